@@ -1,0 +1,46 @@
+// How a process finds the others of its job before any message can flow: who it is, how many
+// there are, one exchange of addresses, a barrier, and two ways to leave.
+//
+// One thread at a time. Collective calls are made by all processes of the job in the same order;
+// they block in the kernel and make no progress on messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "am/types.h"
+
+namespace am {
+
+class Bootstrap {
+ public:
+  static constexpr std::size_t kMaxBlob = 512;  // bytes that one process gives to exchange()
+
+  virtual ~Bootstrap() = default;
+
+  virtual Rank rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  virtual std::string launcher() const = 0;  // "splitcrun", "none"
+
+  // Gives `mine` to all and returns everybody's, by rank. Collective. Throws Error when `mine` is
+  // larger than kMaxBlob.
+  virtual std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) = 0;
+
+  // Returns when all processes have called it. Collective. A death of one of them ends the job
+  // (the launcher's doing), so nobody waits here for the dead.
+  virtual void barrier() = 0;
+
+  // This process has passed its last collective call: from here, its leaving with exit code 0 is
+  // no loss to the others.
+  virtual void finished() = 0;
+
+  // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
+  // ends, and the job's exit code is `exit_code` (1 instead of 0). At most 1023 bytes are shown.
+  [[noreturn]] virtual void abort(int exit_code, std::string_view sentence) = 0;
+};
+
+}  // namespace am

@@ -1,0 +1,47 @@
+// The one table of environment variables. No other file reads the environment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "am/types.h"
+
+namespace am {
+
+// How a process waits; see am/wait.h.
+enum class WaitPolicy : std::uint8_t { kAuto, kSpin, kYield, kBlock };
+
+// One row of the table.
+struct Setting {
+  std::string_view name;
+  std::string_view kind;          // what a value looks like, with its unit
+  std::string_view default_value;
+  std::string_view sentence;
+  bool internal;                  // set by splitcrun for its processes, never by a person
+};
+
+struct Config {
+  std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
+  bool verbose = false;
+  WaitPolicy wait = WaitPolicy::kAuto;
+
+  Rank rank = 0;
+  std::uint32_t size = 1;
+  int job_fd = -1;  // the launcher's control region; -1: started bare, a job of one
+};
+
+// The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),
+// a nonsense value, or only some of the launcher's variables.
+Config read_config();
+
+std::span<const Setting> settings();
+
+// The table for people, one variable a paragraph, without the internal ones.
+std::string describe_settings();
+
+// The name of `known` closest to `name` in spelling, or "" when none is close.
+std::string_view closest_setting(std::string_view name);
+
+}  // namespace am

@@ -1,0 +1,13 @@
+// What every call of shmem throws when it cannot do its work: one sentence with the numbers, the
+// cause and the remedy. Only set-up calls throw; nothing on a data path does.
+#pragma once
+
+#include <stdexcept>
+
+namespace shmem {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace shmem

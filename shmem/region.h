@@ -1,0 +1,73 @@
+// One piece of memory shared between the processes of a node.
+//
+// A region is an anonymous file (memfd) mapped whole. It has no name, so nothing is left behind
+// when its processes end, even by SIGKILL; it is sparse, so an untouched page costs nothing.
+//
+//   shmem::Region mine = shmem::Region::create({.what = "segment", .bytes = 1 << 28});
+//   send_to_neighbour(mine.address());                          // 24 bytes, by any means
+//   shmem::Region theirs = shmem::Region::open(received);       // same bytes, other process
+//
+// Where memfd is refused (some sandboxes), the memory comes from an unnamed file in fallback_dir
+// with every page reserved at creation: too little space is an Error then, never SIGBUS later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace shmem {
+
+class Region {
+ public:
+  struct Options {
+    std::string what;       // names the region in errors and in /proc/<pid>/maps
+    std::size_t bytes = 0;  // size; at least 1
+    bool try_memfd = true;  // false: go straight to fallback_dir
+    std::string fallback_dir = "/dev/shm";
+  };
+
+  // What another process of this node needs to map the region. Valid while its creator lives and
+  // keeps the region.
+  struct Address {
+    std::int32_t pid;
+    std::int32_t fd;
+    std::uint64_t bytes;
+    std::uint64_t inode;  // tells the region from what took its pid and fd after its death
+  };
+
+  // A new region of zeros, for this user only (0600), closed by exec.
+  // Throws Error: memory, file size or address space short, with the numbers.
+  [[nodiscard]] static Region create(const Options& options);
+
+  // A neighbour's region: the same user, pid namespace and boot, else there is no way to it.
+  // Throws Error: the neighbour has ended, refuses, or shows another file under that number.
+  [[nodiscard]] static Region open(const Address& address);
+
+  // Takes over `inherited_fd` (closed with the region) and maps the whole file.
+  // Throws Error: not an open file or empty; the descriptor then stays the caller's.
+  [[nodiscard]] static Region adopt(int inherited_fd);
+
+  Region() = default;  // none: data() is nullptr, size() is 0
+  Region(Region&& other) noexcept;
+  Region& operator=(Region&& other) noexcept;
+  ~Region();  // unmaps; the memory lives on while another process maps it
+
+  // Of a region made here or adopted. Throws Error for an opened one: only its creator shows it.
+  Address address() const;
+
+  std::byte* data() const { return data_; }  // page aligned
+  std::size_t size() const { return size_; }
+  int fd() const { return fd_; }  // -1 for an opened region, which needs none
+
+ private:
+  Region(std::byte* data, std::size_t size, int fd) : data_(data), size_(size), fd_(fd) {}
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  int fd_ = -1;
+};
+
+static_assert(std::is_trivially_copyable_v<Region::Address> && sizeof(Region::Address) == 24);
+
+}  // namespace shmem
