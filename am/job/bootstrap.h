@@ -19,6 +19,7 @@ namespace am {
 class Bootstrap {
  public:
   static constexpr std::size_t kMaxBlob = 512;  // bytes that one process gives to exchange()
+  static constexpr std::size_t kMaxSentence = 1023;  // bytes of abort() that are shown
 
   virtual ~Bootstrap() = default;
 
@@ -39,8 +40,12 @@ class Bootstrap {
   virtual void finished() = 0;
 
   // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
-  // ends, and the job's exit code is `exit_code` (1 instead of 0). At most 1023 bytes are shown.
+  // ends, and the job's exit code is `exit_code` (1 instead of 0).
   [[noreturn]] virtual void abort(int exit_code, std::string_view sentence) = 0;
+
+ protected:
+  void check_blob(std::span<const std::byte> mine) const;  // throws Error when it is too large
+  static std::string_view clip(std::string_view sentence);  // its first kMaxSentence bytes
 };
 
 }  // namespace am

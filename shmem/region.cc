@@ -1,0 +1,221 @@
+#include "shmem/region.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "shmem/error.h"
+
+namespace shmem {
+namespace {
+
+// A descriptor that closes itself unless it is kept.
+class OwnFd {
+ public:
+  explicit OwnFd(int fd) : fd_(fd) {}
+  OwnFd(const OwnFd&) = delete;
+  OwnFd& operator=(const OwnFd&) = delete;
+  ~OwnFd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  int keep() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+std::string text_of(int error) { return std::strerror(error); }
+
+std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+// The soft limit in bytes, or "unlimited".
+std::string limit_text(rlim_t limit) {
+  return limit == RLIM_INFINITY ? "unlimited" : bytes_text(limit);
+}
+
+rlim_t soft_limit(decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+std::uint64_t mapped_now() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Growing a file beyond RLIMIT_FSIZE raises SIGXFSZ, so the limit is looked at before.
+void check_file_size_limit(const Region::Options& options) {
+  const rlim_t limit = soft_limit(RLIMIT_FSIZE);
+  if (limit == RLIM_INFINITY || options.bytes <= limit) return;
+  throw Error("shmem: " + options.what + " needs a file of " + bytes_text(options.bytes) +
+              " but the file size limit of this process is " + limit_text(limit) +
+              "; raise it (ulimit -f) or ask for less");
+}
+
+std::byte* map_whole(int fd, std::size_t bytes, const std::string& what) {
+  void* data =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (data != MAP_FAILED) return static_cast<std::byte*>(data);
+  throw Error("shmem: cannot map " + what + ", " + bytes_text(bytes) + " (" + text_of(errno) +
+              "): this process maps " + bytes_text(mapped_now()) +
+              " already and its address space limit is " + limit_text(soft_limit(RLIMIT_AS)) +
+              "; raise it (ulimit -v) or ask for less");
+}
+
+// Under strict overcommit a page that was not reserved can be refused when it is first touched.
+bool overcommit_is_strict() {
+  int mode = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;
+  return mode == 2;
+}
+
+// Takes every page of the file now, so that none can be missing later. Returns an errno or 0.
+int reserve(int fd, std::size_t bytes) {
+  int error = 0;
+  do {
+    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  return error;
+}
+
+// A memfd of that size, or -1 with `why` telling the refusal.
+int try_memfd(const Region::Options& options, std::string& why) {
+  OwnFd fd(memfd_create(options.what.substr(0, 200).c_str(), MFD_CLOEXEC));
+  if (fd.get() < 0) {
+    why = "memfd_create is refused (" + text_of(errno) + ")";
+    return -1;
+  }
+  const int error = overcommit_is_strict() ? reserve(fd.get(), options.bytes)
+                    : ftruncate(fd.get(), static_cast<off_t>(options.bytes)) == 0 ? 0
+                                                                                  : errno;
+  if (error != 0) {
+    why = "a memfd cannot hold it (" + text_of(error) + ")";
+    return -1;
+  }
+  return fd.keep();
+}
+
+// An unnamed file in fallback_dir with all its pages. Throws with what `memfd_refusal` says first.
+int make_fallback(const Region::Options& options, const std::string& memfd_refusal) {
+  const std::string begin = "shmem: no memory for " + options.what + ": " + memfd_refusal;
+  OwnFd fd(::open(options.fallback_dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.get() < 0) {
+    throw Error(begin + " and no unnamed file can be made in " + options.fallback_dir + " (" +
+                text_of(errno) + "); allow memfd_create or mount a tmpfs there");
+  }
+  const int error = reserve(fd.get(), options.bytes);
+  if (error == 0) return fd.keep();
+  struct statvfs space {};
+  const bool known = statvfs(options.fallback_dir.c_str(), &space) == 0;
+  const std::uint64_t free_bytes = known ? std::uint64_t{space.f_bavail} * space.f_frsize : 0;
+  throw Error(begin + " and " + options.fallback_dir + " has " + bytes_text(free_bytes) +
+              " free of the " + bytes_text(options.bytes) + " needed (" + text_of(error) +
+              "); enlarge " + options.fallback_dir + ", allow memfd_create, or ask for less");
+}
+
+std::string name_of(const Region::Address& address) {
+  return "the region of process " + std::to_string(address.pid) + " (descriptor " +
+         std::to_string(address.fd) + ", " + bytes_text(address.bytes) + ")";
+}
+
+[[noreturn]] void throw_unreachable(const Region::Address& address, int error) {
+  const bool gone = error == ENOENT || error == ESRCH;
+  throw Error("shmem: cannot open " + name_of(address) + ": " +
+              (gone ? "that process has ended or has closed it"
+                    : text_of(error) + "; both processes must be of one user and dumpable"));
+}
+
+// `status` must show what `address` promises; another process may have taken the pid since.
+void check_same(const Region::Address& address, const struct stat& status) {
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (S_ISREG(status.st_mode) && status.st_ino == address.inode && size == address.bytes) return;
+  throw Error("shmem: cannot open " + name_of(address) + ": a file with inode " +
+              std::to_string(status.st_ino) + " and " + bytes_text(size) +
+              " is there instead of inode " + std::to_string(address.inode) +
+              "; the process that made the region has ended");
+}
+
+}  // namespace
+
+Region Region::create(const Options& options) {
+  if (options.bytes == 0) {
+    throw Error("shmem: " + options.what + " was asked for with 0 bytes; ask for at least 1");
+  }
+  check_file_size_limit(options);
+  std::string refusal = "memfd_create was not tried";
+  int raw = options.try_memfd ? try_memfd(options, refusal) : -1;
+  if (raw < 0) raw = make_fallback(options, refusal);
+  OwnFd fd(raw);
+  if (fchmod(fd.get(), 0600) != 0) {  // memfd_create makes it 0777
+    throw Error("shmem: cannot make " + options.what + " private: fchmod 0600 failed (" +
+                text_of(errno) + ")");
+  }
+  std::byte* data = map_whole(fd.get(), options.bytes, options.what);
+  return Region(data, options.bytes, fd.keep());
+}
+
+Region Region::open(const Address& address) {
+  const std::string path =
+      "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
+  // stat first: opening what took the place of a dead neighbour's region could have effects.
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) throw_unreachable(address, errno);
+  check_same(address, status);
+  OwnFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (fd.get() < 0 || fstat(fd.get(), &status) != 0) throw_unreachable(address, errno);
+  check_same(address, status);
+  return Region(map_whole(fd.get(), address.bytes, name_of(address)), address.bytes, -1);
+}
+
+Region Region::adopt(int inherited_fd) {
+  struct stat status {};
+  if (fstat(inherited_fd, &status) != 0) {
+    throw Error("shmem: cannot use descriptor " + std::to_string(inherited_fd) + " (" +
+                text_of(errno) + "); it was not inherited");
+  }
+  if (!S_ISREG(status.st_mode) || status.st_size <= 0) {
+    throw Error("shmem: cannot use descriptor " + std::to_string(inherited_fd) +
+                ": it is not a file with contents");
+  }
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  const std::string what = "descriptor " + std::to_string(inherited_fd);
+  return Region(map_whole(inherited_fd, bytes, what), bytes, inherited_fd);
+}
+
+Region::Region(Region&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      fd_(std::exchange(other.fd_, -1)) {}
+
+Region& Region::operator=(Region&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Region::~Region() {
+  if (data_ != nullptr) munmap(data_, size_);
+  if (fd_ >= 0) close(fd_);
+}
+
+Region::Address Region::address() const {
+  struct stat status {};
+  if (fd_ < 0 || fstat(fd_, &status) != 0) {
+    throw Error("shmem: a region opened from a neighbour has no address of its own; pass on the "
+                "one it was opened with");
+  }
+  return {.pid = getpid(), .fd = fd_, .bytes = size_, .inode = status.st_ino};
+}
+
+}  // namespace shmem
