@@ -1,0 +1,16 @@
+"""CLI11 from Debian's libcli11-dev: headers only, found in /usr/include by the compiler itself."""
+
+_BUILD = """
+cc_library(
+    name = "cli11",
+    hdrs = glob(["*.hpp"]),
+    visibility = ["//visibility:public"],
+)
+"""
+
+def cli11():
+    native.new_local_repository(
+        name = "cli11",
+        build_file_content = _BUILD,
+        path = "/usr/include/CLI",
+    )
