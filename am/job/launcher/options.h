@@ -1,0 +1,38 @@
+// What a person asks of splitcrun.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace am::launcher {
+
+// Why splitcrun gives up before the job runs: a sentence and its own exit code.
+struct Failure : std::runtime_error {
+  Failure(int code, const std::string& sentence) : std::runtime_error(sentence), exit_code(code) {}
+  int exit_code;
+};
+
+constexpr int kExitUsage = 2;
+constexpr int kExitMissingProgram = 127;
+constexpr int kExitTimeout = 124;
+
+enum class Bind { kNone, kCore, kAuto };
+
+struct Options {
+  static constexpr std::uint32_t kMaxProcesses = 4096;  // each maps the memory of all the others
+
+  std::uint32_t processes = 0;
+  Bind bind = Bind::kAuto;
+  bool label = false;
+  bool verbose = false;
+  std::optional<double> timeout_s;
+  std::vector<std::string> command;  // program and arguments; never empty
+};
+
+// The options, or none when help was asked for and printed. Throws Failure for nonsense.
+std::optional<Options> parse_options(int argc, char** argv);
+
+}  // namespace am::launcher

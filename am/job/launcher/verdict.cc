@@ -1,0 +1,82 @@
+#include "am/job/launcher/verdict.h"
+
+#include <sys/wait.h>
+
+#include <cstring>
+
+namespace am::launcher {
+namespace {
+
+enum class Severity { kNone, kLeftEarly, kGaveUp, kAborted, kKilled };
+
+// Whether this process ended the job with a sentence.
+bool aborted(const Control& control, Rank rank) {
+  // pairs with: BootstrapLaunch::abort
+  return control.abort_ready.load(std::memory_order_acquire) != 0 && control.abort_rank == rank;
+}
+
+// Notes that `rank` ended with 0. True when others wait, or will wait, for it in vain.
+bool note_leaver(Rank rank, const Children& children, Control& control) {
+  ControlRank& me = control_rank(control, rank);
+  // pairs with: BootstrapLaunch::finished
+  if (me.state.load(std::memory_order_acquire) == RankState::kFinished) return false;
+  // Either a process that joins now sees kLeft, or the loop below sees that it has joined.
+  // pairs with: BootstrapLaunch::join
+  const RankState before = me.state.exchange(RankState::kLeft, std::memory_order_seq_cst);
+  if (before == RankState::kJoined) return children.running() > 0;
+  for (Rank other = 0; other < control.size; ++other) {
+    if (!children.is_running(other)) continue;
+    // pairs with: BootstrapLaunch::join
+    const RankState state = control_rank(control, other).state.load(std::memory_order_seq_cst);
+    if (state == RankState::kJoined) return true;
+  }
+  return false;
+}
+
+Severity severity_of(const Ended& end, const Children& children, Control& control) {
+  // An abort signal is often the uncaught error of a process that lost another one.
+  if (WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT) return Severity::kKilled;
+  if (aborted(control, end.rank)) return Severity::kAborted;
+  if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) return Severity::kGaveUp;
+  return note_leaver(end.rank, children, control) ? Severity::kLeftEarly : Severity::kNone;
+}
+
+Verdict verdict_on(const Ended& end, Severity severity, const Control& control) {
+  const std::string who =
+      "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
+  if (WIFSIGNALED(end.status)) {
+    const int signal = WTERMSIG(end.status);
+    return {who + "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")",
+            128 + signal};
+  }
+  if (severity == Severity::kLeftEarly) {
+    return {who + "left with exit code 0 before it had finished, while others need it", 1};
+  }
+  const int code = WEXITSTATUS(end.status);
+  if (severity == Severity::kAborted) return {who + "ended the job: " + control.abort_text, code};
+  return {who + "exited with code " + std::to_string(code), code};
+}
+
+}  // namespace
+
+std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
+                             Control& control) {
+  Severity worst = Severity::kNone;
+  const Ended* culprit = nullptr;
+  for (const Ended& end : ended) {
+    const Severity severity = severity_of(end, children, control);
+    if (severity <= worst) continue;
+    worst = severity;
+    culprit = &end;
+  }
+  if (culprit == nullptr) return std::nullopt;
+  return verdict_on(*culprit, worst, control);
+}
+
+std::string ending_text(std::uint32_t others) {
+  if (others == 0) return "";
+  if (others == 1) return "; ending the other process";
+  return "; ending the other " + std::to_string(others) + " processes";
+}
+
+}  // namespace am::launcher

@@ -1,0 +1,28 @@
+// What the end of a process means for its job.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "am/job/control.h"
+#include "am/job/launcher/children.h"
+
+namespace am::launcher {
+
+// Why the job ends now, and with which exit code.
+struct Verdict {
+  std::string sentence;
+  int exit_code;
+};
+
+// Judges the processes that have just ended; `children` knows those that still run. None: they have
+// all ended well. Of several that ended badly at once, the one that was killed is named before the
+// one that gave up, and that before one that left: the later kinds can follow from the earlier.
+std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
+                             Control& control);
+
+// "; ending the other 3 processes", "" when there are none.
+std::string ending_text(std::uint32_t others);
+
+}  // namespace am::launcher
