@@ -1,0 +1,76 @@
+#include "tests/shmem/in_child.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <stdexcept>
+#include <system_error>
+
+namespace shmem::test {
+namespace {
+
+void require(bool works, const char* call) {
+  if (!works) throw std::system_error(errno, std::generic_category(), call);
+}
+
+[[noreturn]] void report(int to, const std::function<std::string()>& work) {
+  std::string text;
+  try {
+    text = work();
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  _exit(write(to, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+}
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& work) {
+  std::array<int, 2> pipe_ends{};
+  require(pipe(pipe_ends.data()) == 0, "pipe");
+  const pid_t child = fork();
+  require(child >= 0, "fork");
+  if (child == 0) report(pipe_ends[1], work);
+  close(pipe_ends[1]);
+  std::string text;
+  std::array<char, 4096> buffer;
+  ssize_t got = 0;
+  while ((got = read(pipe_ends[0], buffer.data(), buffer.size())) > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(pipe_ends[0]);
+  int status = 0;
+  require(waitpid(child, &status, 0) == child, "waitpid");
+  if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? text : "died: exit code";
+}
+
+void refuse_system_call(int number, int error) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{.len = 4, .filter = program};
+  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "PR_SET_NO_NEW_PRIVS");
+  require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "PR_SET_SECCOMP");
+}
+
+bool mount_private_tmpfs(const std::string& folder, std::size_t bytes) {
+  if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  const std::string size = "size=" + std::to_string(bytes);
+  return mount("tmpfs", folder.c_str(), "tmpfs", 0, size.c_str()) == 0;
+}
+
+}  // namespace shmem::test

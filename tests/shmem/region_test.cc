@@ -1,0 +1,224 @@
+#include "shmem/region.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "shmem/error.h"
+#include "tests/shmem/in_child.h"
+
+namespace shmem {
+namespace {
+
+using test::in_child;
+using test::mount_private_tmpfs;
+using test::refuse_system_call;
+
+constexpr std::size_t kBytes = 3 * 4096 + 100;  // no multiple of a page
+constexpr const char* kNoNamespace = "no mount namespace";
+
+Region small() { return Region::create({.what = "test region", .bytes = kBytes}); }
+
+void write_text(const Region& region, const char* text) {
+  std::strcpy(reinterpret_cast<char*>(region.data()), text);
+}
+
+std::string text_of(const Region& region) { return reinterpret_cast<char*>(region.data()); }
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_names(const std::string& sentence, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(sentence.find(part), std::string::npos) << "no \"" << part << "\" in: " << sentence;
+  }
+}
+
+rlimit limited_to(rlim_t value) { return {.rlim_cur = value, .rlim_max = RLIM_INFINITY}; }
+
+TEST(Region, begins_with_zeros_to_the_last_byte) {
+  const Region region = small();
+  ASSERT_EQ(region.size(), kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) ASSERT_EQ(region.data()[i], std::byte{0});
+}
+
+TEST(Region, is_shared_by_two_processes_in_both_directions) {
+  const Region mine = small();
+  write_text(mine, "from the parent");
+  const auto seen = in_child([&, address = mine.address()] {
+    const Region theirs = Region::open(address);
+    const std::string text = text_of(theirs);
+    write_text(theirs, "from the child");
+    return text + " " + std::to_string(theirs.size());
+  });
+  EXPECT_EQ(seen, "from the parent " + std::to_string(kBytes));
+  EXPECT_EQ(text_of(mine), "from the child");
+}
+
+TEST(Region, moves_without_losing_its_memory) {
+  Region first = small();
+  write_text(first, "kept");
+  Region second = std::move(first);
+  EXPECT_EQ(first.data(), nullptr);
+  Region third;
+  third = std::move(second);
+  EXPECT_EQ(text_of(third), "kept");
+}
+
+TEST(Region, is_private_to_the_user_and_closed_by_exec) {
+  for (const bool try_memfd : {true, false}) {
+    const Region region =
+        Region::create({.what = "r", .bytes = kBytes, .try_memfd = try_memfd});
+    struct stat status {};
+    ASSERT_EQ(fstat(region.fd(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+    EXPECT_EQ(fcntl(region.fd(), F_GETFD), FD_CLOEXEC);
+  }
+}
+
+TEST(Region, adopt_takes_an_inherited_descriptor) {
+  const Region mine = small();
+  write_text(mine, "inherited");
+  const Region adopted = Region::adopt(dup(mine.fd()));
+  EXPECT_EQ(adopted.size(), kBytes);
+  EXPECT_EQ(text_of(adopted), "inherited");
+}
+
+TEST(Region, adopt_of_no_file_says_so) {
+  expect_names(error_of([] { (void)Region::adopt(999); }), {"999", "not inherited"});
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  expect_names(error_of([&] { (void)Region::adopt(ends[0]); }), {"not a file with contents"});
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(Region, of_no_bytes_is_refused) {
+  expect_names(error_of([] { (void)Region::create({.what = "heap"}); }), {"heap", "0 bytes"});
+}
+
+TEST(Region, comes_from_the_fallback_when_memfd_is_refused) {
+  const auto seen = in_child([] {
+    refuse_system_call(SYS_memfd_create, EPERM);
+    const Region mine = small();
+    write_text(mine, "fallback");
+    return in_child([&] { return text_of(Region::open(mine.address())); });
+  });
+  EXPECT_EQ(seen, "fallback");
+}
+
+TEST(Region, says_needed_free_and_where_when_the_fallback_is_too_small) {
+  const auto seen = in_child([] {
+    if (!mount_private_tmpfs("/dev/shm", 64 << 10)) return std::string(kNoNamespace);
+    refuse_system_call(SYS_memfd_create, EPERM);
+    return error_of([] { (void)Region::create({.what = "segment", .bytes = 1 << 20}); });
+  });
+  if (seen == kNoNamespace) GTEST_SKIP() << seen;
+  expect_names(seen, {"segment", "memfd_create is refused", "/dev/shm has 65536 bytes free",
+                      "1048576 bytes needed"});
+}
+
+TEST(Region, says_so_when_there_is_no_fallback) {
+  const std::string sentence = error_of([] {
+    (void)Region::create(
+        {.what = "segment", .bytes = kBytes, .try_memfd = false, .fallback_dir = "/nowhere"});
+  });
+  expect_names(sentence, {"segment", "/nowhere", "No such file"});
+}
+
+TEST(Region, leaves_nothing_in_dev_shm_when_killed) {
+  const auto seen = in_child([] {
+    if (!mount_private_tmpfs("/dev/shm", 1 << 20)) return std::string(kNoNamespace);
+    const auto died = in_child([]() -> std::string {
+      const Region memfd = small();
+      const Region file = Region::create({.what = "f", .bytes = kBytes, .try_memfd = false});
+      raise(SIGKILL);
+      return "lived";
+    });
+    const bool empty = std::filesystem::is_empty("/dev/shm");
+    const auto room = std::filesystem::space("/dev/shm");
+    return died + (empty && room.free == room.capacity ? ", nothing left" : ", something left");
+  });
+  if (seen == kNoNamespace) GTEST_SKIP() << seen;
+  EXPECT_EQ(seen, "died: Killed, nothing left");
+}
+
+TEST(Region, says_the_limit_when_the_address_space_is_exhausted) {
+  const auto sentence = in_child([] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * 4096 + (64 << 20);
+    const rlimit limits = limited_to(limit);
+    setrlimit(RLIMIT_AS, &limits);
+    const auto text =
+        error_of([] { (void)Region::create({.what = "segment", .bytes = 256 << 20}); });
+    return text + " [" + std::to_string(limit) + "]";
+  });
+  const std::string limit = sentence.substr(sentence.rfind('[') + 1);
+  expect_names(sentence, {"segment", "268435456 bytes", "ulimit -v",
+                          "limit is " + limit.substr(0, limit.size() - 1) + " bytes"});
+}
+
+TEST(Region, says_the_limit_when_files_may_not_grow_so_large) {
+  const auto sentence = in_child([] {
+    const rlimit limits = limited_to(1 << 20);
+    setrlimit(RLIMIT_FSIZE, &limits);
+    return error_of([] { (void)Region::create({.what = "segment", .bytes = 2 << 20}); });
+  });
+  expect_names(sentence, {"segment", "2097152 bytes", "limit of this process is 1048576 bytes",
+                          "ulimit -f"});
+}
+
+TEST(Region, of_more_bytes_than_there_can_be_is_refused) {
+  const std::string sentence =
+      error_of([] { (void)Region::create({.what = "segment", .bytes = std::size_t{1} << 62}); });
+  expect_names(sentence, {"segment", "4611686018427387904"});
+}
+
+TEST(Region, open_says_when_the_neighbour_has_ended) {
+  Region::Address address{};
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  address = {.pid = child, .fd = 3, .bytes = kBytes, .inode = 1};
+  expect_names(error_of([&] { (void)Region::open(address); }),
+               {std::to_string(child), "has ended"});
+}
+
+TEST(Region, open_refuses_another_file_under_the_same_number) {
+  const Region mine = small();
+  Region::Address wrong = mine.address();
+  wrong.inode += 1;
+  expect_names(error_of([&] { (void)Region::open(wrong); }),
+               {"inode " + std::to_string(wrong.inode), std::to_string(wrong.pid)});
+  wrong = mine.address();
+  wrong.bytes += 1;
+  expect_names(error_of([&] { (void)Region::open(wrong); }), {std::to_string(kBytes + 1)});
+}
+
+TEST(Region, opened_from_a_neighbour_has_no_address) {
+  const Region mine = small();
+  const Region theirs = Region::open(mine.address());
+  EXPECT_EQ(theirs.fd(), -1);
+  EXPECT_THROW(theirs.address(), Error);
+}
+
+}  // namespace
+}  // namespace shmem
