@@ -1,4 +1,7 @@
-"""CLI11 from Debian's libcli11-dev: headers only, found in /usr/include by the compiler itself."""
+"""CLI11 from Debian's libcli11-dev: headers only.
+
+The compiler finds them in /usr/include by itself.
+"""
 
 _BUILD = """
 cc_library(

@@ -1,5 +1,7 @@
-"""nlohmann_json from Debian's nlohmann-json3-dev: headers only, found in /usr/include by the compiler
-itself."""
+"""nlohmann_json from Debian's nlohmann-json3-dev: headers only.
+
+The compiler finds them in /usr/include by itself.
+"""
 
 _BUILD = """
 cc_library(
