@@ -1,6 +1,8 @@
 #include "am/job/bootstrap.h"
 
-#include <algorithm>
+#include <unistd.h>
+
+#include <cstdio>
 
 namespace am {
 
@@ -11,8 +13,11 @@ void Bootstrap::check_blob(std::span<const std::byte> mine) const {
               " fit, so exchange an address of the rest");
 }
 
-std::string_view Bootstrap::clip(std::string_view sentence) {
-  return sentence.substr(0, std::min(sentence.size(), kMaxSentence));
+// Not virtual itself: g++ forgets [[noreturn]] in a virtual call.
+void Bootstrap::abort(int exit_code, std::string_view sentence) {
+  report_abort(sentence.substr(0, kMaxSentence));
+  std::fflush(nullptr);
+  _exit((exit_code & 0xff) == 0 ? 1 : exit_code);  // the kernel keeps the lowest byte
 }
 
 }  // namespace am

@@ -41,11 +41,14 @@ class Bootstrap {
 
   // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
   // ends, and the job's exit code is `exit_code` (1 instead of 0).
-  [[noreturn]] virtual void abort(int exit_code, std::string_view sentence) = 0;
+  [[noreturn]] void abort(int exit_code, std::string_view sentence);
 
  protected:
   void check_blob(std::span<const std::byte> mine) const;  // throws Error when it is too large
-  static std::string_view clip(std::string_view sentence);  // its first kMaxSentence bytes
+
+ private:
+  // Sees to it that `sentence`, at most kMaxSentence bytes, is printed.
+  virtual void report_abort(std::string_view sentence) = 0;
 };
 
 }  // namespace am

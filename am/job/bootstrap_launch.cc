@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstring>
 
 #include "shmem/error.h"
@@ -79,7 +78,7 @@ BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
 }
 
 void BootstrapLaunch::join() {
-  // pairs with: store of pid below (in the process that is this rank already)
+  // pairs with: the store of kJoined below, in the process that is this rank already
   if (me_.state.load(std::memory_order_acquire) == RankState::kJoined) {
     const pid_t other = me_.pid.load(std::memory_order_relaxed);
     if (other != getpid() && is_alive(other)) {
@@ -90,10 +89,10 @@ void BootstrapLaunch::join() {
   }
   me_.pid.store(getpid(), std::memory_order_relaxed);
   // Either the launcher sees this state when a process leaves, or the loop below sees kLeft.
-  // pairs with: note_leaver (am/job/launcher/children.cc)
+  // pairs with: note_leaver (am/job/launcher/verdict.cc)
   me_.state.store(RankState::kJoined, std::memory_order_seq_cst);
   for (Rank other = 0; other < size_; ++other) {
-    // pairs with: note_leaver (am/job/launcher/children.cc)
+    // pairs with: note_leaver (am/job/launcher/verdict.cc)
     if (control_rank(control_, other).state.load(std::memory_order_seq_cst) == RankState::kLeft) {
       throw Error(rank_text(rank_) + ": " + rank_text(other) +
                   " has left the job with exit code 0 before it had finished; every rank must "
@@ -135,21 +134,18 @@ void BootstrapLaunch::barrier() {
 }
 
 void BootstrapLaunch::finished() {
-  // pairs with: Children::judge (am/job/launcher/children.cc)
+  // pairs with: note_leaver (am/job/launcher/verdict.cc)
   me_.state.store(RankState::kFinished, std::memory_order_release);
 }
 
-void BootstrapLaunch::abort(int exit_code, std::string_view sentence) {
-  if (control_.abort_claimed.exchange(1, std::memory_order_relaxed) == 0) {
-    const std::string_view text = clip(sentence);
-    std::memcpy(control_.abort_text, text.data(), text.size());
-    control_.abort_text[text.size()] = '\0';
-    control_.abort_rank = rank_;
-    // pairs with: Children::judge (am/job/launcher/children.cc)
-    control_.abort_ready.store(1, std::memory_order_release);
-  }
-  std::fflush(nullptr);
-  _exit(exit_code == 0 ? 1 : exit_code);  // the launcher sees it and ends the others
+// The launcher prints it: it sees this process end, and ends the others.
+void BootstrapLaunch::report_abort(std::string_view sentence) {
+  // Of several that abort at once, the first speaks.
+  if (control_.abort_claimed.exchange(1, std::memory_order_relaxed) != 0) return;
+  *std::ranges::copy(sentence, control_.abort_text).out = '\0';
+  control_.abort_rank = rank_;
+  // pairs with: aborted (am/job/launcher/verdict.cc)
+  control_.abort_ready.store(1, std::memory_order_release);
 }
 
 }  // namespace am

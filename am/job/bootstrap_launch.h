@@ -20,9 +20,9 @@ class BootstrapLaunch final : public Bootstrap {
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
   void barrier() override;
   void finished() override;
-  [[noreturn]] void abort(int exit_code, std::string_view sentence) override;
 
  private:
+  void report_abort(std::string_view sentence) override;
   void join();
 
   const Rank rank_;

@@ -1,7 +1,5 @@
 #include "am/job/bootstrap_single.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 
 namespace am {
@@ -11,11 +9,8 @@ std::vector<std::vector<std::byte>> BootstrapSingle::exchange(std::span<const st
   return {{mine.begin(), mine.end()}};
 }
 
-void BootstrapSingle::abort(int exit_code, std::string_view sentence) {
-  const int length = static_cast<int>(clip(sentence).size());
-  std::fprintf(stderr, "%.*s\n", length, sentence.data());
-  std::fflush(nullptr);
-  _exit(exit_code == 0 ? 1 : exit_code);
+void BootstrapSingle::report_abort(std::string_view sentence) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
 }  // namespace am

@@ -26,23 +26,19 @@ std::uint64_t other_word = 1;
 std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
 
 // In these tests a child reaches into its parent: a parent is what outlives it for certain.
-bool parent_is_reachable() {
-  return in_child([] {
-           return CrossMemory::works_with(getppid(), address_of(&known_word)) ? std::string("yes")
-                                                                              : "no";
-         }) == "yes";
+std::string probe_of_parent(const std::uint64_t& word) {
+  return in_child([&] {
+    const bool works = CrossMemory::works_with(getppid(), address_of(&word));
+    return std::string(works ? "works" : "does not");
+  });
 }
 
 #define REQUIRE_REACH() \
-  if (!parent_is_reachable()) GTEST_SKIP() << "this system refuses process_vm_readv"
+  if (probe_of_parent(known_word) != "works") GTEST_SKIP() << "this system refuses process_vm_readv"
 
 TEST(CrossMemory, probe_wants_the_known_word) {
   REQUIRE_REACH();
-  EXPECT_EQ(in_child([] {
-              return CrossMemory::works_with(getppid(), address_of(&other_word)) ? std::string("yes")
-                                                                                 : "no";
-            }),
-            "no");
+  EXPECT_EQ(probe_of_parent(other_word), "does not");
 }
 
 TEST(CrossMemory, reads_and_writes_another_process) {

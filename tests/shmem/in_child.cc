@@ -1,5 +1,6 @@
 #include "tests/shmem/in_child.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -22,6 +23,12 @@ void require(bool works, const char* call) {
   if (!works) throw std::system_error(errno, std::generic_category(), call);
 }
 
+// A child and the end of the pipe on which it reports.
+struct Child {
+  pid_t pid;
+  int from;
+};
+
 [[noreturn]] void report(int to, const std::function<std::string()>& work) {
   std::string text;
   try {
@@ -32,26 +39,42 @@ void require(bool works, const char* call) {
   _exit(write(to, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-}  // namespace
-
-std::string in_child(const std::function<std::string()>& work) {
+Child start(const std::function<std::string()>& work) {
   std::array<int, 2> pipe_ends{};
-  require(pipe(pipe_ends.data()) == 0, "pipe");
+  require(pipe2(pipe_ends.data(), O_CLOEXEC) == 0, "pipe");
   const pid_t child = fork();
   require(child >= 0, "fork");
   if (child == 0) report(pipe_ends[1], work);
   close(pipe_ends[1]);
+  return {child, pipe_ends[0]};
+}
+
+std::string result_of(const Child& child) {
   std::string text;
   std::array<char, 4096> buffer;
   ssize_t got = 0;
-  while ((got = read(pipe_ends[0], buffer.data(), buffer.size())) > 0) {
+  while ((got = read(child.from, buffer.data(), buffer.size())) > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  close(pipe_ends[0]);
+  close(child.from);
   int status = 0;
-  require(waitpid(child, &status, 0) == child, "waitpid");
+  require(waitpid(child.pid, &status, 0) == child.pid, "waitpid");
   if (WIFSIGNALED(status)) return std::string("died: ") + strsignal(WTERMSIG(status));
-  return WEXITSTATUS(status) == 0 ? text : "died: exit code";
+  if (WEXITSTATUS(status) != 0) return "died: exit code " + std::to_string(WEXITSTATUS(status));
+  return text;
+}
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& work) { return result_of(start(work)); }
+
+std::vector<std::string> in_children(unsigned count,
+                                     const std::function<std::string(unsigned)>& work) {
+  std::vector<Child> children;
+  for (unsigned i = 0; i < count; ++i) children.push_back(start([&, i] { return work(i); }));
+  std::vector<std::string> results;
+  for (const Child& child : children) results.push_back(result_of(child));
+  return results;
 }
 
 void refuse_system_call(int number, int error) {

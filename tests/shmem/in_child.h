@@ -5,12 +5,17 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace shmem::test {
 
 // What `work` returns when a forked child runs it; "died: <how>" when the child does not return.
 // An exception becomes its text. Reports a failure of the system itself by throwing.
 std::string in_child(const std::function<std::string()>& work);
+
+// The same in `count` children at once; `work` is told which it is, from 0.
+std::vector<std::string> in_children(unsigned count,
+                                     const std::function<std::string(unsigned)>& work);
 
 // From here on, this process and its children get `error` from the system call `number`.
 void refuse_system_call(int number, int error);

@@ -11,7 +11,7 @@ enum class Severity { kNone, kLeftEarly, kGaveUp, kAborted, kKilled };
 
 // Whether this process ended the job with a sentence.
 bool aborted(const Control& control, Rank rank) {
-  // pairs with: BootstrapLaunch::abort
+  // pairs with: BootstrapLaunch::report_abort
   return control.abort_ready.load(std::memory_order_acquire) != 0 && control.abort_rank == rank;
 }
 
