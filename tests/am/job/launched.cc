@@ -1,0 +1,90 @@
+// What launcher_test starts under splitcrun: a program that joins its job and then behaves, or
+// misbehaves, as its arguments say. The process that misbehaves is the one of rank RANK.
+//
+//   launched finish             all meet, each prints "rank R of N"
+//   launched leave RANK         it leaves with 0 while the others wait for it
+//   launched absent RANK        it leaves with 0 and never joins
+//   launched exit RANK CODE     it exits with CODE
+//   launched raise RANK SIGNAL  it raises SIGNAL
+//   launched abort RANK CODE    it aborts the job
+//   launched wait SIGNAL        each prints its pid, waits for SIGNAL, prints it, finishes
+//   launched hang               each prints its pid and stays, ignoring SIGTERM
+//   launched lines N LENGTH     each prints N lines of one letter, in pieces; no last newline
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "am/job/config.h"
+#include "am/job/make_bootstrap.h"
+
+namespace {
+
+void print(const std::string& text) {
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(99);
+}
+
+void print_lines(int count, int length, am::Rank rank) {
+  const std::string line(static_cast<std::size_t>(length), static_cast<char>('a' + rank));
+  std::string all;
+  for (int i = 0; i < count; ++i) all += line + "\n";
+  all.pop_back();
+  for (std::size_t begin = 0; begin < all.size(); begin += 777) print(all.substr(begin, 777));
+}
+
+void wait_for(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  print(std::to_string(getpid()) + "\n");
+  int got = 0;
+  sigwait(&set, &got);
+  print("got " + std::to_string(got) + "\n");
+}
+
+[[noreturn]] void hang() {
+  signal(SIGTERM, SIG_IGN);
+  print(std::to_string(getpid()) + "\n");
+  while (true) pause();
+}
+
+// What the process of rank RANK does instead of meeting the others.
+void misbehave(const std::string& how, int argument, am::Bootstrap& job) {
+  if (how == "leave") std::exit(0);
+  if (how == "exit") std::exit(argument);
+  if (how == "raise") raise(argument);
+  if (how == "abort") job.abort(argument, "rank " + std::to_string(job.rank()) + ": no more room");
+}
+
+void behave(const std::string& how, int first, int second, am::Bootstrap& job) {
+  if (how == "wait") wait_for(first);
+  if (how == "hang") hang();
+  if (how == "lines") print_lines(first, second, job.rank());
+  if (how != "finish") return;
+  print("rank " + std::to_string(job.rank()) + " of " + std::to_string(job.size()) + "\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "finish";
+  const int first = argc > 2 ? std::atoi(argv[2]) : 0;
+  const int second = argc > 3 ? std::atoi(argv[3]) : 0;
+  try {
+    const am::Config config = am::read_config();
+    const bool chosen = config.rank == static_cast<am::Rank>(first);
+    if (how == "absent" && chosen) return 0;
+    const auto job = am::make_bootstrap(config);
+    if (chosen) misbehave(how, second, *job);
+    job->barrier();
+    behave(how, first, second, *job);
+    job->barrier();
+    job->finished();
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 42;
+  }
+}
