@@ -10,9 +10,6 @@
 
 namespace am {
 
-// How a process waits; see am/wait.h.
-enum class WaitPolicy : std::uint8_t { kAuto, kSpin, kYield, kBlock };
-
 // One row of the table.
 struct Setting {
   std::string_view name;

@@ -1,0 +1,88 @@
+#include "am/bundle.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "am/endpoint.h"
+
+namespace am {
+namespace {
+
+constexpr std::int64_t kMemoryLookNs = 1'000'000;  // between looks at memory that nobody rings for
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+Bundle::Bundle(Router& router) : router_(router) {}
+
+Bundle::~Bundle() = default;
+
+void Bundle::refuse(const std::string& call, const std::string& what) const {
+  throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
+}
+
+int Bundle::poll() {
+  if (handling_) refuse("Bundle::poll", "a handler may not poll; let it return first");
+  struct Handling {
+    explicit Handling(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Handling() { flag_ = false; }
+    bool& flag_;
+  } handling(handling_);
+  int count = 0;
+  for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
+  return count;
+}
+
+bool Bundle::has_message() noexcept {
+  return std::any_of(endpoints_.begin(), endpoints_.end(),
+                     [](Endpoint* endpoint) { return endpoint->has_message(); });
+}
+
+bool Bundle::wait(Events events, std::int64_t timeout_ns) {
+  if (handling_) refuse("Bundle::wait", "a handler may not wait; let it return first");
+  if (events == Events::kNone) {
+    refuse("Bundle::wait", "the event mask is empty, so this would never return; ask for "
+                           "Events::kNotEmpty");
+  }
+  const std::int64_t deadline = timeout_ns < 0 ? 0 : now_ns() + timeout_ns;
+  for (;;) {
+    if (has_message()) return true;
+    std::int64_t left = shmem::Doorbell::kForever;
+    if (timeout_ns >= 0 && (left = deadline - now_ns()) <= 0) return false;
+    Nap nap(*this, Wake::kRung);
+    if (!has_message()) nap.sleep(left);
+  }
+}
+
+void Bundle::adopt(Endpoint& endpoint) {
+  if (endpoint.bundle_ == this) return;
+  if (&endpoint.bundle_->router_ != &router_) {
+    refuse("Bundle::adopt", "the endpoint belongs to another job");
+  }
+  if (handling_ || endpoint.bundle_->handling_) {
+    refuse("Bundle::adopt", "a handler may not move endpoints");
+  }
+  endpoint.bundle_->leave(endpoint);
+  endpoints_.push_back(&endpoint);
+  endpoint.bundle_ = this;
+}
+
+void Bundle::leave(Endpoint& endpoint) { std::erase(endpoints_, &endpoint); }
+
+Bundle::Nap::Nap(Bundle& bundle, Wake wake) noexcept
+    : bell_(*bundle.router_.self().bell), ticket_(bell_.about_to_sleep()), wake_(wake) {
+  bundle.router_.fence().heavy();
+}
+
+Bundle::Nap::~Nap() { bell_.awake(); }
+
+void Bundle::Nap::sleep() noexcept {
+  sleep(wake_ == Wake::kRung ? shmem::Doorbell::kForever : kMemoryLookNs);
+}
+
+void Bundle::Nap::sleep(std::int64_t timeout_ns) noexcept { bell_.sleep(ticket_, timeout_ns); }
+
+}  // namespace am

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "am/router.h"
+#include "am/wait.h"
+
+namespace am {
+
+class Endpoint;
+
+// What Bundle::wait() waits for (AM-II's event mask).
+enum class Events : std::uint8_t {
+  kNone,      // AM_NOEVENTS
+  kNotEmpty,  // AM_NOTEMPTY: some endpoint has a message; true at once if one is there already
+};
+
+// Who makes the condition of wait_until() true.
+enum class Wake : std::uint8_t {
+  kRung,    // a handler, or another process that rings afterwards: sleep until then
+  kMemory,  // memory that another process writes without ringing: look again every millisecond
+};
+
+// Endpoints that are polled and waited for together: the unit of progress (AM-II eb_t, AM_SEQ).
+//
+// One thread at a time may be inside a bundle and its endpoints. Handlers run in that thread, inside
+// poll(), wait_until() and requests that wait for credit, never inside one another.
+class Bundle {
+ public:
+  // `router` outlives the bundle. An am::Job is one.
+  explicit Bundle(Router& router);
+  ~Bundle();  // its endpoints must be gone
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  // Handles what has come, a bounded number of messages of each sender; returns how many.
+  // What a handler throws comes out here. Throws Error when called by a handler.
+  int poll();
+
+  // Sleeps until one of the events, at most `timeout_ns` (negative: no limit). Runs no handler.
+  // Returns true if the event came, false after the time. Throws Error for Events::kNone, which
+  // would never return, and when called by a handler.
+  bool wait(Events events, std::int64_t timeout_ns = -1);
+
+  // Polls until `condition()` is true, first spinning, then yielding, then sleeping. This is the
+  // only loop of the library that waits. The condition is evaluated often, must be cheap, and is
+  // not evaluated again after it was true: it may be an attempt.
+  template <class Condition>
+  void wait_until(Condition&& condition, Wake wake = Wake::kRung) {
+    if (condition()) return;
+    Ladder ladder(router_.options().wait, router_.options().oversubscribed);
+    for (;;) {
+      if (poll() != 0) ladder.reset();
+      if (condition()) return;
+      switch (ladder.next()) {
+        case Ladder::Step::kSpin: break;
+        case Ladder::Step::kYield: sched_yield(); break;
+        case Ladder::Step::kBlock: {
+          Nap nap(*this, wake);
+          if (condition()) return;  // nap's fence has made this and the next look fresh
+          if (!has_message()) nap.sleep();
+        }
+      }
+    }
+  }
+
+  // Takes `endpoint` over from the bundle it is in (AM_MoveEndpoint).
+  void adopt(Endpoint& endpoint);
+
+  const std::vector<Endpoint*>& endpoints() const noexcept { return endpoints_; }
+  Router& router() const noexcept { return router_; }
+  bool handling() const noexcept { return handling_; }  // a handler is running
+
+  // "rank R: " + call + ": " + what, thrown as Error.
+  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+
+ private:
+  friend class Endpoint;
+
+  // One attempt to sleep: asleep from construction, awake after destruction.
+  class Nap {
+   public:
+    Nap(Bundle& bundle, Wake wake) noexcept;
+    ~Nap();
+    void sleep() noexcept;
+    void sleep(std::int64_t timeout_ns) noexcept;
+
+   private:
+    shmem::Doorbell& bell_;
+    std::uint32_t ticket_;
+    Wake wake_;
+  };
+
+  // Whether poll() may find something.
+  bool has_message() noexcept;
+  void leave(Endpoint& endpoint);
+
+  Router& router_;
+  // Owned by the bundle's thread.
+  std::vector<Endpoint*> endpoints_;
+  bool handling_ = false;
+};
+
+}  // namespace am

@@ -1,0 +1,175 @@
+#pragma once
+
+// The sending half of am::Endpoint and am::Request; included by am/endpoint.h.
+
+#include "am/endpoint.h"
+#include "am/packet.h"
+
+namespace am {
+namespace detail {
+
+// Where a handler was registered last: nearly always right, and checked against the table.
+template <auto kFunction>
+inline std::atomic<HandlerIndex> handler_hint{0};
+
+}  // namespace detail
+
+template <auto kFunction>
+inline HandlerIndex Endpoint::index_of() {
+  using H = Handler<kFunction>;
+  auto& hint = detail::handler_hint<kFunction>;
+  const HandlerIndex guess = hint.load(std::memory_order_relaxed);
+  if (handlers_[guess].invoke == &H::invoke) [[likely]] return guess;
+  const HandlerIndex index = find_handler({&H::invoke, H::shape});
+  hint.store(index, std::memory_order_relaxed);
+  return index;
+}
+
+template <Kind kKind>
+inline void Endpoint::send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role) {
+  shmem::Outbox& box = *boxes_[to];
+  if (role == Role::kOneWay) {
+    ++stats_[kKind].one_way_sent;
+    box.commit<packet::lane_of(kKind)>(room, mark | packet::kOneWay);
+  } else {
+    ++stats_[kKind].requests_sent;
+    if (box.awaited() == 0) awaiting_.push_back(to);
+    box.commit<packet::lane_of(kKind)>(room, mark);
+  }
+}
+
+template <auto kFunction, class... Args>
+inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
+  shmem::Outbox& box = outbox(to, "request");
+  const HandlerIndex index = index_of<kFunction>();
+  shmem::Room room;
+  if (!box.try_claim<shmem::Lane::kShort>(room)) return false;
+  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
+                   args...);
+  send<Kind::kShort>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <auto kFunction, class... Args>
+inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::byte> payload,
+                                         const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kMedium,
+                "the handler's second parameter must be std::span<const std::byte>");
+  shmem::Outbox& box = outbox(to, "request_medium");
+  check_medium(payload, "request_medium");
+  const HandlerIndex index = index_of<kFunction>();
+  shmem::Room room;
+  if (!box.try_claim<shmem::Lane::kMedium>(room)) return false;
+  packet::put_medium_bytes(room.slot->request, payload.size());
+  packet::copy_payload(room.request_payload, payload);
+  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
+                   args...);
+  send<Kind::kMedium>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <auto kFunction, class... Args>
+inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
+                                       std::span<const std::byte> payload, const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kLong, "the handler's second parameter must be std::span<std::byte>");
+  shmem::Outbox& box = outbox(to, "request_long");
+  const HandlerIndex index = index_of<kFunction>();
+  shmem::Room room;
+  if (!box.try_claim<shmem::Lane::kLong>(room)) return false;
+  const auto& extent = *reinterpret_cast<const PublishedExtent*>(box.owner_page());
+  place_long(room.slot->request, extent.read(),
+             bundle_->router().peer(translations_[to].name.rank).segment, offset, payload);
+  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
+                   args...);
+  send<Kind::kLong>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <auto kFunction, class... Args>
+inline void Endpoint::request(std::uint32_t to, const Args&... args) {
+  if constexpr (kChecked) {
+    if (bundle_->handling()) stall(to, "request");
+  }
+  if (try_request<kFunction>(to, args...)) [[likely]] return;
+  stall(to, "request");
+  bundle_->wait_until([&] { return try_request<kFunction>(to, args...); });
+}
+
+template <auto kFunction, class... Args>
+inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte> payload,
+                                     const Args&... args) {
+  if constexpr (kChecked) {
+    if (bundle_->handling()) stall(to, "request_medium");
+  }
+  if (try_request_medium<kFunction>(to, payload, args...)) [[likely]] return;
+  stall(to, "request_medium");
+  bundle_->wait_until([&] { return try_request_medium<kFunction>(to, payload, args...); });
+}
+
+template <auto kFunction, class... Args>
+inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
+                                   std::span<const std::byte> payload, const Args&... args) {
+  if constexpr (kChecked) {
+    if (bundle_->handling()) stall(to, "request_long");
+  }
+  if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]] return;
+  stall(to, "request_long");
+  bundle_->wait_until([&] { return try_request_long<kFunction>(to, offset, payload, args...); });
+}
+
+inline Rank Message::source() const noexcept { return delivery_->from.name.rank; }
+inline const Name& Message::source_name() const noexcept { return delivery_->from.name; }
+
+template <auto kFunction, class... Args>
+inline void Request::reply(const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kShort, "the handler takes a payload: reply_medium or reply_long");
+  H::Packing::pack(begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words), args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_medium(std::span<const std::byte> payload, const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kMedium,
+                "the handler's second parameter must be std::span<const std::byte>");
+  endpoint().check_medium(payload, "reply_medium");
+  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
+  packet::copy_payload(delivery_->room.reply_payload, payload);
+  H::Packing::pack(to, args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte> payload,
+                                const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kLong, "the handler's second parameter must be std::span<std::byte>");
+  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  place_long(offset, payload);
+  H::Packing::pack(to, args...);
+}
+
+// Inline, as the short round trip goes through it.
+inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words) {
+  Delivery& d = *delivery_;
+  if (d.replied) [[unlikely]] {
+    d.endpoint.bundle().refuse("reply", "this request has been answered already; a request takes "
+                                        "one reply at most");
+  }
+  d.replied = true;
+  ++d.endpoint.stats_[kind].replies_sent;
+  d.reply = packet::make_mark(handler, words, static_cast<std::uint32_t>(kind));
+  return packet::arguments(d.room.slot->reply, d.room.extension->reply, kind, words);
+}
+
+}  // namespace am

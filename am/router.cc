@@ -1,0 +1,36 @@
+#include "am/router.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace am {
+
+Router::Router(Options options, shmem::Region own)
+    : options_(std::move(options)), regions_(options_.size), peers_(options_.size) {
+  add_neighbour(options_.rank, std::move(own));
+}
+
+void Router::add_neighbour(Rank rank, shmem::Region region) {
+  if (region.size() < RegionHeader::kBytes + options_.segment_bytes) {
+    throw Error("rank " + std::to_string(options_.rank) + ": the region of rank " +
+                std::to_string(rank) + " has " + std::to_string(region.size()) +
+                " bytes, too few for a segment of " + std::to_string(options_.segment_bytes) +
+                "; SPLITC_SEGMENT must be the same for every process");
+  }
+  auto* header = reinterpret_cast<RegionHeader*>(region.data());
+  peers_[rank] = {region.data() + RegionHeader::kBytes, &header->bell, header};
+  regions_[rank] = std::move(region);
+}
+
+std::uint64_t Router::segment_offset(const void* address) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto first = reinterpret_cast<std::uintptr_t>(segment());
+  return at >= first && at - first < options_.segment_bytes ? at - first : options_.segment_bytes;
+}
+
+void Router::fatal(const std::string& sentence) const {
+  options_.abort(1, "rank " + std::to_string(options_.rank) + ": " + sentence);
+  std::abort();
+}
+
+}  // namespace am

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "am/types.h"
+#include "shmem/doorbell.h"
+#include "shmem/fence.h"
+#include "shmem/flag.h"
+#include "shmem/region.h"
+
+namespace am {
+
+// The first page of every process's region; behind it lies the segment. All zero at first.
+struct RegionHeader {
+  static constexpr std::size_t kBytes = 4096;
+  static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
+
+  shmem::Doorbell bell;                  // rung by neighbours who have something for this process
+  shmem::Flag rounds[kRounds];           // am/barrier.h
+  shmem::SharedCounter arrivals;         // ... of rank 0 only
+  shmem::Flag released;                  // ... of rank 0 only
+};
+static_assert(sizeof(RegionHeader) <= RegionHeader::kBytes);
+
+// The route to one process. On one node: its segment is mapped here, its doorbell can be rung.
+struct Peer {
+  std::byte* segment = nullptr;
+  shmem::Doorbell* bell = nullptr;
+  RegionHeader* header = nullptr;
+};
+
+// What a process knows of its job once it has started: who it is, how each peer is reached, and how
+// to wait. Filled once by am::Job; constant afterwards, so any thread may read it.
+class Router {
+ public:
+  struct Options {
+    Rank rank = 0;
+    std::uint32_t size = 1;
+    std::uint64_t segment_bytes = 0;  // of every process
+    bool kernel_fence = false;        // every process of the job is enrolled; see shmem::Fence
+    bool oversubscribed = false;      // more processes than cores on this node
+    WaitPolicy wait = WaitPolicy::kAuto;
+    // Ends the whole job after printing the sentence. Does not return.
+    std::function<void(int exit_code, const std::string& sentence)> abort;
+  };
+
+  // Takes this process's own region: RegionHeader::kBytes + segment_bytes long.
+  Router(Options options, shmem::Region own);
+
+  // Adds the region of another process of this node.
+  void add_neighbour(Rank rank, shmem::Region region);
+
+  Rank rank() const noexcept { return options_.rank; }
+  std::uint32_t size() const noexcept { return options_.size; }
+  const Options& options() const noexcept { return options_; }
+  shmem::Fence fence() const noexcept { return shmem::Fence(options_.kernel_fence); }
+
+  const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
+  // Wakes `rank` if it sleeps; call it after writing what it may be waiting for.
+  void notify(Rank rank) const noexcept { peers_[rank].bell->notify(fence()); }
+  const Peer& self() const noexcept { return peers_[options_.rank]; }
+
+  // This process's segment: what Long messages and global pointers address.
+  std::byte* segment() const noexcept { return self().segment; }
+  std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
+  // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
+  std::uint64_t segment_offset(const void* address) const noexcept;
+
+  // A number no other endpoint of this process has had.
+  std::uint32_t next_serial() noexcept { return serial_++; }
+
+  // Prints "rank R: <sentence>" and ends the whole job.
+  [[noreturn]] void fatal(const std::string& sentence) const;
+
+ private:
+  Options options_;
+  std::vector<shmem::Region> regions_;  // by rank; they keep what peers_ points to
+  std::vector<Peer> peers_;             // by rank
+  std::uint32_t serial_ = 0;
+};
+
+}  // namespace am

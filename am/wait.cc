@@ -1,0 +1,38 @@
+#include "am/wait.h"
+
+namespace am {
+namespace {
+
+// An empty poll takes some 10 ns, a wake-up by futex 5 to 40 us: spin for about as long as the
+// wake-up would cost, then yield a few times before paying for the sleep.
+constexpr std::uint32_t kSpins = 4000;
+constexpr std::uint32_t kYields = 200;
+constexpr std::uint32_t kYieldsOversubscribed = 3;
+
+}  // namespace
+
+Ladder::Ladder(WaitPolicy policy, bool oversubscribed) noexcept {
+  const std::uint32_t spins = oversubscribed ? 0 : kSpins;
+  const std::uint32_t yields = oversubscribed ? kYieldsOversubscribed : kYields;
+  switch (policy) {
+    case WaitPolicy::kSpin:
+      spins_ = yields_ = 0;
+      last_ = Step::kSpin;
+      return;
+    case WaitPolicy::kYield:
+      spins_ = spins;
+      yields_ = spins;
+      last_ = Step::kYield;
+      return;
+    case WaitPolicy::kBlock:
+      spins_ = yields_ = 0;
+      last_ = Step::kBlock;
+      return;
+    case WaitPolicy::kAuto: break;
+  }
+  spins_ = spins;
+  yields_ = spins + yields;
+  last_ = Step::kBlock;
+}
+
+}  // namespace am

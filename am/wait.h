@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "am/types.h"
+
+namespace am {
+
+// How a wait climbs: spin while an answer may be a cache miss away, then give the core to another
+// process, then sleep until a neighbour rings. With more processes than cores spinning only keeps
+// the awaited process from running, so the climb starts at yield and soon sleeps.
+class Ladder {
+ public:
+  enum class Step : std::uint8_t { kSpin, kYield, kBlock };
+
+  Ladder(WaitPolicy policy, bool oversubscribed) noexcept;
+
+  // What to do now that one more look was in vain.
+  Step next() noexcept {
+    if (looks_ < spins_) {
+      ++looks_;
+      return Step::kSpin;
+    }
+    if (looks_ < yields_) {
+      ++looks_;
+      return Step::kYield;
+    }
+    return last_;
+  }
+  void reset() noexcept { looks_ = 0; }
+
+ private:
+  std::uint32_t looks_ = 0;
+  std::uint32_t spins_;   // looks before the first yield
+  std::uint32_t yields_;  // looks before the first sleep
+  Step last_;
+};
+
+}  // namespace am

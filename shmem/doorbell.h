@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "shmem/fence.h"
+
+// How a process sleeps until a neighbour has something for it.
+//
+// Sleeper:                               Neighbour:
+//   ticket = doorbell.about_to_sleep()     write the message
+//   fence.heavy()                          doorbell.notify(fence): light fence,
+//   if (nothing has come)                    asleep? then ring
+//     doorbell.sleep(ticket, timeout)
+//   doorbell.awake()
+//
+// Either the sleeper finds the message or the neighbour finds the sleeper; a ring between the two
+// changes the ticket, so the futex refuses to sleep. Lives in shared memory; all zero is valid.
+
+namespace shmem {
+
+class alignas(64) Doorbell {
+ public:
+  static constexpr std::int64_t kForever = -1;
+
+  // By a neighbour, after it has written what the owner may be waiting for. Costs one load while
+  // the owner is awake. Any thread of any process.
+  // pairs with: about_to_sleep() and the sleeper's Fence::heavy()
+  void notify(const Fence& fence) noexcept {
+    fence.light();
+    if (asleep_.load(std::memory_order_relaxed) != 0) ring();
+  }
+
+  // Wakes every sleeping thread of the owner; returns at once if there is none.
+  void ring() noexcept;
+
+  // By the owner. Every about_to_sleep() is followed by one awake(), whether or not it slept.
+  std::uint32_t about_to_sleep() noexcept;
+  // Sleeps until somebody rings, or `timeout_ns` have passed (kForever: no limit), or a signal came.
+  // May wake without reason: look again.
+  void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
+  void awake() noexcept;
+
+ private:
+  std::atomic<std::uint32_t> asleep_;  // threads of the owner between about_to_sleep and awake
+  std::atomic<std::uint32_t> rings_;   // the futex: changes with every ring
+};
+static_assert(sizeof(Doorbell) == 64);
+
+}  // namespace shmem

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shmem/flag.h"
+#include "shmem/ring.h"
+
+// Every byte of a mailbox in shared memory. All zero is an empty mailbox. Nothing here is touched
+// before it is used: an unused inbox costs address space only.
+
+namespace shmem {
+
+struct Room;
+
+enum class Lane : std::uint8_t { kShort, kMedium, kLong };
+inline constexpr std::uint32_t kLanes = 3;
+inline constexpr std::uint32_t index(Lane lane) noexcept { return static_cast<std::uint32_t>(lane); }
+
+// Requests in flight per sender and lane.
+inline constexpr std::uint32_t kWindow[kLanes] = {64, 16, 16};
+inline constexpr std::uint32_t window(Lane lane) noexcept { return kWindow[index(lane)]; }
+
+inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kPayloadBytes = 4096;  // of one medium request or reply
+inline constexpr std::size_t kCallerBytes = 120;
+inline constexpr int kBudget = 64;  // messages of one lane per poll
+
+// Arguments that do not fit into a slot's 24 bytes.
+struct alignas(kCacheLine) Extension {
+  std::byte request[64];
+  std::byte reply[64];
+};
+
+template <std::uint32_t kSlots>
+struct RingMemory {
+  Slot slots[kSlots];
+  Extension extensions[kSlots];
+  alignas(kPage) std::byte reply_payloads[kSlots][kPayloadBytes];
+};
+
+// The three cursors of a sender (Producer) or a receiver (Consumer).
+template <template <std::uint32_t> class Cursor>
+struct Cursors {
+  template <Lane kLane>
+  auto& of() noexcept {
+    if constexpr (kLane == Lane::kShort) {
+      return shorts;
+    } else if constexpr (kLane == Lane::kMedium) {
+      return mediums;
+    } else {
+      return longs;
+    }
+  }
+  template <Lane kLane>
+  const auto& of() const noexcept {
+    return const_cast<Cursors*>(this)->template of<kLane>();
+  }
+
+  Cursor<window(Lane::kShort)> shorts;
+  Cursor<window(Lane::kMedium)> mediums;
+  Cursor<window(Lane::kLong)> longs;
+};
+
+struct alignas(kPage) Inbox {
+  template <Lane kLane>
+  auto& ring() noexcept {
+    if constexpr (kLane == Lane::kShort) {
+      return shorts;
+    } else if constexpr (kLane == Lane::kMedium) {
+      return mediums;
+    } else {
+      return longs;
+    }
+  }
+  template <Lane kLane>
+  Slot* slots() noexcept {
+    return ring<kLane>().slots;
+  }
+  template <Lane kLane>
+  Room room(std::uint32_t slot) noexcept;
+
+  // Written by the sender: `caller` before its first message, the rest as its last act.
+  std::byte caller[kCallerBytes];  // who it is; 8-byte aligned
+  std::uint32_t caller_bytes;
+  std::uint64_t next_sequence[kLanes];  // where the next sender goes on; 0: from the beginning
+  std::uint32_t last_slot[kLanes];
+
+  Flag consumed[kLanes];  // written by the receiver: the last request read, in batches
+
+  alignas(kPage) RingMemory<window(Lane::kShort)> shorts;
+  RingMemory<window(Lane::kMedium)> mediums;
+  alignas(kPage) std::byte medium_requests[window(Lane::kMedium)][kPayloadBytes];
+  RingMemory<window(Lane::kLong)> longs;
+};
+
+// Who has an inbox: free -> claimed (a sender fills it in) -> in use -> closed (by the sender) ->
+// free (by the receiver).
+enum class InboxState : std::uint32_t { kFree, kInUse, kClosed };
+
+// A lane's bit says "the receiver looks here at every poll". Senders set it, only the receiver
+// clears it. Four bits an inbox: three rings, and one for "the sender has closed".
+inline constexpr std::uint32_t kBitsPerInbox = 4;
+inline constexpr std::uint32_t kInboxesPerWord = 64 / kBitsPerInbox;
+inline constexpr std::uint32_t kMaxInboxes = 64 * kInboxesPerWord;
+inline constexpr std::uint32_t kClosedBit = 3;
+
+struct alignas(kPage) MailboxHeader {
+  static constexpr std::uint64_t kMagic = 0x31307862'6c69616d;  // "mailbx01"
+
+  Inbox* inbox(std::uint32_t number) noexcept {
+    return reinterpret_cast<Inbox*>(reinterpret_cast<std::byte*>(this + 1)) + number;
+  }
+  std::atomic<std::uint64_t>& word_of(std::uint32_t inbox_number) noexcept {
+    return words[inbox_number / kInboxesPerWord];
+  }
+  static std::uint64_t first_bit(std::uint32_t inbox_number) noexcept {
+    return std::uint64_t{1} << (inbox_number % kInboxesPerWord * kBitsPerInbox);
+  }
+  void raise(std::uint32_t inbox_number, Lane lane) noexcept { raise_bit(inbox_number, index(lane)); }
+  void raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noexcept;
+
+  std::uint64_t magic;
+  std::uint32_t inboxes;
+  alignas(kCacheLine) std::atomic<std::uint64_t> summary;  // bit w: words[w] is not zero
+  alignas(kCacheLine) std::atomic<std::uint64_t> words[64];
+  alignas(kCacheLine) std::atomic<InboxState> states[kMaxInboxes];
+  alignas(kPage) std::byte owner_page[kPage];
+};
+static_assert(sizeof(Half::bytes) == 24 && sizeof(Extension) == 128);
+static_assert(offsetof(MailboxHeader, owner_page) % kPage == 0);
+
+}  // namespace shmem

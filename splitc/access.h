@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "splitc/global_ptr.h"
+
+// Reading and writing one object through a global pointer.
+//
+// Objects of 1, 2, 4 or 8 bytes move in one piece: a reader sees the old value or the new, never a
+// mixture. Larger ones move like memcpy. On a node every access is a load or a store of the
+// processor; docs/memory-rules.md says what others see when.
+
+namespace splitc {
+namespace detail {
+
+template <std::size_t kBytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> { using type = std::uint8_t; };
+template <>
+struct UnsignedOf<2> { using type = std::uint16_t; };
+template <>
+struct UnsignedOf<4> { using type = std::uint32_t; };
+template <>
+struct UnsignedOf<8> { using type = std::uint64_t; };
+
+template <class T>
+inline constexpr bool moves_whole =
+    sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+
+// What an object must be aligned to, to move in one piece.
+template <class T>
+inline constexpr std::size_t needed_alignment = moves_whole<T> ? sizeof(T) : alignof(T);
+
+template <class T>
+inline std::byte* address(global_ptr<T> p, const char* call) {
+  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  if constexpr (am::kChecked) {
+    check_object(p.proc(), p.offset(), sizeof(T), needed_alignment<T>, call);
+  }
+  return mapped(p.proc(), p.offset());
+}
+
+// `kOrder` is relaxed for split-phase operations, and acquire or release for those that keep the
+// order of the program.
+template <class T>
+inline T load(const std::byte* from, int order) {
+  if constexpr (moves_whole<T>) {
+    using Word = typename UnsignedOf<sizeof(T)>::type;
+    return std::bit_cast<T>(__atomic_load_n(reinterpret_cast<const Word*>(from), order));
+  } else {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from, sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+}
+
+template <class T>
+inline void save(std::byte* to, const T& value, int order) {
+  if constexpr (moves_whole<T>) {
+    using Word = typename UnsignedOf<sizeof(T)>::type;
+    __atomic_store_n(reinterpret_cast<Word*>(to), std::bit_cast<Word>(value), order);
+  } else {
+    std::memcpy(to, &value, sizeof(T));
+  }
+}
+
+}  // namespace detail
+
+// Reads and waits for the value. Own reads and writes happen in program order.
+// pairs with: write()
+template <class T>
+inline std::remove_cv_t<T> read(global_ptr<T> p) {
+  return detail::load<std::remove_cv_t<T>>(detail::address(p, "read"), __ATOMIC_ACQUIRE);
+}
+
+// Writes; what this process does afterwards happens after the write for every process that sees it.
+// pairs with: read()
+template <class T>
+inline void write(global_ptr<T> p, const std::type_identity_t<T>& value) {
+  detail::save<T>(detail::address(p, "write"), value, __ATOMIC_RELEASE);
+}
+
+// What `*p` and `p[i]` give: reads when converted to T, writes when assigned to.
+// `*p += x` reads and then writes; it is not atomic (fetch_and_add is).
+template <class T>
+class global_ref {
+ public:
+  using value_type = std::remove_cv_t<T>;
+
+  explicit constexpr global_ref(global_ptr<T> p) noexcept : pointer_(p) {}
+
+  operator value_type() const { return read(pointer_); }
+  const global_ref& operator=(const value_type& value) const {
+    write(pointer_, value);
+    return *this;
+  }
+  // Assigns the value, not the reference, as for T&.
+  const global_ref& operator=(const global_ref& other) const {
+    return *this = static_cast<value_type>(other);
+  }
+  global_ref(const global_ref&) = default;
+
+  constexpr global_ptr<T> operator&() const noexcept { return pointer_; }
+
+  const global_ref& operator+=(const value_type& x) const { return *this = *this + x; }
+  const global_ref& operator-=(const value_type& x) const { return *this = *this - x; }
+  const global_ref& operator*=(const value_type& x) const { return *this = *this * x; }
+  const global_ref& operator/=(const value_type& x) const { return *this = *this / x; }
+
+ private:
+  friend value_type operator+(const global_ref& r, const value_type& x) { return value_type(r) + x; }
+  friend value_type operator-(const global_ref& r, const value_type& x) { return value_type(r) - x; }
+  friend value_type operator*(const global_ref& r, const value_type& x) { return value_type(r) * x; }
+  friend value_type operator/(const global_ref& r, const value_type& x) { return value_type(r) / x; }
+
+  global_ptr<T> pointer_;
+};
+
+}  // namespace splitc

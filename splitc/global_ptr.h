@@ -1,0 +1,134 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "splitc/place.h"
+
+namespace splitc {
+
+template <class T>
+class global_ref;
+template <class T>
+class spread_ptr;
+
+// A pointer into the memory of any process: Split-C's `T *global`. 8 bytes: 24 bits of process, 40
+// bits of offset in that process's segment. Trivially copyable, so it can be stored in global
+// memory, sent in messages and compared. The zero value points nowhere.
+//
+// Arithmetic stays on the same process. `*p` and `p[i]` read and write and wait for it; get, put and
+// store start an operation that sync() or store_sync() completes.
+//
+// Only segment memory has global addresses: what all_spread_malloc, local_malloc and spread arrays
+// give. T is trivially copyable.
+template <class T>
+class global_ptr {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  using difference_type = std::ptrdiff_t;
+
+  constexpr global_ptr() noexcept = default;
+  constexpr global_ptr(std::nullptr_t) noexcept {}
+  // `offset` in bytes from the start of the segment of `proc`.
+  constexpr global_ptr(std::uint32_t proc, std::uint64_t offset) noexcept
+      : bits_(std::uint64_t{proc} << kOffsetBits | offset) {}
+
+  // Adding const is implicit, as for T*; every other change of type is spelled out.
+  template <class U>
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && !std::same_as<U, T>)
+  constexpr global_ptr(const global_ptr<U>& other) noexcept : bits_(other.bits()) {}
+  template <class U>
+  explicit constexpr global_ptr(const global_ptr<U>& other)
+    requires(!std::is_convertible_v<U (*)[], T (*)[]>)
+      : bits_(other.bits()) {}
+  // Keeps process and address; arithmetic from here on is local to that process.
+  explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;
+
+  constexpr std::uint32_t proc() const noexcept {
+    return static_cast<std::uint32_t>(bits_ >> kOffsetBits);
+  }
+  constexpr std::uint64_t offset() const noexcept { return bits_ & kOffsetMask; }
+  constexpr std::uint64_t bits() const noexcept { return bits_; }
+  constexpr explicit operator bool() const noexcept { return bits_ != 0; }
+
+  global_ref<T> operator*() const noexcept { return global_ref<T>(*this); }
+  global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return global_ref<T>(*this + i); }
+
+  constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept {
+    bits_ += static_cast<std::uint64_t>(n) * sizeof(T);
+    return *this;
+  }
+  constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept { return *this += -n; }
+  constexpr global_ptr& operator++() noexcept { return *this += 1; }
+  constexpr global_ptr& operator--() noexcept { return *this -= 1; }
+  constexpr global_ptr operator++(int) noexcept {
+    const global_ptr before = *this;
+    *this += 1;
+    return before;
+  }
+  constexpr global_ptr operator--(int) noexcept {
+    const global_ptr before = *this;
+    *this -= 1;
+    return before;
+  }
+  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) noexcept { return p += n; }
+  friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) noexcept { return p += n; }
+  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) noexcept { return p -= n; }
+  // Elements between two pointers to the same process.
+  friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) noexcept {
+    return static_cast<std::ptrdiff_t>(a.bits_ - b.bits_) / static_cast<std::ptrdiff_t>(sizeof(T));
+  }
+  // By process first.
+  friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept = default;
+
+  // A member of the struct this points to: p.member(&Node::value).
+  template <class M, class C>
+    requires std::same_as<std::remove_cv_t<C>, value_type>
+  global_ptr<M> member(M C::* field) const noexcept {
+    alignas(value_type) static constexpr std::byte storage[sizeof(value_type)]{};
+    const auto* object = reinterpret_cast<const value_type*>(storage);
+    const auto* at = reinterpret_cast<const std::byte*>(&(object->*field));
+    return {proc(), offset() + static_cast<std::uint64_t>(at - storage)};
+  }
+
+ private:
+  static constexpr int kOffsetBits = 40;
+  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
+
+  std::uint64_t bits_ = 0;
+};
+static_assert(sizeof(global_ptr<double>) == 8 && std::is_trivially_copyable_v<global_ptr<double>>);
+
+// The process a pointer points to.
+template <class T>
+constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
+  return p.proc();
+}
+
+// The same memory as an ordinary pointer, valid while the job runs: of any process of this node.
+// Throws Error if its process is on another node.
+template <class T>
+T* tolocal(global_ptr<T> p) {
+  if constexpr (am::kChecked) detail::check_range(p.proc(), p.offset(), sizeof(T), "tolocal");
+  return reinterpret_cast<T*>(detail::mapped(p.proc(), p.offset()));
+}
+
+// The global pointer of `local` memory in process `proc`'s segment: local is an address in this
+// process's segment, and the result has the same offset in that of `proc`.
+// Throws Error if local is not in the segment: only its memory has global addresses.
+template <class T>
+global_ptr<T> toglobal(std::uint32_t proc, T* local) {
+  return {proc, detail::offset_of(local, proc, "toglobal")};
+}
+template <class T>
+global_ptr<T> toglobal(T* local) {
+  return toglobal(my_proc(), local);
+}
+
+}  // namespace splitc
+
+#include "splitc/access.h"

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/types.h"
+
+// Where this process is in the global address space: what every access needs, in one small record.
+
+namespace splitc {
+
+// Thrown by every call that was given something impossible: a sentence with rank, call, value, cause
+// and remedy.
+struct Error : am::Error {
+  using am::Error::Error;
+};
+
+namespace detail {
+
+// Set by World at start; constant while the program runs.
+struct Place {
+  std::byte* const* segments = nullptr;  // by process: where its segment is mapped here
+  std::uint32_t my_proc = 0;
+  std::uint32_t procs = 1;
+  std::uint64_t segment_bytes = 0;
+};
+extern Place place;
+
+inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
+  return place.segments[proc] + offset;
+}
+
+// Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.
+void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call);
+// The same for an object that must be aligned to `alignment`.
+void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                  std::uint64_t alignment, const char* call);
+// The offset of `local` in this process's segment. Throws Error if it is elsewhere, or if there is
+// no process `proc`.
+std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call);
+
+// "rank R: <call>: <what>", thrown as Error.
+[[noreturn]] void refuse(const char* call, const char* what);
+
+}  // namespace detail
+
+// This process's number, 0 to procs() - 1, and how many there are (Split-C's MYPROC and PROCS).
+// Any thread.
+inline std::uint32_t my_proc() noexcept { return detail::place.my_proc; }
+inline std::uint32_t procs() noexcept { return detail::place.procs; }
+
+}  // namespace splitc

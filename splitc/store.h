@@ -1,0 +1,101 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "splitc/access.h"
+#include "splitc/world.h"
+
+// One-way writes that are counted where they land (Split-C's `:-`).
+//
+// The writer is done at once and learns nothing. The receiver waits for a number of bytes with
+// store_sync(n), or all wait for everything with all_store_sync(). The count is taken after the
+// bytes are there, so whoever has counted a store sees its bytes.
+
+namespace splitc {
+
+// What one process has stored at another, in the receiver's memory; its writer is that process
+// alone, so counting costs a store and no atomic addition.
+struct alignas(64) StoreLine {
+  std::atomic<std::uint64_t> bytes;     // in all
+  std::atomic<std::uint64_t> marks[2];  // bytes at the last all_store_sync with even, odd number
+};
+static_assert(sizeof(StoreLine) == 64, "a cache line, so that its writer disturbs no other");
+
+// Counts stores. The default counter serves all stores that name none; more of them keep phases or
+// neighbours apart. Making and destroying one is collective.
+//
+// Thread rule: the world's thread.
+class store_counter {
+ public:
+  store_counter();   // collective; takes 64 bytes per process from the spread heap
+  ~store_counter();  // collective
+  store_counter(const store_counter&) = delete;
+  store_counter& operator=(const store_counter&) = delete;
+
+  // Waits until `bytes` more have been stored here than earlier waits consumed, and consumes them.
+  // Bytes beyond that stay for the next wait.
+  void wait(std::uint64_t bytes);
+  bool try_wait(std::uint64_t bytes);  // false, consuming nothing, if they are not here yet
+  // Bytes that have arrived and have not been consumed.
+  std::uint64_t available() const;
+  // Forgets all that has arrived (Split-C's reset_store_sync). Only while no store is on its way:
+  // waits that consume their bytes never need it.
+  void reset();
+
+  // Collective: waits until every store of every process on this counter has landed, consumes them,
+  // and works as a barrier. Stores made after it are never consumed by it.
+  void wait_all();
+
+  // Counts `bytes` that this process has just written at `proc`, and wakes it if it sleeps.
+  void count(std::uint32_t proc, std::uint64_t bytes) noexcept {
+    StoreLine& line = line_at(proc);
+    // pairs with: arrived(); the bytes were written before
+    line.bytes.store(line.bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+    world().router().notify(proc);
+  }
+
+  static store_counter& default_counter();
+
+ private:
+  friend class World;
+  friend int detail::run_program(int, char**, int (*)(void*, Args), void*);
+  struct InWorld {};
+  explicit store_counter(InWorld);  // the default counter, in the runtime's memory
+
+  StoreLine& line_at(std::uint32_t proc) const noexcept {
+    return reinterpret_cast<StoreLine*>(detail::mapped(proc, offset_))[my_proc()];
+  }
+  const StoreLine* own_lines() const noexcept {
+    return reinterpret_cast<const StoreLine*>(detail::mapped(my_proc(), offset_));
+  }
+  std::uint64_t arrived() const noexcept;
+
+  std::uint64_t offset_;        // of the lines in every segment
+  bool in_heap_;
+  std::uint64_t consumed_ = 0;  // of what has arrived
+  std::uint64_t round_ = 0;     // number of wait_all calls
+};
+
+// *p :- value.
+template <class T>
+inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
+                  store_counter& counter = store_counter::default_counter()) {
+  detail::save<T>(detail::address(p, "store"), value, __ATOMIC_RELAXED);
+  counter.count(p.proc(), sizeof(T));
+}
+template <class T>
+inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
+                  store_counter& counter = store_counter::default_counter()) {
+  store(&r, value, counter);
+}
+
+// On the default counter.
+inline void store_sync(std::uint64_t bytes) { store_counter::default_counter().wait(bytes); }
+inline void store_sync(std::uint64_t bytes, store_counter& counter) { counter.wait(bytes); }
+inline void reset_store_sync() { store_counter::default_counter().reset(); }
+// Also completes this process's gets and puts.
+void all_store_sync();
+
+}  // namespace splitc

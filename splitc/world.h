@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "am/am.h"
+#include "splitc/heap.h"
+#include "splitc/place.h"
+
+namespace splitc {
+
+// What the library keeps at the start of every process's segment: offset 0 of its global addresses,
+// so that no user object ever has the null address. All zero at first.
+//
+//   StoreLine[procs]   what each process has stored here, on the default counter (splitc/store.h)
+//   Board[2]           what this process shows in collective calls (splitc/board.h)
+struct StoreLine;
+struct Board;
+
+// One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
+// made by run(); everything in splitc/ goes through it. The thread that called run() owns it.
+class World {
+ public:
+  explicit World(const am::Config& config);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  am::Job& job() noexcept { return job_; }
+  am::Router& router() noexcept { return job_.router(); }
+  am::Bundle& bundle() noexcept { return bundle_; }
+  am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
+  Heap& heap() noexcept { return heap_; }
+
+  // The runtime's memory in the segment of `proc`; see above.
+  StoreLine* store_lines(std::uint32_t proc) noexcept;
+  Board& board(std::uint32_t proc, unsigned parity) noexcept;
+  static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
+
+  void finish();  // collective, last
+
+ private:
+  am::Job job_;
+  am::Bundle bundle_;
+  am::Endpoint endpoint_;
+  Heap heap_;
+  std::vector<std::byte*> segments_;  // by process
+};
+
+// The running world. Throws Error outside run().
+World& world();
+
+// The arguments of the program, as in main().
+class Args {
+ public:
+  Args(int argc, char** argv) noexcept : argc_(argc), argv_(argv) {}
+  int size() const noexcept { return argc_; }
+  // The i-th; 0 is the program. Throws Error if there is none.
+  const char* operator[](int i) const;
+  int argc() const noexcept { return argc_; }
+  char** argv() const noexcept { return argv_; }
+
+ private:
+  int argc_;
+  char** argv_;
+};
+
+namespace detail {
+int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context);
+}
+
+// Runs `program(Args)` on every process of the job: one when started bare, N under splitcrun
+// (Split-C's splitc_main). Returns what main() shall return: the program's result, or 0 if it is
+// void. An exception that leaves the program ends the whole job with its text. All processes must
+// return from the program; then they meet, so that nobody's memory goes while another needs it.
+template <class Program>
+int run(int argc, char** argv, Program&& program) {
+  const auto body = [](void* context, Args args) -> int {
+    auto& call = *static_cast<std::remove_reference_t<Program>*>(context);
+    if constexpr (std::is_void_v<decltype(call(args))>) {
+      call(args);
+      return 0;
+    } else {
+      return call(args);
+    }
+  };
+  return detail::run_program(argc, argv, body, const_cast<void*>(static_cast<const void*>(&program)));
+}
+
+// Waits for all processes, making progress meanwhile. What each wrote or stored before is visible
+// to all after it; complete own gets and puts with sync() first.
+void barrier();
+
+// The two halves of a barrier: between them this process may do work that needs no other.
+// Every notify is followed by one wait; no other collective call comes between.
+void barrier_notify();
+void barrier_wait();
+
+// Handles what has arrived for this process; returns how many messages. Long computations that
+// serve others' atomic() calls may want to call it now and then.
+int poll();
+
+// Polls until `condition()` is true. Another process may make it true by any means.
+template <class Condition>
+void wait_until(Condition&& condition) {
+  world().bundle().wait_until(condition, am::Wake::kMemory);
+}
+
+// Wall-clock time in seconds since some moment in the past.
+double get_seconds() noexcept;
+
+// Runs `body` on process 0, or on `proc`, only.
+template <class Body>
+void on_one(Body&& body) {
+  if (my_proc() == 0) body();
+}
+template <class Body>
+void on_proc(std::uint32_t proc, Body&& body) {
+  if (my_proc() == proc) body();
+}
+
+}  // namespace splitc
