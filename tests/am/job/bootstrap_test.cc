@@ -129,12 +129,12 @@ TEST(BootstrapLaunch, sixty_four_processes_pass_a_thousand_barriers_together) {
 TEST(BootstrapLaunch, tells_the_launcher_who_joined_and_who_finished) {
   const shmem::Region region = control_region(1);
   const ControlRank& me = control_rank(control_at(region.data()), 0);
-  EXPECT_EQ(me.state.load(), RankState::kNotJoined);
+  EXPECT_EQ(me.state.load(std::memory_order_relaxed), RankState::kNotJoined);
   const auto job = join(region.fd(), 0, 1);
-  EXPECT_EQ(me.state.load(), RankState::kJoined);
-  EXPECT_EQ(me.pid.load(), getpid());
+  EXPECT_EQ(me.state.load(std::memory_order_relaxed), RankState::kJoined);
+  EXPECT_EQ(me.pid.load(std::memory_order_relaxed), getpid());
   job->finished();
-  EXPECT_EQ(me.state.load(), RankState::kFinished);
+  EXPECT_EQ(me.state.load(std::memory_order_relaxed), RankState::kFinished);
 }
 
 TEST(BootstrapLaunch, one_process_may_run_one_job_after_another) {
@@ -161,7 +161,7 @@ TEST(BootstrapLaunch, abort_leaves_its_sentence_to_the_launcher) {
   });
   EXPECT_EQ(result, "died: exit code 7");
   const Control& control = control_at(region.data());
-  EXPECT_EQ(control.abort_ready.load(), 1u);
+  EXPECT_EQ(control.abort_ready.load(std::memory_order_relaxed), 1u);
   EXPECT_EQ(control.abort_rank, 1u);
   EXPECT_EQ(control.abort_text, sentence.substr(0, Bootstrap::kMaxSentence));
 }
@@ -187,7 +187,8 @@ TEST(BootstrapLaunch, second_process_of_one_rank_is_refused) {
 
 TEST(BootstrapLaunch, joining_after_another_has_left_is_refused) {
   const shmem::Region region = control_region(3);
-  control_rank(control_at(region.data()), 2).state.store(RankState::kLeft);
+  ControlRank& leaver = control_rank(control_at(region.data()), 2);
+  leaver.state.store(RankState::kLeft, std::memory_order_relaxed);
   expect_refused([&] { join(region.fd(), 0, 3); }, {"rank 0", "rank 2 has left", "exit code 0"});
 }
 
