@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "am/job/bootstrap.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
