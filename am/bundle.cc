@@ -16,7 +16,8 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-Bundle::Bundle(Router& router) : router_(router) {}
+Bundle::Bundle(Router& router)
+    : router_(router), ladder_(router.options().wait, router.options().oversubscribed) {}
 
 Bundle::~Bundle() = default;
 

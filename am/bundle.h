@@ -52,7 +52,7 @@ class Bundle {
   template <class Condition>
   void wait_until(Condition&& condition, Wake wake = Wake::kRung) {
     if (condition()) return;
-    Ladder ladder(router_.options().wait, router_.options().oversubscribed);
+    Ladder ladder = ladder_;
     for (;;) {
       if (poll() != 0) ladder.reset();
       if (condition()) return;
@@ -99,7 +99,9 @@ class Bundle {
   bool has_message() noexcept;
   void leave(Endpoint& endpoint);
 
+  // Constant after construction.
   Router& router_;
+  const Ladder ladder_;  // at its foot
   // Owned by the bundle's thread.
   std::vector<Endpoint*> endpoints_;
   bool handling_ = false;

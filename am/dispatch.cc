@@ -207,6 +207,13 @@ int Endpoint::poll() {
       ++i;
     }
   }
+  // Who waits for a reply shall not wait for a look at requests as well: when replies came, requests
+  // have their turn in the next poll.
+  if (count != 0 && !requests_next_) {
+    requests_next_ = true;
+    return count;
+  }
+  requests_next_ = false;
   count += mailbox_.poll(Dispatch(*this));
   if (!bounces_.empty()) [[unlikely]] flush_bounces();
   return count;

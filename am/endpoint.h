@@ -175,6 +175,7 @@ class Endpoint {
   // Owned by the bundle's thread.
   Bundle* bundle_;
   Tag tag_ = kTagNone;
+  bool requests_next_ = false;  // the last poll handled replies only
   Extent extent_;
   shmem::Mailbox mailbox_;
   std::array<HandlerEntry, kHandlers> handlers_{};

@@ -1,5 +1,6 @@
 #include "shmem/mailbox.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -46,11 +47,9 @@ std::uint32_t claim_inbox(MailboxHeader& header, std::span<const std::byte> call
 }  // namespace
 
 void MailboxHeader::raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noexcept {
-  // pairs with: Mailbox::poll() and Mailbox::rest(); word before summary, as rest() clears them in
-  // the other order.
+  // pairs with: Mailbox::find_raised(), which sees the bit when it has seen the count; and rest()
   word_of(inbox_number).fetch_or(first_bit(inbox_number) << bit, std::memory_order_seq_cst);
-  summary.fetch_or(std::uint64_t{1} << (inbox_number / kInboxesPerWord),
-                   std::memory_order_seq_cst);
+  raises.fetch_add(1, std::memory_order_seq_cst);
 }
 
 Outbox::Outbox(const Region::Address& address, std::span<const std::byte> caller, Doorbell& bell,
@@ -95,61 +94,62 @@ Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
     : region_(Region::create({.what = "the mailbox of an endpoint", .bytes = mailbox_bytes(inboxes)})),
       header_(reinterpret_cast<MailboxHeader*>(region_.data())),
       fence_(fence),
-      readers_(std::make_unique<Reader[]>(inboxes)) {
+      readers_(std::make_unique<Reader[]>(inboxes)),
+      known_((inboxes + kInboxesPerWord - 1) / kInboxesPerWord) {
+  active_.reserve(std::size_t{inboxes} * kBitsPerInbox);
   header_->inboxes = inboxes;
   header_->magic = MailboxHeader::kMagic;
 }
 
-bool Mailbox::lane_has_message(std::uint32_t lane_number) noexcept {
-  const std::uint32_t number = lane_number / kBitsPerInbox;
-  Inbox& inbox = *header_->inbox(number);
-  auto& read = readers_[number].read;
-  switch (lane_number % kBitsPerInbox) {
+bool Mailbox::lane_has_message(Active lane) noexcept {
+  Inbox& inbox = *header_->inbox(lane.inbox);
+  auto& read = readers_[lane.inbox].read;
+  switch (lane.bit) {
     case index(Lane::kShort): return read.shorts.peek(inbox.shorts.slots) != nullptr;
     case index(Lane::kMedium): return read.mediums.peek(inbox.mediums.slots) != nullptr;
     case index(Lane::kLong): return read.longs.peek(inbox.longs.slots) != nullptr;
-    default: return true;
+    default:
+      // pairs with: Outbox::close()
+      return header_->states[lane.inbox].load(std::memory_order_acquire) == InboxState::kClosed;
   }
 }
 
 bool Mailbox::has_message() noexcept {
   // pairs with: MailboxHeader::raise_bit()
-  std::uint64_t words = header_->summary.load(std::memory_order_acquire);
-  for (; words != 0; words &= words - 1) {
-    const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
+  if (header_->raises.load(std::memory_order_acquire) != raises_seen_) find_raised();
+  return std::any_of(active_.begin(), active_.end(),
+                     [this](Active lane) { return lane_has_message(lane); });
+}
+
+void Mailbox::find_raised() noexcept {
+  // pairs with: MailboxHeader::raise_bit()
+  raises_seen_ = header_->raises.load(std::memory_order_acquire);
+  for (std::uint32_t word = 0; word < known_.size(); ++word) {
     // pairs with: MailboxHeader::raise_bit()
-    std::uint64_t lanes = header_->words[word].load(std::memory_order_acquire);
-    for (; lanes != 0; lanes &= lanes - 1) {
-      if (lane_has_message(word * 64 + static_cast<std::uint32_t>(std::countr_zero(lanes)))) {
-        return true;
-      }
+    const std::uint64_t raised = header_->words[word].load(std::memory_order_acquire);
+    for (std::uint64_t fresh = raised & ~known_[word]; fresh != 0; fresh &= fresh - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(fresh));
+      active_.push_back({word * kInboxesPerWord + lane / kBitsPerInbox, lane % kBitsPerInbox});
     }
+    known_[word] |= raised;
   }
-  return false;
 }
 
 void Mailbox::rest() noexcept {
   empty_polls_ = 0;
-  std::uint64_t cleared[64];
-  // pairs with: MailboxHeader::raise_bit(), which sets the word first
-  const std::uint64_t words = header_->summary.exchange(0, std::memory_order_seq_cst);
-  if (words == 0) return;
-  for (std::uint64_t rest = words; rest != 0; rest &= rest - 1) {
-    const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
+  if (active_.empty()) return;
+  for (std::uint32_t word = 0; word < known_.size(); ++word) {
+    if (known_[word] == 0) continue;
+    // Only bits that are known: of others the raise is still to be counted.
     // pairs with: MailboxHeader::raise_bit()
-    cleared[word] = header_->words[word].exchange(0, std::memory_order_seq_cst);
+    header_->words[word].fetch_and(~known_[word], std::memory_order_seq_cst);
+    known_[word] = 0;
   }
   fence_.heavy();  // from here on a sender either sees its bit gone, or we see its message
-  for (std::uint64_t rest = words; rest != 0; rest &= rest - 1) {
-    const auto word = static_cast<std::uint32_t>(std::countr_zero(rest));
-    for (std::uint64_t lanes = cleared[word]; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-      const std::uint32_t number = word * 64 + lane;
-      if (lane_has_message(number)) {
-        header_->raise_bit(number / kBitsPerInbox, number % kBitsPerInbox);
-      }
-    }
+  for (const Active lane : active_) {
+    if (lane_has_message(lane)) header_->raise_bit(lane.inbox, lane.bit);
   }
+  active_.clear();
 }
 
 }  // namespace shmem

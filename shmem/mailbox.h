@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "shmem/doorbell.h"
 #include "shmem/fence.h"
@@ -172,19 +173,26 @@ class Mailbox {
     Cursors<Consumer> read;
   };
 
+  // A lane that is looked at by every poll.
+  struct Active {
+    std::uint32_t inbox;
+    std::uint32_t bit;  // a Lane, or kClosedBit
+  };
   template <Lane kLane>
   struct Finish;
 
   template <class Sink>
-  int poll_lane(std::uint32_t lane_number, Sink& sink);
+  int poll_lane(Active lane, Sink& sink);
   template <Lane kLane, class Sink>
-  int drain(std::uint32_t number, Reader& reader, Sink& sink);
+  int drain(std::uint32_t number, Sink& sink);
   template <class Sink>
   void open(std::uint32_t number, Reader& reader, Sink& sink);
   template <class Sink>
-  void hang_up(std::uint32_t number, Reader& reader, Sink& sink);
-  bool lane_has_message(std::uint32_t lane_number) noexcept;
-  // Stops looking at lanes where nothing came for kSweep polls, so that idle senders cost nothing.
+  void hang_up(std::uint32_t number, Sink& sink);
+  bool lane_has_message(Active lane) noexcept;
+  // Finds the lanes that senders have raised since the last time.
+  void find_raised() noexcept;
+  // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost nothing.
   void rest() noexcept;
 
   static constexpr std::uint32_t kSweep = 4096;  // empty polls between two looks at idle lanes
@@ -195,6 +203,9 @@ class Mailbox {
   Fence fence_;
   // Owned by the bundle's thread.
   std::unique_ptr<Reader[]> readers_;
+  std::vector<Active> active_;
+  std::vector<std::uint64_t> known_;  // the bits of active_, in the shape of MailboxHeader::words
+  std::uint64_t raises_seen_ = 0;
   std::uint32_t empty_polls_ = 0;
 };
 

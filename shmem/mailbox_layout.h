@@ -99,8 +99,9 @@ struct alignas(kPage) Inbox {
 // free (by the receiver).
 enum class InboxState : std::uint32_t { kFree, kInUse, kClosed };
 
-// A lane's bit says "the receiver looks here at every poll". Senders set it, only the receiver
-// clears it. Four bits an inbox: three rings, and one for "the sender has closed".
+// A lane's bit says "the receiver looks here at every poll". Senders set it, and then count one more
+// raise so that the receiver notices; only the receiver clears it. Four bits an inbox: three rings,
+// and one for "the sender has closed".
 inline constexpr std::uint32_t kBitsPerInbox = 4;
 inline constexpr std::uint32_t kInboxesPerWord = 64 / kBitsPerInbox;
 inline constexpr std::uint32_t kMaxInboxes = 64 * kInboxesPerWord;
@@ -123,7 +124,7 @@ struct alignas(kPage) MailboxHeader {
 
   std::uint64_t magic;
   std::uint32_t inboxes;
-  alignas(kCacheLine) std::atomic<std::uint64_t> summary;  // bit w: words[w] is not zero
+  alignas(kCacheLine) std::atomic<std::uint64_t> raises;  // how often a bit was set
   alignas(kCacheLine) std::atomic<std::uint64_t> words[64];
   alignas(kCacheLine) std::atomic<InboxState> states[kMaxInboxes];
   alignas(kPage) std::byte owner_page[kPage];

@@ -14,37 +14,26 @@ Room Inbox::room(std::uint32_t slot) noexcept {
 }
 
 template <class Sink>
-int Mailbox::poll(Sink&& sink) {
+inline int Mailbox::poll(Sink&& sink) {
+  // pairs with: MailboxHeader::raise_bit(); a raise seen late is seen by a later poll.
+  if (header_->raises.load(std::memory_order_relaxed) != raises_seen_) [[unlikely]] find_raised();
   int count = 0;
-  // pairs with: MailboxHeader::raise_bit(); the messages themselves are ordered by their heads.
-  std::uint64_t words = header_->summary.load(std::memory_order_relaxed);
-  while (words != 0) {
-    const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
-    words &= words - 1;
-    std::uint64_t lanes = header_->words[word].load(std::memory_order_relaxed);
-    while (lanes != 0) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-      lanes &= lanes - 1;
-      count += poll_lane(word * 64 + lane, sink);
-    }
-  }
+  for (std::size_t i = 0; i < active_.size(); ++i) count += poll_lane(active_[i], sink);
   if (count != 0) {
     empty_polls_ = 0;
-  } else if (++empty_polls_ == kSweep) {
+  } else if (++empty_polls_ == kSweep) [[unlikely]] {
     rest();
   }
   return count;
 }
 
 template <class Sink>
-int Mailbox::poll_lane(std::uint32_t lane_number, Sink& sink) {
-  const std::uint32_t number = lane_number / kBitsPerInbox;
-  Reader& reader = readers_[number];
-  switch (lane_number % kBitsPerInbox) {
-    case index(Lane::kShort): return drain<Lane::kShort>(number, reader, sink);
-    case index(Lane::kMedium): return drain<Lane::kMedium>(number, reader, sink);
-    case index(Lane::kLong): return drain<Lane::kLong>(number, reader, sink);
-    default: hang_up(number, reader, sink); return 0;
+inline int Mailbox::poll_lane(Active lane, Sink& sink) {
+  switch (lane.bit) {
+    case index(Lane::kShort): return drain<Lane::kShort>(lane.inbox, sink);
+    case index(Lane::kMedium): return drain<Lane::kMedium>(lane.inbox, sink);
+    case index(Lane::kLong): return drain<Lane::kLong>(lane.inbox, sink);
+    default: hang_up(lane.inbox, sink); return 0;
   }
 }
 
@@ -73,7 +62,8 @@ struct Mailbox::Finish {
 };
 
 template <Lane kLane, class Sink>
-int Mailbox::drain(std::uint32_t number, Reader& reader, Sink& sink) {
+inline int Mailbox::drain(std::uint32_t number, Sink& sink) {
+  Reader& reader = readers_[number];
   Inbox& inbox = *header_->inbox(number);
   Slot* const slots = inbox.slots<kLane>();
   auto& consumer = reader.read.template of<kLane>();
@@ -101,12 +91,10 @@ void Mailbox::open(std::uint32_t number, Reader& reader, Sink& sink) {
 }
 
 template <class Sink>
-void Mailbox::hang_up(std::uint32_t number, Reader& reader, Sink& sink) {
-  const std::uint64_t bit = MailboxHeader::first_bit(number) << kClosedBit;
-  // pairs with: Outbox::close(); cleared first, so that a later close raises it again.
-  header_->word_of(number).fetch_and(~bit, std::memory_order_acq_rel);
+void Mailbox::hang_up(std::uint32_t number, Sink& sink) {
   // pairs with: Outbox::close()
   if (header_->states[number].load(std::memory_order_acquire) != InboxState::kClosed) return;
+  Reader& reader = readers_[number];
   if (reader.open) sink.closed(number);
   reader.open = false;
   // pairs with: Outbox::Outbox(), which claims it
