@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs a program as a job of N processes; see job_test.bzl.
+#
+#   job_test.sh SPLITCRUN N [NAME=VALUE...] -- PROGRAM [ARGUMENTS]
+set -euo pipefail
+
+splitcrun=$1
+count=$2
+shift 2
+while [[ $1 != -- ]]; do
+  export "${1?}"
+  shift
+done
+shift
+
+# A file that only one process could remove; splitcrun itself notices who leaves early.
+unset TEST_PREMATURE_EXIT_FILE
+
+exec "$splitcrun" -n "$count" --label "$@"

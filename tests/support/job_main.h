@@ -1,0 +1,21 @@
+// main() of a test that runs as a job of Active Messages: one am::Job and one am::Bundle for the
+// whole program.
+#pragma once
+
+#include <cstdint>
+
+#include "am/am.h"
+#include "tests/support/seed.h"
+
+namespace test {
+
+am::Job& job();
+am::Bundle& bundle();
+
+inline am::Rank rank() { return job().rank(); }
+inline std::uint32_t size() { return job().size(); }
+
+// All processes meet, making progress meanwhile. Collective.
+inline void barrier() { job().barrier(bundle()); }
+
+}  // namespace test
