@@ -1,36 +1,100 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace splitc {
 
-// Hands out the segment of this process behind the runtime's memory. One heap, two ends: spread
+// Free and used blocks of one growing side of the heap, in bytes from where that side begins.
+// Blocks are whole multiples of 64 bytes; freed neighbours become one.
+class HeapSide {
+ public:
+  static constexpr std::uint64_t kAlign = 64;
+
+  // Where a block of `bytes` would go: the lowest hole that holds it, else the end.
+  std::uint64_t find(std::uint64_t bytes) const;
+  void take(std::uint64_t at, std::uint64_t bytes);  // as find() said
+  bool release(std::uint64_t at);                    // false if no block begins there
+
+  // The block that `at` lies in.
+  struct Block {
+    std::uint64_t at;
+    std::uint64_t bytes;
+  };
+  std::optional<Block> block_of(std::uint64_t at) const;
+
+  std::uint64_t end() const noexcept { return end_; }
+  std::uint64_t used() const noexcept { return used_; }
+  std::uint64_t largest_hole() const;
+
+  static std::uint64_t rounded(std::uint64_t bytes) noexcept;
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> blocks_;  // bytes, by where they begin
+  std::map<std::uint64_t, std::uint64_t> holes_;
+  std::uint64_t end_ = 0;  // of the last block
+  std::uint64_t used_ = 0;
+};
+
+// Hands out the segment of this process behind the runtime's memory. One heap, two sides: spread
 // blocks grow up from the bottom and have the same offset in every process, local blocks grow down
 // from the top and are of this process alone. Its books are kept outside the segment, so that no
-// stray write of a program can harm them.
+// stray write of a program can harm them; only the edge of the local side is there, for others to
+// check their pointers against.
 //
-// Thread rule: the world's thread.
+// Programs use splitc/allocate.h. Thread rule: the world's thread.
 class Heap {
  public:
-  // Of [first, first + bytes) of the segment.
-  Heap(std::uint64_t first, std::uint64_t bytes);
+  // Where the local side of a process ends, in its segment.
+  using Edge = std::atomic<std::uint64_t>;
+
+  // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
+  // of
+  // 64. `edge` is this process's.
+  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, Edge& edge);
 
   // Collective: the same number of bytes at the same offset everywhere, zeroed, 64-byte aligned.
-  // Throws Error in every process if one lacks the memory (saying total, used, asked and the largest
-  // free block, and SPLITC_SEGMENT), or if they do not all ask for the same.
+  // Throws Error in every process if one lacks the memory (saying total, used, asked and the
+  // largest free block, and SPLITC_SEGMENT), or if they do not all ask for the same.
   std::uint64_t all_allocate(std::uint64_t bytes, const char* call);
-  // Collective. Throws Error if `offset` is not a live spread block.
+  // Collective. Nobody may use the block any more when the last process calls it.
+  // Throws Error if `offset` is not a live spread block.
   void all_free(std::uint64_t offset, const char* call);
 
-  // Of this process alone, 64-byte aligned. Throws Error if it lacks the memory.
+  // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
   std::uint64_t allocate(std::uint64_t bytes, const char* call);
   void free(std::uint64_t offset, const char* call);
 
-  // Whether [offset, offset + bytes) lies in one live block. Of another process only spread blocks
-  // are known: for local ones of others `mine` is false and true is the answer.
-  bool live(std::uint64_t offset, std::uint64_t bytes, bool mine) const noexcept;
+  // The live block that `offset` lies in, in this process's segment.
+  std::optional<HeapSide::Block> block_of(std::uint64_t offset) const;
+  // The live spread block that `offset` lies in, in every process's segment.
+  std::optional<HeapSide::Block> spread_block_of(std::uint64_t offset) const;
+
+  std::uint64_t total() const noexcept { return end_ - first_; }
+  std::uint64_t used() const noexcept { return spread_.used() + local_.used(); }
+
+ private:
+  struct Ask;
+
+  bool reaches(std::uint64_t spread_end, std::uint64_t local_end) const noexcept;
+  std::uint64_t gap() const noexcept;
+  void zero(std::uint64_t offset, std::uint64_t bytes);
+  void check_asks(const Ask& mine, const char* call) const;
+  void publish_edge() noexcept;
+
+  // Constant after construction.
+  std::byte* segment_;
+  std::uint64_t first_;
+  std::uint64_t end_;
+  Edge& edge_;
+  // Owned by the world's thread.
+  HeapSide spread_;                // from first_ upwards
+  HeapSide local_;                 // from end_ downwards
+  std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
+  std::uint64_t local_high_ = 0;   // is untouched, so zero already
 };
 
 }  // namespace splitc

@@ -5,21 +5,24 @@
 #include <vector>
 
 #include "am/am.h"
+#include "splitc/board.h"
 #include "splitc/heap.h"
 #include "splitc/place.h"
+#include "splitc/remote_call.h"
 
 namespace splitc {
 
-// What the library keeps at the start of every process's segment: offset 0 of its global addresses,
-// so that no user object ever has the null address. All zero at first.
-//
-//   StoreLine[procs]   what each process has stored here, on the default counter (splitc/store.h)
-//   Board[2]           what this process shows in collective calls (splitc/board.h)
 struct StoreLine;
-struct Board;
 
 // One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
 // made by run(); everything in splitc/ goes through it. The thread that called run() owns it.
+//
+// What the library keeps at the start of every process's segment, all zero at first:
+//
+//   StoreLine[procs]   what each process has stored here, on the default counter (splitc/store.h).
+//                      At offset 0, so that no object of a program has the null address
+//   Heap::Edge         how far down the local side of the heap reaches (a cache line)
+//   Board[2]           what this process shows in collective calls (splitc/board.h)
 class World {
  public:
   explicit World(const am::Config& config);
@@ -32,11 +35,16 @@ class World {
   am::Bundle& bundle() noexcept { return bundle_; }
   am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
   Heap& heap() noexcept { return heap_; }
+  detail::RemoteCalls& calls() noexcept { return calls_; }
 
   // The runtime's memory in the segment of `proc`; see above.
-  StoreLine* store_lines(std::uint32_t proc) noexcept;
-  Board& board(std::uint32_t proc, unsigned parity) noexcept;
+  const Heap::Edge& edge(std::uint32_t proc) const noexcept;
+  Board& board(std::uint32_t proc, unsigned parity) const noexcept;
   static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
+
+  // Collective rounds so far, and whether this process is between the halves of a barrier.
+  std::uint64_t& rounds() noexcept { return rounds_; }
+  bool& notified() noexcept { return notified_; }
 
   void finish();  // collective, last
 
@@ -44,8 +52,11 @@ class World {
   am::Job job_;
   am::Bundle bundle_;
   am::Endpoint endpoint_;
-  Heap heap_;
+  detail::RemoteCalls calls_;
   std::vector<std::byte*> segments_;  // by process
+  Heap heap_;
+  std::uint64_t rounds_ = 0;
+  bool notified_ = false;
 };
 
 // The running world. Throws Error outside run().
@@ -85,7 +96,8 @@ int run(int argc, char** argv, Program&& program) {
       return call(args);
     }
   };
-  return detail::run_program(argc, argv, body, const_cast<void*>(static_cast<const void*>(&program)));
+  return detail::run_program(argc, argv, body,
+                             const_cast<void*>(static_cast<const void*>(&program)));
 }
 
 // Waits for all processes, making progress meanwhile. What each wrote or stored before is visible

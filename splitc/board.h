@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What the processes show one another in collective calls.
+//
+// Each process has two boards in its segment. A collective call writes the own board, passes one
+// barrier, and reads the boards of others; the next one uses the other board of everybody. One
+// barrier is enough: who writes the board of round k again is in round k + 2, so it has passed the
+// barrier of round k + 1, which everybody entered after reading the boards of round k.
+
+namespace splitc {
+
+// Which collective call a process is in; compared byte by byte, as all must make the same.
+struct BoardHeader {
+  std::uint64_t round;  // rounds of this process so far, from 1
+  std::uint64_t bytes;  // that each contributes
+  std::uint32_t kind;   // what else must agree: root or type of element
+  char call[44];        // its name, padded with zeros
+};
+static_assert(sizeof(BoardHeader) == 64, "one cache line");
+
+struct Board {
+  static constexpr std::size_t kBytes = 16 * 1024 - sizeof(BoardHeader);
+
+  BoardHeader header;
+  std::byte data[kBytes];
+};
+
+namespace detail {
+
+// One round of a collective call. Throws Error, naming both processes and what they called, when
+// another process is in a different one: checked builds compare all processes, release builds those
+// whose boards are read.
+//
+// Thread rule: the world's thread.
+class Round {
+ public:
+  // Announces `call`, cut to 43 letters. Throws Error between barrier_notify() and barrier_wait().
+  Round(const char* call, std::uint64_t bytes, std::uint32_t kind = 0);
+
+  // This process's board, Board::kBytes to be filled before meet().
+  std::byte* mine() noexcept;
+  void enter() noexcept;  // the two halves of meet()
+  void leave();
+  void meet();
+  // What `proc` shows, after meet(); valid until this process's next collective call.
+  const std::byte* of(std::uint32_t proc) const;
+
+ private:
+  void check(std::uint32_t proc) const;
+
+  unsigned parity_;
+};
+
+}  // namespace detail
+}  // namespace splitc

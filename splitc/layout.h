@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+// Which process owns which element: arithmetic only.
+//
+//   cyclic            element i on process i mod P                     T A[n]::
+//   blocked           P blocks as equal as they can be, block p on p   T A[P]::[b]
+//   block_cyclic(b)   blocks of b elements, block k on k mod P         T A[n]::[b]
+//
+// All three are block-cyclic, with blocks of 1, ceil(n / P) and b elements. Elements of one process
+// lie one behind the other, in the order of their indices.
+
+namespace splitc {
+
+// How to lay out an index range, before its length is known.
+class layout {
+ public:
+  static constexpr layout in_blocks_of(std::size_t block) noexcept { return layout(block); }
+  static constexpr layout one_block_each() noexcept { return layout(kBlocked); }
+
+  // Elements in a block when `n` are laid out over `parts`; at least 1.
+  constexpr std::size_t block(std::size_t n, std::size_t parts) const noexcept {
+    return std::max<std::size_t>(1, is_blocked() ? (n + parts - 1) / parts : block_);
+  }
+  constexpr bool is_blocked() const noexcept { return block_ == kBlocked; }
+
+ private:
+  static constexpr std::size_t kBlocked = ~std::size_t{0};
+
+  explicit constexpr layout(std::size_t block) noexcept : block_(block) {}
+
+  std::size_t block_;
+};
+
+inline constexpr layout cyclic = layout::in_blocks_of(1);
+inline constexpr layout blocked = layout::one_block_each();
+// `b` of 0 means 1.
+constexpr layout block_cyclic(std::size_t b) noexcept { return layout::in_blocks_of(b); }
+
+// `n` indices in blocks of `block`, dealt to `procs` processes in turn.
+class distribution {
+ public:
+  constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
+      : n_(n), block_(block), procs_(procs) {}
+
+  constexpr std::size_t size() const noexcept { return n_; }
+  constexpr std::size_t block() const noexcept { return block_; }
+  constexpr std::uint32_t procs() const noexcept { return procs_; }
+
+  // Where index i is: which process, and the how-manieth element there.
+  constexpr std::uint32_t owner(std::size_t i) const noexcept {
+    return static_cast<std::uint32_t>(i / block_ % procs_);
+  }
+  constexpr std::size_t local(std::size_t i) const noexcept {
+    return i / block_ / procs_ * block_ + i % block_;
+  }
+  // The index of element `l` of `proc`.
+  constexpr std::size_t global(std::uint32_t proc, std::size_t l) const noexcept {
+    return (l / block_ * procs_ + proc) * block_ + l % block_;
+  }
+  // How many indices `proc` owns.
+  constexpr std::size_t size_on(std::uint32_t proc) const noexcept {
+    const std::size_t whole = n_ / block_;  // blocks
+    const std::size_t blocks = whole / procs_ + (proc < whole % procs_ ? 1 : 0);
+    const std::size_t rest = proc == whole % procs_ ? n_ % block_ : 0;
+    return blocks * block_ + rest;
+  }
+  // The most that any process owns, in whole blocks.
+  constexpr std::size_t capacity() const noexcept {
+    const std::size_t blocks = (n_ + block_ - 1) / block_;
+    return (blocks + procs_ - 1) / procs_ * block_;
+  }
+
+ private:
+  std::size_t n_;
+  std::size_t block_;
+  std::uint32_t procs_;
+};
+
+}  // namespace splitc

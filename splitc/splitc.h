@@ -1,0 +1,59 @@
+#pragma once
+
+// Split-C for C++20: the umbrella header, and the manual in one page.
+//
+// A job is a number of processes that all run the same program, each with its own memory. Part of
+// it, its segment, is in a global address space: a global pointer names a process and a place
+// there, and every process may read and write through it.
+//
+//   #include "splitc/splitc.h"
+//   using namespace splitc;
+//
+//   int main(int argc, char** argv) {
+//     return run(argc, argv, [](Args) {
+//       spread_array<double> x(1000);                    // element i on process i mod procs()
+//       for (std::size_t i : x.my_indices()) x[i] = 1.0 / double(i + 1);
+//       double sum = 0;
+//       for (double mine : x.mine()) sum += mine;
+//       sum = all_reduce_to_all_add(sum);
+//       on_one([&] { std::printf("%g on %u processes\n", sum, procs()); });
+//     });
+//   }
+//
+// who            my_proc()  procs()  on_one(f)  on_proc(p, f)  my_1d(n)  my_2d(n, m)  get_seconds()
+// memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))  spread_array_2d<T>(n, m,
+// ..)
+//                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
+// pointers       global_ptr<T>: p + 1 on the same process; spread_ptr<T>: p + 1 on the next
+//                toproc(p)  tolocal(p)  toglobal(proc, local)
+// read, write    x = *p;  *p = x;  x = p[i]                      waits for it
+// split-phase    get(local, p)  put(p, value)      then sync()   waits for all of them
+// one-way        store(p, value)                   then store_sync(bytes) where it lands,
+//                                                  or all_store_sync() everywhere
+// bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
+// atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
+// together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)  all_gather(x)
+// ..
+//
+// Calls named all_*, barrier() and the making and ending of arrays and counters are collective:
+// every process makes them, in the same order. Only trivially copyable types live in global memory.
+// A wrong call throws Error, with the process, the call, the value and the remedy in one sentence;
+// what leaves the program ends the whole job. docs/ has the rules of progress and of memory.
+
+#include "splitc/access.h"
+#include "splitc/allocate.h"
+#include "splitc/atomic.h"
+#include "splitc/bulk.h"
+#include "splitc/collective.h"
+#include "splitc/global_ptr.h"
+#include "splitc/layout.h"
+#include "splitc/my_range.h"
+#include "splitc/place.h"
+#include "splitc/reduce.h"
+#include "splitc/split_phase.h"
+#include "splitc/spread_array.h"
+#include "splitc/spread_array_2d.h"
+#include "splitc/spread_ptr.h"
+#include "splitc/store.h"
+#include "splitc/sync.h"
+#include "splitc/world.h"
