@@ -57,7 +57,7 @@ class Bundle {
       if (poll() != 0) ladder.reset();
       if (condition()) return;
       switch (ladder.next()) {
-        case Ladder::Step::kSpin: break;
+        case Ladder::Step::kSpin: Ladder::pause(); break;
         case Ladder::Step::kYield: sched_yield(); break;
         case Ladder::Step::kBlock: {
           Nap nap(*this, wake);

@@ -29,6 +29,17 @@ class Ladder {
   }
   void reset() noexcept { looks_ = 0; }
 
+  // Between two looks. The line one looks at is the line the other side is about to write: looks
+  // without a pause take it away between its arrival there and the store, and it has to travel
+  // twice more (a short request and reply: 195 ns without, 130 ns with one pause; raw limit 115).
+  static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+  }
+
  private:
   std::uint32_t looks_ = 0;
   std::uint32_t spins_;   // looks before the first yield

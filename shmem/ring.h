@@ -143,10 +143,12 @@ class Consumer {
   // The next request, or nullptr. It stays the next one until finish() is called.
   // pairs with: Producer::commit()
   Slot* peek(Slot* slots) noexcept {
-    Slot* const after = &slots[(last_ + 1) % kSlots];
-    if (is_next(*after)) return after;
-    Slot* const same = &slots[last_];
-    return is_next(*same) ? same : nullptr;
+    // First where the one before last was found in relation to it: an idle pair of processes uses
+    // one slot only, and then a look at another line first would delay every message.
+    Slot* const first = &slots[(last_ + step_) % kSlots];
+    if (is_next(*first)) return first;
+    Slot* const second = &slots[(last_ + 1 - step_) % kSlots];
+    return is_next(*second) ? second : nullptr;
   }
 
   // Answers the request in `slot`, whose reply half is filled, and goes on to the next.
@@ -172,13 +174,16 @@ class Consumer {
     return sequence_of(slot.request.head.load(std::memory_order_acquire)) == expected_;
   }
   void advance(const Slot* slots, const Slot& slot) noexcept {
-    last_ = static_cast<std::uint32_t>(&slot - slots);
+    const auto at = static_cast<std::uint32_t>(&slot - slots);
+    step_ = at == last_ ? 0 : 1;
+    last_ = at;
     ++expected_;
   }
 
   std::uint64_t expected_ = 1;
-  std::uint32_t last_ = 0;
-  std::uint32_t unpublished_ = 0;
+  std::uint32_t last_ = 0;         // slot of the newest request read
+  std::uint32_t step_ = 0;         // its distance from the one before: 0 or 1
+  std::uint32_t unpublished_ = 0;  // one-way requests read since the last published count
 };
 
 }  // namespace shmem

@@ -23,8 +23,8 @@ static_assert(sizeof(Line) == shmem::kCacheLine);
 // pairs.
 struct alignas(4 * shmem::kCacheLine) LoneFlag : shmem::Flag {};
 
-// What the loops that use no library share: it lies in the segment of rank 0. All zero at first, and
-// every number in it only grows.
+// What the loops that use no library share: it lies in the segment of rank 0. All zero at first,
+// and every number in it only grows.
 struct Board {
   static constexpr std::size_t kBytes = 20480;
   static constexpr std::uint32_t kRingSlots = 64;
@@ -33,6 +33,8 @@ struct Board {
   LoneFlag flag[2];     // flag round trips and payloads, by direction
   LoneFlag barrier[2];  // by rank
   LoneFlag consumed;    // of the ring
+  LoneFlag turn;        // Messages::overheads(): phases that have ended
+  LoneFlag number;      // ... and what rank 1 measured
   alignas(4096) Line line;   // one_line()
   alignas(4096) Line probe;  // Pair::probe()
   alignas(4096) Line ring[kRingSlots];

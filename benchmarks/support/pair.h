@@ -42,8 +42,8 @@ class Pair {
   // machine; both processes call it with as many. Returns the samples by contender (rank 0's).
   std::vector<Samples> interleave(int reps, std::initializer_list<Contender> contenders);
 
-  // 8 bytes there and 8 back, both in `line`, `count` times, in ns. `sequence` starts at 0, is kept by
-  // the caller and is in step on both sides.
+  // 8 bytes there and 8 back, both in `line`, `count` times, in ns. `sequence` starts at 0, is kept
+  // by the caller and is in step on both sides.
   double round_trips(Line& line, std::uint64_t& sequence, int count);
   // Some round trips of a line, in ns: before every turn of interleave(). See Placement.
   double probe();

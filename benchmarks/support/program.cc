@@ -36,7 +36,8 @@ int measure(const Program& program, const Options& options, am::Job& job, am::Bu
   report.begin();
   Pair pair(job, bundle, 0);
   Raw raw(pair);
-  Bench bench{job, bundle, endpoint, options, report, pair, raw};
+  Messages messages(pair, bundle, endpoint);
+  Bench bench{job, bundle, endpoint, options, report, pair, raw, messages};
   if (paired) placement.before(pair);
   for (const Measurement& measurement : program.measurements) {
     if (!chosen(options, measurement.name)) continue;
@@ -58,7 +59,7 @@ int run_program(int argc, char** argv, const Program& program) {
   am::Job job;
   am::Bundle bundle(job);
   am::Endpoint endpoint(bundle);
-  program.add_handlers(endpoint);
+  Messages::add_handlers(endpoint);
   job.connect(endpoint);
   int exit_code = 0;
   const auto options = parse_options(argc, argv, {program.name, program.what},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "am/am.h"
+#include "benchmarks/support/messages.h"
 #include "benchmarks/support/options.h"
 #include "benchmarks/support/pair.h"
 #include "benchmarks/support/raw.h"
@@ -21,6 +22,7 @@ struct Bench {
   const Report& report;  // speaks at rank 0
   Pair& pair;
   Raw& raw;
+  Messages& messages;
 
   // Repetitions of a measurement.
   int reps(int usual) const {
@@ -42,7 +44,6 @@ struct Program {
   std::string name;
   std::string what;
   std::vector<Measurement> measurements;
-  std::function<void(am::Endpoint&)> add_handlers = [](am::Endpoint&) {};
 };
 
 // main() of a benchmark: says what it can measure and where it runs, measures what was asked for
