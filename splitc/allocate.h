@@ -11,8 +11,12 @@ namespace splitc {
 namespace detail {
 std::uint64_t spread_bytes(std::size_t count, std::size_t bytes, const char* call);
 std::uint64_t local_bytes(std::size_t count, std::size_t bytes, const char* call);
-std::uint64_t all_allocate(std::uint64_t bytes, const char* call);
+// `kind` is what else all processes must pass alike.
+std::uint64_t all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind);
 void all_free(std::uint32_t proc, std::uint64_t offset, const char* call);
+// For destructors: does nothing while an exception is on its way, when nobody can tell who else
+// will come here; ends the job where all_free would throw.
+void all_free_at_end(std::uint64_t offset, const char* call) noexcept;
 void* allocate(std::uint64_t bytes, const char* call);
 }  // namespace detail
 
@@ -23,14 +27,14 @@ template <class T>
 spread_ptr<T> all_spread_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   const std::uint64_t bytes = detail::spread_bytes(count, sizeof(T), "all_spread_malloc");
-  return {0, detail::all_allocate(bytes, "all_spread_malloc")};
+  return {0, detail::all_allocate(bytes, "all_spread_malloc", count)};
 }
 
 // The same for `count` elements of `bytes` bytes, as Split-C has it; cast the result:
 // spread_ptr<T>(all_spread_malloc(n, sizeof(T))).
 inline spread_ptr<void> all_spread_malloc(std::size_t count, std::size_t bytes) {
   const std::uint64_t part = detail::spread_bytes(count, bytes, "all_spread_malloc");
-  return {0, detail::all_allocate(part, "all_spread_malloc")};
+  return {0, detail::all_allocate(part, "all_spread_malloc", count)};
 }
 
 // Gives back what all_spread_malloc gave. Collective: begins with a barrier, so what processes did

@@ -16,8 +16,8 @@ namespace splitc {
 struct BoardHeader {
   std::uint64_t round;  // rounds of this process so far, from 1
   std::uint64_t bytes;  // that each contributes
-  std::uint32_t kind;   // what else must agree: root or type of element
-  char call[44];        // its name, padded with zeros
+  std::uint64_t kind;   // what else must agree: root, type of element, length
+  char call[40];        // its name, padded with zeros
 };
 static_assert(sizeof(BoardHeader) == 64, "one cache line");
 
@@ -37,18 +37,19 @@ namespace detail {
 // Thread rule: the world's thread.
 class Round {
  public:
-  // Announces `call`, cut to 43 letters. Throws Error between barrier_notify() and barrier_wait().
-  Round(const char* call, std::uint64_t bytes, std::uint32_t kind = 0);
+  // Announces `call`, cut to 39 letters. Throws Error between barrier_notify() and barrier_wait().
+  Round(const char* call, std::uint64_t bytes, std::uint64_t kind = 0);
+  static Round latest() noexcept;  // the one this process is in
 
   // This process's board, Board::kBytes to be filled before meet().
   std::byte* mine() noexcept;
-  void enter() noexcept;  // the two halves of meet()
-  void leave();
-  void meet();
+  void meet();   // passes the barrier
+  void check();  // of checked builds: compares with all, after the barrier; meet() does it
   // What `proc` shows, after meet(); valid until this process's next collective call.
   const std::byte* of(std::uint32_t proc) const;
 
  private:
+  explicit Round(unsigned parity) noexcept : parity_(parity) {}
   void check(std::uint32_t proc) const;
 
   unsigned parity_;

@@ -23,6 +23,8 @@ void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* 
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from);
 // Throws Error unless `got` is `expected`, the size of a span.
 void check_span(std::size_t got, std::size_t expected, const char* call);
+// Throws Error unless a span of `elements` has procs() equal parts.
+void check_parts(std::size_t elements, const char* call);
 
 template <class T>
 constexpr void check_value() {
@@ -30,7 +32,7 @@ constexpr void check_value() {
   static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
 }
 template <class T>
-std::uint32_t kind_of() noexcept {
+std::uint64_t kind_of() noexcept {
   return std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3;
 }
 template <class T>
@@ -159,7 +161,7 @@ template <class T>
 void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
   detail::check_span(from.size(), to.size(), "all_to_all");
-  detail::check_span(to.size() % procs(), 0, "all_to_all");
+  detail::check_parts(to.size(), "all_to_all");
   detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()));
 }
 

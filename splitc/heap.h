@@ -9,34 +9,39 @@
 namespace splitc {
 
 // Free and used blocks of one growing side of the heap, in bytes from where that side begins.
-// Blocks are whole multiples of 64 bytes; freed neighbours become one.
+// Blocks begin at multiples of 64; freed neighbours become one.
 class HeapSide {
  public:
   static constexpr std::uint64_t kAlign = 64;
 
-  // Where a block of `bytes` would go: the lowest hole that holds it, else the end.
-  std::uint64_t find(std::uint64_t bytes) const;
-  void take(std::uint64_t at, std::uint64_t bytes);  // as find() said
-  bool release(std::uint64_t at);                    // false if no block begins there
-
-  // The block that `at` lies in.
   struct Block {
     std::uint64_t at;
-    std::uint64_t bytes;
+    std::uint64_t bytes;  // as asked for; it occupies the next multiple of 64, at least 64
   };
+
+  // Where a block of `bytes` would go: the lowest hole that holds it, else the end.
+  std::uint64_t find(std::uint64_t bytes) const;
+  void take(Block block);          // where find() said
+  void release(std::uint64_t at);  // a block begins there
+
+  // The block that occupies `at`.
   std::optional<Block> block_of(std::uint64_t at) const;
 
   std::uint64_t end() const noexcept { return end_; }
   std::uint64_t used() const noexcept { return used_; }
   std::uint64_t largest_hole() const;
 
-  static std::uint64_t rounded(std::uint64_t bytes) noexcept;
+  static std::uint64_t occupied(std::uint64_t bytes) noexcept;
 
  private:
-  std::map<std::uint64_t, std::uint64_t> blocks_;  // bytes, by where they begin
-  std::map<std::uint64_t, std::uint64_t> holes_;
-  std::uint64_t end_ = 0;  // of the last block
-  std::uint64_t used_ = 0;
+  using Extents = std::map<std::uint64_t, std::uint64_t>;  // bytes, by where they begin
+
+  void add_hole(std::uint64_t at, std::uint64_t bytes);
+
+  Extents blocks_;
+  Extents holes_;           // none touches another, or the end
+  std::uint64_t end_ = 0;   // of the last block
+  std::uint64_t used_ = 0;  // occupied by blocks
 };
 
 // Hands out the segment of this process behind the runtime's memory. One heap, two sides: spread
@@ -58,10 +63,11 @@ class Heap {
 
   // Collective: the same number of bytes at the same offset everywhere, zeroed, 64-byte aligned.
   // Throws Error in every process if one lacks the memory (saying total, used, asked and the
-  // largest free block, and SPLITC_SEGMENT), or if they do not all ask for the same.
-  std::uint64_t all_allocate(std::uint64_t bytes, const char* call);
-  // Collective. Nobody may use the block any more when the last process calls it.
-  // Throws Error if `offset` is not a live spread block.
+  // largest free block, and SPLITC_SEGMENT), or if they do not all ask for the same; `kind` must
+  // agree too.
+  std::uint64_t all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind = 0);
+  // Collective: after a barrier, so that nobody uses the block any more.
+  // Throws Error if `offset` is not where a live spread block begins.
   void all_free(std::uint64_t offset, const char* call);
 
   // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
@@ -79,10 +85,10 @@ class Heap {
  private:
   struct Ask;
 
-  bool reaches(std::uint64_t spread_end, std::uint64_t local_end) const noexcept;
-  std::uint64_t gap() const noexcept;
-  void zero(std::uint64_t offset, std::uint64_t bytes);
-  void check_asks(const Ask& mine, const char* call) const;
+  std::uint64_t gap() const noexcept { return total() - spread_.end() - local_.end(); }
+  bool fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept;
+  void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
   void publish_edge() noexcept;
 
   // Constant after construction.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "am/types.h"
 
@@ -40,7 +41,7 @@ void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
 std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call);
 
 // "rank R: <call>: <what>", thrown as Error.
-[[noreturn]] void refuse(const char* call, const char* what);
+[[noreturn]] void refuse(const char* call, const std::string& what);
 
 }  // namespace detail
 

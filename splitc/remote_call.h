@@ -24,8 +24,10 @@ namespace detail {
 inline constexpr std::size_t kMaxCallBytes = 48;    // of arguments: 64 of a message, less the head
 inline constexpr std::size_t kMaxResultBytes = 56;  // 64 less the ticket
 
-// Unpacks `arguments`, runs a function on `object` and leaves its result at `result`.
-using Trampoline = void (*)(std::byte* object, const std::byte* arguments, std::byte* result);
+// Unpacks `arguments`, runs a function on `object` and leaves its result at `result`; returns how
+// many bytes that has.
+using Trampoline = std::size_t (*)(std::byte* object, const std::byte* arguments,
+                                   std::byte* result);
 
 // A call to be sent.
 struct OutgoingCall {
@@ -47,19 +49,19 @@ class RemoteCalls {
   // Waits for a credit if need be. Throws Error if the processes run different programs.
   handle start(const OutgoingCall& call, const char* name);
   bool done(handle h) const noexcept;
+  void answered(std::uint32_t ticket, const std::byte* result);
 
  private:
-  template <std::size_t kBytes>
-  struct Handlers;
-
-  // A call that is waiting for its answer, or a free one.
+  // A call that is waiting for its answer, or free for the next.
   struct Ticket {
-    std::uint32_t generation = 0;  // of the calls that have had this ticket
+    std::uint32_t generation = 0;  // how many calls have had it
+    bool waiting = false;
     void* result = nullptr;
     std::size_t bytes = 0;
   };
 
-  void answered(std::uint32_t ticket, const std::byte* result) noexcept;
+  std::uint32_t take_ticket(const OutgoingCall& call);
+  void give_back(std::uint32_t ticket);
 
   am::Endpoint& endpoint_;
   bool same_program_;
@@ -123,9 +125,10 @@ struct RemoteFunction {
     };
     (put(static_cast<const std::tuple_element_t<kI, Arguments>&>(given)), ...);
   }
-  static void run(std::byte* object, const std::byte* arguments, std::byte* result) {
+  static std::size_t run(std::byte* object, const std::byte* arguments, std::byte* result) {
     call(*reinterpret_cast<Object*>(object), arguments, result,
          std::make_index_sequence<std::tuple_size_v<Arguments>>());
+    return result_bytes();
   }
   template <std::size_t... kI>
   static void call(Object& object, [[maybe_unused]] const std::byte* arguments,

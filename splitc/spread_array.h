@@ -11,11 +11,6 @@
 
 namespace splitc {
 namespace detail {
-// Spread memory of an array: collective, zeroed; `bytes` on each process.
-std::uint64_t array_allocate(std::size_t count, std::size_t bytes, const char* call);
-// Gives it back from a destructor: collective, except that nothing is done while an exception is on
-// its way, when nobody can tell who else will come here.
-void array_free(std::uint64_t offset, const char* call) noexcept;
 // Throws Error unless i < n.
 [[noreturn]] void refuse_index(std::size_t i, std::size_t n, const char* call);
 [[noreturn]] void refuse_proc(std::uint32_t proc, const char* call);
@@ -107,12 +102,13 @@ class spread_array {
 
   explicit spread_array(std::size_t n, layout how = cyclic)
       : map_(n, how.block(n, procs()), procs()),
-        offset_(detail::array_allocate(map_.capacity(), sizeof(T), "spread_array")) {}
+        offset_(detail::all_allocate(
+            detail::local_bytes(map_.capacity(), sizeof(T), "spread_array"), "spread_array", n)) {}
   // `blocks` blocks of `block` elements, block k on process k mod procs().
   spread_array(std::size_t blocks, std::size_t block)
       : spread_array(blocks * block, block_cyclic(block)) {}
   ~spread_array() {
-    if (offset_ != 0) detail::array_free(offset_, "spread_array");
+    if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
   }
   spread_array(spread_array&& other) noexcept
       : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}

@@ -1,26 +1,18 @@
 #include "splitc/store.h"
 
-#include "splitc/heap.h"
+#include "splitc/allocate.h"
 #include "splitc/sync.h"
 
 namespace splitc {
 
 store_counter::store_counter()
     : offset_(world().heap().all_allocate(sizeof(StoreLine) * procs(), "store_counter")),
-      in_heap_(true) {
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    StoreLine& line = reinterpret_cast<StoreLine*>(detail::mapped(my_proc(), offset_))[proc];
-    line.bytes.store(0, std::memory_order_relaxed);
-    line.marks[0].store(0, std::memory_order_relaxed);
-    line.marks[1].store(0, std::memory_order_relaxed);
-  }
-  barrier();  // nobody stores before the lines are clean
-}
+      in_heap_(true) {}
 
 store_counter::store_counter(InWorld) : offset_(0), in_heap_(false) {}
 
 store_counter::~store_counter() {
-  if (in_heap_) world().heap().all_free(offset_, "store_counter");
+  if (in_heap_) detail::all_free_at_end(offset_, "store_counter");
 }
 
 std::uint64_t store_counter::arrived() const noexcept {

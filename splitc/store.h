@@ -56,11 +56,10 @@ class store_counter {
     world().router().notify(proc);
   }
 
-  static store_counter& default_counter();
+  static store_counter& default_counter() noexcept { return *default_; }
 
  private:
   friend class World;
-  friend int detail::run_program(int, char**, int (*)(void*, Args), void*);
   struct InWorld {};
   explicit store_counter(InWorld);  // the default counter, in the runtime's memory
 
@@ -71,6 +70,8 @@ class store_counter {
     return reinterpret_cast<const StoreLine*>(detail::mapped(my_proc(), offset_));
   }
   std::uint64_t arrived() const noexcept;
+
+  static inline store_counter* default_ = nullptr;  // set while a world runs
 
   std::uint64_t offset_;        // of the lines in every segment
   bool in_heap_;

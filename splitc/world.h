@@ -12,7 +12,7 @@
 
 namespace splitc {
 
-struct StoreLine;
+class store_counter;
 
 // One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
 // made by run(); everything in splitc/ goes through it. The thread that called run() owns it.
@@ -55,6 +55,7 @@ class World {
   detail::RemoteCalls calls_;
   std::vector<std::byte*> segments_;  // by process
   Heap heap_;
+  std::unique_ptr<store_counter> stores_;  // the default counter
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
 };

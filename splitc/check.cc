@@ -1,0 +1,112 @@
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include "splitc/atomic.h"
+#include "splitc/place.h"
+#include "splitc/spread_array_2d.h"
+#include "splitc/world.h"
+
+// What is wrong with an address, in a sentence.
+
+namespace splitc::detail {
+namespace {
+
+constexpr const char* kUse =
+    "; use addresses that all_spread_malloc, local_malloc or a spread array gave";
+
+std::string describe(std::uint32_t proc, std::uint64_t offset) {
+  return "offset " + std::to_string(offset) + " of process " + std::to_string(proc);
+}
+
+std::string describe(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + describe(proc, offset);
+}
+
+std::string no_process(std::uint32_t proc) {
+  return "there is no process " + std::to_string(proc) + ": the job has " +
+         std::to_string(procs()) + ", 0 to " + std::to_string(procs() - 1);
+}
+
+// What is wrong with a range inside the heap of `proc`; "" if nothing is.
+std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes) {
+  World& w = world();
+  const auto block =
+      proc == my_proc() ? w.heap().block_of(offset) : w.heap().spread_block_of(offset);
+  if (block) {
+    if (offset + bytes <= block->at + block->bytes) return "";
+    return "run over the end of the block of " + std::to_string(block->bytes) +
+           " bytes that begins at offset " + std::to_string(block->at) + "; stay inside it";
+  }
+  // Only its owner knows the blocks of local memory, but all know where that begins.
+  if (proc != my_proc() && offset >= w.edge(proc).load(std::memory_order_relaxed)) return "";
+  return std::string("are freed, or were never allocated") + kUse;
+}
+
+}  // namespace
+
+void refuse(const char* call, const std::string& what) {
+  throw Error("rank " + std::to_string(my_proc()) + ": " + call + ": " + what);
+}
+
+void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call) {
+  if (bytes == 0) return;
+  if (proc == 0 && offset == 0) refuse(call, std::string("the pointer is null") + kUse);
+  if (proc >= procs()) refuse(call, no_process(proc) + kUse);
+  const std::uint64_t size = place.segment_bytes;
+  if (offset >= size || bytes > size - offset) {
+    refuse(call, describe(proc, offset, bytes) + " are outside its segment, which has " +
+                     std::to_string(size) + " bytes" + kUse);
+  }
+  if (offset < World::runtime_bytes(procs())) {
+    refuse(call, describe(proc, offset, bytes) + " are the library's own memory, the first " +
+                     std::to_string(World::runtime_bytes(procs())) + " of the segment" + kUse);
+  }
+  const std::string fault = fault_in_heap(proc, offset, bytes);
+  if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);
+}
+
+void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                  std::uint64_t alignment, const char* call) {
+  check_range(proc, offset, bytes, call);
+  if (offset % alignment == 0) return;
+  refuse(call, describe(proc, offset, bytes) +
+                   " are misaligned: an object of its type begins at a "
+                   "multiple of " +
+                   std::to_string(alignment) + "; allocate it with its own type");
+}
+
+void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                       const char* call) {
+  check_object(proc, offset, bytes, bytes, call);
+  refuse(call, describe(proc, offset) + " is misaligned");
+}
+
+std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call) {
+  if (proc >= procs()) refuse(call, no_process(proc));
+  const am::Router& router = world().router();
+  const std::uint64_t offset = router.segment_offset(local);
+  if (offset < router.segment_bytes()) return offset;
+  char address[24];
+  std::snprintf(address, sizeof address, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(local));
+  refuse(call, std::string(address) +
+                   " is not in this process's segment, and only that has global "
+                   "addresses; allocate with local_malloc, all_spread_malloc or "
+                   "a spread array");
+}
+
+void refuse_index(std::size_t i, std::size_t n, const char* call) {
+  refuse(call, "there is no index " + std::to_string(i) + ": " +
+                   (n == 0 ? "it has no elements"
+                           : "it has " + std::to_string(n) + ", 0 to " + std::to_string(n - 1)));
+}
+
+void refuse_proc(std::uint32_t proc, const char* call) { refuse(call, no_process(proc)); }
+
+void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner) {
+  refuse("spread_array_2d::tile", "tile (" + std::to_string(ti) + ", " + std::to_string(tj) +
+                                      ") is of process " + std::to_string(owner) +
+                                      "; read it through tile_pointer()");
+}
+
+}  // namespace splitc::detail

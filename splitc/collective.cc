@@ -1,0 +1,87 @@
+#include "splitc/collective.h"
+
+#include <algorithm>
+#include <string>
+
+namespace splitc::detail {
+namespace {
+
+// Calls step(at, bytes) for pieces of at most `piece` bytes of `total`, at least once: also those
+// who move nothing meet.
+template <class Step>
+void in_pieces(std::size_t total, std::size_t piece, Step step) {
+  std::size_t at = 0;
+  do {
+    const std::size_t bytes = std::min(piece, total - at);
+    step(at, bytes);
+    at += bytes;
+  } while (at < total);
+}
+
+void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root) {
+  if (root >= procs()) {
+    refuse("all_bcast", "there is no process " + std::to_string(root) +
+                            " to be the root: the job "
+                            "has " +
+                            std::to_string(procs()));
+  }
+  auto* const all = static_cast<std::byte*>(data);
+  in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
+    Round round("all_bcast", bytes, root);
+    if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
+    round.meet();
+    if (my_proc() != root) move_bytes(all + at, round.of(root), piece);
+  });
+}
+
+void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* all,
+                  bool only_to_one) {
+  in_pieces(mine.size(), Board::kBytes, [&](std::size_t at, std::size_t piece) {
+    Round round(call, mine.size());
+    move_bytes(round.mine(), mine.data() + at, piece);
+    round.meet();
+    if (only_to_one && my_proc() != 0) return;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
+    }
+  });
+}
+
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from) {
+  const std::size_t part = to.size() / procs();
+  const std::size_t most = Board::kBytes / procs();  // of each part on the board
+  if (most == 0) {
+    refuse("all_to_all", std::to_string(procs()) + " processes are too many; at most " +
+                             std::to_string(Board::kBytes) + " can exchange this way");
+  }
+  in_pieces(part, most, [&](std::size_t at, std::size_t piece) {
+    Round round("all_to_all", to.size());
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
+    }
+    round.meet();
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(from + proc * part + at, round.of(proc) + my_proc() * piece, piece);
+    }
+  });
+}
+
+void check_span(std::size_t got, std::size_t expected, const char* call) {
+  if (got == expected) return;
+  refuse(call, "the span for the result has " + std::to_string(got) + " elements; it needs " +
+                   std::to_string(expected));
+}
+
+void check_parts(std::size_t elements, const char* call) {
+  if (elements % procs() == 0) return;
+  refuse(call, std::to_string(elements) + " elements are not " + std::to_string(procs()) +
+                   " equal parts; pass a multiple");
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,31 @@
+#include "splitc/spread_array_2d.h"
+
+namespace splitc {
+namespace {
+
+// The larger side of the squarest grid of `procs` tiles.
+std::size_t long_side(std::size_t procs) {
+  std::size_t side = 1;
+  for (std::size_t d = 1; d * d <= procs; ++d) {
+    if (procs % d == 0) side = d;
+  }
+  return procs / side;
+}
+
+}  // namespace
+
+tiling::tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_column,
+               std::uint32_t procs) noexcept
+    : rows_(rows), columns_(columns), procs_(procs) {
+  std::size_t row_parts = procs;
+  std::size_t column_parts = procs;
+  if (by_row.is_blocked() && by_column.is_blocked()) {
+    const std::size_t side = long_side(procs);
+    row_parts = rows >= columns ? side : procs / side;
+    column_parts = procs / row_parts;
+  }
+  q_ = by_row.block(rows, row_parts);
+  r_ = by_column.block(columns, column_parts);
+}
+
+}  // namespace splitc

@@ -1,0 +1,180 @@
+#include "splitc/world.h"
+
+#include <time.h>
+
+#include <cstdio>
+#include <string>
+
+#include "splitc/store.h"
+#include "splitc/sync.h"
+
+namespace splitc {
+namespace detail {
+
+Place place;
+
+}  // namespace detail
+
+namespace {
+
+World* current = nullptr;
+
+constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
+
+std::uint64_t edge_offset(std::uint32_t procs) noexcept { return sizeof(StoreLine) * procs; }
+std::uint64_t boards_offset(std::uint32_t procs) noexcept {
+  return edge_offset(procs) + kEdgeBytes;
+}
+static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
+static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
+              "everything begins on a cache line");
+
+// What is left for the heap.
+std::uint64_t heap_bytes(const am::Router& router) {
+  const std::uint64_t runtime = World::runtime_bytes(router.size());
+  if (router.segment_bytes() <= runtime) {
+    throw Error("rank " + std::to_string(router.rank()) + ": run: a segment of " +
+                std::to_string(router.segment_bytes()) + " bytes is too small for the " +
+                std::to_string(runtime) + " that the library needs with " +
+                std::to_string(router.size()) + " processes; set SPLITC_SEGMENT higher");
+  }
+  return router.segment_bytes() - runtime;
+}
+
+std::vector<std::byte*> all_segments(const am::Router& router) {
+  std::vector<std::byte*> segments(router.size());
+  for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
+    segments[rank] = router.peer(rank).segment;
+  }
+  return segments;
+}
+
+// What `sentence` says without "rank R: ", which the job puts in front.
+std::string without_rank(const std::string& sentence) {
+  const std::string rank = "rank " + std::to_string(my_proc()) + ": ";
+  return sentence.starts_with(rank) ? sentence.substr(rank.size()) : sentence;
+}
+
+}  // namespace
+
+std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
+  return boards_offset(procs) + 2 * sizeof(Board);
+}
+
+World::World(const am::Config& config)
+    : job_(config),
+      bundle_(job_),
+      endpoint_(bundle_),
+      calls_(job_, endpoint_),
+      segments_(all_segments(router())),
+      heap_(router().segment(), runtime_bytes(job_.size()), heap_bytes(router()),
+            *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset(job_.size()))) {
+  detail::place = {segments_.data(), job_.rank(), job_.size(), router().segment_bytes()};
+  current = this;
+  stores_.reset(new store_counter(store_counter::InWorld()));
+  store_counter::default_ = stores_.get();
+  job_.connect(endpoint_);
+}
+
+World::~World() {
+  store_counter::default_ = nullptr;
+  current = nullptr;
+  detail::place = {};
+}
+
+const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
+  return *reinterpret_cast<const Heap::Edge*>(segments_[proc] + edge_offset(job_.size()));
+}
+
+Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
+  return reinterpret_cast<Board*>(segments_[proc] + boards_offset(job_.size()))[parity];
+}
+
+void World::finish() {
+  if (notified_)
+    detail::refuse("run",
+                   "the program ended after barrier_notify() without a "
+                   "barrier_wait(); every notify is followed by one wait");
+  sync();
+  job_.finish(bundle_);
+}
+
+World& world() {
+  if (current == nullptr) {
+    throw Error("no Split-C program is running: make this call inside the function given to run()");
+  }
+  return *current;
+}
+
+const char* Args::operator[](int i) const {
+  if (i < 0 || i >= argc_) {
+    detail::refuse("Args", "there is no argument " + std::to_string(i) +
+                               ": the program was given " + std::to_string(argc_ - 1) +
+                               "; name it on the command line");
+  }
+  return argv_[i];
+}
+
+namespace detail {
+
+int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context) {
+  if (current != nullptr)
+    refuse("run", "a program is running already; a process runs one at a time");
+  std::unique_ptr<World> started;
+  try {
+    started = std::make_unique<World>(am::read_config());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  try {
+    const int code = body(context, Args(argc, argv));
+    started->finish();
+    return code;
+  } catch (const std::exception& error) {
+    started->job().abort(1, without_rank(error.what()));
+  } catch (...) {
+    started->job().abort(1, "run: the program was left by an exception that is no std::exception");
+  }
+}
+
+}  // namespace detail
+
+void barrier() {
+  World& w = world();
+  if (am::kChecked || w.notified()) return detail::Round("barrier", 0).meet();
+  w.job().barrier(w.bundle());
+}
+
+void barrier_notify() {
+  World& w = world();
+  if (w.notified()) {
+    detail::refuse("barrier_notify",
+                   "called twice; every notify is followed by one barrier_wait()");
+  }
+  if constexpr (am::kChecked) detail::Round("barrier", 0);
+  w.notified() = true;
+  w.job().barrier().enter();
+}
+
+void barrier_wait() {
+  World& w = world();
+  if (!w.notified()) {
+    detail::refuse("barrier_wait",
+                   "called without barrier_notify(), which says that this process "
+                   "is here; call that first");
+  }
+  w.bundle().wait_until([&] { return w.job().barrier().passed(); });
+  w.notified() = false;
+  if constexpr (am::kChecked) detail::Round::latest().check();
+}
+
+int poll() { return world().bundle().poll(); }
+
+double get_seconds() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace splitc
