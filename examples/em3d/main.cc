@@ -1,0 +1,149 @@
+// Electromagnetic waves on a random bipartite graph, the classic of the papers on Split-C: the same
+// program in seven versions, each of which waits less for its neighbours than the one before.
+//
+//   ./run em3d                                    all versions
+//   ./run -n 2 em3d --version get --remote 40     one
+//
+// Prints the microseconds that a process takes for an edge, and compares every version's result with
+// that of a serial sweep, bit by bit. Exit code 1 if one differs.
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "examples/command_line.h"
+#include "examples/em3d/graph.h"
+#include "examples/em3d/sweep.h"
+#include "examples/em3d/versions.h"
+#include "splitc/splitc.h"
+
+namespace em3d {
+namespace {
+
+using namespace splitc;
+using splitc::sync;  // and not that of unistd.h, which writes out disks
+
+constexpr std::uint64_t kMaxEdges = 100'000'000;  // of one side on one process: 2.4 GB of tables
+
+// The graph as far as this process has it, ready for all versions.
+class Problem {
+ public:
+  explicit Problem(const Options& options)
+      : options_(options),
+        electric_(procs(), options.size),
+        magnetic_(procs(), options.size),
+        expected_(procs(), 2 * std::size_t{options.size}),
+        electric_sweep_(options, Side::kElectric, electric_, magnetic_),
+        magnetic_sweep_(options, Side::kMagnetic, magnetic_, electric_) {
+    on_one([&] { solve_serially(); });
+    sync();
+    barrier();
+  }
+
+  // Seconds that all steps take.
+  double run(const Version& version) {
+    const Graph graph(options_, procs());
+    for (std::uint32_t i = 0; i < options_.size; ++i) {
+      electric_.mine()[i] = graph.first_value(Side::kElectric, my_proc(), i);
+      magnetic_.mine()[i] = graph.first_value(Side::kMagnetic, my_proc(), i);
+    }
+    barrier();
+    const double start = get_seconds();
+    for (std::uint32_t step = 0; step < options_.steps; ++step) {
+      version.half_step(electric_sweep_);
+      version.half_step(magnetic_sweep_);
+    }
+    barrier();
+    return get_seconds() - start;
+  }
+
+  // The nodes of all processes whose values are not those of the serial sweep.
+  std::uint64_t all_differences() const {
+    const auto expected = expected_.mine();
+    std::uint64_t differences = 0;
+    for (std::uint32_t i = 0; i < options_.size; ++i) {
+      differences += !same(electric_.mine()[i], expected[i]);
+      differences += !same(magnetic_.mine()[i], expected[options_.size + i]);
+    }
+    return all_reduce_to_all_add(differences);
+  }
+
+ private:
+  static bool same(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  }
+
+  // Gives every process the values its nodes shall have in the end.
+  void solve_serially() {
+    const std::vector<double> values = serial_sweep(options_, procs());
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      const std::size_t block = expected_.block();
+      bulk_write(expected_.on(proc), std::span(values).subspan(proc * block, block));
+    }
+  }
+
+  Options options_;
+  Values electric_, magnetic_;
+  spread_array<double> expected_;  // a process's electric nodes, then its magnetic ones
+  Sweep electric_sweep_, magnetic_sweep_;
+};
+
+// Returns 0 if every version was right.
+int compare(const Options& options, const std::string& chosen) {
+  Problem problem(options);
+  on_one([&] {
+    std::printf("%u processes with 2 x %u nodes of degree %u, %u %% of the edges remote, %u steps\n",
+                procs(), options.size, options.degree, options.remote, options.steps);
+    std::printf("%-8s%10s\n", "version", "us/edge");
+  });
+  const double edges = 2.0 * options.size * options.degree * options.steps;
+  int wrong = 0;
+  for (const Version& version : versions()) {
+    if (chosen != "all" && chosen != version.name) continue;
+    const double seconds = problem.run(version);
+    const std::uint64_t differences = problem.all_differences();
+    wrong += differences != 0;
+    on_one([&] {
+      std::printf("%-8s%10.4f  ", version.name.data(), 1e6 * seconds / edges);
+      if (differences == 0) {
+        std::printf("equal to the serial sweep\n");
+      } else {
+        std::printf("WRONG: %lu values are not those of the serial sweep\n", differences);
+      }
+    });
+  }
+  return wrong == 0 ? 0 : 1;
+}
+
+int program(Args args) {
+  Options options;
+  std::string chosen = "all";
+  std::vector<std::string> names{"all"};
+  for (const Version& version : versions()) names.emplace_back(version.name);
+
+  CLI::App app("Electromagnetic waves on a random bipartite graph, in seven versions.", "em3d");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--size", options.size, "nodes of each side on each process")
+      ->check(CLI::Range(1u, 10'000'000u));
+  app.add_option("--degree", options.degree, "edges of each node")->check(CLI::Range(1u, 10'000u));
+  app.add_option("--remote", options.remote, "percent of them that lead to other processes")
+      ->check(CLI::Range(0u, 100u));
+  app.add_option("--steps", options.steps, "steps in time")->check(CLI::Range(1u, 1'000'000u));
+  app.add_option("--seed", options.seed, "another seed, another graph");
+  app.add_option("--version", chosen, "one of them, or all")->check(CLI::IsMember(names));
+  if (!examples::parse(app, args)) return 0;
+  if (std::uint64_t{options.size} * options.degree > kMaxEdges) {
+    throw std::runtime_error("em3d: --size times --degree is more than 100 million edges a process; "
+                             "make one of them smaller");
+  }
+  return compare(options, chosen);
+}
+
+}  // namespace
+}  // namespace em3d
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [](splitc::Args args) { return em3d::program(args); });
+}
