@@ -38,7 +38,7 @@ void all_free_at_end(std::uint64_t offset, const char* call) noexcept {
   try {
     world().heap().all_free(offset, call);
   } catch (const Error& error) {
-    world().router().fatal(error.what());
+    world().job().abort(1, without_rank(error.what()));
   }
 }
 

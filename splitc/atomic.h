@@ -21,14 +21,11 @@ concept atomic_word =
     std::integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
 namespace detail {
-[[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
-                                    const char* call);
-
 template <atomic_word T>
 T* atomic_at(global_ptr<T> p, const char* call) {
   if constexpr (am::kChecked) check_object(p.proc(), p.offset(), sizeof(T), sizeof(T), call);
   if (p.offset() % sizeof(T) != 0) [[unlikely]] {
-    refuse_misaligned(p.proc(), p.offset(), sizeof(T), call);
+    refuse_misaligned(p.proc(), p.offset(), sizeof(T), sizeof(T), call);
   }
   return reinterpret_cast<T*>(mapped(p.proc(), p.offset()));
 }

@@ -68,18 +68,16 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
 
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, const char* call) {
+  if (offset % alignment != 0) refuse_misaligned(proc, offset, bytes, alignment, call);
   check_range(proc, offset, bytes, call);
-  if (offset % alignment == 0) return;
+}
+
+void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                       std::uint64_t alignment, const char* call) {
   refuse(call, describe(proc, offset, bytes) +
                    " are misaligned: an object of its type begins at a "
                    "multiple of " +
                    std::to_string(alignment) + "; allocate it with its own type");
-}
-
-void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
-                       const char* call) {
-  check_object(proc, offset, bytes, bytes, call);
-  refuse(call, describe(proc, offset) + " is misaligned");
 }
 
 std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call) {

@@ -36,12 +36,16 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
 // The same for an object that must be aligned to `alignment`.
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, const char* call);
+[[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                                    std::uint64_t alignment, const char* call);
 // The offset of `local` in this process's segment. Throws Error if it is elsewhere, or if there is
 // no process `proc`.
 std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call);
 
 // "rank R: <call>: <what>", thrown as Error.
 [[noreturn]] void refuse(const char* call, const std::string& what);
+// `sentence` without the "rank R: " of this process, for where the job puts that in front.
+std::string without_rank(const std::string& sentence);
 
 }  // namespace detail
 

@@ -1,15 +1,12 @@
 #include "splitc/remote_call.h"
 
+#include <link.h>
 #include <sys/stat.h>
 
-#include <limits>
+#include <algorithm>
 #include <string>
 
 #include "splitc/world.h"
-
-// Where the program's code begins and ends, by the linker.
-extern "C" const char __executable_start;
-extern "C" const char etext;
 
 namespace splitc::detail {
 namespace {
@@ -21,17 +18,38 @@ using Bytes = std::array<std::byte, kBytes>;
 // ticket, the result; both have a small form that fits the cache line of the head.
 struct CallHead {
   std::uint32_t ticket;
-  std::int32_t run;      // of the trampoline, from anchor()
+  std::uint32_t run;     // of the trampoline, from where the program begins
   std::uint64_t offset;  // of the object in the segment
 };
 static_assert(sizeof(CallHead) == 16 && sizeof(CallHead) + kMaxCallBytes == am::kMaxArgumentBytes);
 constexpr std::size_t kSmallCall = 8;
 constexpr std::size_t kSmallResult = 20;
 
-// A fixed place in the program.
-void anchor() {}
+// Where the program itself is in memory, without its shared libraries: each process has it at
+// another address, but all of it in one piece.
+struct Code {
+  std::uintptr_t base = 0;
+  std::uintptr_t end = 0;  // of what can be executed
+};
 
-std::uintptr_t address_of(void (*function)()) { return reinterpret_cast<std::uintptr_t>(function); }
+const Code& program_code() {
+  static const Code code = [] {
+    Code found;
+    const auto first_is_program = [](dl_phdr_info* info, std::size_t, void* context) {
+      auto& result = *static_cast<Code*>(context);
+      result.base = info->dlpi_addr;
+      for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto& part = info->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+        result.end = std::max(result.end, result.base + part.p_vaddr + part.p_memsz);
+      }
+      return 1;  // no more
+    };
+    dl_iterate_phdr(first_is_program, &found);
+    return found;
+  }();
+  return code;
+}
 
 // Which file this process runs.
 struct Program {
@@ -61,8 +79,7 @@ void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
 }
 
 void run_call(am::Request request, const CallHead& head, const std::byte* arguments) {
-  const auto run =
-      reinterpret_cast<Trampoline>(address_of(&anchor) + static_cast<std::intptr_t>(head.run));
+  const auto run = reinterpret_cast<Trampoline>(program_code().base + head.run);
   alignas(std::max_align_t) Bytes<kMaxResultBytes> result{};
   const std::size_t bytes = run(mapped(my_proc(), head.offset), arguments, result.data());
   if (bytes <= kSmallResult) {
@@ -79,18 +96,26 @@ void on_call(am::Request request, CallHead head, Bytes<kBytes> arguments) {
   run_call(std::move(request), head, arguments.data());
 }
 
-// From anchor() to `run`. Throws Error if it is not part of the program's own code.
-std::int32_t place_of(Trampoline run, const char* name) {
+// Where `run` is in the program. Throws Error if it is not in the program's own code.
+std::uint32_t place_of(Trampoline run, const char* name) {
   const auto at = reinterpret_cast<std::uintptr_t>(run);
-  const auto distance = static_cast<std::intptr_t>(at - address_of(&anchor));
-  const bool inside = at >= reinterpret_cast<std::uintptr_t>(&__executable_start) &&
-                      at < reinterpret_cast<std::uintptr_t>(&etext);
-  if (!inside || distance != static_cast<std::int32_t>(distance)) {
+  const Code& code = program_code();
+  if (at < code.base || at >= code.end || at - code.base > ~std::uint32_t{0}) {
     refuse(name,
            "the function is in a shared library, which may lie elsewhere in each process; "
            "link it into the program");
   }
-  return static_cast<std::int32_t>(distance);
+  return static_cast<std::uint32_t>(at - code.base);
+}
+
+// Polls until `condition()`; an exception of a handler ends the job.
+template <class Condition>
+void wait_or_end(Condition condition) noexcept {
+  try {
+    world().bundle().wait_until(condition);
+  } catch (const std::exception& error) {
+    world().job().abort(1, without_rank(error.what()));
+  }
 }
 
 }  // namespace
@@ -137,7 +162,7 @@ handle RemoteCalls::start(const OutgoingCall& call, const char* name) {
     refuse(name, "there is no process " + std::to_string(call.proc) + ": the job has " +
                      std::to_string(procs()));
   }
-  const std::int32_t run = place_of(call.run, name);
+  const std::uint32_t run = place_of(call.run, name);
   const std::uint32_t ticket = take_ticket(call);
   const handle started(ticket, tickets_[ticket].generation);
   const CallHead head{ticket, run, call.offset};
@@ -168,12 +193,12 @@ handle start_call(const OutgoingCall& call, const char* name) {
   return world().calls().start(call, name);
 }
 
-void finish_outstanding() {
-  world().bundle().wait_until([] { return outstanding == 0; });
+void finish_outstanding() noexcept {
+  wait_or_end([] { return outstanding == 0; });
 }
 
-void finish_one(handle h) {
-  world().bundle().wait_until([h] { return world().calls().done(h); });
+void finish_one(handle h) noexcept {
+  wait_or_end([h] { return world().calls().done(h); });
 }
 
 bool try_finish_outstanding() {

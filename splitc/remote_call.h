@@ -118,8 +118,9 @@ struct RemoteFunction {
     }
   }
   template <std::size_t... kI, class... Given>
-  static void pack(std::byte* to, std::index_sequence<kI...>, const Given&... given) {
-    const auto put = [&to](const auto& value) {
+  static void pack([[maybe_unused]] std::byte* to, std::index_sequence<kI...>,
+                   const Given&... given) {
+    [[maybe_unused]] const auto put = [&to](const auto& value) {
       std::memcpy(to, &value, sizeof value);
       to += sizeof value;
     };

@@ -24,26 +24,48 @@ class handle {
 };
 
 namespace detail {
+
 // Operations of this process that are under way; 0 while it uses only gets and puts.
 inline std::uint64_t outstanding = 0;
-void finish_outstanding();      // waits until there are none
-void finish_one(handle h);      // waits for this one
-bool try_finish_one(handle h);  // polls once; whether it is done
-bool try_finish_outstanding();
-}  // namespace detail
 
-// Waits until every get, put and split-phase atomic that this process has started is complete: the
-// values of gets are there, and every process sees the puts. A full fence: a read after it is not
-// older than it.
-inline void sync() {
-  if (detail::outstanding != 0) [[unlikely]]
-    detail::finish_outstanding();
+// Wait until there are none, or until this one is done. What a handler throws meanwhile ends the
+// job.
+void finish_outstanding() noexcept;
+void finish_one(handle h) noexcept;
+// Poll once and say whether it is so.
+bool try_finish_outstanding();
+bool try_finish_one(handle h);
+
+inline void complete_all() noexcept {
+  if (outstanding != 0) [[unlikely]]
+    finish_outstanding();
   // pairs with: sync(), barrier() and the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+}  // namespace detail
+}  // namespace splitc
+
+// Waits until every get, put and split-phase atomic that this process has started is complete: the
+// values of gets are there, and every process sees the puts. A full fence: a read after it is not
+// older than it.
+//
+// The name is POSIX's as well, which standard headers bring along, and an overload of the same
+// signature would make every sync() of a program that says `using namespace splitc` ambiguous. So
+// this is that function, as far as files that include this header are concerned: always expanded
+// here, while libc's own, which writes file systems to disk, stays what it is everywhere else.
+extern "C" {
+extern inline __attribute__((always_inline, gnu_inline)) void sync() noexcept {
+  splitc::detail::complete_all();
+}
+}
+
+namespace splitc {
+
+using ::sync;
+
 // Waits for one operation.
-inline void sync(handle h) {
+inline void sync(handle h) noexcept {
   if (h.generation() != 0) [[unlikely]]
     detail::finish_one(h);
   // pairs with: sync(), barrier() and the atomics of other processes

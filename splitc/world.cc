@@ -49,12 +49,6 @@ std::vector<std::byte*> all_segments(const am::Router& router) {
   return segments;
 }
 
-// What `sentence` says without "rank R: ", which the job puts in front.
-std::string without_rank(const std::string& sentence) {
-  const std::string rank = "rank " + std::to_string(my_proc()) + ": ";
-  return sentence.starts_with(rank) ? sentence.substr(rank.size()) : sentence;
-}
-
 }  // namespace
 
 std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
@@ -116,6 +110,11 @@ const char* Args::operator[](int i) const {
 }
 
 namespace detail {
+
+std::string without_rank(const std::string& sentence) {
+  const std::string rank = "rank " + std::to_string(my_proc()) + ": ";
+  return sentence.starts_with(rank) ? sentence.substr(rank.size()) : sentence;
+}
 
 int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context) {
   if (current != nullptr)
