@@ -131,7 +131,8 @@ int program(Args args) {
   app.add_option("--remote", options.remote, "percent of them that lead to other processes")
       ->check(CLI::Range(0u, 100u));
   app.add_option("--steps", options.steps, "steps in time")->check(CLI::Range(1u, 1'000'000u));
-  app.add_option("--seed", options.seed, "another seed, another graph");
+  app.add_option("--seed", options.seed, "another seed, another graph")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--version", chosen, "one of them, or all")->check(CLI::IsMember(names));
   if (!examples::parse(app, args)) return 0;
   if (std::uint64_t{options.size} * options.degree > kMaxEdges) {

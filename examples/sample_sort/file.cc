@@ -121,15 +121,16 @@ Part read_part(const File& file, std::uint64_t bytes, std::uint32_t part, std::u
   if (begin == end) return {};
 
   // From the byte before on: if that is a '\n', a line begins here.
-  Part own{Text(end - begin + (part > 0)), begin - (part > 0)};
+  const std::uint64_t before = begin > 0 ? 1 : 0;
+  Part own{Text(end - begin + before), begin - before};
   if (file.read_at(own.begin, own.text) != own.text.size()) {
     throw std::runtime_error(file.path() + " became shorter while it was being read");
   }
-  if (part > 0) {
-    const auto first = std::find(own.text.begin(), own.text.end(), '\n');
-    if (own.text.end() - first <= 1) return {};  // no line begins in this part
-    own.begin += static_cast<std::uint64_t>(first + 1 - own.text.begin());
-    own.text.erase(own.text.begin(), first + 1);
+  if (before != 0) {
+    const auto newline = std::find(own.text.begin(), own.text.end(), '\n');
+    if (own.text.end() - newline <= 1) return {};  // no line begins in this part
+    own.begin += static_cast<std::uint64_t>(newline + 1 - own.text.begin());
+    own.text.erase(own.text.begin(), newline + 1);
   }
   complete_last_line(file, own);
   return own;
