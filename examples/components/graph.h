@@ -27,16 +27,16 @@ struct Graph {
   std::uint64_t unmet = 0;         // dependencies on nothing that is there
 };
 
-// The graph in the file at `path`: dpkg's status file if it begins with "Package:", otherwise a list
-// of edges. Throws std::runtime_error, naming file, cause and line.
+// The graph in the file at `path`: dpkg's status file if it begins with "Package:", otherwise a
+// list of edges. Throws std::runtime_error, naming file, cause and line.
 Graph read_graph(const std::string& path);
 
 // The packages that are installed, and what they depend on.
 //
-// Depends and Pre-Depends count, Recommends does not: a system is complete without. Among
-// alternatives (a | b) the first that is there counts. A virtual package stands for the first package
-// in the file that provides it. Versions are not compared: dpkg has done so. A name is one vertex,
-// whatever its architectures.
+// Depends and Pre-Depends count, Recommends does not: a system is complete without. Of alternatives
+// (a | b) the first that is there counts. A virtual package stands for the first package in the file
+// that provides it. Versions are not compared: dpkg has done so. A name is one vertex, whatever its
+// architectures.
 Graph parse_packages(std::string_view text);
 
 // Two words a line, `from to`; a line of "a a" is a vertex without an edge. Empty lines and lines

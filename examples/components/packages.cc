@@ -58,7 +58,8 @@ void take_field(Package& package, std::string_view name, std::string_view value)
   }
 }
 
-// The field at the beginning of `text`, with the lines that continue it. An empty one ends a package.
+// The field at the beginning of `text`, with the lines that continue it. An empty one ends a
+// package.
 std::string_view first_field(std::string_view text) {
   std::size_t end = text.find('\n');
   while (end != 0 && end < text.size() - 1 && (text[end + 1] == ' ' || text[end + 1] == '\t')) {

@@ -4,8 +4,8 @@
 //   ./run em3d                                    all versions
 //   ./run -n 2 em3d --version get --remote 40     one
 //
-// Prints the microseconds that a process takes for an edge, and compares every version's result with
-// that of a serial sweep, bit by bit. Exit code 1 if one differs.
+// Prints the microseconds that a process takes for an edge, and compares the result of every version
+// with that of a serial sweep, bit by bit. Exit code 1 if one differs.
 
 #include <algorithm>
 #include <bit>
@@ -94,7 +94,7 @@ class Problem {
 int compare(const Options& options, const std::string& chosen) {
   Problem problem(options);
   on_one([&] {
-    std::printf("%u processes with 2 x %u nodes of degree %u, %u %% of the edges remote, %u steps\n",
+    std::printf("%u processes with 2 x %u nodes of degree %u, %u %% of edges remote, %u steps\n",
                 procs(), options.size, options.degree, options.remote, options.steps);
     std::printf("%-8s%10s\n", "version", "us/edge");
   });
@@ -136,8 +136,8 @@ int program(Args args) {
   app.add_option("--version", chosen, "one of them, or all")->check(CLI::IsMember(names));
   if (!examples::parse(app, args)) return 0;
   if (std::uint64_t{options.size} * options.degree > kMaxEdges) {
-    throw std::runtime_error("em3d: --size times --degree is more than 100 million edges a process; "
-                             "make one of them smaller");
+    throw std::runtime_error("em3d: --size times --degree is more than 100 million edges a "
+                             "process; make one of them smaller");
   }
   return compare(options, chosen);
 }

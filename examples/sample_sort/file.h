@@ -44,7 +44,7 @@ struct Part {
 };
 
 // The lines that begin in the `part`-th of `parts` equal parts of the file's first `bytes` bytes:
-// together the parts have each line once, however long it is. A last line without '\n' is given one.
+// together the parts have each line once, however long it is. A last line without '\n' gets one.
 Part read_part(const File& file, std::uint64_t bytes, std::uint32_t part, std::uint32_t parts);
 
 }  // namespace sample_sort

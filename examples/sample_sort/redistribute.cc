@@ -45,7 +45,8 @@ std::vector<Text> redistribute(std::span<const char> text, std::span<const std::
   for (std::uint64_t done = 0; done < largest; done += room) {
     for (std::uint32_t i = 0; i < procs(); ++i) {
       const std::uint32_t to = (my_proc() + i) % procs();  // not all to the same one at first
-      bulk_store(slot(to, my_proc()), text.data() + cuts[to] + done, piece(outgoing[to], done, room));
+      const std::uint64_t bytes = piece(outgoing[to], done, room);
+      if (bytes > 0) bulk_store(slot(to, my_proc()), &text[cuts[to] + done], bytes);
     }
     all_store_sync();
     for (std::uint32_t from = 0; from < procs(); ++from) {

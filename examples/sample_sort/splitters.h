@@ -23,8 +23,8 @@ struct Splitter {
 };
 static_assert(sizeof(Splitter) == 256);
 
-// Where the lines of process 1, 2, ... shall begin, so that all get about as many bytes. `lines` are
-// those of this process, in order; the file has `bytes` bytes. Collective.
+// Where the lines of process 1, 2, ... shall begin, so that all get about as many bytes. `lines`
+// are those of this process, in order; the file has `bytes` bytes. Collective.
 std::vector<Splitter> choose_splitters(std::span<const Place> lines, std::uint64_t bytes);
 
 }  // namespace sample_sort

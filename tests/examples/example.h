@@ -18,8 +18,8 @@ inline constexpr int kProcs[] = {1, 2, 3, 5, 8};
 // `splitcrun -n procs example arguments`, to its end.
 Program::Result run(int procs, const std::string& example, const Words& arguments = {});
 
-// Expects that the program, as a job of 1 and of 3, ends with an exit code other than 0, says `part`
-// on standard error and nothing on standard output.
+// Expects that the program, as a job of 1 and of 3, ends with an exit code other than 0, says
+// `part` on standard error and nothing on standard output.
 void expect_refused(const std::string& example, const Words& arguments, std::string_view part);
 
 // A new file with these contents that is there while the test runs; returns its path.
