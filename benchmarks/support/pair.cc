@@ -11,11 +11,12 @@ namespace bench {
 void Pair::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
 
 Pair::Pair(am::Job& job, am::Bundle& bundle, std::uint64_t offset)
-    : bundle_(bundle), me_(job.rank()), offset_(offset) {
-  board_ = reinterpret_cast<Board*>(job.router().peer(0).segment + offset);
+    : bundle_(bundle), me_(job.rank()), offset_((offset + 4095) / 4096 * 4096) {
+  board_ = reinterpret_cast<Board*>(job.router().peer(0).segment + offset_);
   for (am::Rank rank : {0u, 1u}) {
     buffers_[rank] = job.router().peer(rank).segment + buffer_offset();
   }
+  if (me_ > 1) return;  // not one of the pair: costs it nothing
   source_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, kBufferBytes)));
   if (source_ == nullptr) throw std::bad_alloc();
   std::memset(source_.get(), 1, kBufferBytes);

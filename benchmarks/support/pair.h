@@ -14,11 +14,11 @@ namespace bench {
 
 // Ranks 0 and 1 of a job, which measure together while all others sleep. Rank 0 takes the times.
 //
-// Memory: `offset` of the segments, on a page, is the start of kScratchBytes that it may use.
+// Memory: from `offset` of both segments on it may use kScratchBytes.
 class Pair {
  public:
   static constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
-  static constexpr std::size_t kScratchBytes = Board::kBytes + kBufferBytes;
+  static constexpr std::size_t kScratchBytes = 4096 + Board::kBytes + kBufferBytes;
   // Prepares and runs one sample; returns nanoseconds per operation. Only that of rank 0 counts.
   using Contender = std::function<double()>;
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "benchmarks/support/placement.h"
+#include "splitc/splitc.h"
 
 namespace bench {
 namespace {
@@ -25,8 +26,10 @@ void add_probe(const Report& report, const char* name, double ns) {
   report.add({.name = name, .bytes = 8, .value = ns, .median = ns, .route = "raw"});
 }
 
-int measure(const Program& program, const Options& options, am::Job& job, am::Bundle& bundle,
-            am::Endpoint& endpoint) {
+int measure(const Program& program, const Options& options, splitc::World& world) {
+  am::Job& job = world.job();
+  am::Bundle& bundle = world.bundle();
+  am::Endpoint& endpoint = world.endpoint();
   const bool paired = job.rank() < 2;
   const Report report(options.csv, job.rank() == 0);
   Placement placement(job);
@@ -34,7 +37,10 @@ int measure(const Program& program, const Options& options, am::Job& job, am::Bu
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
              placement.binding());
   report.begin();
-  Pair pair(job, bundle, 0);
+  Messages::add_handlers(endpoint);
+  // Element i is on process i mod size: this many bytes in each segment.
+  const auto scratch = splitc::all_spread_malloc<std::byte>(Pair::kScratchBytes * job.size());
+  Pair pair(job, bundle, scratch.offset());
   Raw raw(pair);
   Messages messages(pair, bundle, endpoint);
   Bench bench{job, bundle, endpoint, options, report, pair, raw, messages};
@@ -56,24 +62,21 @@ int measure(const Program& program, const Options& options, am::Job& job, am::Bu
 }  // namespace
 
 int run_program(int argc, char** argv, const Program& program) {
-  am::Job job;
-  am::Bundle bundle(job);
-  am::Endpoint endpoint(bundle);
-  Messages::add_handlers(endpoint);
-  job.connect(endpoint);
-  int exit_code = 0;
-  const auto options = parse_options(argc, argv, {program.name, program.what},
-                                     entries_of(program), job.rank() == 0, exit_code);
-  if (options && job.size() < 2) {
-    std::fprintf(stderr, "%s: measures between two processes and this is a job of one; start it "
-                         "with splitcrun -n 2 %s\n",
-                 program.name.c_str(), program.name.c_str());
-    exit_code = 2;
-  } else if (options) {
-    exit_code = measure(program, *options, job, bundle, endpoint);
-  }
-  job.finish(bundle);
-  return exit_code;
+  return splitc::run(argc, argv, [&](splitc::Args) {
+    am::Job& job = splitc::world().job();
+    int exit_code = 0;
+    const auto options = parse_options(argc, argv, {program.name, program.what},
+                                       entries_of(program), job.rank() == 0, exit_code);
+    if (!options) return exit_code;
+    if (job.size() < 2) {
+      std::fprintf(stderr,
+                   "%s: measures between two processes and this is a job of one; start it with "
+                   "splitcrun -n 2 %s\n",
+                   program.name.c_str(), argv[0]);
+      return 2;
+    }
+    return measure(program, *options, splitc::world());
+  });
 }
 
 }  // namespace bench
