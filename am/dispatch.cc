@@ -16,37 +16,54 @@ class Endpoint::Dispatch {
 
   shmem::Doorbell& opened(std::uint32_t inbox, std::span<const std::byte> caller);
   void closed(std::uint32_t inbox);
-  shmem::Mark request(std::uint32_t inbox, shmem::Lane lane, const shmem::Room& room,
-                      shmem::Mark mark);
-  void one_way(std::uint32_t inbox, shmem::Lane lane, const shmem::Room& room, shmem::Mark mark);
+  template <shmem::Lane kLane>
+  shmem::Mark request(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark);
+  template <shmem::Lane kLane>
+  void one_way(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark);
 
  private:
-  void returned(const Correspondent& from, shmem::Lane lane, const shmem::Room& room,
-                shmem::Mark mark);
+  // The unusual ends of a message, out of the way of the usual one.
+  [[gnu::cold]] shmem::Mark refuse(const Delivery& delivery, Status why);
+  [[gnu::cold]] void refuse_one_way(std::uint32_t inbox, Kind kind, packet::MarkFields fields,
+                                    const Delivery& delivery, Status why);
+  [[gnu::cold]] void returned(Kind kind, packet::MarkFields fields, const Delivery& delivery);
 
   Endpoint& endpoint_;
 };
 
+// Replies to one translation's requests.
+class Endpoint::ReplyDispatch {
+ public:
+  ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept : endpoint_(endpoint), to_(to) {}
+  template <shmem::Lane kLane>
+  void reply(const shmem::Room& room, shmem::Mark mark);
+
+ private:
+  [[gnu::cold]] void refuse(Kind kind, packet::MarkFields fields, const Delivery& delivery,
+                            Status why);
+  [[gnu::cold]] void returned(Kind kind, const Delivery& delivery);
+
+  Endpoint& endpoint_;
+  const std::uint32_t to_;
+};
+
 namespace {
 
-// The payload of a message as its handler sees it; for a long one only if it lies in `segment`.
-// Returns false, with the reason, if it does not.
-bool find_payload(Kind kind, const shmem::Half& half, std::byte* medium,
-                  std::span<std::byte> segment, std::span<std::byte>& payload, Status& why) {
+// The payload of a message as its handler sees it; a long one only if it lies in `segment`.
+// False, with the reason, if it does not.
+inline bool find_payload(Kind kind, const shmem::Half& half, std::byte* medium,
+                         std::span<std::byte> segment, std::span<std::byte>& payload, Status& why) {
   if (kind == Kind::kMedium) {
     payload = {medium, packet::medium_bytes(half)};
     why = Status::kBadLength;
     return payload.size() <= max_medium();
   }
-  if (kind == Kind::kLong) {
-    const packet::Placement place = packet::placement(half);
-    const Extent extent{0, segment.size()};
-    if (!place.written || !extent.holds(place.offset, place.bytes)) {
-      why = place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
-      return false;
-    }
-    payload = segment.subspan(place.offset, place.bytes);
+  const packet::Placement place = packet::placement(half);
+  if (!place.written || !Extent{0, segment.size()}.holds(place.offset, place.bytes)) [[unlikely]] {
+    why = place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
+    return false;
   }
+  payload = segment.subspan(place.offset, place.bytes);
   return true;
 }
 
@@ -91,100 +108,135 @@ void Endpoint::Dispatch::closed(std::uint32_t inbox) {
   endpoint_.ways_back_[inbox].reset();
 }
 
-shmem::Mark Endpoint::Dispatch::request(std::uint32_t inbox, shmem::Lane lane,
-                                        const shmem::Room& room, shmem::Mark mark) {
-  const Kind kind = packet::kind_of(lane);
+template <shmem::Lane kLane>
+[[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::request(std::uint32_t inbox,
+                                                                      const shmem::Room& room,
+                                                                      shmem::Mark mark) {
+  constexpr Kind kKind = packet::kind_of(kLane);
   const packet::MarkFields fields = packet::fields_of(mark);
   const Correspondent& from = endpoint_.correspondents_[inbox];
   const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
-  Status why = Status::kBadTag;
+  shmem::Half& half = room.slot->request;
+  Delivery delivery{endpoint_, from, room,
+                    packet::arguments(half, room.extension->request, kKind, fields.words), {}};
   if (fields.form != 0) [[unlikely]] return shmem::Mailbox::kNoReply;  // a farewell
-  if (from.admitted) [[likely]] {
-    Delivery delivery{endpoint_, from, room, nullptr, {}};
-    if (entry.shape != make_shape(Role::kRequest, kind, fields.words)) [[unlikely]] {
-      why = why_refused(entry);
-    } else if (find_payload(kind, room.slot->request, room.request_payload, endpoint_.segment(),
-                            delivery.payload, why)) [[likely]] {
-      delivery.arguments =
-          packet::arguments(room.slot->request, room.extension->request, kind, fields.words);
-      ++endpoint_.stats_[kind].requests_received;
-      entry.invoke(delivery);
-      return delivery.reply;
+  if (!from.admitted) [[unlikely]] return refuse(delivery, Status::kBadTag);
+  if (entry.shape != make_shape(Role::kRequest, kKind, fields.words)) [[unlikely]] {
+    return refuse(delivery, why_refused(entry));
+  }
+  if constexpr (kKind != Kind::kShort) {
+    Status why{};
+    if (!find_payload(kKind, half, room.request_payload, endpoint_.segment(), delivery.payload,
+                      why)) [[unlikely]] {
+      return refuse(delivery, why);
     }
   }
+  ++endpoint_.stats_[kKind].requests_received;
+  entry.invoke(delivery);
+  return delivery.reply;
+}
+
+shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
   ++endpoint_.stats_.returned_by_us;
-  std::memcpy(room.slot->reply.bytes, &why, sizeof why);
+  std::memcpy(delivery.room.slot->reply.bytes, &why, sizeof why);
   return packet::make_mark(0, 0, static_cast<unsigned>(packet::Form::kReturned));
 }
 
-void Endpoint::Dispatch::one_way(std::uint32_t inbox, shmem::Lane lane, const shmem::Room& room,
-                                 shmem::Mark mark) {
-  const Kind kind = packet::kind_of(lane);
+template <shmem::Lane kLane>
+[[gnu::always_inline]] inline void Endpoint::Dispatch::one_way(std::uint32_t inbox,
+                                                               const shmem::Room& room,
+                                                               shmem::Mark mark) {
+  constexpr Kind kKind = packet::kind_of(kLane);
   const packet::MarkFields fields = packet::fields_of(mark);
   const Correspondent& from = endpoint_.correspondents_[inbox];
-  if (fields.form != 0) [[unlikely]] return returned(from, lane, room, mark);
   const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   shmem::Half& half = room.slot->request;
-  std::byte* const arguments =
-      packet::arguments(half, room.extension->request, kind, fields.words);
-  Status why = Status::kBadTag;
-  if (from.admitted) [[likely]] {
-    Delivery delivery{endpoint_, from, room, arguments, {}};
-    if (entry.shape != make_shape(Role::kOneWay, kind, fields.words)) [[unlikely]] {
-      why = why_refused(entry);
-    } else if (find_payload(kind, half, room.request_payload, endpoint_.segment(),
-                            delivery.payload, why)) [[likely]] {
-      ++endpoint_.stats_[kind].one_way_received;
-      return entry.invoke(delivery);
+  Delivery delivery{endpoint_, from, room,
+                    packet::arguments(half, room.extension->request, kKind, fields.words), {}};
+  if (fields.form != 0) [[unlikely]] return returned(kKind, fields, delivery);
+  if (!from.admitted) [[unlikely]] {
+    return refuse_one_way(inbox, kKind, fields, delivery, Status::kBadTag);
+  }
+  if (entry.shape != make_shape(Role::kOneWay, kKind, fields.words)) [[unlikely]] {
+    return refuse_one_way(inbox, kKind, fields, delivery, why_refused(entry));
+  }
+  if constexpr (kKind != Kind::kShort) {
+    Status why{};
+    if (!find_payload(kKind, half, room.request_payload, endpoint_.segment(), delivery.payload,
+                      why)) [[unlikely]] {
+      return refuse_one_way(inbox, kKind, fields, delivery, why);
     }
   }
+  ++endpoint_.stats_[kKind].one_way_received;
+  entry.invoke(delivery);
+}
+
+void Endpoint::Dispatch::refuse_one_way(std::uint32_t inbox, Kind kind, packet::MarkFields fields,
+                                        const Delivery& delivery, Status why) {
   endpoint_.bounces_
       .emplace_back(endpoint_.way_back(inbox), kind, fields, packet::Form::kReturned, why)
-      .copy(half, arguments, room.request_payload);
+      .copy(delivery.room.slot->request, delivery.arguments, delivery.room.request_payload);
 }
 
 // One of our own one-way requests or replies has come back.
-void Endpoint::Dispatch::returned(const Correspondent& from, shmem::Lane lane,
-                                  const shmem::Room& room, shmem::Mark mark) {
-  const packet::MarkFields fields = packet::fields_of(mark);
-  Returned message = describe(room.slot->request, room.extension->request, room.request_payload,
-                              packet::kind_of(lane), fields);
+void Endpoint::Dispatch::returned(Kind kind, packet::MarkFields fields, const Delivery& delivery) {
+  const shmem::Room& room = delivery.room;
+  Returned message =
+      describe(room.slot->request, room.extension->request, room.request_payload, kind, fields);
   std::memcpy(&message.status, room.extension->reply, sizeof message.status);
   message.opcode = fields.form == static_cast<unsigned>(packet::Form::kReturned) ? Opcode::kOneWay
                                                                                  : Opcode::kReply;
-  message.destination = from.name.rank;
+  message.destination = delivery.from.name.rank;
   endpoint_.deliver_returned(message);
 }
 
-void Endpoint::take_reply(std::uint32_t to, shmem::Lane lane, const shmem::Room& room,
-                          shmem::Mark mark) {
+template <shmem::Lane kLane>
+[[gnu::always_inline]] inline void Endpoint::ReplyDispatch::reply(const shmem::Room& room,
+                                                                  shmem::Mark mark) {
   const packet::MarkFields fields = packet::fields_of(mark);
-  const Correspondent& from = translations_[to].peer;
-  if (fields.handler == 0) {
-    if (fields.form != static_cast<unsigned>(packet::Form::kReturned)) return;  // an empty reply
-    const shmem::Half& sent = room.slot->request;
-    const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
-    Returned message = describe(sent, room.extension->request, room.request_payload,
-                                packet::kind_of(lane), packet::fields_of(shmem::mark_of(head)));
-    std::memcpy(&message.status, room.slot->reply.bytes, sizeof message.status);
-    message.opcode = Opcode::kRequest;
-    message.destination = from.name.rank;
-    return deliver_returned(message);
-  }
-  const Kind kind = static_cast<Kind>(fields.form);
-  ++stats_[kind].replies_received;
+  const auto kind = static_cast<Kind>(fields.form);
   shmem::Half& half = room.slot->reply;
-  const HandlerEntry& entry = handlers_[fields.handler];
-  Delivery delivery{*this, from, room,
+  Delivery delivery{endpoint_, endpoint_.translations_[to_].peer, room,
                     packet::arguments(half, room.extension->reply, kind, fields.words), {}};
-  Status why = Status::kBadArguments;
-  if (entry.shape != make_shape(Role::kReply, kind, fields.words)) [[unlikely]] {
-    why = why_refused(entry);
-  } else if (find_payload(kind, half, room.reply_payload, segment(), delivery.payload, why)) {
-    return entry.invoke(delivery);
+  if (fields.handler == 0) [[unlikely]] {
+    if (fields.form == static_cast<unsigned>(packet::Form::kReturned)) {
+      returned(packet::kind_of(kLane), delivery);
+    }
+    return;  // else an empty reply
   }
-  bounces_.emplace_back(*boxes_[to], kind, fields, packet::Form::kRejectedReply, why)
-      .copy(half, delivery.arguments, room.reply_payload);
+  ++endpoint_.stats_[kind].replies_received;
+  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
+  if (entry.shape != make_shape(Role::kReply, kind, fields.words)) [[unlikely]] {
+    return refuse(kind, fields, delivery, why_refused(entry));
+  }
+  if (kind != Kind::kShort) {
+    Status why{};
+    if (!find_payload(kind, half, room.reply_payload, endpoint_.segment(), delivery.payload, why))
+        [[unlikely]] {
+      return refuse(kind, fields, delivery, why);
+    }
+  }
+  entry.invoke(delivery);
+}
+
+void Endpoint::ReplyDispatch::refuse(Kind kind, packet::MarkFields fields,
+                                     const Delivery& delivery, Status why) {
+  endpoint_.bounces_
+      .emplace_back(*endpoint_.boxes_[to_], kind, fields, packet::Form::kRejectedReply, why)
+      .copy(delivery.room.slot->reply, delivery.arguments, delivery.room.reply_payload);
+}
+
+// A request that was answered with "could not be delivered": its own half of the slot still holds it.
+void Endpoint::ReplyDispatch::returned(Kind kind, const Delivery& delivery) {
+  const shmem::Room& room = delivery.room;
+  const shmem::Half& sent = room.slot->request;
+  const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
+  Returned message = describe(sent, room.extension->request, room.request_payload, kind,
+                              packet::fields_of(shmem::mark_of(head)));
+  std::memcpy(&message.status, room.slot->reply.bytes, sizeof message.status);
+  message.opcode = Opcode::kRequest;
+  message.destination = delivery.from.name.rank;
+  endpoint_.deliver_returned(message);
 }
 
 int Endpoint::poll() {
@@ -192,14 +244,7 @@ int Endpoint::poll() {
   for (std::size_t i = 0; i < awaiting_.size();) {
     const std::uint32_t to = awaiting_[i];
     shmem::Outbox& box = *boxes_[to];
-    struct Replies {
-      void reply(shmem::Lane lane, const shmem::Room& room, shmem::Mark mark) {
-        self.take_reply(to, lane, room, mark);
-      }
-      Endpoint& self;
-      std::uint32_t to;
-    };
-    count += box.reap(Replies{*this, to});
+    count += box.reap(ReplyDispatch(*this, to));
     if (box.awaited() == 0) {
       awaiting_[i] = awaiting_.back();
       awaiting_.pop_back();

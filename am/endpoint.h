@@ -127,6 +127,7 @@ class Endpoint {
   friend class Bundle;
   friend class Request;
   class Dispatch;
+  class ReplyDispatch;
 
   struct Translation {
     bool used = false;
@@ -165,7 +166,6 @@ class Endpoint {
   void say_farewell(std::uint32_t to);
 
   bool admits(Tag tag) const noexcept { return tag_ == kTagAll || (tag_ == tag && tag != kTagNone); }
-  void take_reply(std::uint32_t to, shmem::Lane lane, const shmem::Room& room, shmem::Mark mark);
   void deliver_returned(const Returned& returned);
   shmem::Outbox& way_back(std::uint32_t inbox);
   void flush_bounces();

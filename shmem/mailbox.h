@@ -64,7 +64,7 @@ class Outbox {
     announce(kLane);
   }
 
-  // Hands every reply that has come to `sink.reply(lane, room, mark)`, oldest first in each lane,
+  // Hands every reply that has come to `sink.reply<kLane>(room, mark)`, oldest first in each lane,
   // after freeing its slot: the sink may send again, but must be done with `room` before it does.
   // Returns how many.
   template <class Sink>
@@ -122,7 +122,8 @@ class Outbox {
       const Room room = inbox_->room<kLane>(slot);
       producer.release_reply();
       ++count;
-      sink.reply(kLane, room, mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
+      sink.template reply<kLane>(room,
+                                 mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
     }
     return count;
   }
@@ -153,8 +154,8 @@ class Mailbox {
   // Hands requests that have come to the sink, at most kBudget of each lane, in order within a lane:
   //   Doorbell& sink.opened(inbox, caller)     once per sender, before its first message; the
   //                                            result wakes that sender and outlives the mailbox
-  //   Mark sink.request(inbox, lane, room, mark)   the mark of the reply it has put into `room`
-  //   void sink.one_way(inbox, lane, room, mark)
+  //   Mark sink.request<kLane>(inbox, room, mark)   the mark of the reply it has put into `room`
+  //   void sink.one_way<kLane>(inbox, room, mark)
   //   void sink.closed(inbox)                  the sender has gone
   // An exception of the sink passes through after the message is finished with kNoReply.
   // Returns how many messages were handed over.
@@ -178,13 +179,12 @@ class Mailbox {
     std::uint32_t inbox;
     std::uint32_t bit;  // a Lane, or kClosedBit
   };
-  template <Lane kLane>
-  struct Finish;
-
   template <class Sink>
   int poll_lane(Active lane, Sink& sink);
   template <Lane kLane, class Sink>
   int drain(std::uint32_t number, Sink& sink);
+  template <Lane kLane>
+  void finish(Inbox& inbox, Reader& reader, Slot& slot, Mark mark, Mark reply);
   template <class Sink>
   void open(std::uint32_t number, Reader& reader, Sink& sink);
   template <class Sink>
@@ -195,6 +195,7 @@ class Mailbox {
   // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost nothing.
   void rest() noexcept;
 
+  static constexpr std::uint32_t kAhead = 4;      // slots to fetch ahead in a stream
   static constexpr std::uint32_t kSweep = 4096;  // empty polls between two looks at idle lanes
 
   // Constant after construction.

@@ -60,14 +60,13 @@ class Producer {
   std::uint32_t awaited() const noexcept { return awaited_; }  // requests whose reply is to come
 
   // The slot for the next request; only if not full().
-  std::uint32_t next_slot() const noexcept {
-    return in_flight_ == 0 ? last_ : (last_ + 1) % kSlots;
-  }
+  std::uint32_t next_slot() const noexcept { return next_slot_; }
 
   // Hands `slot` (which is next_slot(), filled) to the consumer.
   // pairs with: Consumer::peek()
   void commit(Slot& slot, Mark mark, bool one_way) noexcept {
-    last_ = next_slot();
+    last_ = next_slot_;
+    next_slot_ = (last_ + 1) % kSlots;
     if (!one_way) {
       if (awaited_++ == 0) first_awaited_ = last_;
       wants_reply_ |= std::uint64_t{1} << last_;
@@ -88,6 +87,7 @@ class Producer {
   void release_reply() noexcept {
     wants_reply_ &= ~(std::uint64_t{1} << first_awaited_);
     in_flight_ = newer_than(first_awaited_);
+    if (in_flight_ == 0) next_slot_ = last_;
     if (--awaited_ != 0) {
       const std::uint64_t turned = turn(wants_reply_, (first_awaited_ + 1) % kSlots);
       first_awaited_ = (first_awaited_ + 1 + std::countr_zero(turned)) % kSlots;
@@ -101,6 +101,7 @@ class Producer {
       if ((wants_reply_ >> oldest & 1) != 0 || sequence_in(oldest) > consumed) return;
       --in_flight_;
     }
+    next_slot_ = last_;
   }
 
   // The state that outlives this producer when another takes over its ring; nothing in flight.
@@ -108,7 +109,7 @@ class Producer {
   std::uint32_t last_slot() const noexcept { return last_; }
   void resume(std::uint64_t next_sequence, std::uint32_t last_slot) noexcept {
     next_ = next_sequence;
-    last_ = last_slot;
+    last_ = next_slot_ = last_slot;
   }
 
  private:
@@ -129,6 +130,7 @@ class Producer {
   std::uint64_t next_ = 1;           // sequence number of the next request
   std::uint64_t wants_reply_ = 0;    // bit per slot
   std::uint32_t last_ = 0;           // slot of the newest request
+  std::uint32_t next_slot_ = 0;      // of the next: the same while nothing is in flight
   std::uint32_t in_flight_ = 0;      // slots not yet free again
   std::uint32_t awaited_ = 0;        // of these, how many await a reply
   std::uint32_t first_awaited_ = 0;  // slot of the oldest of them

@@ -24,13 +24,15 @@ struct Notes {
                                                 caller.size()));
     return bell;
   }
-  Mark request(std::uint32_t, Lane lane, const Room&, Mark mark) {
-    events.push_back("request " + std::to_string(index(lane)) + " " + std::to_string(mark));
+  template <Lane kLane>
+  Mark request(std::uint32_t, const Room&, Mark mark) {
+    events.push_back("request " + std::to_string(index(kLane)) + " " + std::to_string(mark));
     if (throw_at == mark) throw std::runtime_error("no");
     return 77;
   }
-  void one_way(std::uint32_t, Lane lane, const Room&, Mark mark) {
-    events.push_back("one way " + std::to_string(index(lane)) + " " +
+  template <Lane kLane>
+  void one_way(std::uint32_t, const Room&, Mark mark) {
+    events.push_back("one way " + std::to_string(index(kLane)) + " " +
                      std::to_string(mark & ~kOneWay));
     if (throw_at == (mark & ~kOneWay)) throw std::runtime_error("no");
   }
@@ -42,7 +44,8 @@ struct Notes {
 };
 
 struct Replies {
-  void reply(Lane, const Room&, Mark mark) { marks.push_back(mark); }
+  template <Lane kLane>
+  void reply(const Room&, Mark mark) { marks.push_back(mark); }
   std::vector<Mark> marks;
 };
 

@@ -106,13 +106,15 @@ class Receiver {
     conversations_[inbox].open = false;
     ++goodbyes;
   }
-  Mark request(std::uint32_t inbox, Lane lane, const Room& room, Mark mark) {
-    const std::uint64_t number = take(inbox, lane, room, mark);
+  template <Lane kLane>
+  Mark request(std::uint32_t inbox, const Room& room, Mark mark) {
+    const std::uint64_t number = take(inbox, kLane, room, mark);
     fill(room.slot->reply.bytes, room.extension->reply, room.reply_payload, ~number);
     return static_cast<Mark>(number % 0x7fff + 1);
   }
-  void one_way(std::uint32_t inbox, Lane lane, const Room& room, Mark mark) {
-    take(inbox, lane, room, mark);
+  template <Lane kLane>
+  void one_way(std::uint32_t inbox, const Room& room, Mark mark) {
+    take(inbox, kLane, room, mark);
   }
 
   int goodbyes = 0;
@@ -203,8 +205,9 @@ class Sender {
     box_.close();
   }
 
-  void reply(Lane lane, const Room& room, Mark mark) {
-    auto& awaited = awaited_[index(lane)];
+  template <Lane kLane>
+  void reply(const Room& room, Mark mark) {
+    auto& awaited = awaited_[index(kLane)];
     if (awaited.empty()) throw std::logic_error("a reply too many");
     const std::uint64_t number = awaited.front();
     awaited.pop_front();
