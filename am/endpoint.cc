@@ -150,6 +150,7 @@ void Endpoint::say_farewell(std::uint32_t to) {
     bundle_->wait_until([&] { return box.try_claim<kLane>(room); });
     const auto form = static_cast<unsigned>(packet::Form::kFarewell);
     send<kKind>(to, room, packet::make_mark(0, 0, form), Role::kRequest);
+    --stats_[kKind].requests_sent;  // not the user's, and not counted there
   };
   last.template operator()<Kind::kShort>();
   last.template operator()<Kind::kMedium>();

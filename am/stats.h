@@ -12,10 +12,10 @@ struct Stats {
   struct Category {
     std::uint64_t requests_sent = 0;
     std::uint64_t one_way_sent = 0;
-    std::uint64_t replies_sent = 0;  // by handlers; empty replies are not counted
+    std::uint64_t replies_sent = 0;  // by handlers; the empty ones are not counted, here and below
     std::uint64_t requests_received = 0;
     std::uint64_t one_way_received = 0;
-    std::uint64_t replies_received = 0;  // including empty ones
+    std::uint64_t replies_received = 0;
   };
   Category of[kKinds];                   // by Kind
   std::uint64_t credit_stalls = 0;       // requests that found no credit at once
