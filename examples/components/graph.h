@@ -34,8 +34,8 @@ Graph read_graph(const std::string& path);
 // The packages that are installed, and what they depend on.
 //
 // Depends and Pre-Depends count, Recommends does not: a system is complete without. Of alternatives
-// (a | b) the first that is there counts. A virtual package stands for the first package in the file
-// that provides it. Versions are not compared: dpkg has done so. A name is one vertex, whatever its
+// (a | b) the first that is there counts. A virtual package stands for the first package that
+// provides it. Versions are not compared: dpkg has done so. A name is one vertex, whatever its
 // architectures.
 Graph parse_packages(std::string_view text);
 

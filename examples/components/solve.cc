@@ -17,8 +17,8 @@ using namespace splitc;
 
 using Vertices = spread_array<Vertex>;
 
-// The root of v's tree. On the way every other vertex is pointed to its grandparent, so whoever goes
-// here next has half as far; if another process was faster, nothing is lost.
+// The root of v's tree. On the way every other vertex is pointed to its grandparent, so the next to
+// go here has half as far; if another process was faster, nothing is lost.
 Vertex root(const Vertices& parent, Vertex v) {
   for (;;) {
     const Vertex above = parent[v];

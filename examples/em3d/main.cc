@@ -4,8 +4,8 @@
 //   ./run em3d                                    all versions
 //   ./run -n 2 em3d --version get --remote 40     one
 //
-// Prints the microseconds that a process takes for an edge, and compares the result of every version
-// with that of a serial sweep, bit by bit. Exit code 1 if one differs.
+// Prints the microseconds that a process takes for an edge, and compares the results of every
+// version with those of a serial sweep, bit by bit. Exit code 1 if one differs.
 
 #include <algorithm>
 #include <bit>
