@@ -4,9 +4,9 @@
 
 // Each version first brings the values it needs into reach, then computes. While one side is being
 // brought up to date nobody changes the other, so one barrier, or what works as one, is enough in
-// half a step. Where consumers fetch, it is behind the computation: who passes it finds new values. Where
-// owners send, it is in front: who passes it has all values, and everybody has used those of the
-// half step before.
+// half a step. Where consumers fetch, it is behind the computation: who passes it finds new values.
+// Where owners send, it is in front: who passes it has all values, and everybody has used those of
+// the half step before.
 
 namespace em3d {
 namespace {
