@@ -76,12 +76,12 @@ auto call_main(F* body, Args args) {
 }
 
 template <class I>
-void first_of_my_2d(I& i, I& j, I columns) noexcept {
+void first_of_my_2d(I& i, I& j, std::type_identity_t<I> columns) noexcept {
   i = columns > 0 ? static_cast<I>(my_proc()) / columns : 0;
   j = columns > 0 ? static_cast<I>(my_proc()) % columns : 0;
 }
 template <class I>
-void next_of_my_2d(I& i, I& j, I columns) noexcept {
+void next_of_my_2d(I& i, I& j, std::type_identity_t<I> columns) noexcept {
   j += static_cast<I>(procs());
   i += j / columns;
   j %= columns;

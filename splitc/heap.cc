@@ -140,12 +140,13 @@ std::uint64_t Heap::all_allocate(std::uint64_t bytes, const char* call, std::uin
   detail::Round round(call, bytes, kind);
   std::memcpy(round.mine(), &mine, sizeof mine);
   round.meet();
+  if (!mine.fits) detail::refuse(call, out_of_memory(bytes, total(), mine.used, mine.largest));
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     Ask ask;
     std::memcpy(&ask, round.of(proc), sizeof ask);
     if (ask.fits) continue;
-    const std::string who = proc == my_proc() ? "" : "rank " + std::to_string(proc) + " has ";
-    detail::refuse(call, who + out_of_memory(bytes, total(), ask.used, ask.largest));
+    detail::refuse(call, "rank " + std::to_string(proc) + " has " +
+                             out_of_memory(bytes, total(), ask.used, ask.largest));
   }
   spread_.take({at, bytes});
   spread_high_ = std::max(spread_high_, spread_.end());

@@ -29,18 +29,6 @@ static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
-// What is left for the heap.
-std::uint64_t heap_bytes(const am::Router& router) {
-  const std::uint64_t runtime = World::runtime_bytes(router.size());
-  if (router.segment_bytes() <= runtime) {
-    throw Error("rank " + std::to_string(router.rank()) + ": run: a segment of " +
-                std::to_string(router.segment_bytes()) + " bytes is too small for the " +
-                std::to_string(runtime) + " that the library needs with " +
-                std::to_string(router.size()) + " processes; set SPLITC_SEGMENT higher");
-  }
-  return router.segment_bytes() - runtime;
-}
-
 std::vector<std::byte*> all_segments(const am::Router& router) {
   std::vector<std::byte*> segments(router.size());
   for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
@@ -55,13 +43,24 @@ std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
   return boards_offset(procs) + 2 * sizeof(Board);
 }
 
+std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+                                std::uint32_t procs) {
+  const std::uint64_t runtime = runtime_bytes(procs);
+  if (segment_bytes > runtime) return segment_bytes - runtime;
+  throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
+              std::to_string(segment_bytes) + " bytes is too small for the " +
+              std::to_string(runtime) + " that the library needs with " + std::to_string(procs) +
+              " processes; set SPLITC_SEGMENT higher");
+}
+
 World::World(const am::Config& config)
     : job_(config),
       bundle_(job_),
       endpoint_(bundle_),
       calls_(job_, endpoint_),
       segments_(all_segments(router())),
-      heap_(router().segment(), runtime_bytes(job_.size()), heap_bytes(router()),
+      heap_(router().segment(), runtime_bytes(job_.size()),
+            heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset(job_.size()))) {
   detail::place = {segments_.data(), job_.rank(), job_.size(), router().segment_bytes()};
   current = this;

@@ -41,6 +41,9 @@ class World {
   const Heap::Edge& edge(std::uint32_t proc) const noexcept;
   Board& board(std::uint32_t proc, unsigned parity) const noexcept;
   static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
+  // What a segment has left for the heap. Throws Error if it is too small.
+  static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+                                  std::uint32_t procs);
 
   // Collective rounds so far, and whether this process is between the halves of a barrier.
   std::uint64_t& rounds() noexcept { return rounds_; }

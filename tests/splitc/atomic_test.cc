@@ -245,6 +245,7 @@ std::uint32_t nested(Queue& queue, int) {
 TEST(AtomicFunction, may_not_call_another) {
   const auto queues = all_spread_malloc<Queue>(procs());
   nested_target = queues.on(0);
+  barrier();
   EXPECT_EQ(atomic<&nested>(queues.on(procs() - 1), 1), 1u);
   barrier();
   all_spread_free(queues);

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include <span>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+
+// Pointers that point to nothing, and what every operation says of them. Checked builds look at
+// every access; release builds would make it.
+
+namespace {
+
+using namespace splitc;
+
+using Calls = std::vector<std::pair<std::string, std::function<void(global_ptr<std::uint64_t>)>>>;
+
+std::uint64_t word = 0;
+
+// Every operation that takes a pointer, by the name it must give.
+const Calls& calls() {
+  using P = global_ptr<std::uint64_t>;
+  static const Calls list = {
+      {"read", [](P p) { word = *p; }},
+      {"write", [](P p) { *p = 1; }},
+      {"get", [](P p) { get(word, p); }},
+      {"put", [](P p) { put(p, 1); }},
+      {"store", [](P p) { store(p, 1); }},
+      {"bulk_read", [](P p) { bulk_read(&word, p, 8); }},
+      {"bulk_write", [](P p) { bulk_write(p, &word, 8); }},
+      {"bulk_get", [](P p) { bulk_get(std::span(&word, 1), p); }},
+      {"bulk_put", [](P p) { bulk_put(p, std::span(&word, 1)); }},
+      {"bulk_store", [](P p) { bulk_store(p, &word, 8); }},
+      {"tolocal", [](P p) { tolocal(p); }},
+      {"fetch_and_add", [](P p) { fetch_and_add(p, 1); }},
+      {"exchange", [](P p) { exchange(p, 1); }},
+      {"cmp_and_swap", [](P p) { cmp_and_swap(p, 0, 1); }},
+      {"test_and_set", [](P p) { test_and_set(p); }},
+  };
+  return list;
+}
+
+void expect_all_refuse(global_ptr<std::uint64_t> p, std::initializer_list<std::string> parts) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    test::expect_error([&, &call = call] { call(p); }, {name + ": "});
+    test::expect_error([&, &call = call] { call(p); }, parts);
+  }
+}
+
+class BadInput : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!am::kChecked) GTEST_SKIP() << "a release build";
+  }
+};
+
+TEST_F(BadInput, null_pointer_is_named_as_such) {
+  expect_all_refuse(nullptr, {"the pointer is null", "use addresses that all_spread_malloc"});
+}
+
+TEST_F(BadInput, process_outside_the_job) {
+  const std::string count = std::to_string(procs());
+  expect_all_refuse({procs(), 1 << 16}, {"there is no process " + count, "the job has " + count});
+  expect_all_refuse({(1u << 24) - 1, 1 << 16}, {"there is no process 16777215"});
+}
+
+TEST_F(BadInput, offset_outside_the_segment) {
+  const std::uint64_t size = world().router().segment_bytes();
+  expect_all_refuse({procs() - 1, size},
+                    {"8 bytes at offset " + std::to_string(size) + " of process " +
+                         std::to_string(procs() - 1) + " are outside its segment",
+                     "has " + std::to_string(size) + " bytes"});
+  expect_all_refuse({0, (std::uint64_t{1} << 40) - 8}, {"are outside its segment"});
+}
+
+TEST_F(BadInput, the_librarys_own_memory) {
+  expect_all_refuse({procs() - 1, 64}, {"8 bytes at offset 64 of process", "library's own memory"});
+  expect_all_refuse({0, World::runtime_bytes(procs()) - 8}, {"library's own memory"});
+}
+
+TEST_F(BadInput, memory_that_was_never_allocated) {
+  expect_all_refuse({my_proc(), world().router().segment_bytes() / 2 / 64 * 64},
+                    {"are freed, or were never allocated"});
+  expect_all_refuse({procs() - 1, world().router().segment_bytes() / 2 / 64 * 64},
+                    {"are freed, or were never allocated"});
+}
+
+TEST_F(BadInput, freed_spread_memory) {
+  const auto first = all_spread_malloc<std::uint64_t>(procs());
+  const auto second = all_spread_malloc<std::uint64_t>(procs());
+  all_spread_free(first);  // below one that lives
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    expect_all_refuse(first.on(proc), {"are freed, or were never allocated"});
+  }
+  all_spread_free(second);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    expect_all_refuse(second.on(proc), {"are freed, or were never allocated"});
+  }
+}
+
+TEST_F(BadInput, freed_local_memory) {
+  auto* const mine = local_malloc<std::uint64_t>(1);
+  const auto all = all_gather(toglobal(mine));
+  for (const auto& p : all) word = *p;
+  barrier();
+  local_free(mine);
+  barrier();
+  for (const auto& p : all) expect_all_refuse(p, {"are freed, or were never allocated"});
+  barrier();
+}
+
+TEST_F(BadInput, memory_beyond_the_end_of_its_block) {
+  const auto a = all_spread_malloc<std::uint64_t>(100 * procs());
+  std::vector<std::uint64_t> many(101);
+  const global_ptr<std::uint64_t> p = a.on(procs() - 1);
+  test::expect_error([&] { bulk_read(std::span(many), p); },
+                     {"bulk_read: 808 bytes at offset " + std::to_string(p.offset()),
+                      "run over the end of the block of 800 bytes", "stay inside it"});
+  test::expect_error([&] { p[100] = 1; },
+                     {"write: ", "run over the end of the block of 800 bytes"});
+  bulk_read(std::span(many).first(100), p);
+  bulk_read(many.data(), global_ptr<std::uint64_t>(), 0);  // nothing, from nowhere
+  barrier();
+  all_spread_free(a);
+}
+
+TEST_F(BadInput, misaligned_objects) {
+  const auto a = all_spread_malloc<std::uint64_t>(2 * procs());
+  const global_ptr<std::uint64_t> crooked(procs() - 1, a.offset() + 3);
+  for (const auto& [name, call] : calls()) {
+    if (name.starts_with("bulk") || name == "tolocal") continue;  // any bytes
+    test::expect_error([&, &call = call] { call(crooked); },
+                       {name + ": 8 bytes at offset " + std::to_string(a.offset() + 3),
+                        "are misaligned", "a multiple of 8"});
+  }
+  barrier();
+  all_spread_free(a);
+}
+
+TEST_F(BadInput, local_memory_without_a_global_address) {
+  int outside = 0;
+  test::expect_error([&] { toglobal(&outside); },
+                     {"toglobal: 0x", "is not in this process's segment", "local_malloc"});
+  int* const inside = local_malloc<int>(1);
+  test::expect_error([&] { toglobal(procs(), inside); },
+                     {"toglobal: there is no process " + std::to_string(procs())});
+  local_free(inside);
+}
+
+TEST(World, cannot_be_run_inside_itself) {
+  test::expect_error([] { run(0, nullptr, [](Args) {}); }, {"run: a program is running already"});
+}
+
+TEST(World, needs_a_segment_for_its_own_memory) {
+  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2), (1u << 20) - World::runtime_bytes(2));
+  EXPECT_EQ(
+      test::error_of([] { World::heap_bytes(65536, 3, 600); }),
+      "rank 3: run: a segment of 65536 bytes is too small for the 71232 that the library needs "
+      "with 600 processes; set SPLITC_SEGMENT higher");
+}
+
+}  // namespace

@@ -1,0 +1,237 @@
+#include "splitc/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+
+namespace {
+
+using namespace splitc;
+
+// Of one board, of parts of it, and of several.
+const std::size_t kSizes[] = {0, 1, 100, 4079, 4080, 4081, 20000};
+
+// Word i of what `proc` contributes.
+std::uint32_t word(std::uint32_t proc, std::size_t i) {
+  return proc * 1000003u + static_cast<std::uint32_t>(i) * 7919u;
+}
+std::vector<std::uint32_t> contribution(std::uint32_t proc, std::size_t n) {
+  std::vector<std::uint32_t> list(n);
+  for (std::size_t i = 0; i < n; ++i) list[i] = word(proc, i);
+  return list;
+}
+
+TEST(Bcast, gives_all_the_value_of_any_root) {
+  struct Message {
+    char text[20];
+    double x;
+  };
+  for (std::uint32_t root = 0; root < procs(); ++root) {
+    EXPECT_EQ(all_bcast(my_proc() * 10 + 1, root), root * 10 + 1);
+    Message message{"wrong", 0};
+    if (my_proc() == root) message = {"right", 2.5};
+    message = all_bcast(message, root);
+    EXPECT_STREQ(message.text, "right");
+    EXPECT_EQ(message.x, 2.5);
+  }
+  EXPECT_EQ(all_bcast(my_proc() + 3), 3u);
+}
+
+TEST(Bcast, of_spans_of_any_length) {
+  for (const std::size_t n : kSizes) {
+    for (std::uint32_t root = 0; root < procs(); ++root) {
+      std::vector<std::uint32_t> data = contribution(my_proc(), n);
+      all_bcast(std::span(data), root);
+      ASSERT_EQ(data, contribution(root, n));
+    }
+  }
+}
+
+TEST(Gather, of_values_goes_to_all_or_to_one) {
+  struct Pair {
+    std::uint32_t a;
+    double b;
+  };
+  const auto all = all_gather(Pair{my_proc(), 0.5});
+  ASSERT_EQ(all.size(), procs());
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) EXPECT_EQ(all[proc].a, proc);
+  const auto one = all_gather_to_one(my_proc() + 5);
+  ASSERT_EQ(one.size(), my_proc() == 0 ? procs() : 0);
+  for (std::uint32_t proc = 0; proc < one.size(); ++proc) EXPECT_EQ(one[proc], proc + 5);
+}
+
+TEST(Gather, of_spans_of_any_length) {
+  for (const std::size_t n : kSizes) {
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      const auto part = contribution(proc, n);
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    const auto mine = contribution(my_proc(), n);
+    std::vector<std::uint32_t> all(n * procs());
+    all_gather(std::span(mine), std::span(all));
+    ASSERT_EQ(all, expected);
+    std::vector<std::uint32_t> one(my_proc() == 0 ? n * procs() : 0);
+    all_gather_to_one(std::span(mine), std::span(one));
+    if (my_proc() == 0) {
+      ASSERT_EQ(one, expected);
+    }
+  }
+}
+
+TEST(AllToAll, transposes_parts_of_any_length) {
+  for (const std::size_t n : kSizes) {
+    std::vector<std::uint64_t> to(n * procs());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::size_t proc = n == 0 ? 0 : i / n;
+      to[i] = std::uint64_t{my_proc()} << 48 | std::uint64_t{proc} << 32 |
+              i % std::max<std::size_t>(n, 1);
+    }
+    std::vector<std::uint64_t> from(to.size());
+    all_to_all(std::span(to), std::span(from));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::uint64_t proc = i / n;
+      ASSERT_EQ(from[i], proc << 48 | std::uint64_t{my_proc()} << 32 | i % n);
+    }
+  }
+}
+
+TEST(Collective, calls_follow_one_another_without_barriers) {
+  std::mt19937 random(42);  // the same in all processes
+  for (std::uint32_t round = 0; round < 2000; ++round) {
+    switch (random() % 5) {
+      case 0:
+        ASSERT_EQ(all_bcast(my_proc() + round), round);
+        break;
+      case 1:
+        ASSERT_EQ(all_reduce_to_all_add(round), round * procs());
+        break;
+      case 2:
+        ASSERT_EQ(all_gather(my_proc() + round).back(), procs() - 1 + round);
+        break;
+      case 3:
+        ASSERT_EQ(all_exscan_add(1u), my_proc());
+        break;
+      default:
+        barrier();
+    }
+  }
+}
+
+TEST(Collective, spans_of_the_wrong_size_are_refused) {
+  std::vector<int> three(3 * procs() + 1);
+  const std::span<int> all(three);
+  test::expect_error(
+      [&] { all_gather(all.first(3), all); },
+      {"all_gather: ", std::to_string(3 * procs() + 1), std::to_string(3 * procs())});
+  test::expect_error([&] { all_to_all(all.first(procs()), all.first(2 * procs())); },
+                     {"all_to_all: ", std::to_string(2 * procs())});
+  if (procs() > 1) {
+    test::expect_error([&] { all_to_all(all, all); }, {"all_to_all: ", "equal parts"});
+  }
+  test::expect_error([] { all_bcast(1, procs()); },
+                     {"all_bcast: there is no process " + std::to_string(procs())});
+}
+
+// --- Barriers
+
+TEST(Barrier, nobody_passes_before_all_have_come) {
+  const auto counters = all_spread_malloc<std::uint32_t>(procs());
+  for (std::uint32_t round = 1; round <= 300; ++round) {
+    *counters.on(my_proc()) = round;
+    barrier();
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      const std::uint32_t seen = *counters.on(proc);
+      ASSERT_TRUE(seen == round || seen == round + 1);
+    }
+    barrier();
+  }
+  all_spread_free(counters);
+}
+
+TEST(Barrier, halves_let_work_happen_between_them) {
+  const auto counters = all_spread_malloc<std::uint32_t>(procs());
+  for (std::uint32_t round = 1; round <= 300; ++round) {
+    put(counters.on((my_proc() + 1) % procs()), round);
+    sync();
+    barrier_notify();
+    std::uint32_t work = 0;
+    for (std::uint32_t i = 0; i < 10; ++i) work += i;
+    ASSERT_EQ(work, 45u);
+    barrier_wait();
+    ASSERT_EQ(*counters.mine(), round);
+    barrier();
+  }
+  all_spread_free(counters);
+}
+
+TEST(Barrier, halves_out_of_order_are_refused) {
+  test::expect_error([] { barrier_wait(); }, {"barrier_wait: ", "without barrier_notify()"});
+  barrier_notify();
+  test::expect_error([] { barrier_notify(); }, {"barrier_notify: called twice"});
+  test::expect_error([] { barrier(); }, {"barrier: called between barrier_notify() and"});
+  test::expect_error([] { all_bcast(1); }, {"all_bcast: called between barrier_notify() and"});
+  test::expect_error([] { all_spread_malloc<int>(1); }, {"all_spread_malloc: called between"});
+  barrier_wait();
+  barrier();
+}
+
+TEST(Barrier, and_a_pair_of_halves_are_the_same_call) {
+  for (int round = 0; round < 50; ++round) {
+    if ((my_proc() + static_cast<std::uint32_t>(round)) % 2 == 0) {
+      barrier();
+    } else {
+      barrier_notify();
+      barrier_wait();
+    }
+  }
+}
+
+// --- Calls that differ
+
+// Process 0 makes one call and the others another; in checked builds everybody hears of it.
+void expect_mismatch(const std::function<void()>& first, const std::function<void()>& others,
+                     const std::string& name_of_first, const std::string& name_of_others) {
+  if (!am::kChecked || procs() == 1) return;
+  test::expect_error([&] { my_proc() == 0 ? first() : others(); },
+                     {my_proc() == 0 ? "rank 1 called " : "rank 0 called ", name_of_first,
+                      name_of_others, "same collective calls"});
+  barrier();
+}
+
+TEST(Mismatch, of_the_operation_names_both) {
+  expect_mismatch([] { all_bcast(1); }, [] { all_reduce_to_all_add(1); }, "all_bcast of 4 bytes",
+                  "all_reduce_to_all_add of 4 bytes");
+  expect_mismatch([] { barrier(); }, [] { all_gather(1.0); }, "barrier of 0 bytes",
+                  "all_gather of 8 bytes");
+  expect_mismatch([] { all_spread_malloc<int>(7); }, [] { barrier(); }, "all_spread_malloc of ",
+                  "barrier of 0 bytes");
+}
+
+TEST(Mismatch, of_size_root_and_type_names_both) {
+  expect_mismatch([] { all_bcast(1); }, [] { all_bcast(1.0); }, "all_bcast of 4 bytes",
+                  "all_bcast of 8 bytes");
+  expect_mismatch([] { all_bcast(1, 0); }, [] { all_bcast(1, 1); }, "all_bcast of 4 bytes",
+                  "with another root, length or type");
+  expect_mismatch([] { all_reduce_to_all_add(1); }, [] { all_reduce_to_all_add(1.0f); },
+                  "all_reduce_to_all_add of 4 bytes", "with another root, length or type");
+  expect_mismatch([] { all_spread_malloc<int>(1); }, [] { all_spread_malloc<int>(1000); },
+                  "all_spread_malloc of 4 bytes", "all_spread_malloc of ");
+  expect_mismatch([] { spread_array<int> a(procs()); }, [] { spread_array<int> a(procs() - 1); },
+                  "spread_array of 4 bytes", "with another root, length or type");
+}
+
+TEST(Mismatch, leaves_what_follows_intact) {
+  const spread_array<int> a(procs());
+  a[my_proc()] = static_cast<int>(my_proc());
+  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+  EXPECT_EQ(static_cast<std::uint32_t>(static_cast<int>(a[procs() - 1])), procs() - 1);
+  barrier();
+}
+
+}  // namespace

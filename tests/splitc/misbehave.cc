@@ -1,0 +1,59 @@
+// What program_test starts: a Split-C program that ends, or fails, as its first argument says. The
+// process that fails is the one of rank RANK.
+//
+//   misbehave result CODE       every process returns CODE
+//   misbehave nothing           a program without a result
+//   misbehave throw RANK        it throws a std::runtime_error
+//   misbehave refused RANK      it makes a call that throws splitc::Error
+//   misbehave strange RANK      it throws an int
+//   misbehave mismatch          process 0 makes another collective call than the others
+//   misbehave half              the program ends between the halves of a barrier
+//   misbehave argument          it asks for an argument that is not there
+//   misbehave handler RANK      a function that atomic() runs there throws
+//   misbehave call              process 0 calls a function in the last one
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "splitc/splitc.h"
+
+namespace {
+
+using namespace splitc;
+
+int answer(int& x, int y) { return x + y; }
+int fail(int&, int) { throw std::runtime_error("no more of this"); }
+
+int chosen(const std::string& how, Args args) {
+  const int number = args.size() > 2 ? std::stoi(args[2]) : 0;
+  const bool me = static_cast<int>(my_proc()) == number;
+  if (how == "result") return number;
+  if (how == "throw" && me) throw std::runtime_error("the disk is full");
+  if (how == "refused" && me) toglobal(&args);
+  if (how == "strange" && me) throw 42;
+  if (how == "mismatch") my_proc() == 0 ? all_bcast(1) : all_reduce_to_all_add(1);
+  if (how == "half") barrier_notify();
+  if (how == "argument") args[7];
+  if (how == "handler" || how == "call") {
+    const spread_array<int> a(procs());
+    a[my_proc()] = 40;
+    barrier();
+    const std::uint32_t target = how == "call" ? procs() - 1 : static_cast<std::uint32_t>(number);
+    on_one([&] {
+      if (how == "call") std::printf("answer %d\n", atomic<&answer>(a.pointer(target), 2));
+      if (how == "handler") atomic<&fail>(a.pointer(target), 2);
+    });
+    barrier();
+  }
+  if (how != "half") barrier();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "nothing") {
+    return run(argc, argv, [](Args args) { std::printf("%d arguments\n", args.size() - 1); });
+  }
+  return run(argc, argv, [](Args args) { return chosen(args[1], args); });
+}
