@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
       {.name = "latency",
        .what = "one operation at a time between two processes, beside the limit",
        .measurements = {
-           {"access", "x = *p, x = p[i], *p = x, p[i] = x of 8 bytes; atomic loops over raw pointers",
+           {"access", "x = *p, x = p[i], *p = x, p[i] = x of 8 bytes; the same by raw pointer",
             reads_and_writes},
            {"split_phase", "get and put of 8 bytes with one sync per 64", gets_and_puts},
            {"store", "store of 8 bytes; two raw stores", stores},

@@ -8,8 +8,8 @@
 
 // Loops of one access an iteration, each as a program would write it through a global pointer and
 // through a raw pointer into the same memory. Both sides use accesses that the compiler may neither
-// leave out, move out of the loop, nor join to vectors, and both get pointers and counts of which it
-// knows nothing. They are functions of their own so that their instructions can be looked at.
+// leave out, move out of the loop, nor join to vectors, and both get pointers and counts of which
+// it knows nothing. They are functions of their own so that one can look at their instructions.
 
 namespace latency {
 namespace {
@@ -89,7 +89,7 @@ void fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// Nanoseconds an access of `loop`, a call of which makes `per_call`, at rank 0. Rank 1 does nothing.
+// Nanoseconds an access of `loop`, a call of which makes `per_call`, at rank 0; rank 1 is idle.
 template <class Loop>
 double time_of(Bench& b, int per_call, Loop&& loop) {
   if (!b.pair.first()) return 0;

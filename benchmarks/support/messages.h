@@ -9,8 +9,8 @@
 namespace bench {
 
 // Active Messages between the two processes of a pair. Both call the same functions in the same
-// order; each returns nanoseconds per operation at rank 0. No handler looks at its payload, and each
-// payload is copied out of memory of its sender alone, as in Raw::payload().
+// order; each returns nanoseconds per operation at rank 0. No handler looks at its payload, and
+// each payload is copied out of memory of its sender alone, as in Raw::payload().
 class Messages {
  public:
   // The endpoint has had add_handlers() before it was connected.
@@ -31,8 +31,8 @@ class Messages {
   // answers are here.
   double stream_long(std::size_t bytes, int messages, std::size_t places);
 
-  // What a message costs its processes, with `burst` of them (fewer than the credits) sent while the
-  // other does not look, and handled while this one does not.
+  // What a message costs its processes, with `burst` of them (fewer than the credits) sent while
+  // the other does not look, and handled while this one does not.
   struct Overheads {
     double send;     // per message, at the sender
     double receive;  // per message, at the receiver, with its handler and reply

@@ -40,10 +40,10 @@ double Pair::round_trips(Line& line, std::uint64_t& sequence, int count) {
       line.payload_there = n;
       // pairs with: the loop of the other rank, just below
       line.there.store(n, std::memory_order_release);
-      spin_until([&] { return line.back.load(std::memory_order_acquire) == n; });
+      spin_until<false>([&] { return line.back.load(std::memory_order_acquire) == n; });
     } else {
       // pairs with: the loop of the other rank, just above
-      spin_until([&] { return line.there.load(std::memory_order_acquire) == n; });
+      spin_until<false>([&] { return line.there.load(std::memory_order_acquire) == n; });
       line.payload_back = line.payload_there;
       // pairs with: the loop of the other rank, just above
       line.back.store(n, std::memory_order_release);

@@ -49,11 +49,14 @@ std::string Placement::regime(const Pair& pair) const {
   const bool one_placement = std::max(before_, after_) <= kSpread * least && strayed < 0.1;
   const char* const label = !one_placement ? "mixed" : least < kFarNs ? "near" : "far";
   char text[200];
+  std::snprintf(text, sizeof text, "placement: %s; line round trip %.0f ns before, %.0f after",
+                label, before_, after_);
+  std::string sentence = text;
+  if (probes.empty()) return sentence;
   std::snprintf(text, sizeof text,
-                "placement: %s; line round trip %.0f ns before, %.0f after, %.0f to %.0f during, "
-                "%.0f %% beyond %.1fx the least",
-                label, before_, after_, probes.minimum(), probes.median(), 100 * strayed, kSpread);
-  return text;
+                "; between, %.0f at least, %.0f as a rule, %.0f %% of them beyond %.1fx the least",
+                probes.minimum(), probes.median(), 100 * strayed, kSpread);
+  return sentence + text;
 }
 
 }  // namespace bench

@@ -92,9 +92,11 @@ double Raw::copy(std::size_t bytes, int copies, std::size_t places) {
   const std::byte* const from = opaque(pair_.source());
   std::byte* const to = opaque(pair_.buffer(1));
   const Stopwatch watch;
+  std::size_t place = 0;
   for (int i = 0; i < copies; ++i) {
-    std::memcpy(to + static_cast<std::size_t>(i) % places * bytes, from, bytes);
+    std::memcpy(to + place * bytes, from, bytes);
     compiler_barrier();
+    if (++place == places) place = 0;
   }
   return watch.ns() / copies;
 }
@@ -105,11 +107,13 @@ double Raw::stream_by(Copy&& copy, std::size_t bytes, int copies, std::size_t pl
   const std::byte* const from = pair_.source();
   const std::uint64_t start = flags_;
   flags_ += static_cast<std::uint64_t>(copies);
+  std::size_t place = 0;
   const Stopwatch watch;
   for (std::uint64_t i = 1; i <= static_cast<std::uint64_t>(copies); ++i) {
     if (pair_.first()) {
       spin_until([&] { return board_.flag[1].value() + places >= start + i; });
-      copy(to + i % places * bytes, from, bytes);
+      copy(to + place * bytes, from, bytes);
+      if (++place == places) place = 0;
       board_.flag[0].publish(start + i);
     } else {
       spin_until([&] { return board_.flag[0].value() >= start + i; });
