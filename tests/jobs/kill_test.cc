@@ -1,0 +1,110 @@
+// A process of a running job is killed: the job ends soon, says whom it lost, and leaves nothing.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+#include "tests/support/seed.h"
+
+namespace {
+
+using am::test::lines_of;
+using am::test::Program;
+
+constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kVictim = "tests/jobs/victim";
+constexpr unsigned kPatience = 20;  // seconds after which a job that does not end fails the test
+
+std::set<std::string> shared_memory_files() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    names.insert(entry.path().filename());
+  }
+  return names;
+}
+
+struct Process {
+  int rank;
+  pid_t pid;
+};
+
+std::vector<Process> processes_in(const std::string& output) {
+  std::vector<Process> all;
+  for (const std::string& line : lines_of(output)) {
+    Process process{};
+    if (std::istringstream(line) >> process.rank >> process.pid) all.push_back(process);
+  }
+  return all;
+}
+
+// Anything between nothing and 30 ms.
+void let_pass(std::mt19937_64& random) {
+  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(random() % 30'000'000)};
+  ppoll(nullptr, 0, &time, nullptr);
+}
+
+class Kill : public testing::Test {
+ protected:
+  // Orphans of the jobs become children of this process, so that it sees them.
+  static void SetUpTestSuite() { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+
+  // Runs a job, kills one of its processes, and checks how it ends. Returns how long it took, in ms.
+  double kill_one(int size, const std::string& how) {
+    alarm(kPatience);
+    Program job({kSplitcrun, "-n", std::to_string(size), kVictim, how});
+    // Sometimes while others have not come as far.
+    const int awaited = random_() % 4 == 0 ? 1 : size;
+    auto candidates = processes_in(job.wait_for_lines(awaited));
+    EXPECT_GE(candidates.size(), static_cast<std::size_t>(awaited));
+    let_pass(random_);
+    const Process victim = candidates[random_() % candidates.size()];
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(kill(victim.pid, SIGKILL), 0);
+    const auto result = job.finish();
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - begin;
+    alarm(0);
+    EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+    const std::string sentence = "splitcrun: rank " + std::to_string(victim.rank) + " (pid " +
+                                 std::to_string(victim.pid) + ") was killed by signal 9 (Killed)";
+    EXPECT_TRUE(result.err.starts_with(sentence)) << result.err;
+    for (const Process& process : processes_in(result.out)) {
+      EXPECT_TRUE(kill(process.pid, 0) != 0 && errno == ESRCH)
+          << "rank " << process.rank << " is left";
+    }
+    EXPECT_TRUE(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD) << "a process is left";
+    return took.count();
+  }
+
+  std::mt19937_64 random_{::test::seed()};
+};
+
+TEST_F(Kill, of_a_random_process_at_a_random_moment_ends_the_job_within_a_second) {
+  const auto before = shared_memory_files();
+  const std::string ways[] = {"flood", "barriers", "blocked"};
+  for (std::size_t i = 0; i < 20; ++i) {
+    const int size = 2 + static_cast<int>(random_() % 7);
+    const std::string& how = ways[i % 3];
+    SCOPED_TRACE(how + ", " + std::to_string(size) + " processes");
+    const double took = kill_one(size, how);
+    std::printf("%s, %d processes: ended %.0f ms after the kill\n", how.c_str(), size, took);
+    EXPECT_LT(took, 1000);  // what the launcher promises
+    if (HasFailure()) break;
+  }
+  EXPECT_EQ(shared_memory_files(), before);
+}
+
+}  // namespace

@@ -1,0 +1,58 @@
+// What kill_test starts under splitcrun: a job that does not end by itself. Each process prints
+// "RANK PID" and then goes on for ever.
+//
+//   victim flood     requests to everybody, all kinds, as many as credits allow
+//   victim barriers  one barrier after the other
+//   victim blocked   asleep, waiting for a message that nobody sends
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "am/am.h"
+
+namespace {
+
+std::uint64_t pongs = 0;
+void on_pong(am::Reply, std::uint64_t) { ++pongs; }
+void on_ping(am::Request request, std::uint64_t n) { std::move(request).reply<&on_pong>(n); }
+void on_bytes(am::Request, std::span<const std::byte>) {}
+void on_block(am::OneWay, std::span<std::byte>) {}
+
+[[noreturn]] void flood(am::Job& job, am::Endpoint& endpoint) {
+  static const std::array<std::byte, 4096> kBytes{};
+  for (std::uint64_t n = 0;; ++n) {
+    const auto to = static_cast<am::Rank>(n % job.size());
+    endpoint.request<&on_ping>(to, n);
+    if (n % 3 == 0) endpoint.request_medium<&on_bytes>(to, kBytes);
+    if (n % 5 == 0) endpoint.request_long<&on_block>(to, 0, kBytes);
+  }
+}
+
+void run(const std::string& how) {
+  am::Job job;
+  am::Bundle bundle(job);
+  am::Endpoint endpoint(bundle);
+  endpoint.add_handlers<&on_pong, &on_ping, &on_bytes, &on_block>();
+  job.connect(endpoint);
+  const std::string line = std::to_string(job.rank()) + " " + std::to_string(getpid()) + "\n";
+  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(99);
+  if (how == "flood") flood(job, endpoint);
+  while (how == "barriers") job.barrier(bundle);
+  bundle.wait_until([] { return false; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(argc > 1 ? argv[1] : "");
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
