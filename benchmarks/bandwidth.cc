@@ -29,7 +29,9 @@ void of_size(Bench& b, std::size_t bytes) {
   const std::size_t size = bench::opaque(bytes);
   std::byte* const local = bench::opaque(b.pair.source());
   const splitc::global_ptr<std::byte> far(bench::opaque(1u), b.pair.buffer_offset());
-  const auto at = [=](std::size_t place) { return far + static_cast<std::ptrdiff_t>(place * size); };
+  const auto at = [=](std::size_t place) {
+    return far + static_cast<std::ptrdiff_t>(place * size);
+  };
   const auto samples = b.pair.interleave(
       b.reps(40),
       {[&] { return b.raw.copy(size, n, kPlaces); },
