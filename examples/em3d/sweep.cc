@@ -1,6 +1,7 @@
 #include "examples/em3d/sweep.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace em3d {
 namespace {
@@ -42,8 +43,7 @@ std::vector<Source> Sweep::remote_sources() const {
   std::ranges::copy_if(sources, std::back_inserter(remote),
                        [](Source source) { return toproc(source) != my_proc(); });
   std::ranges::sort(remote);
-  const auto repeated = std::ranges::unique(remote);
-  remote.erase(repeated.begin(), repeated.end());
+  remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
   return remote;
 }
 
