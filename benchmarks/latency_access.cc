@@ -7,8 +7,8 @@
 #include "splitc/splitc.h"
 
 // Loops of one access an iteration, each as a program would write it through a global pointer and
-// through a raw pointer into the same memory. Both sides use accesses that the compiler may neither
-// leave out, move out of the loop, nor join to vectors, and both get pointers and counts of which
+// through a raw pointer into the same memory. In both, reads and writes are accesses that the compiler may
+// neither leave out, move out of the loop, nor join to vectors, and both get pointers and counts of which
 // it knows nothing. They are functions of their own so that one can look at their instructions.
 
 namespace latency {
@@ -63,14 +63,19 @@ void save(Word* p, Word value) { __atomic_store_n(p, value, __ATOMIC_RELAXED); }
 }
 
 [[gnu::noinline]] void get_next(Word* local, Far p, int n) {
-  for (int i = 0; i < n; ++i) splitc::get(local[i], p + i);
+  for (int i = 0; i < n; ++i) splitc::get(local[i], p[i]);
 }
+// Split-phase operations may be joined until the sync, so the compiler makes vectors of them, and of
+// the plain loop beside them.
 [[gnu::noinline]] void raw_get_next(Word* local, const Word* p, int n) {
-  for (int i = 0; i < n; ++i) save(local + i, load(p + i));
+  for (int i = 0; i < n; ++i) local[i] = p[i];
+}
+[[gnu::noinline]] void raw_put_next(Word* p, int n) {
+  for (int i = 0; i < n; ++i) p[i] = static_cast<Word>(i);
 }
 
 [[gnu::noinline]] void put_next(Far p, int n) {
-  for (int i = 0; i < n; ++i) splitc::put(p + i, static_cast<Word>(i));
+  for (int i = 0; i < n; ++i) splitc::put(p[i], static_cast<Word>(i));
 }
 
 [[gnu::noinline]] void store_next(Far p, int n) {
@@ -139,7 +144,7 @@ void gets_and_puts(Bench& b) {
        timed([=] { raw_get_next(local, raw, n), fence(); }),
        timed([=] { raw_get_next(local, raw, n); }),
        timed([=] { put_next(p, n), splitc::sync(); }),
-       timed([=] { raw_write_next(raw, n), fence(); }), timed([=] { raw_write_next(raw, n); })});
+       timed([=] { raw_put_next(raw, n), fence(); }), timed([=] { raw_put_next(raw, n); })});
   b.report.add_time("get_64_and_sync", 8, samples[0], "raw and fence", samples[1]);
   b.report.add_time("get_64_and_sync_unfenced", 8, samples[0], "raw, no fence", samples[2]);
   b.report.add_time("put_64_and_sync", 8, samples[3], "raw and fence", samples[4]);

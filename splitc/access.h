@@ -42,11 +42,18 @@ inline std::byte* address(global_ptr<T> p, const char* call) {
   if constexpr (am::kChecked) {
     check_object(p.proc(), p.offset(), sizeof(T), needed_alignment<T>, call);
   }
-  return mapped(p.proc(), p.offset());
+  return mapped(p.bits());
+}
+// Of element i. The process is looked up by p, so that a loop over i looks once.
+template <class T>
+inline std::byte* address(global_ptr<T> p, std::ptrdiff_t i, const char* call) {
+  if constexpr (am::kChecked) return address(p + i, call);
+  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  return mapped(p.bits()) + i * static_cast<std::ptrdiff_t>(sizeof(T));
 }
 
-// `kOrder` is relaxed for split-phase operations, and acquire or release for those that keep the
-// order of the program.
+// For accesses that keep the order of the program: `order` is acquire or release. (Split-phase ones
+// are plain: between two syncs the compiler may join and reorder them.)
 template <class T>
 inline T load(const std::byte* from, int order) {
   if constexpr (moves_whole<T>) {
@@ -92,11 +99,15 @@ class global_ref {
  public:
   using value_type = std::remove_cv_t<T>;
 
-  explicit constexpr global_ref(global_ptr<T> p) noexcept : pointer_(p) {}
+  // Element `i` from `p`.
+  explicit constexpr global_ref(global_ptr<T> p, std::ptrdiff_t i = 0) noexcept
+      : pointer_(p), index_(i) {}
 
-  operator value_type() const { return read(pointer_); }
+  operator value_type() const {
+    return detail::load<value_type>(address("read"), __ATOMIC_ACQUIRE);
+  }
   const global_ref& operator=(const value_type& value) const {
-    write(pointer_, value);
+    detail::save<T>(address("write"), value, __ATOMIC_RELEASE);
     return *this;
   }
   // Assigns the value, not the reference, as for T&.
@@ -105,7 +116,9 @@ class global_ref {
   }
   global_ref(const global_ref&) = default;
 
-  constexpr global_ptr<T> operator&() const noexcept { return pointer_; }
+  constexpr global_ptr<T> operator&() const noexcept { return pointer_ + index_; }
+  // Where the object is mapped; `call` names the caller in errors.
+  std::byte* address(const char* call) const { return detail::address(pointer_, index_, call); }
 
   const global_ref& operator+=(const value_type& x) const { return *this = *this + x; }
   const global_ref& operator-=(const value_type& x) const { return *this = *this - x; }
@@ -119,6 +132,7 @@ class global_ref {
   friend value_type operator/(const global_ref& r, const value_type& x) { return value_type(r) / x; }
 
   global_ptr<T> pointer_;
+  std::ptrdiff_t index_;
 };
 
 }  // namespace splitc

@@ -51,6 +51,7 @@ void refuse(const char* call, const std::string& what) {
 
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call) {
   if (bytes == 0) return;
+  if (place.bases == nullptr) world();  // throws: nothing is running
   if (proc == 0 && offset == 0) refuse(call, std::string("the pointer is null") + kUse);
   if (proc >= procs()) refuse(call, no_process(proc) + kUse);
   const std::uint64_t size = place.segment_bytes;

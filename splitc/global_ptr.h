@@ -56,7 +56,7 @@ class global_ptr {
   constexpr explicit operator bool() const noexcept { return bits_ != 0; }
 
   global_ref<T> operator*() const noexcept { return global_ref<T>(*this); }
-  global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return global_ref<T>(*this + i); }
+  global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return global_ref<T>(*this, i); }
 
   constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept {
     bits_ += static_cast<std::uint64_t>(n) * sizeof(T);
@@ -96,7 +96,7 @@ class global_ptr {
   }
 
  private:
-  static constexpr int kOffsetBits = 40;
+  static constexpr int kOffsetBits = detail::kOffsetBits;
   static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
 
   std::uint64_t bits_ = 0;
@@ -114,7 +114,7 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 template <class T>
 T* tolocal(global_ptr<T> p) {
   if constexpr (am::kChecked) detail::check_range(p.proc(), p.offset(), sizeof(T), "tolocal");
-  return reinterpret_cast<T*>(detail::mapped(p.proc(), p.offset()));
+  return reinterpret_cast<T*>(detail::mapped(p.bits()));
 }
 
 // The global pointer of `local` memory in process `proc`'s segment: local is an address in this

@@ -8,6 +8,10 @@
 
 // Where this process is in the global address space: what every access needs, in one small record.
 
+namespace am {
+class Router;
+}
+
 namespace splitc {
 
 // Thrown by every call that was given something impossible: a sentence with rank, call, value, cause
@@ -20,15 +24,26 @@ namespace detail {
 
 // Set by World at start; constant while the program runs.
 struct Place {
-  std::byte* const* segments = nullptr;  // by process: where its segment is mapped here
+  // By process: where its segment is mapped here, less the process number in the place it has in a
+  // global pointer. Adding all bits of the pointer gives the address, without taking it apart. (Of
+  // pointer type, though never followed: a loop that writes numbers need not load them again.)
+  std::byte* const* bases = nullptr;
+  const am::Router* router = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
   std::uint64_t segment_bytes = 0;
 };
-extern Place place;
+inline Place place;
 
+// A global pointer's bits: 24 of process above 40 of offset.
+inline constexpr int kOffsetBits = 40;
+
+inline std::byte* mapped(std::uint64_t bits) noexcept {
+  const auto base = reinterpret_cast<std::uintptr_t>(place.bases[bits >> kOffsetBits]);
+  return reinterpret_cast<std::byte*>(base + bits);
+}
 inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
-  return place.segments[proc] + offset;
+  return mapped(std::uint64_t{proc} << kOffsetBits | offset);
 }
 
 // Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.

@@ -53,7 +53,7 @@ class store_counter {
     StoreLine& line = line_at(proc);
     // pairs with: arrived(); the bytes were written before
     line.bytes.store(line.bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
-    world().router().notify(proc);
+    detail::place.router->notify(proc);
   }
 
   static store_counter& default_counter() noexcept { return *default_; }

@@ -11,7 +11,6 @@
 namespace splitc {
 namespace detail {
 
-Place place;
 
 }  // namespace detail
 
@@ -29,12 +28,14 @@ static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
-std::vector<std::byte*> all_segments(const am::Router& router) {
-  std::vector<std::byte*> segments(router.size());
+std::vector<std::byte*> all_bases(const am::Router& router) {
+  std::vector<std::byte*> bases(router.size());
   for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
-    segments[rank] = router.peer(rank).segment;
+    const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
+    const std::uint64_t bits = std::uint64_t{rank} << detail::kOffsetBits;
+    bases[rank] = reinterpret_cast<std::byte*>(segment - bits);
   }
-  return segments;
+  return bases;
 }
 
 }  // namespace
@@ -58,11 +59,11 @@ World::World(const am::Config& config)
       bundle_(job_),
       endpoint_(bundle_),
       calls_(job_, endpoint_),
-      segments_(all_segments(router())),
+      bases_(all_bases(router())),
       heap_(router().segment(), runtime_bytes(job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset(job_.size()))) {
-  detail::place = {segments_.data(), job_.rank(), job_.size(), router().segment_bytes()};
+  detail::place = {bases_.data(), &router(), job_.rank(), job_.size(), router().segment_bytes()};
   current = this;
   stores_.reset(new store_counter(store_counter::InWorld()));
   store_counter::default_ = stores_.get();
@@ -76,11 +77,11 @@ World::~World() {
 }
 
 const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
-  return *reinterpret_cast<const Heap::Edge*>(segments_[proc] + edge_offset(job_.size()));
+  return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset(job_.size())));
 }
 
 Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
-  return reinterpret_cast<Board*>(segments_[proc] + boards_offset(job_.size()))[parity];
+  return reinterpret_cast<Board*>(detail::mapped(proc, boards_offset(job_.size())))[parity];
 }
 
 void World::finish() {

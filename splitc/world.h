@@ -56,7 +56,7 @@ class World {
   am::Bundle bundle_;
   am::Endpoint endpoint_;
   detail::RemoteCalls calls_;
-  std::vector<std::byte*> segments_;  // by process
+  std::vector<std::byte*> bases_;  // by process; what detail::place points to
   Heap heap_;
   std::unique_ptr<store_counter> stores_;  // the default counter
   std::uint64_t rounds_ = 0;
