@@ -66,5 +66,6 @@ int main(int argc, char** argv) {
            {"barrier", "two flags", barrier},
            {"copy", "memcpy to one place; memcpy, or stores past the caches, and a flag, to eight",
             copies},
-       }});
+       },
+       .route = "raw"});
 }

@@ -52,8 +52,8 @@ ucx() {
   ucx_perftest -d memory -x posix -t am_lat -c 1 -p "$port" >/dev/null 2>&1 &
   server=$!
   sleep 0.5  # until it listens; it has no other sign
-  timeout 60 ucx_perftest 127.0.0.1 -d memory -x posix -t am_lat -s 8 -n 100000 -c 0 -p "$port" -f \
-    2>/dev/null | awk '$1 == 100000 { print 2000 * ($2 < $3 ? $2 : $3) }' || true
+  timeout 60 ucx_perftest 127.0.0.1 -d memory -x posix -t am_lat -s 8 -n 100000 -c 0 \
+    -p "$port" -f 2>/dev/null | awk '$1 == 100000 { print 2000 * ($2 < $3 ? $2 : $3) }' || true
   kill "$server" 2>/dev/null || true
   wait "$server" 2>/dev/null || true
   server=""

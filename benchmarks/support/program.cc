@@ -31,7 +31,7 @@ int measure(const Program& program, const Options& options, splitc::World& world
   am::Bundle& bundle = world.bundle();
   am::Endpoint& endpoint = world.endpoint();
   const bool paired = job.rank() < 2;
-  const Report report(options.csv, job.rank() == 0);
+  const Report report(options.csv, job.rank() == 0, program.route);
   Placement placement(job);
   report.say(program.name + ": " + program.what + ". It can measure:");
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +

@@ -44,6 +44,7 @@ struct Program {
   std::string name;
   std::string what;
   std::vector<Measurement> measurements;
+  std::string route = "node";  // how the peer is reached
 };
 
 // main() of a benchmark: says what it can measure and where it runs, measures what was asked for

@@ -64,8 +64,9 @@ void Report::begin() const {
 }
 
 void Report::print_csv(const Figure& figure) const {
-  std::printf("%s,%s,%zu,%.6g,%s\n", figure.name.c_str(), figure.route.c_str(), figure.bytes,
-              figure.value, figure.unit.c_str());
+  const std::string& route = figure.route.empty() ? route_ : figure.route;
+  std::printf("%s,%s,%zu,%.6g,%s\n", figure.name.c_str(), route.c_str(), figure.bytes, figure.value,
+              figure.unit.c_str());
 }
 
 void Report::add(const Figure& figure) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/support/samples.h"
@@ -15,13 +16,15 @@ struct Figure {
   double value = 0;
   double median = 0;
   std::string unit = "ns";
-  std::string route = "node";  // how the peer is reached; "raw": by hand, without the library
+  std::string route = "";  // how the peer was reached; "raw": by hand, without the library
 };
 
 // Prints figures, as a table for people or as CSV. Only one process of a job has one that speaks.
 class Report {
  public:
-  Report(bool csv, bool speak) noexcept : csv_(csv), speak_(speak) {}
+  // `route`: of figures that name none.
+  Report(bool csv, bool speak, std::string route = "node")
+      : csv_(csv), speak_(speak), route_(std::move(route)) {}
 
   // A line of text, not in CSV.
   void say(const std::string& line) const;
@@ -51,6 +54,7 @@ class Report {
 
   const bool csv_;
   const bool speak_;
+  const std::string route_;
 };
 
 // 8 B, 4 KiB, 1 MiB; nothing for 0.
