@@ -35,6 +35,7 @@ void all_free(std::uint32_t proc, std::uint64_t offset, const char* call) {
 
 void all_free_at_end(std::uint64_t offset, const char* call) noexcept {
   if (std::uncaught_exceptions() > 0) return;
+  if (place.bases == nullptr) return;  // the world has gone, and its memory with it
   try {
     world().heap().all_free(offset, call);
   } catch (const Error& error) {

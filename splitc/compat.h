@@ -24,7 +24,7 @@
 // NOLINTBEGIN: the names are Split-C's
 #define MYPROC (static_cast<int>(::splitc::my_proc()))
 #define PROCS (static_cast<int>(::splitc::procs()))
-#define PROCSLOG (::splitc::compat::procs_log())
+#define PROCSLOG (::splitc::procs_log2().value_or(-1))  // negative: no whole number
 
 // Before a statement or a block.
 #define on_one if (::splitc::my_proc() == 0)
@@ -48,13 +48,6 @@
 // NOLINTEND
 
 namespace splitc::compat {
-
-// log2(PROCS), or -1 if that is no whole number.
-inline int procs_log() noexcept {
-  int log = 0;
-  while ((std::uint32_t{1} << log) < procs()) ++log;
-  return (std::uint32_t{1} << log) == procs() ? log : -1;
-}
 
 template <class F>
 struct main_signature;

@@ -39,11 +39,11 @@ class global_ptr {
 
   // Adding const is implicit, as for T*; every other change of type is spelled out.
   template <class U>
-    requires(std::is_convertible_v<U (*)[], T (*)[]> && !std::same_as<U, T>)
+    requires std::same_as<T, const U>
   constexpr global_ptr(const global_ptr<U>& other) noexcept : bits_(other.bits()) {}
   template <class U>
   explicit constexpr global_ptr(const global_ptr<U>& other)
-    requires(!std::is_convertible_v<U (*)[], T (*)[]>)
+    requires(!std::same_as<T, const U> && !std::same_as<T, U>)
       : bits_(other.bits()) {}
   // Keeps process and address; arithmetic from here on is local to that process.
   explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "am/types.h"
@@ -68,5 +70,10 @@ std::string without_rank(const std::string& sentence);
 // Any thread.
 inline std::uint32_t my_proc() noexcept { return detail::place.my_proc; }
 inline std::uint32_t procs() noexcept { return detail::place.procs; }
+// The logarithm of procs() to base 2, if it has a whole one (Split-C's PROCSLOG). Any thread.
+inline std::optional<int> procs_log2() noexcept {
+  if (!std::has_single_bit(procs())) return std::nullopt;
+  return std::countr_zero(procs());
+}
 
 }  // namespace splitc

@@ -9,11 +9,6 @@
 #include "splitc/sync.h"
 
 namespace splitc {
-namespace detail {
-
-
-}  // namespace detail
-
 namespace {
 
 World* current = nullptr;
@@ -85,10 +80,11 @@ Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
 }
 
 void World::finish() {
-  if (notified_)
+  if (notified_) {
     detail::refuse("run",
                    "the program ended after barrier_notify() without a "
                    "barrier_wait(); every notify is followed by one wait");
+  }
   sync();
   job_.finish(bundle_);
 }
@@ -117,8 +113,9 @@ std::string without_rank(const std::string& sentence) {
 }
 
 int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context) {
-  if (current != nullptr)
+  if (current != nullptr) {
     refuse("run", "a program is running already; a process runs one at a time");
+  }
   std::unique_ptr<World> started;
   try {
     started = std::make_unique<World>(am::read_config());

@@ -51,6 +51,19 @@ TEST(GlobalPtr, changes_type_on_request_and_const_by_itself) {
   EXPECT_EQ((bytes + 8).bits(), (p + 1).bits());
 }
 
+TEST(GlobalPtr, of_void_carries_bytes_in_bulk) {
+  const auto a = all_spread_malloc<int>(procs());
+  const global_ptr<void> p(a.on(my_proc()));
+  const int value = 77;
+  int back = 0;
+  bulk_write(p, &value, sizeof value);
+  bulk_read(&back, p, sizeof back);
+  EXPECT_EQ(back, 77);
+  EXPECT_EQ(global_ptr<int>(p), a.on(my_proc()));
+  barrier();
+  all_spread_free(a);
+}
+
 TEST(GlobalPtr, reaches_members_of_structs) {
   const auto nodes = all_spread_malloc<Node>(procs());
   const global_ptr<Node> mine = nodes.on(my_proc());
