@@ -62,7 +62,8 @@ ucx() {
 open_mpi() {
   local options=(-n 2 --bind-to core)
   ((EUID != 0)) || options+=(--allow-run-as-root)
-  timeout 60 mpirun "${options[@]}" "$work/mpi_ping_pong" 200 2>/dev/null | awk '{ print $1 }' || true
+  timeout 60 mpirun "${options[@]}" "$work/mpi_ping_pong" 200 2>/dev/null |
+    awk '{ print $1 }' || true
 }
 
 contenders=(ours)
