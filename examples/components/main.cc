@@ -34,7 +34,9 @@ void print(const Graph& graph, const Answer& answer) {
 int program(Args args) {
   std::string file = "/var/lib/dpkg/status";
   CLI::App app("Connected components of a dependency graph.", "components");
-  app.add_option("FILE", file, "dpkg's status file, or a list of edges")->capture_default_str();
+  app.add_option("FILE", file, "dpkg's status file, or a list of edges")
+      ->type_name("PATH")
+      ->capture_default_str();
   if (!examples::parse(app, args)) return 0;
 
   Graph graph;

@@ -84,11 +84,12 @@ void sort_file(const Options& options) {
   const Text text = sort(std::move(part), bytes);
   all_check(text, census);
   write_all(out, text);  // not before everything was read: OUT may be FILE
-  barrier();
+  const std::uint64_t largest = all_reduce_to_all_max<std::uint64_t>(text.size());
   if (options.out.empty()) return;
   on_one([&] {
     std::printf("sorted %lu lines, %lu bytes, on %u processes in %.2f s: in order, nothing lost\n",
                 census.lines, census.bytes, procs(), get_seconds() - start);
+    std::printf("the largest part has %lu bytes\n", largest);
   });
 }
 

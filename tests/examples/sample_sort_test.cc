@@ -83,6 +83,16 @@ TEST_P(SampleSort, sorts_a_huge_line_among_small_ones) {
 
 TEST_P(SampleSort, sorts_equal_lines) { expect_sorted(repeated("all the same\n", 30'000)); }
 
+TEST_P(SampleSort, gives_equal_lines_to_all_processes_alike) {
+  const std::string path = file_with(repeated("all the same\n", 30'000));
+  const auto result = run(GetParam(), "sample_sort", {path, "-o", new_path()});
+  const std::string before = "the largest part has ";
+  const std::size_t at = result.out.find(before);
+  ASSERT_NE(at, std::string::npos) << result.out;
+  const long share = 30'000 * 13 / GetParam();
+  EXPECT_LT(std::stol(result.out.substr(at + before.size())), share + share / 4);
+}
+
 TEST_P(SampleSort, sorts_long_lines_that_differ_at_the_end_only) {
   std::string text;
   for (int i = 3000; i > 0; --i) text += std::string(300, 'x') + std::to_string(i) + "\n";
