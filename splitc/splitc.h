@@ -21,8 +21,8 @@
 //   }
 //
 // who            my_proc()  procs()  on_one(f)  on_proc(p, f)  my_1d(n)  my_2d(n, m)  get_seconds()
-// memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))  spread_array_2d<T>(n, m,
-// ..)
+// memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))
+//                spread_array_2d<T>(n, m, ..)
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
 // pointers       global_ptr<T>: p + 1 on the same process; spread_ptr<T>: p + 1 on the next
 //                toproc(p)  tolocal(p)  toglobal(proc, local)
@@ -32,13 +32,15 @@
 //                                                  or all_store_sync() everywhere
 // bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
 // atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
-// together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)  all_gather(x)
-// ..
+// together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
+//                all_gather(x)  all_to_all(..)
 //
 // Calls named all_*, barrier() and the making and ending of arrays and counters are collective:
 // every process makes them, in the same order. Only trivially copyable types live in global memory.
 // A wrong call throws Error, with the process, the call, the value and the remedy in one sentence;
 // what leaves the program ends the whole job. docs/ has the rules of progress and of memory.
+
+#include <cstdio>  // so that a first program needs one include
 
 #include "splitc/access.h"
 #include "splitc/allocate.h"
