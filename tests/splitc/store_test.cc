@@ -134,12 +134,38 @@ TEST(AllStoreSync, lets_a_fast_process_run_ahead) {
     if (random() % procs() == 0) {
       for (int i = 0; i < 200; ++i) poll();  // slow this time
     }
+    std::uint64_t ahead = 0;  // processes whose store of the next phase is here already
     for (std::uint32_t from = 0; from < procs(); ++from) {
       ASSERT_EQ(slots.mine()[half + from], phase);
+      ahead += slots.mine()[procs() - half + from] == phase + 1 ? 1 : 0;
     }
+    // They are not consumed; their count comes right behind them.
+    const double deadline = get_seconds() + 10;
+    wait_until([&] {
+      return store_counter::default_counter().available() >= 8 * ahead || get_seconds() > deadline;
+    });
+    ASSERT_GE(store_counter::default_counter().available(), 8 * ahead) << "phase " << phase;
   }
   barrier();
   all_spread_free(slots);
+}
+
+// A process that has left all_store_sync stores at once at others that may still be in it.
+TEST(AllStoreSync, consumes_nothing_that_was_stored_after_it) {
+  const auto inbox = all_spread_malloc<std::uint64_t>(2 * procs() * procs());
+  for (std::uint64_t phase = 1; phase <= 500; ++phase) {
+    for (std::uint32_t to = 0; to < procs(); ++to) store(inbox.on(to) + my_proc(), phase);
+    all_store_sync();
+    for (std::uint32_t to = 0; to < procs(); ++to) {
+      store(inbox.on(to) + procs() + my_proc(), phase);
+    }
+    barrier();
+    ASSERT_EQ(store_counter::default_counter().available(), 8 * procs()) << "phase " << phase;
+    store_sync(8 * procs());
+    for (std::uint32_t i = 0; i < 2 * procs(); ++i) ASSERT_EQ(inbox.mine()[i], phase);
+    barrier();
+  }
+  all_spread_free(inbox);
 }
 
 TEST(AllStoreSync, and_store_sync_count_the_same_stores_once) {
