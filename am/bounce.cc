@@ -40,6 +40,14 @@ bool Endpoint::Bounce::try_send() {
   }
 }
 
+bool Endpoint::Bounce::can_send() const noexcept {
+  switch (kind) {
+    case Kind::kShort: return can_send_in<shmem::Lane::kShort>();
+    case Kind::kMedium: return can_send_in<shmem::Lane::kMedium>();
+    default: return can_send_in<shmem::Lane::kLong>();
+  }
+}
+
 // The endpoint that sent to `inbox`, reached as a sender.
 shmem::Outbox& Endpoint::way_back(std::uint32_t inbox) {
   if (ways_back_.size() <= inbox) ways_back_.resize(inbox + 1);

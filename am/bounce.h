@@ -15,6 +15,7 @@ struct Endpoint::Bounce {
   void copy(const shmem::Half& half, const std::byte* arguments, const std::byte* payload);
 
   [[nodiscard]] bool try_send();
+  bool can_send() const noexcept;
 
   shmem::Outbox* to;
   Kind kind;
@@ -28,6 +29,11 @@ struct Endpoint::Bounce {
  private:
   template <shmem::Lane kLane>
   bool try_send_in();
+  template <shmem::Lane kLane>
+  bool can_send_in() const noexcept {
+    shmem::Room room;
+    return to->try_claim<kLane>(room);
+  }
 };
 
 }  // namespace am

@@ -78,8 +78,6 @@ Bundle::Nap::Nap(Bundle& bundle, Wake wake) noexcept
   bundle.router_.fence().heavy();
 }
 
-Bundle::Nap::~Nap() { bell_.awake(); }
-
 void Bundle::Nap::sleep() noexcept {
   sleep(wake_ == Wake::kRung ? shmem::Doorbell::kForever : kMemoryLookNs);
 }

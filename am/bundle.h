@@ -81,11 +81,11 @@ class Bundle {
  private:
   friend class Endpoint;
 
-  // One attempt to sleep: asleep from construction, awake after destruction.
+  // One attempt to sleep. What the neighbours have written is fresh once it is constructed, and who
+  // writes later rings.
   class Nap {
    public:
     Nap(Bundle& bundle, Wake wake) noexcept;
-    ~Nap();
     void sleep() noexcept;
     void sleep(std::int64_t timeout_ns) noexcept;
 

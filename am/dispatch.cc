@@ -34,16 +34,20 @@ class Endpoint::Dispatch {
 // Replies to one translation's requests.
 class Endpoint::ReplyDispatch {
  public:
-  ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept : endpoint_(endpoint), to_(to) {}
+  ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept
+      : endpoint_(endpoint), from_(endpoint.translations_[to].peer), to_(to) {}
   template <shmem::Lane kLane>
   void reply(const shmem::Room& room, shmem::Mark mark);
 
  private:
+  template <Kind kKind>
+  void deliver(const shmem::Room& room, packet::MarkFields fields);
   [[gnu::cold]] void refuse(Kind kind, packet::MarkFields fields, const Delivery& delivery,
                             Status why);
-  [[gnu::cold]] void returned(Kind kind, const Delivery& delivery);
+  [[gnu::cold]] void returned(Kind kind, const shmem::Room& room);
 
   Endpoint& endpoint_;
+  const Correspondent& from_;
   const std::uint32_t to_;
 };
 
@@ -194,26 +198,34 @@ template <shmem::Lane kLane>
 [[gnu::always_inline]] inline void Endpoint::ReplyDispatch::reply(const shmem::Room& room,
                                                                   shmem::Mark mark) {
   const packet::MarkFields fields = packet::fields_of(mark);
-  const auto kind = static_cast<Kind>(fields.form);
-  shmem::Half& half = room.slot->reply;
-  Delivery delivery{endpoint_, endpoint_.translations_[to_].peer, room,
-                    packet::arguments(half, room.extension->reply, kind, fields.words), {}};
   if (fields.handler == 0) [[unlikely]] {
     if (fields.form == static_cast<unsigned>(packet::Form::kReturned)) {
-      returned(packet::kind_of(kLane), delivery);
+      returned(packet::kind_of(kLane), room);
     }
     return;  // else an empty reply
   }
-  ++endpoint_.stats_[kind].replies_received;
-  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
-  if (entry.shape != make_shape(Role::kReply, kind, fields.words)) [[unlikely]] {
-    return refuse(kind, fields, delivery, why_refused(entry));
+  switch (static_cast<Kind>(fields.form)) {
+    case Kind::kShort: return deliver<Kind::kShort>(room, fields);
+    case Kind::kMedium: return deliver<Kind::kMedium>(room, fields);
+    default: return deliver<Kind::kLong>(room, fields);
   }
-  if (kind != Kind::kShort) {
+}
+
+template <Kind kKind>
+inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::MarkFields fields) {
+  shmem::Half& half = room.slot->reply;
+  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
+  Delivery delivery{endpoint_, from_, room,
+                    packet::arguments(half, room.extension->reply, kKind, fields.words), {}};
+  ++endpoint_.stats_[kKind].replies_received;
+  if (entry.shape != make_shape(Role::kReply, kKind, fields.words)) [[unlikely]] {
+    return refuse(kKind, fields, delivery, why_refused(entry));
+  }
+  if constexpr (kKind != Kind::kShort) {
     Status why{};
-    if (!find_payload(kind, half, room.reply_payload, endpoint_.segment(), delivery.payload, why))
+    if (!find_payload(kKind, half, room.reply_payload, endpoint_.segment(), delivery.payload, why))
         [[unlikely]] {
-      return refuse(kind, fields, delivery, why);
+      return refuse(kKind, fields, delivery, why);
     }
   }
   entry.invoke(delivery);
@@ -227,15 +239,14 @@ void Endpoint::ReplyDispatch::refuse(Kind kind, packet::MarkFields fields,
 }
 
 // A request that was answered with "could not be delivered": its own half of the slot still holds it.
-void Endpoint::ReplyDispatch::returned(Kind kind, const Delivery& delivery) {
-  const shmem::Room& room = delivery.room;
+void Endpoint::ReplyDispatch::returned(Kind kind, const shmem::Room& room) {
   const shmem::Half& sent = room.slot->request;
   const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
   Returned message = describe(sent, room.extension->request, room.request_payload, kind,
                               packet::fields_of(shmem::mark_of(head)));
   std::memcpy(&message.status, room.slot->reply.bytes, sizeof message.status);
   message.opcode = Opcode::kRequest;
-  message.destination = delivery.from.name.rank;
+  message.destination = from_.name.rank;
   endpoint_.deliver_returned(message);
 }
 
@@ -268,6 +279,7 @@ bool Endpoint::has_message() noexcept {
   for (const std::uint32_t to : awaiting_) {
     if (boxes_[to]->has_reply()) return true;
   }
+  if (!bounces_.empty() && bounces_.front().can_send()) return true;
   return mailbox_.has_message();
 }
 

@@ -139,7 +139,7 @@ class Endpoint {
   struct Bounce;  // a message of another on its way back to it (am/bounce.h)
 
   int poll();
-  bool has_message() noexcept;
+  bool has_message() noexcept;  // whether poll() has something to do
 
   template <auto kFunction>
   HandlerIndex index_of();

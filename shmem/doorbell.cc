@@ -12,16 +12,20 @@ namespace shmem {
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futex word");
 
 void Doorbell::ring() noexcept {
+  // pairs with: about_to_sleep(); of several neighbours one rings.
+  if (asleep_.exchange(0, std::memory_order_seq_cst) == 0) return;
   // pairs with: about_to_sleep(), which reads the ticket; sleep() compares it in the kernel.
   rings_.fetch_add(1, std::memory_order_seq_cst);
   syscall(SYS_futex, &rings_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 std::uint32_t Doorbell::about_to_sleep() noexcept {
-  // pairs with: notify(), through the sleeper's Fence::heavy()
-  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  // The ticket first: a ring that takes back the "asleep" written below then also spoils the ticket.
   // pairs with: ring()
-  return rings_.load(std::memory_order_seq_cst);
+  const std::uint32_t ticket = rings_.load(std::memory_order_seq_cst);
+  // pairs with: notify(), through the sleeper's Fence::heavy()
+  asleep_.store(1, std::memory_order_seq_cst);
+  return ticket;
 }
 
 void Doorbell::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
@@ -32,7 +36,5 @@ void Doorbell::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
   }
   syscall(SYS_futex, &rings_, FUTEX_WAIT, ticket, timeout_ns >= 0 ? &limit : nullptr, nullptr, 0);
 }
-
-void Doorbell::awake() noexcept { asleep_.fetch_sub(1, std::memory_order_relaxed); }
 
 }  // namespace shmem

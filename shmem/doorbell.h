@@ -12,10 +12,11 @@
 //   fence.heavy()                          doorbell.notify(fence): light fence,
 //   if (nothing has come)                    asleep? then ring
 //     doorbell.sleep(ticket, timeout)
-//   doorbell.awake()
 //
 // Either the sleeper finds the message or the neighbour finds the sleeper; a ring between the two
-// changes the ticket, so the futex refuses to sleep. Lives in shared memory; all zero is valid.
+// changes the ticket, so the futex refuses to sleep. Who rings takes the "asleep" back, so that the
+// next neighbours do not ring again while the sleeper is on its way up; a sleeper that did not sleep
+// after all leaves it, at the price of one ring for nobody. Lives in shared memory; all zero is valid.
 
 namespace shmem {
 
@@ -34,15 +35,14 @@ class alignas(64) Doorbell {
   // Wakes every sleeping thread of the owner; returns at once if there is none.
   void ring() noexcept;
 
-  // By the owner. Every about_to_sleep() is followed by one awake(), whether or not it slept.
+  // By the owner; any of its threads. The ticket is for one sleep().
   std::uint32_t about_to_sleep() noexcept;
   // Sleeps until somebody rings, or `timeout_ns` have passed (kForever: no limit), or a signal came.
   // May wake without reason: look again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
-  void awake() noexcept;
 
  private:
-  std::atomic<std::uint32_t> asleep_;  // threads of the owner between about_to_sleep and awake
+  std::atomic<std::uint32_t> asleep_;  // not 0: somebody may sleep who has not been rung for
   std::atomic<std::uint32_t> rings_;   // the futex: changes with every ring
 };
 static_assert(sizeof(Doorbell) == 64);

@@ -60,7 +60,9 @@ class Outbox {
   // Sends what `room` holds.
   template <Lane kLane>
   void commit(const Room& room, Mark mark) noexcept {
-    sent_.of<kLane>().commit(*room.slot, mark, (mark & kOneWay) != 0);
+    const bool one_way = (mark & kOneWay) != 0;
+    sent_.of<kLane>().commit(*room.slot, mark, one_way);
+    awaited_ += one_way ? 0 : 1;
     announce(kLane);
   }
 
@@ -84,9 +86,7 @@ class Outbox {
   }
 
   // Requests whose reply is still to come.
-  std::uint32_t awaited() const noexcept {
-    return sent_.shorts.awaited() + sent_.mediums.awaited() + sent_.longs.awaited();
-  }
+  std::uint32_t awaited() const noexcept { return awaited_; }
   // Requests in flight in one lane, as far as known here; at most window(kLane).
   template <Lane kLane>
   std::uint32_t in_flight() const noexcept {
@@ -121,6 +121,7 @@ class Outbox {
            producer.reply_ready(inbox_->slots<kLane>(), slot)) {
       const Room room = inbox_->room<kLane>(slot);
       producer.release_reply();
+      --awaited_;
       ++count;
       sink.template reply<kLane>(room,
                                  mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
@@ -139,6 +140,7 @@ class Outbox {
   std::uint32_t inbox_number_;
   // Owned by the bundle's thread.
   Cursors<Producer> sent_;
+  std::uint32_t awaited_ = 0;  // in all lanes
 };
 
 // The receiver's end.

@@ -68,7 +68,10 @@ class Producer {
     last_ = next_slot_;
     next_slot_ = (last_ + 1) % kSlots;
     if (!one_way) {
-      if (awaited_++ == 0) first_awaited_ = last_;
+      if (awaited_++ == 0) {
+        first_awaited_ = last_;
+        awaited_sequence_ = next_;
+      }
       wants_reply_ |= std::uint64_t{1} << last_;
     }
     ++in_flight_;
@@ -80,18 +83,22 @@ class Producer {
   bool reply_ready(const Slot* slots, std::uint32_t& slot) const noexcept {
     slot = first_awaited_;
     const std::uint64_t head = slots[slot].reply.head.load(std::memory_order_acquire);
-    return sequence_of(head) == sequence_in(slot);
+    return sequence_of(head) == awaited_sequence_;
   }
 
   // Frees the slot that reply_ready() gave, and every older one-way slot with it.
   void release_reply() noexcept {
     wants_reply_ &= ~(std::uint64_t{1} << first_awaited_);
-    in_flight_ = newer_than(first_awaited_);
+    in_flight_ = static_cast<std::uint32_t>(next_ - 1 - awaited_sequence_);
     if (in_flight_ == 0) next_slot_ = last_;
-    if (--awaited_ != 0) {
-      const std::uint64_t turned = turn(wants_reply_, (first_awaited_ + 1) % kSlots);
-      first_awaited_ = (first_awaited_ + 1 + std::countr_zero(turned)) % kSlots;
+    if (--awaited_ == 0) return;
+    std::uint32_t step = 1;
+    const std::uint32_t next = (first_awaited_ + 1) % kSlots;
+    if ((wants_reply_ >> next & 1) == 0) {  // one-way requests in between
+      step += static_cast<std::uint32_t>(std::countr_zero(turn(wants_reply_, next)));
     }
+    first_awaited_ = (first_awaited_ + step) % kSlots;
+    awaited_sequence_ += step;
   }
 
   // Frees the oldest one-way slots that the consumer has read, up to sequence number `consumed`.
@@ -113,11 +120,8 @@ class Producer {
   }
 
  private:
-  std::uint32_t newer_than(std::uint32_t slot) const noexcept {
-    return (last_ + kSlots - slot) % kSlots;
-  }
   std::uint64_t sequence_in(std::uint32_t slot) const noexcept {
-    return next_ - 1 - newer_than(slot);
+    return next_ - 1 - (last_ + kSlots - slot) % kSlots;
   }
   static std::uint64_t turn(std::uint64_t mask, std::uint32_t by) noexcept {
     if constexpr (kSlots == 64) {
@@ -129,11 +133,12 @@ class Producer {
 
   std::uint64_t next_ = 1;           // sequence number of the next request
   std::uint64_t wants_reply_ = 0;    // bit per slot
+  std::uint64_t awaited_sequence_ = 0;  // of the request whose reply comes next
   std::uint32_t last_ = 0;           // slot of the newest request
   std::uint32_t next_slot_ = 0;      // of the next: the same while nothing is in flight
   std::uint32_t in_flight_ = 0;      // slots not yet free again
   std::uint32_t awaited_ = 0;        // of these, how many await a reply
-  std::uint32_t first_awaited_ = 0;  // slot of the oldest of them
+  std::uint32_t first_awaited_ = 0;  // its slot
 };
 
 // The consumer's private view of the same ring.

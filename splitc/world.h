@@ -91,8 +91,9 @@ int run_program(int argc, char** argv, int (*body)(void* context, Args args), vo
 // return from the program; then they meet, so that nobody's memory goes while another needs it.
 template <class Program>
 int run(int argc, char** argv, Program&& program) {
+  auto* callee = &program;  // of an object or a function
   const auto body = [](void* context, Args args) -> int {
-    auto& call = *static_cast<std::remove_reference_t<Program>*>(context);
+    auto& call = **static_cast<std::remove_reference_t<Program>**>(context);
     if constexpr (std::is_void_v<decltype(call(args))>) {
       call(args);
       return 0;
@@ -100,8 +101,7 @@ int run(int argc, char** argv, Program&& program) {
       return call(args);
     }
   };
-  return detail::run_program(argc, argv, body,
-                             const_cast<void*>(static_cast<const void*>(&program)));
+  return detail::run_program(argc, argv, body, &callee);
 }
 
 // Waits for all processes, making progress meanwhile. What each wrote or stored before is visible

@@ -51,7 +51,6 @@ struct Line {
         bell.sleep(ticket, Doorbell::kForever);
         ++sleeps;
       }
-      bell.awake();
     }
     return sleeps;
   }
@@ -137,7 +136,6 @@ TEST_P(DoorbellWithFence, wakes_for_each_of_many_neighbours) {
       const std::uint32_t ticket = shared.bell.about_to_sleep();
       fence_.heavy();
       if (!answer_all()) shared.bell.sleep(ticket, Doorbell::kForever);
-      shared.bell.awake();
     }
     return std::string("fine");
   };
@@ -154,16 +152,14 @@ TEST_P(DoorbellWithFence, wakes_every_thread_of_its_owner) {
   for (std::thread& sleeper : sleepers) sleeper.join();
 }
 
-TEST_P(DoorbellWithFence, notify_rings_only_for_a_sleeper) {
+TEST_P(DoorbellWithFence, notify_rings_once_for_a_sleeper) {
   const auto bell = std::make_unique<Doorbell>();
-  const std::uint32_t before = bell->about_to_sleep();
-  bell->awake();
+  bell->notify(fence_);  // nobody sleeps
+  const std::uint32_t ticket = bell->about_to_sleep();
+  EXPECT_EQ(ticket, 0u);
   bell->notify(fence_);
-  EXPECT_EQ(bell->about_to_sleep(), before);
-  bell->notify(fence_);
-  bell->awake();
-  EXPECT_NE(bell->about_to_sleep(), before);
-  bell->awake();
+  bell->notify(fence_);  // it is on its way up already
+  EXPECT_EQ(bell->about_to_sleep(), ticket + 1);
 }
 
 TEST(Doorbell, a_ring_since_the_ticket_prevents_sleep) {
@@ -171,14 +167,12 @@ TEST(Doorbell, a_ring_since_the_ticket_prevents_sleep) {
   const std::uint32_t ticket = bell->about_to_sleep();
   bell->ring();
   bell->sleep(ticket, Doorbell::kForever);  // returns at once
-  bell->awake();
 }
 
 TEST(Doorbell, sleep_ends_with_its_time) {
   const auto bell = std::make_unique<Doorbell>();
   for (const std::int64_t timeout_ns : {0, 1, 1'000'000}) {
     bell->sleep(bell->about_to_sleep(), timeout_ns);
-    bell->awake();
   }
 }
 

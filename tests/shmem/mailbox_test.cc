@@ -167,7 +167,6 @@ void sleep_until(Doorbell& bell, const Fence& fence, Look&& look, Stirs&& stirs)
     fence.heavy();
     const bool seen = look();
     if (!seen && !stirs()) bell.sleep(ticket, Doorbell::kForever);
-    bell.awake();
     if (seen) return;
   }
 }
