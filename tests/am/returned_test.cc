@@ -309,6 +309,43 @@ TEST_F(ReturnedMessages, in_floods_come_back_once_each) {
   EXPECT_EQ(endpoint_.stats().returned_here, 1'000u);
 }
 
+// The way back is full when the last one is refused, and there is room again just before the refuser
+// falls asleep.
+TEST_F(ReturnedMessages, wait_for_no_wake_up_when_room_came_before_the_sleep) {
+  if (job().size() != 2) GTEST_SKIP() << "for two processes";
+  const auto meet_silently = [] { job().exchange(0); };
+  endpoint_.set_tag(99);
+  barrier();
+  meet_silently();
+  if (job().rank() == 0) {
+    for (int i = 0; i < 64; ++i) endpoint_.request<&on_short_one>(1, 1u);
+    meet_silently();  // rank 1 refuses them and fills the way back
+    meet_silently();
+    EXPECT_TRUE(endpoint_.try_request<&on_short_one>(1, 2u));
+    meet_silently();  // rank 1 polls, and refuses one that has to stay
+    meet_silently();
+    bundle().wait_until([this] { return back_.size() == 64; });
+    meet_silently();  // rank 1 falls asleep
+    bundle().wait_until([this] { return back_.size() == 65; });
+    job().router().notify(1);
+  } else {
+    meet_silently();
+    bundle().wait_until([this] { return endpoint_.stats().returned_by_us == 64; });
+    meet_silently();
+    meet_silently();
+    int looks = 0;
+    bundle().wait_until([&] {
+      if (++looks == 2) {
+        meet_silently();
+        meet_silently();
+      }
+      return endpoint_.stats().returned_by_us == 65;
+    });
+  }
+  barrier();
+  EXPECT_EQ(back_.size(), job().rank() == 0 ? 65u : 0u);
+}
+
 TEST_F(ReturnedMessages, may_throw_out_of_poll_and_lose_no_credit) {
   endpoint_.set_tag(99);
   barrier();
