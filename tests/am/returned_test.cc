@@ -1,4 +1,4 @@
-// Messages that cannot be delivered: back to their sender once, whole, and without loss of a credit.
+// Messages that cannot be delivered: back to their sender once, whole, at no loss of a credit.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -309,8 +309,8 @@ TEST_F(ReturnedMessages, in_floods_come_back_once_each) {
   EXPECT_EQ(endpoint_.stats().returned_here, 1'000u);
 }
 
-// The way back is full when the last one is refused, and there is room again just before the refuser
-// falls asleep.
+// The way back is full when the last one is refused, and there is room again just before the
+// refuser falls asleep.
 TEST_F(ReturnedMessages, wait_for_no_wake_up_when_room_came_before_the_sleep) {
   if (job().size() != 2) GTEST_SKIP() << "for two processes";
   const auto meet_silently = [] { job().exchange(0); };

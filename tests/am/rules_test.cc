@@ -309,7 +309,8 @@ TEST_F(Rules, a_request_by_index_has_at_most_16_words) {
 }
 
 TEST_F(Rules, waiting_for_no_event_is_refused) {
-  expect_refused([&] { bundle().wait(Events::kNone); }, {"Bundle::wait", "the event mask is empty"});
+  expect_refused([&] { bundle().wait(Events::kNone); },
+                 {"Bundle::wait", "the event mask is empty"});
   expect_refused([&] { bundle().wait(Events::kNone, 5); }, {"the event mask is empty"});
 }
 

@@ -61,7 +61,7 @@ class Kill : public testing::Test {
   // Orphans of the jobs become children of this process, so that it sees them.
   static void SetUpTestSuite() { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
 
-  // Runs a job, kills one of its processes, and checks how it ends. Returns how long it took, in ms.
+  // Runs a job, kills one of its processes, and checks how it ends. Returns how many ms it took.
   double kill_one(int size, const std::string& how) {
     alarm(kPatience);
     Program job({kSplitcrun, "-n", std::to_string(size), kVictim, how});

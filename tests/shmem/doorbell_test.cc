@@ -20,7 +20,7 @@ namespace {
 
 // What is shared lies on the heap: AddressSanitizer's stack of g++ 12 knows no lines of 64 bytes.
 
-// Every test with both kinds of fence: paid by both sides, and by the sleeper with the kernel's help.
+// Every test with both kinds of fence: paid by both sides, and by the sleeper alone.
 class DoorbellWithFence : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {

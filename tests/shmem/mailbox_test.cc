@@ -47,7 +47,7 @@ void fill(std::byte (&words)[24], std::byte* extension, std::byte* payload, std:
     const std::uint64_t word = i == 0 ? number : mix(number, i);
     std::memcpy(words + 8 * i, &word, 8);
   }
-  for (int i = 0; i < 64; ++i) extension[i] = static_cast<std::byte>(number + static_cast<unsigned>(i));
+  for (unsigned i = 0; i < 64; ++i) extension[i] = static_cast<std::byte>(number + i);
   if (payload == nullptr) return;
   for (std::size_t i = 0; i < kPayloadBytes; i += 64) {
     payload[i] = static_cast<std::byte>(number * 31 + i / 64);
