@@ -104,9 +104,11 @@ class global_ref {
       : pointer_(p), index_(i) {}
 
   operator value_type() const {
+    // pairs with: operator=(), write()
     return detail::load<value_type>(address("read"), __ATOMIC_ACQUIRE);
   }
   const global_ref& operator=(const value_type& value) const {
+    // pairs with: the conversion to value_type, read()
     detail::save<T>(address("write"), value, __ATOMIC_RELEASE);
     return *this;
   }
@@ -126,10 +128,18 @@ class global_ref {
   const global_ref& operator/=(const value_type& x) const { return *this = *this / x; }
 
  private:
-  friend value_type operator+(const global_ref& r, const value_type& x) { return value_type(r) + x; }
-  friend value_type operator-(const global_ref& r, const value_type& x) { return value_type(r) - x; }
-  friend value_type operator*(const global_ref& r, const value_type& x) { return value_type(r) * x; }
-  friend value_type operator/(const global_ref& r, const value_type& x) { return value_type(r) / x; }
+  friend value_type operator+(const global_ref& r, const value_type& x) {
+    return value_type(r) + x;
+  }
+  friend value_type operator-(const global_ref& r, const value_type& x) {
+    return value_type(r) - x;
+  }
+  friend value_type operator*(const global_ref& r, const value_type& x) {
+    return value_type(r) * x;
+  }
+  friend value_type operator/(const global_ref& r, const value_type& x) {
+    return value_type(r) / x;
+  }
 
   global_ptr<T> pointer_;
   std::ptrdiff_t index_;

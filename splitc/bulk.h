@@ -8,7 +8,8 @@
 #include "splitc/store.h"
 #include "splitc/sync.h"
 
-// The same operations on ranges: destination first, length in bytes or as a span (Split-C's bulk_*).
+// The same operations on ranges: destination first, length in bytes or as a span (Split-C's
+// bulk_*).
 //
 //            completes            source may be reused
 //   read     on return

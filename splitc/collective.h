@@ -50,7 +50,7 @@ Round show(const char* call, const T& x) {
   round.meet();
   return round;
 }
-// op over the values of processes first to last - 1, in that order.
+// op over the values of processes 0 to last - 1, in that order.
 template <class T, class Op>
 T combine(const Round& round, std::uint32_t last, Op& op) {
   T result = value_of<T>(round, 0);

@@ -19,8 +19,8 @@ class spread_ptr;
 // bits of offset in that process's segment. Trivially copyable, so it can be stored in global
 // memory, sent in messages and compared. The zero value points nowhere.
 //
-// Arithmetic stays on the same process. `*p` and `p[i]` read and write and wait for it; get, put and
-// store start an operation that sync() or store_sync() completes.
+// Arithmetic stays on the same process. `*p` and `p[i]` read and write and wait for it; get, put
+// and store start an operation that sync() or store_sync() completes.
 //
 // Only segment memory has global addresses: what all_spread_malloc, local_malloc and spread arrays
 // give. T is trivially copyable.

@@ -16,8 +16,8 @@ class Router;
 
 namespace splitc {
 
-// Thrown by every call that was given something impossible: a sentence with rank, call, value, cause
-// and remedy.
+// Thrown by every call that was given something impossible: a sentence with rank, call, value,
+// cause and remedy.
 struct Error : am::Error {
   using am::Error::Error;
 };
