@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "shmem/error.h"
+
 namespace am {
 
 Endpoint::Bounce::Bounce(shmem::Outbox& to, Kind kind, packet::MarkFields fields,
@@ -51,7 +53,15 @@ bool Endpoint::Bounce::can_send() const noexcept {
 // The endpoint that sent to `inbox`, reached as a sender.
 shmem::Outbox& Endpoint::way_back(std::uint32_t inbox) {
   if (ways_back_.size() <= inbox) ways_back_.resize(inbox + 1);
-  if (!ways_back_[inbox]) ways_back_[inbox] = open_outbox(correspondents_[inbox].name, tag_);
+  if (!ways_back_[inbox]) {
+    const Name& sender = correspondents_[inbox].name;
+    try {
+      ways_back_[inbox] = open_outbox(sender, tag_);
+    } catch (const shmem::Error& error) {
+      bundle_->refuse("poll", "a one-way request of rank " + std::to_string(sender.rank) +
+                                  " cannot be delivered here, nor be returned: " + error.what());
+    }
+  }
   return *ways_back_[inbox];
 }
 

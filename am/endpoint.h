@@ -162,6 +162,7 @@ class Endpoint {
   // Copies a long payload to its place, if it fits, and writes the words that say where it is.
   void place_long(shmem::Half& half, const Extent& extent, std::byte* segment,
                   std::uint64_t offset, std::span<const std::byte> payload);
+  void refuse_in_handler(std::uint32_t to, const char* call) const;
   void stall(std::uint32_t to, const char* call);
   void say_farewell(std::uint32_t to);
 

@@ -25,12 +25,16 @@ void Request::place_long(std::uint64_t offset, std::span<const std::byte> payloa
                         payload);
 }
 
+void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {
+  if (!bundle_->handling()) return;
+  bundle_->refuse(call, "a handler may not send requests (here to translation " +
+                            std::to_string(to) + "): waiting for its credit could deadlock, and "
+                            "its slot may be the one that is being handled; let the handler reply, "
+                            "or note the work and send it after poll()");
+}
+
 void Endpoint::stall(std::uint32_t to, const char* call) {
-  if (bundle_->handling()) {
-    bundle_->refuse(call, "a handler may not send requests (here to translation " +
-                              std::to_string(to) + "): waiting for its credit could deadlock; let "
-                              "the handler reply, or note the work and send it after poll()");
-  }
+  refuse_in_handler(to, call);
   ++stats_.credit_stalls;
 }
 
@@ -40,7 +44,7 @@ void Endpoint::request_index(std::uint32_t to, HandlerIndex handler,
     bundle_->refuse("request_index", std::to_string(args.size()) +
                                          " words of arguments; a request takes at most 16");
   }
-  if (bundle_->handling()) stall(to, "request_index");
+  refuse_in_handler(to, "request_index");
   shmem::Outbox& box = outbox(to, "request_index");
   shmem::Room room;
   bundle_->wait_until([&] { return box.try_claim<shmem::Lane::kShort>(room); });

@@ -43,6 +43,7 @@ inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
+  if constexpr (kChecked) refuse_in_handler(to, "request");
   shmem::Outbox& box = outbox(to, "request");
   const HandlerIndex index = index_of<kFunction>();
   shmem::Room room;
@@ -60,6 +61,7 @@ inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kMedium,
                 "the handler's second parameter must be std::span<const std::byte>");
+  if constexpr (kChecked) refuse_in_handler(to, "request_medium");
   shmem::Outbox& box = outbox(to, "request_medium");
   check_medium(payload, "request_medium");
   const HandlerIndex index = index_of<kFunction>();
@@ -79,6 +81,7 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kLong, "the handler's second parameter must be std::span<std::byte>");
+  if constexpr (kChecked) refuse_in_handler(to, "request_long");
   shmem::Outbox& box = outbox(to, "request_long");
   const HandlerIndex index = index_of<kFunction>();
   shmem::Room room;
@@ -94,9 +97,6 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
 
 template <auto kFunction, class... Args>
 inline void Endpoint::request(std::uint32_t to, const Args&... args) {
-  if constexpr (kChecked) {
-    if (bundle_->handling()) stall(to, "request");
-  }
   if (try_request<kFunction>(to, args...)) [[likely]] return;
   stall(to, "request");
   bundle_->wait_until([&] { return try_request<kFunction>(to, args...); });
@@ -105,9 +105,6 @@ inline void Endpoint::request(std::uint32_t to, const Args&... args) {
 template <auto kFunction, class... Args>
 inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte> payload,
                                      const Args&... args) {
-  if constexpr (kChecked) {
-    if (bundle_->handling()) stall(to, "request_medium");
-  }
   if (try_request_medium<kFunction>(to, payload, args...)) [[likely]] return;
   stall(to, "request_medium");
   bundle_->wait_until([&] { return try_request_medium<kFunction>(to, payload, args...); });
@@ -116,9 +113,6 @@ inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte
 template <auto kFunction, class... Args>
 inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
                                    std::span<const std::byte> payload, const Args&... args) {
-  if constexpr (kChecked) {
-    if (bundle_->handling()) stall(to, "request_long");
-  }
   if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]] return;
   stall(to, "request_long");
   bundle_->wait_until([&] { return try_request_long<kFunction>(to, offset, payload, args...); });

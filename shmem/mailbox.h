@@ -120,6 +120,10 @@ class Outbox {
     while (producer.awaited() != 0 && count < kBudget &&
            producer.reply_ready(inbox_->slots<kLane>(), slot)) {
       const Room room = inbox_->room<kLane>(slot);
+      // The next replies are probably there, and their slots will be written again soon.
+      if (producer.awaited() > kAhead) {
+        __builtin_prefetch(&inbox_->slots<kLane>()[(slot + kAhead) % window(kLane)], 1);
+      }
       producer.release_reply();
       --awaited_;
       ++count;
@@ -197,7 +201,6 @@ class Mailbox {
   // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost nothing.
   void rest() noexcept;
 
-  static constexpr std::uint32_t kAhead = 4;      // slots to fetch ahead in a stream
   static constexpr std::uint32_t kSweep = 4096;  // empty polls between two looks at idle lanes
 
   // Constant after construction.

@@ -26,6 +26,7 @@ inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kPayloadBytes = 4096;  // of one medium request or reply
 inline constexpr std::size_t kCallerBytes = 120;
 inline constexpr int kBudget = 64;  // messages of one lane per poll
+inline constexpr std::uint32_t kAhead = 4;  // slots to fetch ahead in a stream
 
 // Arguments that do not fit into a slot's 24 bytes.
 struct alignas(kCacheLine) Extension {

@@ -63,7 +63,6 @@ class Producer {
   std::uint32_t next_slot() const noexcept { return next_slot_; }
 
   // Hands `slot` (which is next_slot(), filled) to the consumer.
-  // pairs with: Consumer::peek()
   void commit(Slot& slot, Mark mark, bool one_way) noexcept {
     last_ = next_slot_;
     next_slot_ = (last_ + 1) % kSlots;
@@ -75,6 +74,7 @@ class Producer {
       wants_reply_ |= std::uint64_t{1} << last_;
     }
     ++in_flight_;
+    // pairs with: Consumer::peek()
     slot.request.head.store(make_head(next_++, mark), std::memory_order_release);
   }
 

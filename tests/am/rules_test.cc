@@ -126,6 +126,11 @@ TEST_F(Rules, a_handler_may_not_request) {
                    {"request_medium", may_not});
     expect_refused([&] { endpoint.request_long<&on_long>(to, 0, {}); }, {"request_long", may_not});
     expect_refused([&] { endpoint.request_index(to, 3, {}); }, {"request_index", may_not});
+    expect_refused([&] { EXPECT_TRUE(endpoint.try_request<&on_nothing>(to)); }, {may_not});
+    expect_refused([&] { EXPECT_TRUE(endpoint.try_request_medium<&on_medium>(to, {})); },
+                   {may_not});
+    expect_refused([&] { EXPECT_TRUE(endpoint.try_request_long<&on_long>(to, 0, {})); },
+                   {may_not});
   });
   EXPECT_EQ(handled, 3u);
 }
