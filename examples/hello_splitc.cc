@@ -27,11 +27,10 @@ void hello() {
   const std::uint32_t left = greeting[my_proc()];
   std::printf("process %u of %u was greeted by %u\n", my_proc(), procs(), left);
 
-  // Split-phase: all reads are on their way at the same time, and sync() waits once. (With its full
-  // name, as unistd.h has a sync() too.)
+  // Split-phase: all reads are on their way at the same time, and sync() waits once.
   std::vector<std::uint32_t> greeters(procs());
   for (std::uint32_t p = 0; p < procs(); ++p) get(greeters[p], greeting[p]);
-  splitc::sync();
+  sync();
   on_one([&] {
     std::printf("the greeters, by process:");
     for (const std::uint32_t greeter : greeters) std::printf(" %u", greeter);

@@ -28,11 +28,16 @@ std::string no_process(std::uint32_t proc) {
          std::to_string(procs()) + ", 0 to " + std::to_string(procs() - 1);
 }
 
+// The block of `proc` that begins at or before `offset`, as far as this process knows.
+auto block_before(std::uint32_t proc, std::uint64_t offset) {
+  const Heap& heap = world().heap();
+  return proc == my_proc() ? heap.block_of(offset) : heap.spread_block_of(offset);
+}
+
 // What is wrong with a range inside the heap of `proc`; "" if nothing is.
 std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes) {
   World& w = world();
-  const auto block =
-      proc == my_proc() ? w.heap().block_of(offset) : w.heap().spread_block_of(offset);
+  const auto block = block_before(proc, offset);
   if (block) {
     if (offset + bytes <= block->at + block->bytes) return "";
     return "run over the end of the block of " + std::to_string(block->bytes) +
@@ -65,6 +70,15 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
   }
   const std::string fault = fault_in_heap(proc, offset, bytes);
   if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);
+}
+
+void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                   const char* call) {
+  if (place.bases != nullptr && proc < procs()) {
+    const auto block = block_before(proc, offset);
+    if (block && block->at == offset && block->bytes == 0) return;
+  }
+  check_range(proc, offset, bytes, call);
 }
 
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,

@@ -113,7 +113,7 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 // Throws Error if its process is on another node.
 template <class T>
 T* tolocal(global_ptr<T> p) {
-  if constexpr (am::kChecked) detail::check_range(p.proc(), p.offset(), sizeof(T), "tolocal");
+  if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), "tolocal");
   return reinterpret_cast<T*>(detail::mapped(p.bits()));
 }
 

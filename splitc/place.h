@@ -50,7 +50,9 @@ inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
 
 // Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call);
-// The same for an object that must be aligned to `alignment`.
+// The same for a pointer that need not be followed: the beginning of an empty block is one, too.
+void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call);
+// As check_range, for an object that must be aligned to `alignment`.
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, const char* call);
 [[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,

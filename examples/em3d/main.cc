@@ -23,7 +23,6 @@ namespace em3d {
 namespace {
 
 using namespace splitc;
-using splitc::sync;  // and not that of unistd.h, which writes out disks
 
 constexpr std::uint64_t kMaxEdges = 100'000'000;  // of one side on one process: 2.4 GB of tables
 

@@ -7,7 +7,6 @@ namespace em3d {
 namespace {
 
 using namespace splitc;
-using splitc::sync;  // and not that of unistd.h, which writes out disks
 
 // The part of a process's ghosts whose sources one other process owns.
 struct Range {

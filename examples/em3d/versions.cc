@@ -12,7 +12,6 @@ namespace em3d {
 namespace {
 
 using namespace splitc;
-using splitc::sync;  // and not that of unistd.h, which writes out disks
 
 // --- Computing, once the values are in reach
 

@@ -8,7 +8,6 @@ namespace sample_sort {
 namespace {
 
 using namespace splitc;
-using splitc::sync;  // and not that of unistd.h, which writes out disks
 
 // Samples for each process. With 64 no part is often more than a fifth larger than the average.
 constexpr std::uint64_t kSamples = 64;

@@ -80,6 +80,16 @@ TEST(Heap, spread_memory_has_the_same_offset_everywhere) {
   local_free(mine);
 }
 
+TEST(Heap, an_empty_block_has_a_place_and_is_freed_once) {
+  const auto spread = all_spread_malloc<int>(0);
+  EXPECT_NE(spread.mine(), nullptr);
+  int* const local = local_malloc<int>(0);
+  EXPECT_NE(local, nullptr);
+  all_spread_free(spread);
+  local_free(local);
+  EXPECT_THROW(local_free(local), Error);
+}
+
 TEST(Heap, local_memory_is_reached_by_others) {
   auto* const mine = local_malloc<std::uint64_t>(4);
   mine[0] = 0;

@@ -34,7 +34,7 @@ int run_cases(int argc, char** argv, const JobGtest& job) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (job.rank != 0) delete listeners.Release(listeners.default_xml_generator());
   listeners.Append(new StayTogether(job.meet));
-  set_seed(job.share(given.value_or(any_seed())), job.rank == 0);
+  set_seed(job.share(given.value_or(kUsualSeed)), job.rank == 0);
   return RUN_ALL_TESTS();
 }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string_view>
 
 namespace test {
 namespace {
 
 constexpr std::string_view kFlag = "--seed=";
-std::uint64_t the_seed = 1;
+std::uint64_t the_seed = kUsualSeed;
 
 }  // namespace
 
@@ -24,8 +23,6 @@ std::optional<std::uint64_t> take_seed(int& argc, char** argv) {
   argv[--argc] = nullptr;
   return seed;
 }
-
-std::uint64_t any_seed() { return std::random_device()(); }
 
 std::uint64_t seed() { return the_seed; }
 

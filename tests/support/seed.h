@@ -9,8 +9,8 @@ namespace test {
 // Takes --seed=N out of the program's arguments; none if it is not there.
 std::optional<std::uint64_t> take_seed(int& argc, char** argv);
 
-// A seed nobody has asked for.
-std::uint64_t any_seed();
+// Without --seed every run makes the same choices.
+inline constexpr std::uint64_t kUsualSeed = 1;
 
 // The program's seed; main() sets it, and prints it if `print`.
 std::uint64_t seed();
