@@ -1,5 +1,6 @@
 #include "am/bounce.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "shmem/error.h"
@@ -8,14 +9,18 @@ namespace am {
 
 Endpoint::Bounce::Bounce(shmem::Outbox& to, Kind kind, packet::MarkFields fields,
                          packet::Form form, Status status)
-    : to(&to), kind(kind), fields(fields), form(form), status(status) {}
+    : to(&to), kind(kind), fields(fields), form(form), status(status) {
+  // A damaged message may say that it is longer than any can be.
+  this->fields.words = std::min<std::uint8_t>(fields.words, kMaxArgumentBytes / packet::kWord);
+}
 
 void Endpoint::Bounce::copy(const shmem::Half& half, const std::byte* from,
                             const std::byte* payload_at) {
   std::memcpy(words.data(), half.bytes, packet::prefix_bytes(kind));
   std::memcpy(arguments.data(), from, fields.words * packet::kWord);
   if (kind == Kind::kMedium) {
-    payload.assign(payload_at, payload_at + packet::medium_bytes(half));
+    const auto bytes = std::min<std::uint64_t>(packet::medium_bytes(half), max_medium());
+    payload.assign(payload_at, payload_at + bytes);
   }
 }
 

@@ -1,7 +1,7 @@
 // From a packet to its handler, or back to its sender: the receiving half of am::Endpoint.
 
+#include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "am/bounce.h"
 #include "am/caller.h"
@@ -75,7 +75,7 @@ Status why_refused(const HandlerEntry& entry) {
   return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
 }
 
-// A message as it comes back to its sender.
+// A message as it comes back to its sender. What it says of its own size is not to be trusted.
 Returned describe(const shmem::Half& half, std::byte* extension, const std::byte* payload,
                   Kind kind, packet::MarkFields fields) {
   Returned returned{};
@@ -83,8 +83,10 @@ Returned describe(const shmem::Half& half, std::byte* extension, const std::byte
   returned.handler = fields.handler;
   returned.arguments = {
       packet::arguments(const_cast<shmem::Half&>(half), extension, kind, fields.words),
-      fields.words * packet::kWord};
-  if (kind == Kind::kMedium) returned.payload = {payload, packet::medium_bytes(half)};
+      std::min(fields.words * packet::kWord, kMaxArgumentBytes)};
+  if (kind == Kind::kMedium) {
+    returned.payload = {payload, std::min<std::uint64_t>(packet::medium_bytes(half), max_medium())};
+  }
   if (kind == Kind::kLong) {
     returned.segment_offset = packet::placement(half).offset;
     returned.segment_bytes = packet::placement(half).bytes;
@@ -97,7 +99,13 @@ Returned describe(const shmem::Half& half, std::byte* extension, const std::byte
 shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
                                             std::span<const std::byte> caller) {
   const auto& record = *reinterpret_cast<const Caller*>(caller.data());
-  const Peer& peer = endpoint_.bundle_->router().peer(record.name.rank);
+  const Router& router = endpoint_.bundle_->router();
+  if (caller.size() != sizeof(Caller) || record.name.rank >= router.size()) {
+    router.fatal("poll: a message came from an endpoint that calls itself one of rank " +
+                 std::to_string(record.name.rank) + ", but the job has " +
+                 std::to_string(router.size()) + " processes; its memory is damaged");
+  }
+  const Peer& peer = router.peer(record.name.rank);
   Correspondent& from = endpoint_.correspondents_[inbox];
   from = {record.name, record.tag, false, &record.extent, peer.segment};
   from.admitted = endpoint_.admits(record.tag);
