@@ -7,8 +7,8 @@
 
 namespace am {
 
-Endpoint::Bounce::Bounce(shmem::Outbox& to, Kind kind, packet::MarkFields fields,
-                         packet::Form form, Status status)
+Endpoint::Bounce::Bounce(shmem::Outbox& to, Kind kind, packet::MarkFields fields, packet::Form form,
+                         Status status)
     : to(&to), kind(kind), fields(fields), form(form), status(status) {
   // A damaged message may say that it is longer than any can be.
   this->fields.words = std::min<std::uint8_t>(fields.words, kMaxArgumentBytes / packet::kWord);

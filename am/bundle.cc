@@ -45,8 +45,9 @@ bool Bundle::has_message() noexcept {
 bool Bundle::wait(Events events, std::int64_t timeout_ns) {
   if (handling_) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {
-    refuse("Bundle::wait", "the event mask is empty, so this would never return; ask for "
-                           "Events::kNotEmpty");
+    refuse("Bundle::wait",
+           "the event mask is empty, so this would never return; ask for "
+           "Events::kNotEmpty");
   }
   const std::int64_t deadline = timeout_ns < 0 ? 0 : now_ns() + timeout_ns;
   for (;;) {

@@ -27,8 +27,8 @@ enum class Wake : std::uint8_t {
 
 // Endpoints that are polled and waited for together: the unit of progress (AM-II eb_t, AM_SEQ).
 //
-// One thread at a time may be inside a bundle and its endpoints. Handlers run in that thread, inside
-// poll(), wait_until() and requests that wait for credit, never inside one another.
+// One thread at a time may be inside a bundle and its endpoints. Handlers run in that thread,
+// inside poll(), wait_until() and requests that wait for credit, never inside one another.
 class Bundle {
  public:
   // `router` outlives the bundle. An am::Job is one.

@@ -53,26 +53,42 @@ class Endpoint::ReplyDispatch {
 
 namespace {
 
-// The payload of a message as its handler sees it; a long one only if it lies in `segment`.
-// False, with the reason, if it does not.
-inline bool find_payload(Kind kind, const shmem::Half& half, std::byte* medium,
-                         std::span<std::byte> segment, std::span<std::byte>& payload, Status& why) {
-  if (kind == Kind::kMedium) {
+// Finds the payload of a medium or long message as its handler shall see it, a long one in
+// `segment`.
+template <Kind kKind>
+inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span<std::byte> segment,
+                           std::span<std::byte>& payload) {
+  if constexpr (kKind == Kind::kMedium) {
     payload = {medium, packet::medium_bytes(half)};
-    why = Status::kBadLength;
-    return payload.size() <= max_medium();
+    return payload.size() <= max_medium() ? Status::kDelivered : Status::kBadLength;
+  } else {
+    const packet::Placement place = packet::placement(half);
+    const Extent extent{0, segment.size()};
+    if (!place.written || !extent.holds(place.offset, place.bytes)) [[unlikely]] {
+      return place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
+    }
+    payload = segment.subspan(place.offset, place.bytes);
+    return Status::kDelivered;
   }
-  const packet::Placement place = packet::placement(half);
-  if (!place.written || !Extent{0, segment.size()}.holds(place.offset, place.bytes)) [[unlikely]] {
-    why = place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
-    return false;
-  }
-  payload = segment.subspan(place.offset, place.bytes);
-  return true;
 }
 
-Status why_refused(const HandlerEntry& entry) {
-  return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+// Calls the handler and counts it, if the message is what it takes; else says why not.
+template <Kind kKind>
+[[gnu::always_inline]] inline Status try_invoke(const HandlerEntry& entry, Shape shape,
+                                                Delivery& delivery, const shmem::Half& half,
+                                                std::byte* medium, std::uint64_t& count) {
+  if (entry.shape != shape) [[unlikely]] {
+    return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+  }
+  if constexpr (kKind != Kind::kShort) {
+    const Status status =
+        find_payload<kKind>(half, medium, delivery.endpoint.segment(), delivery.payload);
+    if (status != Status::kDelivered) [[unlikely]]
+      return status;
+  }
+  ++count;
+  entry.invoke(delivery);
+  return Status::kDelivered;
 }
 
 // A message as it comes back to its sender. What it says of its own size is not to be trusted.
@@ -129,23 +145,19 @@ template <shmem::Lane kLane>
   const Correspondent& from = endpoint_.correspondents_[inbox];
   const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   shmem::Half& half = room.slot->request;
-  Delivery delivery{endpoint_, from, room,
-                    packet::arguments(half, room.extension->request, kKind, fields.words), {}};
-  if (fields.form != 0) [[unlikely]] return shmem::Mailbox::kNoReply;  // a farewell
-  if (!from.admitted) [[unlikely]] return refuse(delivery, Status::kBadTag);
-  if (entry.shape != make_shape(Role::kRequest, kKind, fields.words)) [[unlikely]] {
-    return refuse(delivery, why_refused(entry));
-  }
-  if constexpr (kKind != Kind::kShort) {
-    Status why{};
-    if (!find_payload(kKind, half, room.request_payload, endpoint_.segment(), delivery.payload,
-                      why)) [[unlikely]] {
-      return refuse(delivery, why);
-    }
-  }
-  ++endpoint_.stats_[kKind].requests_received;
-  entry.invoke(delivery);
-  return delivery.reply;
+  Delivery delivery{endpoint_,
+                    from,
+                    room,
+                    packet::arguments(half, room.extension->request, kKind, fields.words),
+                    {}};
+  if (fields.form != 0) [[unlikely]]
+    return shmem::Mailbox::kNoReply;  // a farewell
+  if (!from.admitted) [[unlikely]]
+    return refuse(delivery, Status::kBadTag);
+  const Status status =
+      try_invoke<kKind>(entry, make_shape(Role::kRequest, kKind, fields.words), delivery, half,
+                        room.request_payload, endpoint_.stats_[kKind].requests_received);
+  return status == Status::kDelivered ? delivery.reply : refuse(delivery, status);
 }
 
 shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
@@ -163,24 +175,22 @@ template <shmem::Lane kLane>
   const Correspondent& from = endpoint_.correspondents_[inbox];
   const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   shmem::Half& half = room.slot->request;
-  Delivery delivery{endpoint_, from, room,
-                    packet::arguments(half, room.extension->request, kKind, fields.words), {}};
-  if (fields.form != 0) [[unlikely]] return returned(kKind, fields, delivery);
-  if (!from.admitted) [[unlikely]] {
-    return refuse_one_way(inbox, kKind, fields, delivery, Status::kBadTag);
+  Delivery delivery{endpoint_,
+                    from,
+                    room,
+                    packet::arguments(half, room.extension->request, kKind, fields.words),
+                    {}};
+  if (fields.form != 0) [[unlikely]]
+    return returned(kKind, fields, delivery);
+  Status status = Status::kBadTag;
+  if (from.admitted) [[likely]] {
+    status =
+        try_invoke<kKind>(entry, make_shape(Role::kOneWay, kKind, fields.words), delivery, half,
+                          room.request_payload, endpoint_.stats_[kKind].one_way_received);
   }
-  if (entry.shape != make_shape(Role::kOneWay, kKind, fields.words)) [[unlikely]] {
-    return refuse_one_way(inbox, kKind, fields, delivery, why_refused(entry));
+  if (status != Status::kDelivered) [[unlikely]] {
+    refuse_one_way(inbox, kKind, fields, delivery, status);
   }
-  if constexpr (kKind != Kind::kShort) {
-    Status why{};
-    if (!find_payload(kKind, half, room.request_payload, endpoint_.segment(), delivery.payload,
-                      why)) [[unlikely]] {
-      return refuse_one_way(inbox, kKind, fields, delivery, why);
-    }
-  }
-  ++endpoint_.stats_[kKind].one_way_received;
-  entry.invoke(delivery);
 }
 
 void Endpoint::Dispatch::refuse_one_way(std::uint32_t inbox, Kind kind, packet::MarkFields fields,
@@ -223,30 +233,27 @@ template <Kind kKind>
 inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::MarkFields fields) {
   shmem::Half& half = room.slot->reply;
   const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
-  Delivery delivery{endpoint_, from_, room,
-                    packet::arguments(half, room.extension->reply, kKind, fields.words), {}};
-  ++endpoint_.stats_[kKind].replies_received;
-  if (entry.shape != make_shape(Role::kReply, kKind, fields.words)) [[unlikely]] {
-    return refuse(kKind, fields, delivery, why_refused(entry));
-  }
-  if constexpr (kKind != Kind::kShort) {
-    Status why{};
-    if (!find_payload(kKind, half, room.reply_payload, endpoint_.segment(), delivery.payload, why))
-        [[unlikely]] {
-      return refuse(kKind, fields, delivery, why);
-    }
-  }
-  entry.invoke(delivery);
+  Delivery delivery{endpoint_,
+                    from_,
+                    room,
+                    packet::arguments(half, room.extension->reply, kKind, fields.words),
+                    {}};
+  const Status status =
+      try_invoke<kKind>(entry, make_shape(Role::kReply, kKind, fields.words), delivery, half,
+                        room.reply_payload, endpoint_.stats_[kKind].replies_received);
+  if (status != Status::kDelivered) [[unlikely]]
+    refuse(kKind, fields, delivery, status);
 }
 
-void Endpoint::ReplyDispatch::refuse(Kind kind, packet::MarkFields fields,
-                                     const Delivery& delivery, Status why) {
+void Endpoint::ReplyDispatch::refuse(Kind kind, packet::MarkFields fields, const Delivery& delivery,
+                                     Status why) {
   endpoint_.bounces_
       .emplace_back(*endpoint_.boxes_[to_], kind, fields, packet::Form::kRejectedReply, why)
       .copy(delivery.room.slot->reply, delivery.arguments, delivery.room.reply_payload);
 }
 
-// A request that was answered with "could not be delivered": its own half of the slot still holds it.
+// A request that was answered with "could not be delivered": its own half of the slot still holds
+// it.
 void Endpoint::ReplyDispatch::returned(Kind kind, const shmem::Room& room) {
   const shmem::Half& sent = room.slot->request;
   const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
@@ -271,15 +278,16 @@ int Endpoint::poll() {
       ++i;
     }
   }
-  // Who waits for a reply shall not wait for a look at requests as well: when replies came, requests
-  // have their turn in the next poll.
+  // Who waits for a reply shall not wait for a look at requests as well: when replies came,
+  // requests have their turn in the next poll.
   if (count != 0 && !requests_next_) {
     requests_next_ = true;
     return count;
   }
   requests_next_ = false;
   count += mailbox_.poll(Dispatch(*this));
-  if (!bounces_.empty()) [[unlikely]] flush_bounces();
+  if (!bounces_.empty()) [[unlikely]]
+    flush_bounces();
   return count;
 }
 

@@ -50,8 +50,8 @@ std::uint32_t Endpoint::translations() const noexcept {
 
 const Endpoint::Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
   if (index >= translations_.size()) {
-    bundle_->refuse(call, "there is no translation " + std::to_string(index) +
-                              ": the table has " + std::to_string(translations_.size()) +
+    bundle_->refuse(call, "there is no translation " + std::to_string(index) + ": the table has " +
+                              std::to_string(translations_.size()) +
                               " places; ask for more in Endpoint::Options");
   }
   return translations_[index];
@@ -160,12 +160,12 @@ void Endpoint::say_farewell(std::uint32_t to) {
 }
 
 HandlerIndex Endpoint::find_handler(const HandlerEntry& entry) const {
-  const auto found =
-      std::find_if(handlers_.begin(), handlers_.end(),
-                   [&](const HandlerEntry& e) { return e.invoke == entry.invoke; });
+  const auto found = std::find_if(handlers_.begin(), handlers_.end(),
+                                  [&](const HandlerEntry& e) { return e.invoke == entry.invoke; });
   if (found == handlers_.end()) {
-    bundle_->refuse("Endpoint", "this handler is not in the endpoint's table; call add_handlers "
-                                "or set_handler with it first, in every process");
+    bundle_->refuse("Endpoint",
+                    "this handler is not in the endpoint's table; call add_handlers "
+                    "or set_handler with it first, in every process");
   }
   return static_cast<HandlerIndex>(found - handlers_.begin());
 }
@@ -184,8 +184,8 @@ void Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, boo
     while (at < kHandlers && handlers_[at].invoke != nullptr) ++at;
     if (at == kHandlers) bundle_->refuse("Endpoint::add_handlers", "all 255 places are in use");
   } else if (handlers_[at].invoke != nullptr && !replace) {
-    bundle_->refuse("Endpoint::set_handler", "index " + std::to_string(at) +
-                                                 " is in use; say `replace` to overwrite it");
+    bundle_->refuse("Endpoint::set_handler",
+                    "index " + std::to_string(at) + " is in use; say `replace` to overwrite it");
   }
   handlers_[at] = entry;
 }
@@ -199,8 +199,10 @@ void Endpoint::set_segment(std::span<std::byte> bytes) {
   const std::uint64_t offset = bytes.empty() ? 0 : router.segment_offset(bytes.data());
   if (offset > router.segment_bytes() || bytes.size() > router.segment_bytes() - offset) {
     bundle_->refuse("Endpoint::set_segment",
-                    std::to_string(bytes.size()) + " bytes are not all part of this process's "
-                    "segment of " + std::to_string(router.segment_bytes()) +
+                    std::to_string(bytes.size()) +
+                        " bytes are not all part of this process's "
+                        "segment of " +
+                        std::to_string(router.segment_bytes()) +
                         " bytes, so no other process could write there; allocate them in the "
                         "segment, or enlarge it with SPLITC_SEGMENT");
   }

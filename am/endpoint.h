@@ -23,10 +23,10 @@ namespace am {
 // Who sends into one of our inboxes.
 struct Correspondent {
   Name name{};
-  Tag tag = kTagNone;                         // with which it mapped us
-  bool admitted = false;                      // its tag is ours
-  const PublishedExtent* extent = nullptr;    // its endpoint's segment, live
-  std::byte* segment = nullptr;               // its process's segment, mapped here
+  Tag tag = kTagNone;                       // with which it mapped us
+  bool admitted = false;                    // its tag is ours
+  const PublishedExtent* extent = nullptr;  // its endpoint's segment, live
+  std::byte* segment = nullptr;             // its process's segment, mapped here
 };
 
 // A communication end with its own name, tag, handler table, translation table and segment
@@ -47,7 +47,7 @@ class Endpoint {
  public:
   struct Options {
     std::uint32_t translations = 256;  // size of the translation table
-    std::uint32_t inboxes = 0;         // endpoints that may map this one; 0: four a process, 16 or more
+    std::uint32_t inboxes = 0;  // endpoints that may map this one; 0: four a process, 16 or more
   };
 
   explicit Endpoint(Bundle& bundle) : Endpoint(bundle, Options()) {}
@@ -62,8 +62,8 @@ class Endpoint {
   void set_tag(Tag tag) noexcept;  // from the next poll on; mismatches are returned to the sender
 
   // --- Translation table
-  void map(std::uint32_t index, const Name& name, Tag tag);       // throws if the index is in use
-  std::uint32_t map_any(const Name& name, Tag tag);               // the lowest free index
+  void map(std::uint32_t index, const Name& name, Tag tag);  // throws if the index is in use
+  std::uint32_t map_any(const Name& name, Tag tag);          // the lowest free index
   void unmap(std::uint32_t index);  // waits until everything sent there has been handled
   bool mapped(std::uint32_t index) const noexcept;
   const Name& translation_name(std::uint32_t index) const;
@@ -149,7 +149,8 @@ class Endpoint {
 
   // The way to `to`; connects at the first use. Throws if `to` is not mapped.
   shmem::Outbox& outbox(std::uint32_t to, const char* call) {
-    if (to < boxes_.size() && boxes_[to] != nullptr) [[likely]] return *boxes_[to];
+    if (to < boxes_.size() && boxes_[to] != nullptr) [[likely]]
+      return *boxes_[to];
     return connect(to, call);
   }
   shmem::Outbox& connect(std::uint32_t to, const char* call);
@@ -160,13 +161,15 @@ class Endpoint {
   void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
   void check_medium(std::span<const std::byte> payload, const char* call) const;
   // Copies a long payload to its place, if it fits, and writes the words that say where it is.
-  void place_long(shmem::Half& half, const Extent& extent, std::byte* segment,
-                  std::uint64_t offset, std::span<const std::byte> payload);
+  void place_long(shmem::Half& half, const Extent& extent, std::byte* segment, std::uint64_t offset,
+                  std::span<const std::byte> payload);
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void stall(std::uint32_t to, const char* call);
   void say_farewell(std::uint32_t to);
 
-  bool admits(Tag tag) const noexcept { return tag_ == kTagAll || (tag_ == tag && tag != kTagNone); }
+  bool admits(Tag tag) const noexcept {
+    return tag_ == kTagAll || (tag_ == tag && tag != kTagNone);
+  }
   void deliver_returned(const Returned& returned);
   shmem::Outbox& way_back(std::uint32_t inbox);
   void flush_bounces();
@@ -180,8 +183,8 @@ class Endpoint {
   Extent extent_;
   shmem::Mailbox mailbox_;
   std::array<HandlerEntry, kHandlers> handlers_{};
-  std::vector<shmem::Outbox*> boxes_;         // by translation index; nullptr: not connected
-  std::vector<std::uint32_t> awaiting_;       // the indices of those with replies to come
+  std::vector<shmem::Outbox*> boxes_;    // by translation index; nullptr: not connected
+  std::vector<std::uint32_t> awaiting_;  // the indices of those with replies to come
   std::vector<Translation> translations_;
   std::vector<Correspondent> correspondents_;  // by inbox
   std::function<void(const Returned&)> on_returned_;

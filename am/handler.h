@@ -81,8 +81,8 @@ struct Parameters {
 template <class First, class... Rest>
 struct Parameters<First, Rest...> {
   static constexpr Kind kind = kind_of_parameter<First>();
-  using Arguments = std::conditional_t<kind == Kind::kShort, std::tuple<First, Rest...>,
-                                       std::tuple<Rest...>>;
+  using Arguments =
+      std::conditional_t<kind == Kind::kShort, std::tuple<First, Rest...>, std::tuple<Rest...>>;
 };
 
 template <class F>

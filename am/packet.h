@@ -98,7 +98,8 @@ inline void copy_payload(std::byte* to, std::span<const std::byte> payload) noex
 
 // Arguments, one behind the other without gaps, rounded up to whole words.
 template <class... Args>
-inline constexpr std::uint32_t argument_bytes = (0u + ... + static_cast<std::uint32_t>(sizeof(Args)));
+inline constexpr std::uint32_t argument_bytes = (0u + ... +
+                                                 static_cast<std::uint32_t>(sizeof(Args)));
 template <class... Args>
 inline constexpr std::uint32_t argument_words = (argument_bytes<Args...> + kWord - 1) / kWord;
 

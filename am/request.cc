@@ -1,6 +1,6 @@
-#include "am/endpoint.h"
-
 #include <cstring>
+
+#include "am/endpoint.h"
 
 namespace am {
 
@@ -28,7 +28,8 @@ void Request::place_long(std::uint64_t offset, std::span<const std::byte> payloa
 void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {
   if (!bundle_->handling()) return;
   bundle_->refuse(call, "a handler may not send requests (here to translation " +
-                            std::to_string(to) + "): waiting for its credit could deadlock, and "
+                            std::to_string(to) +
+                            "): waiting for its credit could deadlock, and "
                             "its slot may be the one that is being handled; let the handler reply, "
                             "or note the work and send it after poll()");
 }

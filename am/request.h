@@ -19,7 +19,8 @@ inline HandlerIndex Endpoint::index_of() {
   using H = Handler<kFunction>;
   auto& hint = detail::handler_hint<kFunction>;
   const HandlerIndex guess = hint.load(std::memory_order_relaxed);
-  if (handlers_[guess].invoke == &H::invoke) [[likely]] return guess;
+  if (handlers_[guess].invoke == &H::invoke) [[likely]]
+    return guess;
   const HandlerIndex index = find_handler({&H::invoke, H::shape});
   hint.store(index, std::memory_order_relaxed);
   return index;
@@ -48,8 +49,8 @@ inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
   const HandlerIndex index = index_of<kFunction>();
   shmem::Room room;
   if (!box.try_claim<shmem::Lane::kShort>(room)) return false;
-  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
-                   args...);
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kShort>(to, room, packet::make_mark(index, H::words, 0), H::role);
   return true;
 }
@@ -69,8 +70,8 @@ inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::
   if (!box.try_claim<shmem::Lane::kMedium>(room)) return false;
   packet::put_medium_bytes(room.slot->request, payload.size());
   packet::copy_payload(room.request_payload, payload);
-  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
-                   args...);
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kMedium>(to, room, packet::make_mark(index, H::words, 0), H::role);
   return true;
 }
@@ -80,7 +81,8 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
                                        std::span<const std::byte> payload, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
-  static_assert(H::kind == Kind::kLong, "the handler's second parameter must be std::span<std::byte>");
+  static_assert(H::kind == Kind::kLong,
+                "the handler's second parameter must be std::span<std::byte>");
   if constexpr (kChecked) refuse_in_handler(to, "request_long");
   shmem::Outbox& box = outbox(to, "request_long");
   const HandlerIndex index = index_of<kFunction>();
@@ -89,15 +91,16 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
   const auto& extent = *reinterpret_cast<const PublishedExtent*>(box.owner_page());
   place_long(room.slot->request, extent.read(),
              bundle_->router().peer(translations_[to].name.rank).segment, offset, payload);
-  H::Packing::pack(packet::arguments(room.slot->request, room.extension->request, H::kind, H::words),
-                   args...);
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kLong>(to, room, packet::make_mark(index, H::words, 0), H::role);
   return true;
 }
 
 template <auto kFunction, class... Args>
 inline void Endpoint::request(std::uint32_t to, const Args&... args) {
-  if (try_request<kFunction>(to, args...)) [[likely]] return;
+  if (try_request<kFunction>(to, args...)) [[likely]]
+    return;
   stall(to, "request");
   bundle_->wait_until([&] { return try_request<kFunction>(to, args...); });
 }
@@ -105,7 +108,8 @@ inline void Endpoint::request(std::uint32_t to, const Args&... args) {
 template <auto kFunction, class... Args>
 inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte> payload,
                                      const Args&... args) {
-  if (try_request_medium<kFunction>(to, payload, args...)) [[likely]] return;
+  if (try_request_medium<kFunction>(to, payload, args...)) [[likely]]
+    return;
   stall(to, "request_medium");
   bundle_->wait_until([&] { return try_request_medium<kFunction>(to, payload, args...); });
 }
@@ -113,7 +117,8 @@ inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte
 template <auto kFunction, class... Args>
 inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
                                    std::span<const std::byte> payload, const Args&... args) {
-  if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]] return;
+  if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]]
+    return;
   stall(to, "request_long");
   bundle_->wait_until([&] { return try_request_long<kFunction>(to, offset, payload, args...); });
 }
@@ -147,7 +152,8 @@ inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte>
                                 const Args&... args) && {
   using H = Handler<kFunction>;
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
-  static_assert(H::kind == Kind::kLong, "the handler's second parameter must be std::span<std::byte>");
+  static_assert(H::kind == Kind::kLong,
+                "the handler's second parameter must be std::span<std::byte>");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
   place_long(offset, payload);
   H::Packing::pack(to, args...);
@@ -157,8 +163,9 @@ inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte>
 inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words) {
   Delivery& d = *delivery_;
   if (d.replied) [[unlikely]] {
-    d.endpoint.bundle().refuse("reply", "this request has been answered already; a request takes "
-                                        "one reply at most");
+    d.endpoint.bundle().refuse("reply",
+                               "this request has been answered already; a request takes "
+                               "one reply at most");
   }
   d.replied = true;
   ++d.endpoint.stats_[kind].replies_sent;

@@ -9,6 +9,7 @@ namespace am {
 
 std::string_view describe(Status status) noexcept {
   switch (status) {
+    case Status::kDelivered: return "delivered";
     case Status::kBadArguments:
       return "EBADARGS: the handler there takes other arguments or another kind of message";
     case Status::kBadTag: return "EBADTAG: the endpoint there has another tag";

@@ -19,10 +19,10 @@ struct RegionHeader {
   static constexpr std::size_t kBytes = 4096;
   static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
 
-  shmem::Doorbell bell;                  // rung by neighbours who have something for this process
-  shmem::Flag rounds[kRounds];           // am/barrier.h
-  shmem::SharedCounter arrivals;         // ... of rank 0 only
-  shmem::Flag released;                  // ... of rank 0 only
+  shmem::Doorbell bell;           // rung by neighbours who have something for this process
+  shmem::Flag rounds[kRounds];    // am/barrier.h
+  shmem::SharedCounter arrivals;  // ... of rank 0 only
+  shmem::Flag released;           // ... of rank 0 only
 };
 static_assert(sizeof(RegionHeader) <= RegionHeader::kBytes);
 

@@ -17,10 +17,10 @@ struct Stats {
     std::uint64_t one_way_received = 0;
     std::uint64_t replies_received = 0;
   };
-  Category of[kKinds];                   // by Kind
-  std::uint64_t credit_stalls = 0;       // requests that found no credit at once
-  std::uint64_t returned_here = 0;       // own messages that came back
-  std::uint64_t returned_by_us = 0;      // others' messages sent back
+  Category of[kKinds];               // by Kind
+  std::uint64_t credit_stalls = 0;   // requests that found no credit at once
+  std::uint64_t returned_here = 0;   // own messages that came back
+  std::uint64_t returned_by_us = 0;  // others' messages sent back
 
   const Category& operator[](Kind kind) const noexcept { return of[static_cast<int>(kind)]; }
   Category& operator[](Kind kind) noexcept { return of[static_cast<int>(kind)]; }

@@ -21,7 +21,7 @@ class Message {
  public:
   explicit Message(Delivery& delivery) noexcept : delivery_(&delivery) {}
 
-  Rank source() const noexcept;        // the sender's rank
+  Rank source() const noexcept;              // the sender's rank
   const Name& source_name() const noexcept;  // the sender's endpoint, to map it
   Endpoint& endpoint() const noexcept { return delivery_->endpoint; }  // which received it
 
@@ -70,8 +70,8 @@ class Reply : public Message {
   using Message::Message;
 };
 
-// A message that could not be delivered, back at its sender (AM-II's handler 0). The spans are valid
-// while the handler of returned messages runs; it may send nothing.
+// A message that could not be delivered, back at its sender (AM-II's handler 0). The spans are
+// valid while the handler of returned messages runs; it may send nothing.
 struct Returned {
   Status status;
   Opcode opcode;

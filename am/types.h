@@ -43,7 +43,7 @@ inline constexpr int kHandlers = 256;
 // The key of an endpoint: a message is delivered only if it was sent with the tag the receiving
 // endpoint has (AM-II). Two values are special, on the receiver's side.
 using Tag = std::uint64_t;
-inline constexpr Tag kTagNone = 0;                // deliver nothing: a new endpoint's tag
+inline constexpr Tag kTagNone = 0;                 // deliver nothing: a new endpoint's tag
 inline constexpr Tag kTagAll = ~std::uint64_t{0};  // deliver everything
 
 inline constexpr std::uint32_t kMaxArgumentBytes = 64;  // of one message: AM-II's 16 words
@@ -61,9 +61,10 @@ struct Name {
 
 // Why a message came back to its sender (AM-II's codes, numbered as AMUDP does).
 enum class Status : std::uint32_t {
-  kBadArguments = 1,   // the handler takes other arguments, or another category
-  kBadTag = 3,         // the receiver's tag is another
-  kBadHandler = 4,     // no handler has that index there
+  kDelivered = 0,         // it did not
+  kBadArguments = 1,      // the handler takes other arguments, or another category
+  kBadTag = 3,            // the receiver's tag is another
+  kBadHandler = 4,        // no handler has that index there
   kBadSegmentOffset = 5,  // the long payload would begin outside the segment
   kBadLength = 6,         // ... or end there
 };

@@ -34,14 +34,9 @@ void of_size(Bench& b, std::size_t bytes) {
   };
   const auto samples = b.pair.interleave(
       b.reps(40),
-      {[&] { return b.raw.copy(size, n, kPlaces); },
-       [&] { return b.raw.stream(size, n, kPlaces); },
-       [&] {
-         return time_of(b, n, [&](std::size_t i) { splitc::bulk_put(at(i), local, size); });
-       },
-       [&] {
-         return time_of(b, n, [&](std::size_t i) { splitc::bulk_get(local, at(i), size); });
-       },
+      {[&] { return b.raw.copy(size, n, kPlaces); }, [&] { return b.raw.stream(size, n, kPlaces); },
+       [&] { return time_of(b, n, [&](std::size_t i) { splitc::bulk_put(at(i), local, size); }); },
+       [&] { return time_of(b, n, [&](std::size_t i) { splitc::bulk_get(local, at(i), size); }); },
        [&] {
          return time_of(b, n, [&](std::size_t i) { splitc::bulk_store(at(i), local, size); });
        },
@@ -55,8 +50,8 @@ void of_size(Bench& b, std::size_t bytes) {
 
 void all_sizes(Bench& b) {
   std::vector<std::size_t> sizes{4u << 10, 64u << 10, 1u << 20, 4u << 20};
-  if (b.options.full) sizes = {4u << 10,   16u << 10, 64u << 10, 256u << 10,
-                               512u << 10, 1u << 20,  2u << 20,  4u << 20};
+  if (b.options.full)
+    sizes = {4u << 10, 16u << 10, 64u << 10, 256u << 10, 512u << 10, 1u << 20, 2u << 20, 4u << 20};
   for (const std::size_t bytes : sizes) of_size(b, bytes);
 }
 

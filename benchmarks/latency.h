@@ -19,7 +19,7 @@ void bulk(bench::Bench& b);
 void short_messages(bench::Bench& b);
 void medium_messages(bench::Bench& b);
 void long_messages(bench::Bench& b);
-void barriers(bench::Bench& b);      // two processes
+void barriers(bench::Bench& b);  // two processes
 void barriers_of_all(bench::Bench& b);
 
 }  // namespace latency

@@ -114,16 +114,13 @@ void reads_and_writes(Bench& b) {
   const Far p = far_words(b);
   Word* const raw = raw_words(b);
   const int n = opaque(kWords);
-  const auto timed = [&](auto loop) {
-    return [&b, loop] { return time_of(b, kWords, loop); };
-  };
+  const auto timed = [&](auto loop) { return [&b, loop] { return time_of(b, kWords, loop); }; };
   const auto samples = b.pair.interleave(
-      b.reps(300), {timed([=] { keep(read_same(p, n)); }),
-                    timed([=] { keep(raw_read_same(raw, n)); }),
-                    timed([=] { keep(read_next(p, n)); }),
-                    timed([=] { keep(raw_read_next(raw, n)); }),
-                    timed([=] { write_same(p, n); }), timed([=] { raw_write_same(raw, n); }),
-                    timed([=] { write_next(p, n); }), timed([=] { raw_write_next(raw, n); })});
+      b.reps(300),
+      {timed([=] { keep(read_same(p, n)); }), timed([=] { keep(raw_read_same(raw, n)); }),
+       timed([=] { keep(read_next(p, n)); }), timed([=] { keep(raw_read_next(raw, n)); }),
+       timed([=] { write_same(p, n); }), timed([=] { raw_write_same(raw, n); }),
+       timed([=] { write_next(p, n); }), timed([=] { raw_write_next(raw, n); })});
   constexpr std::array kNames{"read_*p", "read_p[i]", "write_*p", "write_p[i]"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     b.report.add_time(kNames[i], 8, samples[2 * i], "raw pointer", samples[2 * i + 1]);
@@ -138,15 +135,12 @@ void gets_and_puts(Bench& b) {
   // that depends on an earlier store if these low bits agree.
   alignas(4096) static Word words[kWords];
   Word* const local = opaque(&words[kWords / 2]);
-  const auto timed = [&](auto loop) {
-    return [&b, loop] { return time_of(b, kPerSync, loop); };
-  };
+  const auto timed = [&](auto loop) { return [&b, loop] { return time_of(b, kPerSync, loop); }; };
   const auto samples = b.pair.interleave(
       b.reps(300),
       {timed([=] { get_next(local, p, n), splitc::sync(); }),
        timed([=] { raw_get_next(local, raw, n), fence(); }),
-       timed([=] { raw_get_next(local, raw, n); }),
-       timed([=] { put_next(p, n), splitc::sync(); }),
+       timed([=] { raw_get_next(local, raw, n); }), timed([=] { put_next(p, n), splitc::sync(); }),
        timed([=] { raw_put_next(raw, n), fence(); }), timed([=] { raw_put_next(raw, n); })});
   b.report.add_time("get_64_and_sync", 8, samples[0], "raw and fence", samples[1]);
   b.report.add_time("get_64_and_sync_unfenced", 8, samples[0], "raw, no fence", samples[2]);
@@ -159,10 +153,9 @@ void stores(Bench& b) {
   Word* const raw = raw_words(b);
   const int n = opaque(kWords);
   const auto samples = b.pair.interleave(
-      b.reps(300), {[&] { return time_of(b, kWords, [&] { store_next(p, n); }); },
-                    [&] { return time_of(b, kWords, [&] {
-                            raw_store_next(raw, raw + 2 * kWords, n);
-                          }); }});
+      b.reps(300),
+      {[&] { return time_of(b, kWords, [&] { store_next(p, n); }); },
+       [&] { return time_of(b, kWords, [&] { raw_store_next(raw, raw + 2 * kWords, n); }); }});
   b.report.add_time("store", 8, samples[0], "raw and count", samples[1]);
 }
 

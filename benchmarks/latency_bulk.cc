@@ -35,15 +35,15 @@ void bulk_of(Bench& b, std::size_t bytes) {
   const auto timed = [&](bool synced, auto operation) {
     return [&b, n, synced, operation] { return time_of(b, n, synced, operation); };
   };
-  const auto samples = b.pair.interleave(
-      b.reps(bytes < 1u << 20 ? 200 : 100),
-      {timed(false, [=] { std::memcpy(local, raw, size); }),
-       timed(false, [=] { std::memcpy(raw, local, size); }),
-       timed(false, [=] { splitc::bulk_read(local, far, size); }),
-       timed(false, [=] { splitc::bulk_write(far, local, size); }),
-       timed(true, [=] { splitc::bulk_get(local, far, size); }),
-       timed(true, [=] { splitc::bulk_put(far, local, size); }),
-       timed(false, [=] { splitc::bulk_store(far, local, size); })});
+  const auto samples =
+      b.pair.interleave(b.reps(bytes < 1u << 20 ? 200 : 100),
+                        {timed(false, [=] { std::memcpy(local, raw, size); }),
+                         timed(false, [=] { std::memcpy(raw, local, size); }),
+                         timed(false, [=] { splitc::bulk_read(local, far, size); }),
+                         timed(false, [=] { splitc::bulk_write(far, local, size); }),
+                         timed(true, [=] { splitc::bulk_get(local, far, size); }),
+                         timed(true, [=] { splitc::bulk_put(far, local, size); }),
+                         timed(false, [=] { splitc::bulk_store(far, local, size); })});
   const bench::Samples& from = samples[0];
   const bench::Samples& to = samples[1];
   b.report.add_time("bulk_read", bytes, samples[2], "memcpy", from);

@@ -21,9 +21,9 @@ double time_of(int times, Pass&& pass) {
 
 void short_messages(Bench& b) {
   const int n = b.count(1000);
-  const auto samples =
-      b.pair.interleave(b.reps(400), {[&] { return b.messages.short_round_trip(n); },
-                                      [&] { return b.raw.one_line(n); }});
+  const auto samples = b.pair.interleave(
+      b.reps(400),
+      {[&] { return b.messages.short_round_trip(n); }, [&] { return b.raw.one_line(n); }});
   b.report.add_time("short_round_trip", 8, samples[0], "one line", samples[1]);
 }
 
@@ -51,10 +51,10 @@ void long_messages(Bench& b) {
 void barriers(Bench& b) {
   if (b.job.size() != 2) return;  // the others would have to take part
   const int n = b.count(1000);
-  const auto samples = b.pair.interleave(
-      b.reps(400), {[&] { return time_of(n, [&] { b.job.barrier(b.bundle); }); },
-                    [&] { return time_of(n, [] { splitc::barrier(); }); },
-                    [&] { return b.raw.barrier(n); }});
+  const auto samples =
+      b.pair.interleave(b.reps(400), {[&] { return time_of(n, [&] { b.job.barrier(b.bundle); }); },
+                                      [&] { return time_of(n, [] { splitc::barrier(); }); },
+                                      [&] { return b.raw.barrier(n); }});
   b.report.add_time("am_barrier", 0, samples[0], "two flags", samples[2]);
   b.report.add_time("splitc_barrier", 0, samples[1], "two flags", samples[2]);
 }

@@ -10,8 +10,8 @@ using bench::Bench;
 
 void round_trips(Bench& b) {
   const int n = b.count(1000);
-  const auto samples = b.pair.interleave(b.reps(500), {[&] { return b.raw.one_line(n); },
-                                                       [&] { return b.raw.two_lines(n); }});
+  const auto samples = b.pair.interleave(
+      b.reps(500), {[&] { return b.raw.one_line(n); }, [&] { return b.raw.two_lines(n); }});
   b.report.add_time("line_both_directions", 8, samples[0]);
   b.report.add_time("line_per_direction", 8, samples[1]);
 }
@@ -38,12 +38,13 @@ void copies(Bench& b) {
   for (const std::size_t bytes : {4u << 10, 64u << 10, 1u << 20, 16u << 20}) {
     const std::size_t places = std::min<std::size_t>(8, bench::Pair::kBufferBytes / bytes);
     const int n = b.count(static_cast<int>(std::max<std::size_t>(2, (4u << 20) / bytes)));
-    const auto samples = b.pair.interleave(
-        b.reps(bytes < 16u << 20 ? 50 : 10), {
-            [&] { return b.raw.copy(bytes, n); },
-            [&] { return b.raw.stream(bytes, n, places); },
-            [&] { return b.raw.stream_past_caches(bytes, n, places); },
-        });
+    const auto samples =
+        b.pair.interleave(b.reps(bytes < 16u << 20 ? 50 : 10),
+                          {
+                              [&] { return b.raw.copy(bytes, n); },
+                              [&] { return b.raw.stream(bytes, n, places); },
+                              [&] { return b.raw.stream_past_caches(bytes, n, places); },
+                          });
     b.report.add_bandwidth("memcpy", bytes, samples[0]);
     b.report.add_bandwidth("memcpy_and_flag", bytes, samples[1]);
     b.report.add_bandwidth("past_caches_and_flag", bytes, samples[2]);
@@ -57,15 +58,18 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "limits",
        .what = "what two processes can do by hand through shared memory",
-       .measurements = {
-           {"round_trip", "8 bytes there and back: both in one cache line, one line each",
-            round_trips},
-           {"payload", "4 KiB and a flag there and back; the receiver does not look at the bytes",
-            payload},
-           {"ring", "8 bytes one way through a ring of 64 cache lines", ring},
-           {"barrier", "two flags", barrier},
-           {"copy", "memcpy to one place; memcpy, or stores past the caches, and a flag, to eight",
-            copies},
-       },
+       .measurements =
+           {
+               {"round_trip", "8 bytes there and back: both in one cache line, one line each",
+                round_trips},
+               {"payload",
+                "4 KiB and a flag there and back; the receiver does not look at the bytes",
+                payload},
+               {"ring", "8 bytes one way through a ring of 64 cache lines", ring},
+               {"barrier", "two flags", barrier},
+               {"copy",
+                "memcpy to one place; memcpy, or stores past the caches, and a flag, to eight",
+                copies},
+           },
        .route = "raw"});
 }

@@ -53,9 +53,9 @@ void report_latency(Bench& b, const std::string& name, std::size_t bytes, double
 void short_pairs(Bench& b) {
   const int n = b.count(1000);
   const Burst burst = bursts(b, [&] { return b.messages.short_overheads(32); });
-  const auto samples =
-      b.pair.interleave(b.reps(300), {[&] { return b.messages.short_round_trip(n); },
-                                      [&] { return b.messages.flood(n); }});
+  const auto samples = b.pair.interleave(
+      b.reps(300),
+      {[&] { return b.messages.short_round_trip(n); }, [&] { return b.messages.flood(n); }});
   b.report.add_time("request_o_s", 8, burst.send);
   b.report.add_time("request_o_r_with_reply", 8, burst.receive);
   b.report.add_time("reply_o_r", 8, burst.collect);
@@ -66,8 +66,7 @@ void short_pairs(Bench& b) {
 void one_way(Bench& b) {
   const int n = b.count(1000);
   const Burst burst = bursts(b, [&] { return b.messages.one_way_overheads(32); });
-  const auto samples =
-      b.pair.interleave(b.reps(300), {[&] { return b.messages.one_way(n); }});
+  const auto samples = b.pair.interleave(b.reps(300), {[&] { return b.messages.one_way(n); }});
   b.report.add_time("one_way_o_s", 8, burst.send);
   b.report.add_time("one_way_o_r", 8, burst.receive);
   b.report.add_time("one_way_g", 8, samples[0]);
@@ -112,8 +111,8 @@ double store_overhead(Bench& b, int times) {
 
 void stores(Bench& b) {
   const int n = b.count(1000);
-  const auto samples = b.pair.interleave(b.reps(300), {[&] { return store_overhead(b, n); },
-                                                       [&] { return store_round_trip(b, n); }});
+  const auto samples = b.pair.interleave(
+      b.reps(300), {[&] { return store_overhead(b, n); }, [&] { return store_round_trip(b, n); }});
   b.report.add_time("store_o_s", 8, samples[0]);
   const double half = samples[1].minimum() / 2;
   add(b, "store_half_round_trip", 8, half);
@@ -123,8 +122,8 @@ void stores(Bench& b) {
 void bulk(Bench& b) {
   const std::size_t bytes = 1u << 20;
   const int n = b.count(16);
-  const auto samples = b.pair.interleave(
-      b.reps(50), {[&] { return b.messages.stream_long(bytes, n, 8); }});
+  const auto samples =
+      b.pair.interleave(b.reps(50), {[&] { return b.messages.stream_long(bytes, n, 8); }});
   const double per_byte = samples[0].minimum() / static_cast<double>(bytes);
   b.report.add({.name = "long_G",
                 .bytes = bytes,

@@ -47,7 +47,8 @@ double stores_of(Bench& b) {
   const auto bytes = sizeof(Word) * kWords * static_cast<std::uint64_t>(b.count(20));
   const bench::Stopwatch watch;
   if (b.pair.first()) {
-    time_of(b, [](auto p, Word value) { splitc::store(p, value); }, [] {});
+    time_of(
+        b, [](auto p, Word value) { splitc::store(p, value); }, [] {});
   } else {
     splitc::store_sync(bytes);
   }
@@ -95,9 +96,8 @@ double raw_puts_of(Bench& b) {
 void put_rate(Bench& b) {
   const auto put = [](auto p, Word value) { splitc::put(p, value); };
   const auto samples = b.pair.interleave(
-      b.reps(200),
-      {[&] { return b.pair.first() ? time_of(b, put, [] { splitc::sync(); }) : 0; },
-       [&] { return b.pair.first() ? raw_puts_of(b) : 0; }});
+      b.reps(200), {[&] { return b.pair.first() ? time_of(b, put, [] { splitc::sync(); }) : 0; },
+                    [&] { return b.pair.first() ? raw_puts_of(b) : 0; }});
   b.report.add_rate("put", 8, samples[0], "raw", samples[1]);
 }
 

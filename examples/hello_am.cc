@@ -30,11 +30,11 @@ void on_question(am::Request request, std::uint64_t n) {
 }
 
 void hello() {
-  am::Job job;                // who am I, how many are we: a job of one when started without ./run
-  am::Bundle bundle(job);     // all that is polled together
+  am::Job job;             // who am I, how many are we: a job of one when started without ./run
+  am::Bundle bundle(job);  // all that is polled together
   am::Endpoint endpoint(bundle);
   endpoint.add_handlers<&on_question, &on_answer>();  // the same in every process
-  job.connect(endpoint);      // from now on index r is the endpoint of rank r
+  job.connect(endpoint);  // from now on index r is the endpoint of rank r
 
   const am::Rank next = (job.rank() + 1) % job.size();  // in a job of one that is itself
   endpoint.request<&on_question>(next, std::uint64_t{job.rank() + 10});

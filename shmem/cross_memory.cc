@@ -35,8 +35,8 @@ std::size_t copy(Call call, pid_t pid, void* local, std::uint64_t remote, std::s
                        : error == EFAULT ? "; the process has nothing mapped there"
                                          : "; copy through a shared region instead";
   throw Error(std::string("shmem: ") + call + " with process " + std::to_string(pid) +
-              " at address " + std::to_string(remote) + " copied " + std::to_string(done) +
-              " of " + std::to_string(bytes) + " bytes (" + std::strerror(error) + ")" + remedy);
+              " at address " + std::to_string(remote) + " copied " + std::to_string(done) + " of " +
+              std::to_string(bytes) + " bytes (" + std::strerror(error) + ")" + remedy);
 }
 
 }  // namespace

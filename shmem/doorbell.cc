@@ -20,8 +20,8 @@ void Doorbell::ring() noexcept {
 }
 
 std::uint32_t Doorbell::about_to_sleep() noexcept {
-  // The ticket first: a ring that takes back the "asleep" written below then also spoils the ticket.
-  // pairs with: ring()
+  // The ticket first: a ring that takes back the "asleep" written below then also spoils the
+  // ticket. pairs with: ring()
   const std::uint32_t ticket = rings_.load(std::memory_order_seq_cst);
   // pairs with: notify(), through the sleeper's Fence::heavy()
   asleep_.store(1, std::memory_order_seq_cst);

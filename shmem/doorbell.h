@@ -15,8 +15,9 @@
 //
 // Either the sleeper finds the message or the neighbour finds the sleeper; a ring between the two
 // changes the ticket, so the futex refuses to sleep. Who rings takes the "asleep" back, so that the
-// next neighbours do not ring again while the sleeper is on its way up; a sleeper that did not sleep
-// after all leaves it, at the price of one ring for nobody. Lives in shared memory; all zero is valid.
+// next neighbours do not ring again while the sleeper is on its way up; a sleeper that did not
+// sleep after all leaves it, at the price of one ring for nobody. Lives in shared memory; all zero
+// is valid.
 
 namespace shmem {
 
@@ -37,8 +38,8 @@ class alignas(64) Doorbell {
 
   // By the owner; any of its threads. The ticket is for one sleep().
   std::uint32_t about_to_sleep() noexcept;
-  // Sleeps until somebody rings, or `timeout_ns` have passed (kForever: no limit), or a signal came.
-  // May wake without reason: look again.
+  // Sleeps until somebody rings, or `timeout_ns` have passed (kForever: no limit), or a signal
+  // came. May wake without reason: look again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
  private:

@@ -7,9 +7,10 @@
 // A sender writes a message and then asks "is the receiver asleep?"; a receiver says "I go to
 // sleep" and then asks "is there a message?". One of the two must see the other, which takes a full
 // fence on both sides -- and a full fence makes the sender wait until its store has left the store
-// buffer, about the time of a cache miss, on every message. membarrier(2) lets the rare side pay for
-// both: heavy() runs a full fence on every core where an enrolled process runs, so light() need only
-// stop the compiler. Where the kernel refuses it to any process of the job, both sides use a fence.
+// buffer, about the time of a cache miss, on every message. membarrier(2) lets the rare side pay
+// for both: heavy() runs a full fence on every core where an enrolled process runs, so light() need
+// only stop the compiler. Where the kernel refuses it to any process of the job, both sides use a
+// fence.
 
 namespace shmem {
 

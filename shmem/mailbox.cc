@@ -54,7 +54,10 @@ void MailboxHeader::raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noe
 
 Outbox::Outbox(const Region::Address& address, std::span<const std::byte> caller, Doorbell& bell,
                Fence fence)
-    : region_(Region::open(address)), header_(checked_header(region_, address.pid)), bell_(bell), fence_(fence) {
+    : region_(Region::open(address)),
+      header_(checked_header(region_, address.pid)),
+      bell_(bell),
+      fence_(fence) {
   if (caller.size() > kCallerBytes) {
     throw Error("a caller's name has " + std::to_string(caller.size()) + " bytes, at most " +
                 std::to_string(kCallerBytes) + " fit");
@@ -91,7 +94,8 @@ void Outbox::close() noexcept {
 }
 
 Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
-    : region_(Region::create({.what = "the mailbox of an endpoint", .bytes = mailbox_bytes(inboxes)})),
+    : region_(
+          Region::create({.what = "the mailbox of an endpoint", .bytes = mailbox_bytes(inboxes)})),
       header_(reinterpret_cast<MailboxHeader*>(region_.data())),
       fence_(fence),
       readers_(std::make_unique<Reader[]>(inboxes)),

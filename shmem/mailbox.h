@@ -15,7 +15,8 @@
 // Messages between processes of one node. A Mailbox is the receiver's end: one inbox per connected
 // sender, each with three rings (lanes) of its own. An Outbox is the sender's end of one inbox.
 //
-// The lower 15 bits of a mark belong to the user; the highest, kOneWay, says that nothing comes back.
+// The lower 15 bits of a mark belong to the user; the highest, kOneWay, says that nothing comes
+// back.
 //
 // Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time.
 
@@ -108,7 +109,8 @@ class Outbox {
   void announce(Lane lane) noexcept {
     fence_.light();
     const std::uint64_t bit = lane_bit_ << index(lane);
-    if ((lane_word_->load(std::memory_order_relaxed) & bit) == 0) header_->raise(inbox_number_, lane);
+    if ((lane_word_->load(std::memory_order_relaxed) & bit) == 0)
+      header_->raise(inbox_number_, lane);
     bell_.notify(fence_);
   }
 
@@ -157,7 +159,8 @@ class Mailbox {
   // One page-sized record that every Outbox can read; all zero at first. Its user writes it.
   std::byte* owner_page() noexcept { return header_->owner_page; }
 
-  // Hands requests that have come to the sink, at most kBudget of each lane, in order within a lane:
+  // Hands requests that have come to the sink, at most kBudget of each lane, in order within a
+  // lane:
   //   Doorbell& sink.opened(inbox, caller)     once per sender, before its first message; the
   //                                            result wakes that sender and outlives the mailbox
   //   Mark sink.request<kLane>(inbox, room, mark)   the mark of the reply it has put into `room`
@@ -198,7 +201,8 @@ class Mailbox {
   bool lane_has_message(Active lane) noexcept;
   // Finds the lanes that senders have raised since the last time.
   void find_raised() noexcept;
-  // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost nothing.
+  // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost
+  // nothing.
   void rest() noexcept;
 
   static constexpr std::uint32_t kSweep = 4096;  // empty polls between two looks at idle lanes

@@ -16,7 +16,9 @@ struct Room;
 
 enum class Lane : std::uint8_t { kShort, kMedium, kLong };
 inline constexpr std::uint32_t kLanes = 3;
-inline constexpr std::uint32_t index(Lane lane) noexcept { return static_cast<std::uint32_t>(lane); }
+inline constexpr std::uint32_t index(Lane lane) noexcept {
+  return static_cast<std::uint32_t>(lane);
+}
 
 // Requests in flight per sender and lane.
 inline constexpr std::uint32_t kWindow[kLanes] = {64, 16, 16};
@@ -25,7 +27,7 @@ inline constexpr std::uint32_t window(Lane lane) noexcept { return kWindow[index
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kPayloadBytes = 4096;  // of one medium request or reply
 inline constexpr std::size_t kCallerBytes = 120;
-inline constexpr int kBudget = 64;  // messages of one lane per poll
+inline constexpr int kBudget = 64;          // messages of one lane per poll
 inline constexpr std::uint32_t kAhead = 4;  // slots to fetch ahead in a stream
 
 // Arguments that do not fit into a slot's 24 bytes.
@@ -100,9 +102,9 @@ struct alignas(kPage) Inbox {
 // free (by the receiver).
 enum class InboxState : std::uint32_t { kFree, kInUse, kClosed };
 
-// A lane's bit says "the receiver looks here at every poll". Senders set it, and then count one more
-// raise so that the receiver notices; only the receiver clears it. Four bits an inbox: three rings,
-// and one for "the sender has closed".
+// A lane's bit says "the receiver looks here at every poll". Senders set it, and then count one
+// more raise so that the receiver notices; only the receiver clears it. Four bits an inbox: three
+// rings, and one for "the sender has closed".
 inline constexpr std::uint32_t kBitsPerInbox = 4;
 inline constexpr std::uint32_t kInboxesPerWord = 64 / kBitsPerInbox;
 inline constexpr std::uint32_t kMaxInboxes = 64 * kInboxesPerWord;
@@ -120,7 +122,9 @@ struct alignas(kPage) MailboxHeader {
   static std::uint64_t first_bit(std::uint32_t inbox_number) noexcept {
     return std::uint64_t{1} << (inbox_number % kInboxesPerWord * kBitsPerInbox);
   }
-  void raise(std::uint32_t inbox_number, Lane lane) noexcept { raise_bit(inbox_number, index(lane)); }
+  void raise(std::uint32_t inbox_number, Lane lane) noexcept {
+    raise_bit(inbox_number, index(lane));
+  }
   void raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noexcept;
 
   std::uint64_t magic;

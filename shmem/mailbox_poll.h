@@ -16,7 +16,8 @@ Room Inbox::room(std::uint32_t slot) noexcept {
 template <class Sink>
 inline int Mailbox::poll(Sink&& sink) {
   // pairs with: MailboxHeader::raise_bit(); a raise seen late is seen by a later poll.
-  if (header_->raises.load(std::memory_order_relaxed) != raises_seen_) [[unlikely]] find_raised();
+  if (header_->raises.load(std::memory_order_relaxed) != raises_seen_) [[unlikely]]
+    find_raised();
   int count = 0;
   for (std::size_t i = 0; i < active_.size(); ++i) count += poll_lane(active_[i], sink);
   if (count != 0) {
@@ -61,7 +62,8 @@ inline int Mailbox::drain(std::uint32_t number, Sink& sink) {
   auto& consumer = reader.read.template of<kLane>();
   int count = 0;
   while (Slot* const slot = consumer.peek(slots)) {
-    if (!reader.open) [[unlikely]] open(number, reader, sink);
+    if (!reader.open) [[unlikely]]
+      open(number, reader, sink);
     const auto at = static_cast<std::uint32_t>(slot - slots);
     const Mark mark = mark_of(slot->request.head.load(std::memory_order_relaxed));
     Mark reply = kNoReply;

@@ -38,7 +38,9 @@ unsigned quota_in(const std::string& folder) {
 }
 
 // The least of two quotas, where 0 is none.
-unsigned least(unsigned a, unsigned b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+unsigned least(unsigned a, unsigned b) {
+  return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
+}
 
 // The least quota from `path` (inside the hierarchy mounted at `root`) up to the root.
 unsigned quota_above(const std::string& root, std::string path) {

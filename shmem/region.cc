@@ -63,8 +63,7 @@ void check_file_size_limit(const Region::Options& options) {
 }
 
 std::byte* map_whole(int fd, std::size_t bytes, const std::string& what) {
-  void* data =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (data != MAP_FAILED) return static_cast<std::byte*>(data);
   throw Error("shmem: cannot map " + what + ", " + bytes_text(bytes) + " (" + text_of(errno) +
               "): this process maps " + bytes_text(mapped_now()) +
@@ -212,8 +211,9 @@ Region::~Region() {
 Region::Address Region::address() const {
   struct stat status {};
   if (fd_ < 0 || fstat(fd_, &status) != 0) {
-    throw Error("shmem: a region opened from a neighbour has no address of its own; pass on the "
-                "one it was opened with");
+    throw Error(
+        "shmem: a region opened from a neighbour has no address of its own; pass on the "
+        "one it was opened with");
   }
   return {.pid = getpid(), .fd = fd_, .bytes = size_, .inode = status.st_ino};
 }

@@ -131,14 +131,14 @@ class Producer {
     }
   }
 
-  std::uint64_t next_ = 1;           // sequence number of the next request
-  std::uint64_t wants_reply_ = 0;    // bit per slot
+  std::uint64_t next_ = 1;              // sequence number of the next request
+  std::uint64_t wants_reply_ = 0;       // bit per slot
   std::uint64_t awaited_sequence_ = 0;  // of the request whose reply comes next
-  std::uint32_t last_ = 0;           // slot of the newest request
-  std::uint32_t next_slot_ = 0;      // of the next: the same while nothing is in flight
-  std::uint32_t in_flight_ = 0;      // slots not yet free again
-  std::uint32_t awaited_ = 0;        // of these, how many await a reply
-  std::uint32_t first_awaited_ = 0;  // its slot
+  std::uint32_t last_ = 0;              // slot of the newest request
+  std::uint32_t next_slot_ = 0;         // of the next: the same while nothing is in flight
+  std::uint32_t in_flight_ = 0;         // slots not yet free again
+  std::uint32_t awaited_ = 0;           // of these, how many await a reply
+  std::uint32_t first_awaited_ = 0;     // its slot
 };
 
 // The consumer's private view of the same ring.

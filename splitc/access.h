@@ -20,17 +20,25 @@ namespace detail {
 template <std::size_t kBytes>
 struct UnsignedOf;
 template <>
-struct UnsignedOf<1> { using type = std::uint8_t; };
+struct UnsignedOf<1> {
+  using type = std::uint8_t;
+};
 template <>
-struct UnsignedOf<2> { using type = std::uint16_t; };
+struct UnsignedOf<2> {
+  using type = std::uint16_t;
+};
 template <>
-struct UnsignedOf<4> { using type = std::uint32_t; };
+struct UnsignedOf<4> {
+  using type = std::uint32_t;
+};
 template <>
-struct UnsignedOf<8> { using type = std::uint64_t; };
+struct UnsignedOf<8> {
+  using type = std::uint64_t;
+};
 
 template <class T>
-inline constexpr bool moves_whole =
-    sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+inline constexpr bool moves_whole = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
+                                    sizeof(T) == 8;
 
 // What an object must be aligned to, to move in one piece.
 template <class T>

@@ -39,11 +39,11 @@ class global_ptr {
 
   // Adding const is implicit, as for T*; every other change of type is spelled out.
   template <class U>
-    requires std::same_as<T, const U>
+  requires std::same_as<T, const U>
   constexpr global_ptr(const global_ptr<U>& other) noexcept : bits_(other.bits()) {}
   template <class U>
-  explicit constexpr global_ptr(const global_ptr<U>& other)
-    requires(!std::same_as<T, const U> && !std::same_as<T, U>)
+  explicit constexpr global_ptr(const global_ptr<U>& other) requires(!std::same_as<T, const U> &&
+                                                                     !std::same_as<T, U>)
       : bits_(other.bits()) {}
   // Keeps process and address; arithmetic from here on is local to that process.
   explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;
@@ -87,8 +87,8 @@ class global_ptr {
 
   // A member of the struct this points to: p.member(&Node::value).
   template <class M, class C>
-    requires std::same_as<std::remove_cv_t<C>, value_type>
-  global_ptr<M> member(M C::* field) const noexcept {
+  requires std::same_as<std::remove_cv_t<C>, value_type> global_ptr<M> member(M C::*field)
+  const noexcept {
     alignas(value_type) static constexpr std::byte storage[sizeof(value_type)]{};
     const auto* object = reinterpret_cast<const value_type*>(storage);
     const auto* at = reinterpret_cast<const std::byte*>(&(object->*field));

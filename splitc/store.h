@@ -73,7 +73,7 @@ class store_counter {
 
   static inline store_counter* default_ = nullptr;  // set while a world runs
 
-  std::uint64_t offset_;        // of the lines in every segment
+  std::uint64_t offset_;  // of the lines in every segment
   bool in_heap_;
   std::uint64_t consumed_ = 0;  // of what has arrived
   std::uint64_t round_ = 0;     // number of wait_all calls

@@ -18,7 +18,7 @@ namespace am {
 
 class Bootstrap {
  public:
-  static constexpr std::size_t kMaxBlob = 512;  // bytes that one process gives to exchange()
+  static constexpr std::size_t kMaxBlob = 512;       // bytes that one process gives to exchange()
   static constexpr std::size_t kMaxSentence = 1023;  // bytes of abort() that are shown
 
   virtual ~Bootstrap() = default;

@@ -25,7 +25,8 @@ constexpr std::array<Setting, 6> kSettings{{
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
      "How a process waits. auto spins, then yields, then blocks; it yields at once where processes "
-     "outnumber cores.", false},
+     "outnumber cores.",
+     false},
     {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
     {"SPLITC_RANK", "number", "0", "This process, from 0.", true},
     {"SPLITC_SIZE", "number", "1", "Processes of the job.", true},

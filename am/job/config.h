@@ -13,10 +13,10 @@ namespace am {
 // One row of the table.
 struct Setting {
   std::string_view name;
-  std::string_view kind;          // what a value looks like, with its unit
+  std::string_view kind;  // what a value looks like, with its unit
   std::string_view default_value;
   std::string_view sentence;
-  bool internal;                  // set by splitcrun for its processes, never by a person
+  bool internal;  // set by splitcrun for its processes, never by a person
 };
 
 struct Config {

@@ -53,8 +53,9 @@ std::string prefix(Rank rank) { return "rank " + std::to_string(rank) + ": "; }
 void check_card(const Card& mine, const Card& theirs, Rank me, Rank rank) {
   const std::string who = prefix(me) + "Job: rank " + std::to_string(rank);
   if (theirs.version != mine.version) {
-    throw Error(who + " was built from another version of Splitphase; rebuild all programs of the "
-                      "job from one");
+    throw Error(who +
+                " was built from another version of Splitphase; rebuild all programs of the "
+                "job from one");
   }
   if (theirs.segment_bytes != mine.segment_bytes) {
     throw Error(who + " has a segment of " + std::to_string(theirs.segment_bytes) +
@@ -62,8 +63,9 @@ void check_card(const Card& mine, const Card& theirs, Rank me, Rank rank) {
                 "; give every process the same SPLITC_SEGMENT");
   }
   if (!(theirs.node == mine.node)) {
-    throw Error(who + " is on another node or in another container, which shared memory does not "
-                      "reach; start the job where all processes share one pid namespace");
+    throw Error(who +
+                " is on another node or in another container, which shared memory does not "
+                "reach; start the job where all processes share one pid namespace");
   }
 }
 
@@ -82,8 +84,8 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   const Rank me = bootstrap_->rank();
   const std::uint32_t size = bootstrap_->size();
   shmem::Region own = make_region(me, config);
-  const Card mine{Card::kVersion, shmem::Fence::enroll(), config.segment_bytes, shmem::this_node(),
-                  own.address(), processor_bits()};
+  const Card mine{Card::kVersion,     shmem::Fence::enroll(), config.segment_bytes,
+                  shmem::this_node(), own.address(),          processor_bits()};
   std::vector<Card> cards(size);
   const auto blobs = bootstrap_->exchange(std::as_bytes(std::span(&mine, 1)));
   bool all_enrolled = true;
@@ -94,15 +96,15 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   }
   const unsigned cores = cores_together(cards);
   router_ = std::make_unique<Router>(
-      Router::Options{.rank = me,
-                      .size = size,
-                      .segment_bytes = config.segment_bytes,
-                      .kernel_fence = all_enrolled,
-                      .oversubscribed = size > cores,
-                      .wait = config.wait,
-                      .abort = [this](int code, const std::string& sentence) {
-                        bootstrap_->abort(code, sentence);
-                      }},
+      Router::Options{
+          .rank = me,
+          .size = size,
+          .segment_bytes = config.segment_bytes,
+          .kernel_fence = all_enrolled,
+          .oversubscribed = size > cores,
+          .wait = config.wait,
+          .abort = [this](int code,
+                          const std::string& sentence) { bootstrap_->abort(code, sentence); }},
       std::move(own));
   for (Rank rank = 0; rank < size; ++rank) {
     if (rank == me) continue;

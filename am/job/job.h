@@ -40,14 +40,15 @@ class Job {
   const Config& config() const noexcept { return config_; }
   std::string launcher() const { return bootstrap_->launcher(); }
 
-  // Gives `mine` to all and returns everybody's, by rank. Collective; blocks without progress, so it
-  // is for set-up: no process may wait for a message of another meanwhile.
+  // Gives `mine` to all and returns everybody's, by rank. Collective; blocks without progress, so
+  // it is for set-up: no process may wait for a message of another meanwhile.
   template <class T>
   std::vector<T> exchange(const T& mine) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Bootstrap::kMaxBlob);
     std::vector<T> all(size());
     const auto blobs = bootstrap_->exchange(std::as_bytes(std::span(&mine, 1)));
-    for (Rank rank = 0; rank < size(); ++rank) std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
+    for (Rank rank = 0; rank < size(); ++rank)
+      std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
     return all;
   }
 

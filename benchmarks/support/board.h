@@ -30,13 +30,13 @@ struct Board {
   static constexpr std::size_t kBytes = 20480;
   static constexpr std::uint32_t kRingSlots = 64;
 
-  LoneFlag met[2];      // Pair::meet(), by rank
-  LoneFlag flag[2];     // flag round trips and payloads, by direction
-  LoneFlag barrier[2];  // by rank
-  LoneFlag consumed;    // of the ring
-  shmem::Counter stored;  // bytes, by rank 0; for raw stores
-  LoneFlag turn;        // Messages::overheads(): phases that have ended
-  LoneFlag number;      // ... and what rank 1 measured
+  LoneFlag met[2];           // Pair::meet(), by rank
+  LoneFlag flag[2];          // flag round trips and payloads, by direction
+  LoneFlag barrier[2];       // by rank
+  LoneFlag consumed;         // of the ring
+  shmem::Counter stored;     // bytes, by rank 0; for raw stores
+  LoneFlag turn;             // Messages::overheads(): phases that have ended
+  LoneFlag number;           // ... and what rank 1 measured
   alignas(4096) Line line;   // one_line()
   alignas(4096) Line probe;  // Pair::probe()
   alignas(4096) Line ring[kRingSlots];

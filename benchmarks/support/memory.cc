@@ -39,8 +39,8 @@ Memory measure_memory(std::uint32_t rank) {
       const bool own = line.find(own_segment) != std::string::npos;
       const bool any = line.find(any_segment) != std::string::npos;
       const bool shared = line.find("/memfd:") != std::string::npos;
-      part = own ? &memory.own_segment
-             : any ? &memory.other_segments
+      part = own      ? &memory.own_segment
+             : any    ? &memory.other_segments
              : shared ? &memory.other_shared
                       : nullptr;
     } else if (part != nullptr && line.starts_with("Rss:")) {

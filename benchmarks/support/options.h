@@ -24,8 +24,7 @@ struct Entry {
 // `exit_code` set, if the program shall end now: help was asked for or the line makes no sense.
 // `speak`: whether this process prints what there is to say.
 std::optional<Options> parse_options(int argc, char** argv, const Entry& program,
-                                     const std::vector<Entry>& entries, bool speak,
-                                     int& exit_code);
+                                     const std::vector<Entry>& entries, bool speak, int& exit_code);
 
 // The list of `entries`, a line each.
 std::string list_of(const std::vector<Entry>& entries);

@@ -27,9 +27,7 @@ void copy_past_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-double Raw::one_line(int round_trips) {
-  return pair_.round_trips(board_.line, line_, round_trips);
-}
+double Raw::one_line(int round_trips) { return pair_.round_trips(board_.line, line_, round_trips); }
 
 double Raw::two_lines(int round_trips) { return payload(0, round_trips); }
 

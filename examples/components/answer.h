@@ -21,10 +21,10 @@ struct Rank {
 
 // What the program finds out about a graph.
 struct Answer {
-  std::vector<Vertex> labels;   // by vertex: the first one of its component
+  std::vector<Vertex> labels;  // by vertex: the first one of its component
   std::uint64_t components = 0;
-  std::uint64_t largest = 0;    // vertices in the largest component
-  std::vector<Rank> top;        // the most depended upon, at most kTop, none with nothing
+  std::uint64_t largest = 0;  // vertices in the largest component
+  std::vector<Rank> top;      // the most depended upon, at most kTop, none with nothing
 
   friend bool operator==(const Answer&, const Answer&) = default;
 };

@@ -11,9 +11,9 @@ using Words = std::vector<std::string_view>;
 
 struct Package {
   std::string_view name;
-  bool installed = true;      // a list of packages without Status has them all
+  bool installed = true;  // a list of packages without Status has them all
   Words provides;
-  std::vector<Words> needs;   // one alternative of each
+  std::vector<Words> needs;  // one alternative of each
 };
 
 constexpr std::string_view kSpace = " \t\n";

@@ -7,9 +7,9 @@ namespace em3d {
 
 // What the user asks for.
 struct Options {
-  std::uint32_t size = 1000;    // nodes of each side on each process
-  std::uint32_t degree = 20;    // edges of each node
-  std::uint32_t remote = 20;    // percent of them that lead to another process, where there is one
+  std::uint32_t size = 1000;  // nodes of each side on each process
+  std::uint32_t degree = 20;  // edges of each node
+  std::uint32_t remote = 20;  // percent of them that lead to another process, where there is one
   std::uint32_t steps = 100;
   std::uint64_t seed = 1;
 };

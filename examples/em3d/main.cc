@@ -135,8 +135,9 @@ int program(Args args) {
   app.add_option("--version", chosen, "one of them, or all")->check(CLI::IsMember(names));
   if (!examples::parse(app, args)) return 0;
   if (std::uint64_t{options.size} * options.degree > kMaxEdges) {
-    throw std::runtime_error("em3d: --size times --degree is more than 100 million edges a "
-                             "process; make one of them smaller");
+    throw std::runtime_error(
+        "em3d: --size times --degree is more than 100 million edges a "
+        "process; make one of them smaller");
   }
   return compare(options, chosen);
 }

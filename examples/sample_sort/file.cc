@@ -78,8 +78,8 @@ std::uint64_t File::bytes() const { return static_cast<std::uint64_t>(status_of(
 std::size_t File::read_at(std::uint64_t position, std::span<char> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = pread(fd_, into.data() + done, into.size() - done,
-                              static_cast<off_t>(position + done));
+    const ssize_t got =
+        pread(fd_, into.data() + done, into.size() - done, static_cast<off_t>(position + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot be read");
     if (got == 0) break;

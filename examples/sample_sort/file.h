@@ -20,7 +20,7 @@ class File {
   ~File();
 
   const std::string& path() const noexcept { return path_; }
-  bool regular() const;          // it has a size, and can be written at any place
+  bool regular() const;  // it has a size, and can be written at any place
   std::uint64_t bytes() const;
 
   // As much of [position, position + into.size()) as the file has; returns how much.

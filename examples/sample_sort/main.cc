@@ -76,8 +76,7 @@ struct Options {
 void sort_file(const Options& options) {
   const double start = get_seconds();
   const File in = File::to_read(options.file);
-  const File out =
-      options.out.empty() ? File::standard_output() : File::to_write(options.out);
+  const File out = options.out.empty() ? File::standard_output() : File::to_write(options.out);
   const std::uint64_t bytes = all_bcast(in.bytes());
   Part part = read_part(in, bytes, my_proc(), procs());
   const Census census = all_count(part.text);

@@ -223,8 +223,13 @@ struct Sums {
 
   static Sums of(const Stats& stats, Kind kind) {
     const Stats::Category& c = stats[kind];
-    return {c.requests_sent, c.requests_received, c.one_way_sent, c.one_way_received,
-            c.replies_sent,  c.replies_received,  stats.returned_here + stats.returned_by_us};
+    return {c.requests_sent,
+            c.requests_received,
+            c.one_way_sent,
+            c.one_way_received,
+            c.replies_sent,
+            c.replies_received,
+            stats.returned_here + stats.returned_by_us};
   }
   void add(const Sums& other) {
     requests_sent += other.requests_sent;

@@ -23,7 +23,7 @@ using ::test::job;
 using Bytes = std::span<const std::byte>;
 using Words = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kCounts = 17;          // 0 to 16 arguments
+constexpr std::uint32_t kCounts = 17;  // 0 to 16 arguments
 constexpr std::uint32_t kMaxProcesses = 8;
 constexpr std::size_t kMaxLong = 64 << 10;
 constexpr std::size_t kArea = kMaxLong + 4096;  // of the segment, for one long payload
@@ -74,8 +74,8 @@ class Books {
   Said make(Role role, Kind kind, std::uint32_t count, std::uint32_t area) {
     for (std::uint32_t i = 0; i < count; ++i) words_[i] = static_cast<std::uint32_t>(random_());
     const std::size_t most = kind == Kind::kShort ? 0 : kind == Kind::kMedium ? 4096 : kMaxLong;
-    const std::size_t sizes[] = {0, 1, most, most - std::min<std::size_t>(most, 1),
-                                 random_() % 200, random_() % (most + 1)};
+    const std::size_t sizes[] = {
+        0, 1, most, most - std::min<std::size_t>(most, 1), random_() % 200, random_() % (most + 1)};
     const std::size_t bytes = std::min(most, sizes[random_() % std::size(sizes)]);
     const std::size_t from = random_() % (pool_.size() - bytes + 1);
     std::uint64_t offset = 0;
@@ -215,7 +215,8 @@ template <class F>
 void for_all_counts(F&& f) {
   [&]<std::size_t... kN>(std::index_sequence<kN...>) {
     (f.template operator()<Shape<std::make_index_sequence<kN>>>(), ...);
-  }(std::make_index_sequence<kCounts>());
+  }
+  (std::make_index_sequence<kCounts>());
 }
 template <class F>
 void for_count(std::size_t count, F&& f) {
@@ -273,10 +274,18 @@ TEST(Matrix, every_count_kind_and_role_arrives_and_is_answered) {
 
 // --- Arguments of every size
 
-struct One { std::uint8_t bytes[1]; };
-struct Three { std::uint8_t bytes[3]; };
-struct Sixteen { std::uint64_t words[2]; };
-struct TwentyFour { std::uint64_t words[3]; };
+struct One {
+  std::uint8_t bytes[1];
+};
+struct Three {
+  std::uint8_t bytes[3];
+};
+struct Sixteen {
+  std::uint64_t words[2];
+};
+struct TwentyFour {
+  std::uint64_t words[3];
+};
 
 struct Mixed {
   One one;
@@ -385,8 +394,8 @@ TEST(Matrix, a_handler_can_be_named_by_its_index) {
   const Rank to = (job().rank() + 1) % job().size();
   for (std::uint32_t count = 0; count < kCounts; ++count) {
     const auto first = static_cast<HandlerIndex>(1 + 9 * count);  // as install() adds them
-    for (const auto& [role, index] : {std::pair(Role::kRequest, first),
-                                      std::pair(Role::kOneWay, HandlerIndex(first + 3))}) {
+    for (const auto& [role, index] :
+         {std::pair(Role::kRequest, first), std::pair(Role::kOneWay, HandlerIndex(first + 3))}) {
       const Said m = now.books.make(role, Kind::kShort, count, 0);
       now.books.note_sent(to, m);
       endpoint.request_index(to, index, m.words, role);

@@ -76,10 +76,14 @@ class RejectedReplies : public testing::Test {
     answerer_.set_handler<&on_long>(13);
     answerer_.on_returned([this](const Returned& r) {
       EXPECT_EQ(r.opcode, Opcode::kReply);
-      back_.push_back({r.status, r.kind, r.handler, r.destination,
+      back_.push_back({r.status,
+                       r.kind,
+                       r.handler,
+                       r.destination,
                        {r.arguments.begin(), r.arguments.end()},
                        {r.payload.begin(), r.payload.end()},
-                       r.segment_offset, r.segment_bytes});
+                       r.segment_offset,
+                       r.segment_bytes});
     });
     asker_.on_returned([](const Returned&) { ADD_FAILURE() << "the request was delivered"; });
     taken = asked = 0;

@@ -36,9 +36,14 @@ struct Back {
   std::uint64_t bytes;
 
   explicit Back(const Returned& r)
-      : status(r.status), opcode(r.opcode), kind(r.kind), handler(r.handler),
-        destination(r.destination), arguments(r.arguments.begin(), r.arguments.end()),
-        payload(r.payload.begin(), r.payload.end()), offset(r.segment_offset),
+      : status(r.status),
+        opcode(r.opcode),
+        kind(r.kind),
+        handler(r.handler),
+        destination(r.destination),
+        arguments(r.arguments.begin(), r.arguments.end()),
+        payload(r.payload.begin(), r.payload.end()),
+        offset(r.segment_offset),
         bytes(r.segment_bytes) {}
 };
 

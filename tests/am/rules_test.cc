@@ -51,9 +51,13 @@ void on_stranger_answer(Reply) {}
 // --- What types forbid
 
 template <class Role>
-concept CanReply = requires(Role role) { std::move(role).template reply<&on_answer>(); };
+concept CanReply = requires(Role role) {
+  std::move(role).template reply<&on_answer>();
+};
 template <class Role>
-concept CanReplyWithoutMove = requires(Role role) { role.template reply<&on_answer>(); };
+concept CanReplyWithoutMove = requires(Role role) {
+  role.template reply<&on_answer>();
+};
 static_assert(CanReply<Request> && !CanReply<OneWay> && !CanReply<Reply>);
 static_assert(!CanReplyWithoutMove<Request>);
 static_assert(!std::copy_constructible<Request> && std::move_constructible<Request>);
@@ -129,8 +133,7 @@ TEST_F(Rules, a_handler_may_not_request) {
     expect_refused([&] { EXPECT_TRUE(endpoint.try_request<&on_nothing>(to)); }, {may_not});
     expect_refused([&] { EXPECT_TRUE(endpoint.try_request_medium<&on_medium>(to, {})); },
                    {may_not});
-    expect_refused([&] { EXPECT_TRUE(endpoint.try_request_long<&on_long>(to, 0, {})); },
-                   {may_not});
+    expect_refused([&] { EXPECT_TRUE(endpoint.try_request_long<&on_long>(to, 0, {})); }, {may_not});
   });
   EXPECT_EQ(handled, 3u);
 }

@@ -100,6 +100,7 @@ TEST_F(Wait, until_a_handler_has_run) {
       [&](std::uint64_t n) { bundle().wait_until([n] { return token == n; }); });
 }
 
+// pairs with: each other, the release of the one with the acquire of the next
 TEST_F(Wait, until_another_process_has_written_and_rung) {
   pass_around(
       laps(),
@@ -112,6 +113,7 @@ TEST_F(Wait, until_another_process_has_written_and_rung) {
       });
 }
 
+// pairs with: as above
 TEST_F(Wait, until_another_process_has_written_without_a_ring) {
   pass_around(
       std::min<std::uint64_t>(laps(), 20),

@@ -38,8 +38,9 @@ TEST_P(Components, are_found_whatever_the_direction_of_the_edges) {
 }
 
 TEST_P(Components, count_an_edge_once_however_often_it_is_written) {
-  expect_answer("a b\na  b\n\ta b", "2 vertices, 1 edges\n1 components, the largest of 2 vertices\n"
-                                    "most depended upon:\n     1  b\n");
+  expect_answer("a b\na  b\n\ta b",
+                "2 vertices, 1 edges\n1 components, the largest of 2 vertices\n"
+                "most depended upon:\n     1  b\n");
 }
 
 TEST_P(Components, name_the_ten_most_depended_upon_and_of_equal_ones_the_first_by_name) {
@@ -49,8 +50,10 @@ TEST_P(Components, name_the_ten_most_depended_upon_and_of_equal_ones_the_first_b
     if (to <= 'i') top += std::string("     2  ") + to + "\n";
   }
   graph += "z l\n";
-  expect_answer(graph, "15 vertices, 25 edges\n1 components, the largest of 15 vertices\n"
-                       "most depended upon:\n     3  l\n" + top);
+  expect_answer(graph,
+                "15 vertices, 25 edges\n1 components, the largest of 15 vertices\n"
+                "most depended upon:\n     3  l\n" +
+                    top);
 }
 
 TEST_P(Components, of_a_long_chain_are_one) {
@@ -59,8 +62,10 @@ TEST_P(Components, of_a_long_chain_are_one) {
     graph += std::to_string(i) + " " + std::to_string(i + 1) + "\n";
   }
   const auto result = run(GetParam(), "components", {file_with(graph)});
-  EXPECT_TRUE(result.out.starts_with("3001 vertices, 3000 edges\n"
-                                     "1 components, the largest of 3001 vertices\n")) << result.out;
+  EXPECT_TRUE(
+      result.out.starts_with("3001 vertices, 3000 edges\n"
+                             "1 components, the largest of 3001 vertices\n"))
+      << result.out;
   EXPECT_TRUE(result.out.ends_with(kEqual)) << result.out;
 }
 

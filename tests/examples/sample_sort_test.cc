@@ -11,8 +11,7 @@ namespace {
 
 std::string sorted(const std::string& path) {
   const std::string out = new_path();
-  const auto result =
-      am::test::run({"sh", "-c", "LC_ALL=C sort \"$0\" > \"$1\"", path, out});
+  const auto result = am::test::run({"sh", "-c", "LC_ALL=C sort \"$0\" > \"$1\"", path, out});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return contents_of(out);
 }
@@ -124,9 +123,9 @@ TEST_P(SampleSort, leaves_nothing_of_what_was_in_the_output_file) {
 TEST_P(SampleSort, sorts_more_than_its_segment_holds) {
   const std::string path = file_with(random_bytes(6'000'000, 0, 255));
   const std::string out = new_path();
-  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
-                                     std::to_string(GetParam()), "examples/sample_sort", path, "-o",
-                                     out});
+  const auto result =
+      am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
+                     std::to_string(GetParam()), "examples/sample_sort", path, "-o", out});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_same(contents_of(out), sorted(path));
 }

@@ -74,8 +74,7 @@ class Kill : public testing::Test {
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(kill(victim.pid, SIGKILL), 0);
     const auto result = job.finish();
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     alarm(0);
     EXPECT_EQ(result.exit_code, 128 + SIGKILL);
     const std::string sentence = "splitcrun: rank " + std::to_string(victim.rank) + " (pid " +

@@ -20,8 +20,8 @@ constexpr int kEnoughToRest = 10'000;  // empty polls after which idle lanes are
 // Notes what it is given.
 struct Notes {
   Doorbell& opened(std::uint32_t, std::span<const std::byte> caller) {
-    events.push_back("opened by " + std::string(reinterpret_cast<const char*>(caller.data()),
-                                                caller.size()));
+    events.push_back("opened by " +
+                     std::string(reinterpret_cast<const char*>(caller.data()), caller.size()));
     return bell;
   }
   template <Lane kLane>
@@ -45,7 +45,9 @@ struct Notes {
 
 struct Replies {
   template <Lane kLane>
-  void reply(const Room&, Mark mark) { marks.push_back(mark); }
+  void reply(const Room&, Mark mark) {
+    marks.push_back(mark);
+  }
   std::vector<Mark> marks;
 };
 

@@ -279,8 +279,8 @@ std::string receive_all(const Traffic& traffic, Mailbox& mailbox, Doorbell* bell
     sleep_until(
         bells[0], fence, [&] { return mailbox.has_message(); }, [] { return false; });
   }
-  const auto expected = static_cast<std::uint64_t>(goodbyes) *
-                        static_cast<std::uint64_t>(traffic.messages + 3);
+  const auto expected =
+      static_cast<std::uint64_t>(goodbyes) * static_cast<std::uint64_t>(traffic.messages + 3);
   if (receiver.messages != expected) return std::to_string(receiver.messages) + " messages";
   return mailbox.has_message() ? "something is left" : "fine";
 }
@@ -323,8 +323,7 @@ TEST_P(MailboxWithFence, takes_all_messages_of_threads) {
   std::vector<std::thread> threads;
   for (unsigned me = 1; me <= 2; ++me) {
     threads.emplace_back([&, me] {
-      results[me] =
-          guarded([&] { return send_all(traffic, mailbox.address(), bells.get(), me); });
+      results[me] = guarded([&] { return send_all(traffic, mailbox.address(), bells.get(), me); });
     });
   }
   results[0] = guarded([&] { return receive_all(traffic, mailbox, bells.get()); });

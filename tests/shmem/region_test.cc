@@ -85,8 +85,7 @@ TEST(Region, moves_without_losing_its_memory) {
 
 TEST(Region, is_private_to_the_user_and_closed_by_exec) {
   for (const bool try_memfd : {true, false}) {
-    const Region region =
-        Region::create({.what = "r", .bytes = kBytes, .try_memfd = try_memfd});
+    const Region region = Region::create({.what = "r", .bytes = kBytes, .try_memfd = try_memfd});
     struct stat status {};
     ASSERT_EQ(fstat(region.fd(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0600u);
@@ -183,8 +182,8 @@ TEST(Region, says_the_limit_when_files_may_not_grow_so_large) {
     setrlimit(RLIMIT_FSIZE, &limits);
     return error_of([] { (void)Region::create({.what = "segment", .bytes = 2 << 20}); });
   });
-  expect_names(sentence, {"segment", "2097152 bytes", "limit of this process is 1048576 bytes",
-                          "ulimit -f"});
+  expect_names(sentence,
+               {"segment", "2097152 bytes", "limit of this process is 1048576 bytes", "ulimit -f"});
 }
 
 TEST(Region, of_more_bytes_than_there_can_be_is_refused) {

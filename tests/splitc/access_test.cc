@@ -38,35 +38,19 @@ double random_value<double>(std::mt19937_64& random) {
 template <class T>
 void write_somehow(unsigned how, global_ptr<T> p, const T& value) {
   switch (how % 4) {
-    case 0:
-      *p = value;
-      break;
-    case 1:
-      write(p, value);
-      break;
-    case 2:
-      put(p, value);
-      break;
-    default:
-      put(*p, value);
-      break;
+    case 0: *p = value; break;
+    case 1: write(p, value); break;
+    case 2: put(p, value); break;
+    default: put(*p, value); break;
   }
 }
 template <class T>
 void read_somehow(unsigned how, global_ptr<T> p, T& value) {
   switch (how % 4) {
-    case 0:
-      value = *p;
-      break;
-    case 1:
-      value = read(p);
-      break;
-    case 2:
-      get(value, p);
-      break;
-    default:
-      get(value, *p);
-      break;
+    case 0: value = *p; break;
+    case 1: value = read(p); break;
+    case 2: get(value, p); break;
+    default: get(value, *p); break;
   }
 }
 
@@ -142,35 +126,21 @@ enum class How : unsigned { kWrite, kPut, kStore, kWriteSpan, kPutSpan, kStoreSp
 void write_bulk(How how, global_ptr<std::uint8_t> to, const std::vector<std::uint8_t>& from) {
   const std::span<const std::uint8_t> span(from);
   switch (how) {
-    case How::kWrite:
-      return bulk_write(to, from.data(), from.size());
-    case How::kPut:
-      bulk_put(to, from.data(), from.size());
-      return;
-    case How::kStore:
-      return bulk_store(to, from.data(), from.size());
-    case How::kWriteSpan:
-      return bulk_write(to, span);
-    case How::kPutSpan:
-      bulk_put(to, span);
-      return;
-    default:
-      return bulk_store(to, span);
+    case How::kWrite: return bulk_write(to, from.data(), from.size());
+    case How::kPut: bulk_put(to, from.data(), from.size()); return;
+    case How::kStore: return bulk_store(to, from.data(), from.size());
+    case How::kWriteSpan: return bulk_write(to, span);
+    case How::kPutSpan: bulk_put(to, span); return;
+    default: return bulk_store(to, span);
   }
 }
 void read_bulk(unsigned how, std::vector<std::uint8_t>& to, global_ptr<std::uint8_t> from) {
   const std::span<std::uint8_t> span(to);
   switch (how % 4) {
-    case 0:
-      return bulk_read(to.data(), from, to.size());
-    case 1:
-      bulk_get(to.data(), from, to.size());
-      return;
-    case 2:
-      return bulk_read(span, from);
-    default:
-      bulk_get(span, from);
-      return;
+    case 0: return bulk_read(to.data(), from, to.size());
+    case 1: bulk_get(to.data(), from, to.size()); return;
+    case 2: return bulk_read(span, from);
+    default: bulk_get(span, from); return;
   }
 }
 

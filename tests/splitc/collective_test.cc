@@ -105,20 +105,11 @@ TEST(Collective, calls_follow_one_another_without_barriers) {
   std::mt19937 random(42);  // the same in all processes
   for (std::uint32_t round = 0; round < 2000; ++round) {
     switch (random() % 5) {
-      case 0:
-        ASSERT_EQ(all_bcast(my_proc() + round), round);
-        break;
-      case 1:
-        ASSERT_EQ(all_reduce_to_all_add(round), round * procs());
-        break;
-      case 2:
-        ASSERT_EQ(all_gather(my_proc() + round).back(), procs() - 1 + round);
-        break;
-      case 3:
-        ASSERT_EQ(all_exscan_add(1u), my_proc());
-        break;
-      default:
-        barrier();
+      case 0: ASSERT_EQ(all_bcast(my_proc() + round), round); break;
+      case 1: ASSERT_EQ(all_reduce_to_all_add(round), round * procs()); break;
+      case 2: ASSERT_EQ(all_gather(my_proc() + round).back(), procs() - 1 + round); break;
+      case 3: ASSERT_EQ(all_exscan_add(1u), my_proc()); break;
+      default: barrier();
     }
   }
 }

@@ -27,10 +27,10 @@ Failure cannot_start(const std::string& program, int error) {
     return Failure(kExitUsage, begin + "the interpreter that its first line names is missing");
   }
   if (error == ENOENT) {
-    return Failure(kExitMissingProgram,
-                   begin + (is_path ? "there is no such file; check the path"
-                                    : "no such program in PATH; give its path, such as ./" +
-                                          program));
+    return Failure(
+        kExitMissingProgram,
+        begin + (is_path ? "there is no such file; check the path"
+                         : "no such program in PATH; give its path, such as ./" + program));
   }
   if (error == EACCES) {
     return Failure(kExitUsage, begin + "not an executable file; check its mode (chmod +x)");

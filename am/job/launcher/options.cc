@@ -75,8 +75,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_flag("--verbose", options.verbose, "tell which process runs where");
   app.add_flag("--help-env", help_env, "list the environment variables and exit");
   app.prefix_command();  // what follows the program's name is the program's own
-  app.footer("The first word that is no option is the program:\n"
-             "  splitcrun -n 4 --label ./hello first second");
+  app.footer(
+      "The first word that is no option is the program:\n"
+      "  splitcrun -n 4 --label ./hello first second");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -119,8 +119,8 @@ void Supervisor::sleep_until_something_happens() {
   const auto deadline = kill_at_ && !killing_ ? kill_at_ : timeout_at_;
   timespec left{};
   if (deadline) {
-    const auto ns = std::max<std::int64_t>(
-        0, std::chrono::nanoseconds(*deadline - Clock::now()).count());
+    const auto ns =
+        std::max<std::int64_t>(0, std::chrono::nanoseconds(*deadline - Clock::now()).count());
     left = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
   }
   ppoll(watched, 2, deadline ? &left : nullptr, nullptr);

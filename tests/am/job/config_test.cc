@@ -69,8 +69,8 @@ TEST(Config, segment_takes_suffixes_in_either_case) {
 }
 
 TEST(Config, nonsense_segments_are_refused_with_value_and_remedy) {
-  for (const char* text : {"banana", "", "M", "-1", "1.5G", "12MB", " 1M", "99999999999999999999",
-                           "17179869184G"}) {
+  for (const char* text :
+       {"banana", "", "M", "-1", "1.5G", "12MB", " 1M", "99999999999999999999", "17179869184G"}) {
     expect_refused({{"SPLITC_SEGMENT", text}},
                    {std::string("SPLITC_SEGMENT=") + text + ":", "not a number of bytes", "256M"});
   }

@@ -59,8 +59,8 @@ TEST(Splitcrun, starts_every_rank_and_says_nothing_itself) {
   const auto result = run(launched(5, {"finish"}));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_EQ(sorted_lines(result.out), (Words{"rank 0 of 5", "rank 1 of 5", "rank 2 of 5",
-                                             "rank 3 of 5", "rank 4 of 5"}));
+  EXPECT_EQ(sorted_lines(result.out),
+            (Words{"rank 0 of 5", "rank 1 of 5", "rank 2 of 5", "rank 3 of 5", "rank 4 of 5"}));
 }
 
 TEST(Splitcrun, starts_sixty_four_processes) {
@@ -99,23 +99,21 @@ TEST(Label, begins_every_line_with_its_rank_on_its_own_stream) {
 
 TEST(Label, neither_loses_nor_tears_lines_longer_than_a_pipe) {
   constexpr int kRanks = 4, kLines = 8, kLength = 200'000;
-  const auto result =
-      run(splitcrun({"-n", std::to_string(kRanks), "--label", kLaunched, "lines",
-                     std::to_string(kLines), std::to_string(kLength)}));
+  const auto result = run(splitcrun({"-n", std::to_string(kRanks), "--label", kLaunched, "lines",
+                                     std::to_string(kLines), std::to_string(kLength)}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::map<std::string, int> seen;
   for (const std::string& line : lines_of(result.out)) ++seen[line];
   ASSERT_EQ(seen.size(), std::size_t{kRanks}) << "a line is torn";
   for (int rank = 0; rank < kRanks; ++rank) {
-    const std::string line = "[" + std::to_string(rank) + "] " +
-                             std::string(kLength, static_cast<char>('a' + rank));
+    const std::string line =
+        "[" + std::to_string(rank) + "] " + std::string(kLength, static_cast<char>('a' + rank));
     EXPECT_EQ(seen[line], kLines);
   }
 }
 
 TEST(Label, reader_that_goes_away_ends_the_job) {
-  const auto result =
-      run({"sh", "-c", std::string(kSplitcrun) + " -n 2 --label yes | head -n 1"});
+  const auto result = run({"sh", "-c", std::string(kSplitcrun) + " -n 2 --label yes | head -n 1"});
   EXPECT_EQ(lines_of(result.out).size(), 1u);
   expect_contains(result.err, {"(Broken pipe)"});
 }
@@ -189,8 +187,8 @@ TEST(End, leaves_no_process_behind_when_all_is_well) {
 
 TEST(End, of_a_killed_splitcrun_takes_everything_along) {
   for (int ready = 0; ready <= 4; ++ready) {
-    Program job(splitcrun({"-n", "4", "sh", "-c", std::string("setsid sleep 1000 & ") + kLaunched +
-                                                      " hang"}));
+    Program job(splitcrun(
+        {"-n", "4", "sh", "-c", std::string("setsid sleep 1000 & ") + kLaunched + " hang"}));
     job.wait_for_lines(ready);
     job.signal(SIGKILL);
     EXPECT_EQ(job.finish().exit_code, 128 + SIGKILL);

@@ -63,8 +63,8 @@ Program::Program(const std::vector<std::string>& command, std::string_view input
   for (const int theirs : {in.from, out.into, err.into}) close(theirs);
   out_ = out.from;
   err_ = err.from;
-  const bool written = write(in.into, input.data(), input.size()) ==
-                       static_cast<ssize_t>(input.size());
+  const bool written =
+      write(in.into, input.data(), input.size()) == static_cast<ssize_t>(input.size());
   close(in.into);
   if (!written) throw std::system_error(errno, std::generic_category(), "write");
 }
