@@ -53,9 +53,12 @@ class Bundle {
   void wait_until(Condition&& condition, Wake wake = Wake::kRung) {
     if (condition()) return;
     Ladder ladder = ladder_;
+    Ladder::leave_line();
     for (;;) {
-      if (poll() != 0) ladder.reset();
+      const int count = poll();
+      if (count != 0) ladder.reset();
       if (condition()) return;
+      if (count == 1) Ladder::leave_line();
       switch (ladder.next()) {
         case Ladder::Step::kSpin: Ladder::pause(); break;
         case Ladder::Step::kYield: sched_yield(); break;
