@@ -10,7 +10,7 @@
 namespace am {
 namespace {
 
-constexpr std::uint32_t kMaxTranslations = 1 << 16;
+constexpr std::uint32_t kMaxTranslations = 1 << 16;  // on one node
 
 std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   // Four endpoints a process may map this one before anybody has to think about it.

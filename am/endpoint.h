@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -50,7 +51,9 @@ class Endpoint {
     std::uint32_t inboxes = 0;  // endpoints that may map this one; 0: four a process, 16 or more
   };
 
-  explicit Endpoint(Bundle& bundle) : Endpoint(bundle, Options()) {}
+  // With the usual options, and a translation for every process if there are more than 256.
+  explicit Endpoint(Bundle& bundle)
+      : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
   Endpoint(Bundle& bundle, const Options& options);
   ~Endpoint();  // drops what is unsent; make sure that nobody needs it, for instance by a barrier
   Endpoint(const Endpoint&) = delete;
