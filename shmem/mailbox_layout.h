@@ -43,22 +43,28 @@ struct RingMemory {
   alignas(kPage) std::byte reply_payloads[kSlots][kPayloadBytes];
 };
 
+// The one of three things that belongs to a lane.
+template <Lane kLane, class Short, class Medium, class Long>
+constexpr auto& of_lane(Short& shorts, Medium& mediums, Long& longs) noexcept {
+  if constexpr (kLane == Lane::kShort) {
+    return shorts;
+  } else if constexpr (kLane == Lane::kMedium) {
+    return mediums;
+  } else {
+    return longs;
+  }
+}
+
 // The three cursors of a sender (Producer) or a receiver (Consumer).
 template <template <std::uint32_t> class Cursor>
 struct Cursors {
   template <Lane kLane>
   auto& of() noexcept {
-    if constexpr (kLane == Lane::kShort) {
-      return shorts;
-    } else if constexpr (kLane == Lane::kMedium) {
-      return mediums;
-    } else {
-      return longs;
-    }
+    return of_lane<kLane>(shorts, mediums, longs);
   }
   template <Lane kLane>
   const auto& of() const noexcept {
-    return const_cast<Cursors*>(this)->template of<kLane>();
+    return of_lane<kLane>(shorts, mediums, longs);
   }
 
   Cursor<window(Lane::kShort)> shorts;
@@ -69,13 +75,7 @@ struct Cursors {
 struct alignas(kPage) Inbox {
   template <Lane kLane>
   auto& ring() noexcept {
-    if constexpr (kLane == Lane::kShort) {
-      return shorts;
-    } else if constexpr (kLane == Lane::kMedium) {
-      return mediums;
-    } else {
-      return longs;
-    }
+    return of_lane<kLane>(shorts, mediums, longs);
   }
   template <Lane kLane>
   Slot* slots() noexcept {
