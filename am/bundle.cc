@@ -75,7 +75,7 @@ void Bundle::adopt(Endpoint& endpoint) {
 void Bundle::leave(Endpoint& endpoint) { std::erase(endpoints_, &endpoint); }
 
 Bundle::Nap::Nap(Bundle& bundle, Wake wake) noexcept
-    : bell_(*bundle.router_.self().bell), ticket_(bell_.about_to_sleep()), wake_(wake) {
+    : bell_(bundle.router_.self().header->bell), ticket_(bell_.about_to_sleep()), wake_(wake) {
   bundle.router_.fence().heavy();
 }
 

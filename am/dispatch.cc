@@ -125,7 +125,7 @@ shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
   Correspondent& from = endpoint_.correspondents_[inbox];
   from = {record.name, record.tag, false, &record.extent, peer.segment};
   from.admitted = endpoint_.admits(record.tag);
-  return *peer.bell;
+  return peer.header->bell;
 }
 
 void Endpoint::Dispatch::closed(std::uint32_t inbox) {

@@ -105,7 +105,7 @@ std::unique_ptr<shmem::Outbox> Endpoint::open_outbox(const Name& name, Tag tag) 
   caller.extent.publish(extent_);
   const Router& router = bundle_->router();
   return std::make_unique<shmem::Outbox>(name.mailbox, std::as_bytes(std::span(&caller, 1)),
-                                         *router.peer(name.rank).bell, router.fence());
+                                         router.peer(name.rank).header->bell, router.fence());
 }
 
 shmem::Outbox& Endpoint::connect(std::uint32_t to, const char* call) {

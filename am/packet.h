@@ -28,8 +28,8 @@ inline constexpr int kFormShift = 13;
 inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
 inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
 
-// What the other half of a mark's `form` says. Of a reply: its Kind, or that the request came back.
-// Of a request: an ordinary one (its kind is its lane), or one of the library's own.
+// What a mark's `form` says. Of a request, whose kind is its lane: an ordinary one, or one of the
+// library's own. Of a reply: its Kind, or kReturned if the request came back.
 enum class Form : std::uint8_t { kOrdinary = 0, kFarewell = 1, kRejectedReply = 2, kReturned = 3 };
 
 struct MarkFields {

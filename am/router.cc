@@ -18,7 +18,7 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
                 "; SPLITC_SEGMENT must be the same for every process");
   }
   auto* header = reinterpret_cast<RegionHeader*>(region.data());
-  peers_[rank] = {region.data() + RegionHeader::kBytes, &header->bell, header};
+  peers_[rank] = {region.data() + RegionHeader::kBytes, header};
   regions_[rank] = std::move(region);
 }
 

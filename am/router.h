@@ -29,7 +29,6 @@ static_assert(sizeof(RegionHeader) <= RegionHeader::kBytes);
 // The route to one process. On one node: its segment is mapped here, its doorbell can be rung.
 struct Peer {
   std::byte* segment = nullptr;
-  shmem::Doorbell* bell = nullptr;
   RegionHeader* header = nullptr;
 };
 
@@ -61,7 +60,7 @@ class Router {
 
   const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
   // Wakes `rank` if it sleeps; call it after writing what it may be waiting for.
-  void notify(Rank rank) const noexcept { peers_[rank].bell->notify(fence()); }
+  void notify(Rank rank) const noexcept { peers_[rank].header->bell.notify(fence()); }
   const Peer& self() const noexcept { return peers_[options_.rank]; }
 
   // This process's segment: what Long messages and global pointers address.

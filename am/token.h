@@ -14,9 +14,6 @@
 
 namespace am {
 
-// Who sent the messages of one inbox.
-struct Correspondent;
-
 class Message {
  public:
   explicit Message(Delivery& delivery) noexcept : delivery_(&delivery) {}

@@ -77,8 +77,6 @@ Outbox::Outbox(const Region::Address& address, std::span<const std::byte> caller
   inbox_->caller_bytes = static_cast<std::uint32_t>(caller.size());
 }
 
-Outbox::~Outbox() = default;
-
 void Outbox::close() noexcept {
   const auto leave = [this](Lane lane, const auto& producer) {
     inbox_->next_sequence[index(lane)] = producer.next_sequence();

@@ -41,7 +41,6 @@ class Outbox {
   // Throws shmem::Error if the mailbox is gone, of another version, or has no inbox left.
   Outbox(const Region::Address& address, std::span<const std::byte> caller, Doorbell& bell,
          Fence fence);
-  ~Outbox();
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 

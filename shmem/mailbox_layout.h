@@ -98,8 +98,8 @@ struct alignas(kPage) Inbox {
   RingMemory<window(Lane::kLong)> longs;
 };
 
-// Who has an inbox: free -> claimed (a sender fills it in) -> in use -> closed (by the sender) ->
-// free (by the receiver).
+// Who has an inbox: free -> in use (claimed by a sender) -> closed (by that sender) -> free (by the
+// receiver).
 enum class InboxState : std::uint32_t { kFree, kInUse, kClosed };
 
 // A lane's bit says "the receiver looks here at every poll". Senders set it, and then count one

@@ -27,7 +27,7 @@ T* atomic_at(global_ptr<T> p, const char* call) {
   if (p.offset() % sizeof(T) != 0) [[unlikely]] {
     refuse_misaligned(p.proc(), p.offset(), sizeof(T), sizeof(T), call);
   }
-  return reinterpret_cast<T*>(mapped(p.proc(), p.offset()));
+  return reinterpret_cast<T*>(mapped(p.bits()));
 }
 }  // namespace detail
 

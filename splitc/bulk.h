@@ -28,7 +28,7 @@ inline std::byte* range(global_ptr<T> p, std::size_t bytes, const char* call) {
   static_assert(std::is_void_v<T> || std::is_trivially_copyable_v<T>,
                 "global memory holds plain bytes");
   if constexpr (am::kChecked) check_range(p.proc(), p.offset(), bytes, call);
-  return mapped(p.proc(), p.offset());
+  return mapped(p.bits());
 }
 inline void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) std::memmove(to, from, bytes);

@@ -85,8 +85,8 @@ double Messages::short_round_trip(int times) {
   return watch.ns() / times;
 }
 
-double Messages::medium_round_trip(std::size_t bytes, int times) {
-  const std::span<const std::byte> payload(pair_.source(), bytes);
+template <class Request>
+double Messages::round_trips(int times, Request&& request) {
   const std::uint64_t before = seen.replies;
   const Stopwatch watch;
   if (!pair_.first()) {
@@ -94,25 +94,21 @@ double Messages::medium_round_trip(std::size_t bytes, int times) {
     return 0;
   }
   for (std::uint64_t n = 1; n <= static_cast<std::uint64_t>(times); ++n) {
-    endpoint_.request_medium<&on_medium>(1, payload);
+    request();
     bundle_.wait_until([end = before + n] { return seen.replies == end; });
   }
   return watch.ns() / times;
 }
 
+double Messages::medium_round_trip(std::size_t bytes, int times) {
+  const std::span<const std::byte> payload(pair_.source(), bytes);
+  return round_trips(times, [&] { endpoint_.request_medium<&on_medium>(1, payload); });
+}
+
 double Messages::long_round_trip(std::size_t bytes, int times) {
   const std::span<const std::byte> payload(pair_.source(), bytes);
-  const std::uint64_t before = seen.replies;
-  const Stopwatch watch;
-  if (!pair_.first()) {
-    serve(times);
-    return 0;
-  }
-  for (std::uint64_t n = 1; n <= static_cast<std::uint64_t>(times); ++n) {
-    endpoint_.request_long<&on_long>(1, pair_.buffer_offset(), payload);
-    bundle_.wait_until([end = before + n] { return seen.replies == end; });
-  }
-  return watch.ns() / times;
+  return round_trips(times,
+                     [&] { endpoint_.request_long<&on_long>(1, pair_.buffer_offset(), payload); });
 }
 
 double Messages::flood(int pairs) {

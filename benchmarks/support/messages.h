@@ -45,6 +45,9 @@ class Messages {
  private:
   // Handles requests at rank 1 until `count` more have come.
   void serve(int count);
+  // Makes `request`, whose reply says nothing, and waits for that, `times` over; in ns each.
+  template <class Request>
+  double round_trips(int times, Request&& request);
   // Lets the other process go on, if this one is `from`; else waits for that, without polling.
   void hand_over(am::Rank from);
   // Polls until `count` is `end`; in ns.

@@ -100,25 +100,27 @@ TEST_F(Wait, until_a_handler_has_run) {
       [&](std::uint64_t n) { bundle().wait_until([n] { return token == n; }); });
 }
 
-// pairs with: each other, the release of the one with the acquire of the next
 TEST_F(Wait, until_another_process_has_written_and_rung) {
   pass_around(
       laps(),
       [&](std::uint64_t n) {
+        // pairs with: the wait just below
         word(right()).store(n, std::memory_order_release);
         job().router().notify(right());
       },
       [&](std::uint64_t n) {
+        // pairs with: the store just above
         bundle().wait_until([&] { return word(me()).load(std::memory_order_acquire) == n; });
       });
 }
 
-// pairs with: as above
 TEST_F(Wait, until_another_process_has_written_without_a_ring) {
   pass_around(
       std::min<std::uint64_t>(laps(), 20),
+      // pairs with: the wait just below
       [&](std::uint64_t n) { word(right()).store(n, std::memory_order_release); },
       [&](std::uint64_t n) {
+        // pairs with: the store just above
         bundle().wait_until([&] { return word(me()).load(std::memory_order_acquire) == n; },
                             Wake::kMemory);
       });
