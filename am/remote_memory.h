@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "am/bundle.h"
+#include "am/types.h"
+
+namespace am {
+
+// One-sided access to the segments of processes on other nodes.
+//
+// Offsets are bytes from the start of that process's segment; the caller has checked them against
+// its size. A process on this node is reached through Router::peer() instead.
+//
+// Thread rule: the bundle's. Nothing here may be called by a handler, as it may wait: throws Error.
+class RemoteMemory {
+ public:
+  // Called inside poll() for each get and put that is complete, with its ticket.
+  using Done = void (*)(std::uint32_t ticket);
+  static constexpr std::size_t kCopied = 64;  // puts of that many bytes are copied before return
+
+  // At most one per job, in one bundle.
+  RemoteMemory(Bundle& bundle, Done done);
+  ~RemoteMemory();
+  RemoteMemory(const RemoteMemory&) = delete;
+  RemoteMemory& operator=(const RemoteMemory&) = delete;
+
+  // Each of these waits, polling, while no more operations can be under way.
+
+  // `to` must live until done. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
+  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket);
+
+  // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
+  // everybody.
+  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket);
+
+  // One way: `from` may be reused on return, and nobody is told. At the target the bytes are
+  // written, and then their number is added to the 64-bit word at offset `counter` of the segment
+  // there, by that process's own thread. No order is kept between stores.
+  void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+             std::uint64_t counter);
+
+ private:
+  Bundle& bundle_;
+  Done done_;
+};
+
+}  // namespace am
