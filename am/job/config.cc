@@ -20,7 +20,9 @@ constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
 constexpr std::uint32_t kMaxSize = 1u << 24;                   // a global pointer's rank: 24 bits
 
-constexpr std::array<Setting, 6> kSettings{{
+constexpr std::string_view kNode = "SPLITC_NODE";
+
+constexpr std::array<Setting, 9> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -28,9 +30,15 @@ constexpr std::array<Setting, 6> kSettings{{
      "outnumber cores.",
      false},
     {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
+    {"SPLITC_PROVIDER", "name", "chosen",
+     "libfabric's provider between nodes, such as tcp;ofi_rxm. fi_info -l lists those there are.",
+     false},
+    {"SPLITC_INTERFACE", "name or address", "chosen",
+     "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
     {"SPLITC_RANK", "number", "0", "This process, from 0.", true},
     {"SPLITC_SIZE", "number", "1", "Processes of the job.", true},
     {"SPLITC_JOB_FD", "file descriptor", "none", "The control region of splitcrun.", true},
+    {kNode, "number", "the real one", "The pretended node of this process.", true},
 }};
 
 std::optional<std::string_view> value_of(std::string_view name) {
@@ -109,11 +117,11 @@ std::uint64_t read_internal(std::string_view name, std::uint64_t low, std::uint6
   return *value;
 }
 
-// The launcher sets all three of its variables or none.
+// The launcher sets rank, size and control region or none of them.
 void read_launcher(Config& config) {
   std::string present, missing;
   for (const Setting& setting : kSettings) {
-    if (!setting.internal) continue;
+    if (!setting.internal || setting.name == kNode) continue;
     (value_of(setting.name) ? present : missing).append(" ").append(setting.name);
   }
   if (present.empty()) return;
@@ -125,6 +133,11 @@ void read_launcher(Config& config) {
   config.rank = static_cast<Rank>(read_internal("SPLITC_RANK", 0, config.size - 1));
   config.job_fd =
       static_cast<int>(read_internal("SPLITC_JOB_FD", 0, std::numeric_limits<int>::max()));
+}
+
+int read_node() {
+  if (!value_of(kNode)) return -1;
+  return static_cast<int>(read_internal(kNode, 0, kMaxSize - 1));
 }
 
 void refuse_unknown() {
@@ -166,6 +179,9 @@ Config read_config() {
   config.segment_bytes = read_segment(config.segment_bytes);
   config.verbose = read_verbose();
   config.wait = read_wait();
+  config.provider = value_of("SPLITC_PROVIDER").value_or("");
+  config.interface = value_of("SPLITC_INTERFACE").value_or("");
+  config.node = read_node();
   read_launcher(config);
   return config;
 }

@@ -23,10 +23,13 @@ struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
   WaitPolicy wait = WaitPolicy::kAuto;
+  std::string provider;   // libfabric's name of one; "": chosen
+  std::string interface;  // a network interface or address of this machine; "": chosen
 
   Rank rank = 0;
   std::uint32_t size = 1;
   int job_fd = -1;  // the launcher's control region; -1: started bare, a job of one
+  int node = -1;    // the pretended node of this process (splitcrun --nodes); -1: the real one
 };
 
 // The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),

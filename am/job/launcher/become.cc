@@ -15,6 +15,7 @@ void set_environment(const Role& role) {
   setenv("SPLITC_RANK", std::to_string(role.rank).c_str(), 1);
   setenv("SPLITC_SIZE", std::to_string(role.size).c_str(), 1);
   setenv("SPLITC_JOB_FD", std::to_string(role.job_fd).c_str(), 1);
+  if (role.node >= 0) setenv("SPLITC_NODE", std::to_string(role.node).c_str(), 1);
   if (role.verbose) setenv("SPLITC_VERBOSE", "1", 1);
 }
 

@@ -17,6 +17,7 @@ struct Role {
   Rank rank;
   std::uint32_t size;
   int job_fd;
+  int node;       // that it pretends to be on; -1: the real one
   int processor;  // -1: any
   bool verbose;
   Output::Ends ends;  // -1: as splitcrun's

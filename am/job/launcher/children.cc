@@ -38,6 +38,12 @@ Failure cannot_start(const std::string& program, int error) {
   return Failure(kExitUsage, begin + std::strerror(error));
 }
 
+// The node that `rank` pretends to be on: blocks of ranks, as equal as possible. -1: the real one.
+int node_of(Rank rank, const Options& options) {
+  if (options.nodes == 0) return -1;
+  return static_cast<int>(std::uint64_t{rank} * options.nodes / options.processes);
+}
+
 // The parent of process `pid`, or -1 when it is gone.
 pid_t parent_of(const char* pid) {
   std::ifstream file(std::string("/proc/") + pid + "/stat");
@@ -90,6 +96,7 @@ void Children::start(const Setup& setup, Rank rank, int error_pipe) {
   Role role{.rank = rank,
             .size = setup.options.processes,
             .job_fd = setup.job_fd,
+            .node = node_of(rank, setup.options),
             .processor = setup.processors.empty() ? -1 : setup.processors[rank],
             .verbose = setup.options.verbose,
             .ends = {.out = -1, .err = -1},

@@ -32,6 +32,20 @@ std::uint32_t processes_of(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
+std::uint32_t nodes_of(const std::string& text, std::uint32_t processes) {
+  if (text.empty()) return 0;
+  const auto value = number<std::int64_t>(text);
+  if (!value) refuse("--nodes " + text + ": not a number of nodes; write one, such as --nodes 2");
+  if (*value < 1)
+    refuse("--nodes " + text + ": a job has at least 1 node; write --nodes 1 or more");
+  if (*value > processes) {
+    refuse("--nodes " + text + ": more than the " + std::to_string(processes) +
+           (processes == 1 ? " process" : " processes") +
+           " of the job, and every node has at least one; write a smaller number");
+  }
+  return static_cast<std::uint32_t>(*value);
+}
+
 std::optional<double> timeout_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const auto value = number<double>(text);
@@ -65,9 +79,11 @@ std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, timeout, bind = "auto";
+  std::string processes, nodes, timeout, bind = "auto";
   bool help_env = false;
   app.add_option("-n", processes, "number of processes")->type_name("N");
+  app.add_option("--nodes", nodes, "pretend that the processes are on M machines, in blocks")
+      ->type_name("M");
   app.add_option("--bind", bind, "none, core (one core a process) or auto (core if they suffice)")
       ->type_name("HOW");
   app.add_option("--timeout", timeout, "end the job after that long")->type_name("SECONDS");
@@ -91,6 +107,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     return std::nullopt;
   }
   options.processes = processes_of(processes);
+  options.nodes = nodes_of(nodes, options.processes);
   options.bind = bind_of(bind);
   options.timeout_s = timeout_of(timeout);
   options.command = command_of(app.remaining());

@@ -25,6 +25,7 @@ struct Options {
   static constexpr std::uint32_t kMaxProcesses = 4096;  // each maps the memory of all the others
 
   std::uint32_t processes = 0;
+  std::uint32_t nodes = 0;  // that the machine pretends to be; 0: it is what it is
   Bind bind = Bind::kAuto;
   bool label = false;
   bool verbose = false;

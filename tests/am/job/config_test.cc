@@ -52,9 +52,12 @@ TEST(Config, bare_program_has_the_defaults_and_is_alone) {
   EXPECT_EQ(config.segment_bytes, std::uint64_t{256} << 20);
   EXPECT_FALSE(config.verbose);
   EXPECT_EQ(config.wait, WaitPolicy::kAuto);
+  EXPECT_EQ(config.provider, "");
+  EXPECT_EQ(config.interface, "");
   EXPECT_EQ(config.rank, 0u);
   EXPECT_EQ(config.size, 1u);
   EXPECT_EQ(config.job_fd, -1);
+  EXPECT_EQ(config.node, -1);
 }
 
 TEST(Config, segment_takes_suffixes_in_either_case) {
@@ -105,6 +108,22 @@ TEST(Config, takes_what_a_launcher_says) {
   EXPECT_EQ(config.rank, 3u);
   EXPECT_EQ(config.size, 4u);
   EXPECT_EQ(config.job_fd, 7);
+}
+
+TEST(Config, provider_and_interface_are_taken_as_they_are) {
+  const Config config =
+      config_with({{"SPLITC_PROVIDER", "tcp;ofi_rxm"}, {"SPLITC_INTERFACE", "eth0"}});
+  EXPECT_EQ(config.provider, "tcp;ofi_rxm");
+  EXPECT_EQ(config.interface, "eth0");
+}
+
+TEST(Config, pretended_node_comes_with_and_without_a_launcher) {
+  EXPECT_EQ(config_with({{"SPLITC_NODE", "3"}}).node, 3);
+  const Config config = config_with(
+      {{"SPLITC_RANK", "0"}, {"SPLITC_SIZE", "2"}, {"SPLITC_JOB_FD", "7"}, {"SPLITC_NODE", "1"}});
+  EXPECT_EQ(config.node, 1);
+  EXPECT_EQ(config.size, 2u);
+  expect_refused({{"SPLITC_NODE", "-1"}}, {"SPLITC_NODE=-1", "not a number"});
 }
 
 TEST(Config, half_a_launcher_is_refused) {

@@ -225,6 +225,26 @@ TEST(Death, by_a_forwarded_signal_becomes_the_exit_code) {
   expect_contains(result.err, {"was killed by signal 15 (Terminated)"});
 }
 
+TEST(Nodes, are_blocks_of_ranks_as_equal_as_possible) {
+  const auto nodes_of = [](Words options) {
+    options.insert(options.end(), {"sh", "-c", "echo $SPLITC_RANK $SPLITC_NODE"});
+    return sorted_lines(run(splitcrun(std::move(options))).out);
+  };
+  EXPECT_EQ(nodes_of({"-n", "5", "--nodes", "2"}), (Words{"0 0", "1 0", "2 0", "3 1", "4 1"}));
+  EXPECT_EQ(nodes_of({"-n", "3", "--nodes", "3"}), (Words{"0 0", "1 1", "2 2"}));
+  EXPECT_EQ(nodes_of({"-n", "2", "--nodes", "1"}), (Words{"0 0", "1 0"}));
+  EXPECT_EQ(nodes_of({"-n", "2"}), (Words{"0", "1"})) << "not pretended";
+}
+
+TEST(Usage, numbers_of_nodes_that_are_none_are_refused) {
+  expect_refused(splitcrun({"-n", "2", "--nodes", "0", "true"}), 2, {"--nodes 0", "at least 1"});
+  expect_refused(splitcrun({"-n", "2", "--nodes", "3", "true"}), 2,
+                 {"--nodes 3", "more than the 2 processes"});
+  expect_refused(splitcrun({"-n", "1", "--nodes", "2", "true"}), 2, {"the 1 process of"});
+  expect_refused(splitcrun({"-n", "2", "--nodes", "two", "true"}), 2, {"--nodes two", "number"});
+  expect_refused(splitcrun({"-n", "2", "--nodes", "1.5", "true"}), 2, {"--nodes 1.5", "number"});
+}
+
 TEST(Usage, counts_that_are_none_are_refused) {
   expect_refused(splitcrun({"-n", "0", "true"}), 2, {"-n 0", "at least 1"});
   expect_refused(splitcrun({"-n", "abc", "true"}), 2, {"-n abc", "not a number"});
