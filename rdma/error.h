@@ -1,0 +1,28 @@
+// What the calls of rdma throw when they cannot do their work, and libfabric's error numbers.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace rdma {
+
+// One sentence: what was wanted, the cause, the remedy.
+struct Error : std::runtime_error {
+  explicit Error(const std::string& sentence, int error_code = 0)
+      : std::runtime_error(sentence), code(error_code) {}
+  int code;  // a positive fi_errno; 0: the error is not libfabric's
+};
+
+// libfabric's error numbers, positive (FI_EAGAIN, FI_ENOKEY, ...). Those that are errno values as
+// well compare equal to the std::errc of that value.
+const std::error_category& category();
+
+// What to do about that fi_errno (either sign), beginning with "; ", or "" when nothing is known.
+std::string remedy(long fi_result);
+
+// Throws Error "<what> (<libfabric's text>)<remedy>". `fi_result`: what a call returned, either
+// sign.
+[[noreturn]] void fail(const std::string& what, long fi_result);
+
+}  // namespace rdma

@@ -1,0 +1,196 @@
+#include "rdma/fabric.h"
+
+#include <rdma/fi_errno.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "rdma/error.h"
+
+namespace rdma {
+namespace {
+
+// How much is asked of a provider. Those that cannot give it may be found by the next.
+struct Demand {
+  std::uint64_t caps;
+  std::uint64_t order;
+  fi_resource_mgmt resources;
+};
+
+constexpr Demand kDemands[] = {
+    {FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS | FI_ORDER_SAW, FI_RM_ENABLED},
+    {FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS, FI_RM_ENABLED},
+    {FI_MSG | FI_RMA, FI_ORDER_SAS, FI_RM_UNSPEC},
+    {FI_MSG, FI_ORDER_SAS, FI_RM_UNSPEC},
+};
+
+std::uint32_t version() { return std::min<std::uint32_t>(fi_version(), FI_VERSION(1, 17)); }
+
+Info make_hints(const Demand& demand, const FabricOptions& options) {
+  Info hints(fi_allocinfo());
+  if (hints == nullptr) fail("no memory to ask libfabric with", FI_ENOMEM);
+  hints->caps = demand.caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->tx_attr->msg_order = demand.order;
+  hints->rx_attr->msg_order = demand.order;
+  fi_domain_attr& domain = *hints->domain_attr;
+  domain.mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  domain.threading = options.thread_safe ? FI_THREAD_SAFE : FI_THREAD_COMPLETION;
+  domain.control_progress = FI_PROGRESS_MANUAL;
+  domain.data_progress = FI_PROGRESS_MANUAL;
+  domain.resource_mgmt = demand.resources;
+  return hints;
+}
+
+// nullptr when nothing fits.
+Info ask(const fi_info& hints) {
+  fi_info* found = nullptr;
+  const int result = fi_getinfo(version(), nullptr, nullptr, 0, &hints, &found);
+  if (result != 0 && result != -FI_ENODATA) fail("libfabric cannot list its providers", result);
+  return Info(found);
+}
+
+// Equal for the processes that share this machine's loopback and /dev/shm.
+std::string this_host() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  for (const char* place : {"/proc/self/ns/net", "/dev/shm"}) {
+    struct stat status {};
+    if (stat(place, &status) == 0) {
+      boot += " " + std::to_string(status.st_dev) + "." + std::to_string(status.st_ino);
+    }
+  }
+  return boot;
+}
+
+bool stays_on_host(const Offer& offer) {
+  return offer.address == "::1" || in_subnet(offer.address, "127.0.0.0/8") ||
+         offer.provider == "shm" || offer.provider == "sm2";
+}
+
+Offer offer_of(const fi_info& info, const std::vector<Interface>& machine) {
+  Offer offer{.provider = info.fabric_attr->prov_name,
+              .network = info.fabric_attr->name,
+              .interface = info.domain_attr->name,
+              .address = "",
+              .host = ""};
+  const bool ip = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                  info.addr_format == FI_SOCKADDR_IN6;
+  if (ip && info.src_addr != nullptr) offer.address = address_text(info.src_addr);
+  for (const Interface& one : machine) {
+    if (std::ranges::find(one.addresses, offer.address) != one.addresses.end()) {
+      offer.interface = one.name;
+    }
+  }
+  if (stays_on_host(offer)) offer.host = this_host();
+  return offer;
+}
+
+struct Found {
+  std::vector<Info> infos;
+  std::vector<Offer> offers;  // offers[i] tells of infos[i]
+};
+
+// Everything that meets a demand, each way as it meets the first of them.
+Found find_all(const FabricOptions& options, const std::vector<Interface>& machine) {
+  Found found;
+  for (const Demand& demand : kDemands) {
+    const Info list = ask(*make_hints(demand, options));
+    for (const fi_info* one = list.get(); one != nullptr; one = one->next) {
+      // With an order of writes, shm gives up copying straight into the target's memory.
+      if ((demand.order & FI_ORDER_SAW) != 0 &&
+          std::string_view(one->fabric_attr->prov_name) == "shm") {
+        continue;
+      }
+      Offer offer = offer_of(*one, machine);
+      const Way way = way_of(offer);
+      const bool known = std::ranges::any_of(found.offers, [&](const Offer& other) {
+        return way_of(other) == way && other.interface == offer.interface;
+      });
+      if (known) continue;
+      found.infos.emplace_back(fi_dupinfo(one));
+      found.offers.push_back(std::move(offer));
+    }
+  }
+  return found;
+}
+
+Candidate candidate_of(const Offer& offer) {
+  return {.way = way_of(offer),
+          .provider = offer.provider,
+          .network = offer.network,
+          .interface = offer.interface};
+}
+
+bool can_open_wait_fd(fid_domain* domain) {
+  fi_cq_attr attr{};
+  attr.format = FI_CQ_FORMAT_CONTEXT;
+  attr.wait_obj = FI_WAIT_FD;
+  fid_cq* queue = nullptr;
+  if (fi_cq_open(domain, &attr, &queue, nullptr) != 0) return false;
+  const Fid<fid_cq> closes(queue);
+  int fd = -1;
+  return fi_control(&queue->fid, FI_GETWAIT, &fd) == 0 && fd >= 0;
+}
+
+bool can_complete_delivery(const fi_info& info) {
+  const Info hints(fi_dupinfo(&info));
+  hints->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
+  return ask(*hints) != nullptr;
+}
+
+}  // namespace
+
+std::vector<Candidate> Fabric::candidates(const Options& options) {
+  const std::vector<Interface> machine = interfaces();
+  const Found found = find_all(options, machine);
+  std::vector<Candidate> all;
+  for (const std::size_t i : choose(found.offers, options, machine)) {
+    if (all.size() < kMaxCandidates) all.push_back(candidate_of(found.offers[i]));
+  }
+  return all;
+}
+
+Fabric::Fabric(const Options& options, Way way) {
+  const std::vector<Interface> machine = interfaces();
+  Found found = find_all(options, machine);
+  for (const std::size_t i : choose(found.offers, options, machine)) {
+    if (!way.includes(way_of(found.offers[i])) || info_ != nullptr) continue;
+    candidate_ = candidate_of(found.offers[i]);
+    info_ = std::move(found.infos[i]);
+  }
+  if (info_ == nullptr) {
+    throw Error("rdma: the network that all processes agreed on is gone; start the job again");
+  }
+  const std::string what = candidate_.provider + " on " + candidate_.interface;
+  fid_fabric* fabric = nullptr;
+  int result = fi_fabric(info_->fabric_attr, &fabric, nullptr);
+  if (result != 0) fail("cannot open " + what, result);
+  fabric_.reset(fabric);
+  fid_domain* domain = nullptr;
+  result = fi_domain(fabric, info_.get(), &domain, nullptr);
+  if (result != 0) fail("cannot open a domain of " + what, result);
+  domain_.reset(domain);
+  local_keys_ = options.claim_local_keys || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  wait_fd_ = can_open_wait_fd(domain);
+  delivery_complete_ = has_rma() && can_complete_delivery(*info_);
+}
+
+std::string Fabric::describe() const {
+  std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
+                     candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
+  text += has_rma() ? ", RMA" : ", no RMA";
+  if (write_before_send()) text += ", FI_ORDER_SAW";
+  if (has_multi_recv()) text += ", FI_MULTI_RECV";
+  if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";
+  if (needs_local_keys()) text += ", FI_MR_LOCAL";
+  return text + (has_wait_fd() ? ", wait by descriptor" : ", wait by polling");
+}
+
+}  // namespace rdma

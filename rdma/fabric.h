@@ -1,0 +1,79 @@
+// The provider and network that a process talks through: chosen among what libfabric offers, then
+// opened as one fabric and one domain.
+//
+//   auto ways = rdma::Fabric::candidates(options);              // best first
+//   ... every process sends its ways (8 bytes each) to all ...
+//   rdma::Fabric fabric(options, rdma::common_way(all_ways));   // the same for all
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "rdma/choose.h"
+#include "rdma/fid.h"
+
+namespace rdma {
+
+class Fabric {
+ public:
+  using Options = FabricOptions;
+  using Candidate = rdma::Candidate;
+
+  static constexpr std::size_t kMaxCandidates = 32;
+
+  // What may be used, best first, at most kMaxCandidates and at least one. Hardware before TCP
+  // before what emulates it; IPv4 before IPv6. Left out unless named: bridges and other virtual
+  // interfaces, loopback (but for one_host), addresses of one link, the provider shm.
+  // Throws Error: none left (says what there is and why it was refused), or a name nobody has.
+  static std::vector<Candidate> candidates(const Options& options);
+
+  // Opens the best candidate that `way` includes.
+  // Throws Error: none is included, or libfabric refuses.
+  Fabric(const Options& options, Way way);
+
+  const fi_info& info() const { return *info_; }  // what to open an endpoint with
+  fid_fabric* fabric() const { return fabric_.get(); }
+  fid_domain* domain() const { return domain_.get(); }
+  const Candidate& candidate() const { return candidate_; }
+
+  // One line: "tcp;ofi_rxm on eth0 (192.0.2.0/24): inject 64 B, RMA, ..."
+  std::string describe() const;
+
+  bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
+
+  // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
+  bool has_delivery_complete() const { return delivery_complete_; }
+
+  // One buffer receives many messages (FI_MULTI_RECV).
+  bool has_multi_recv() const { return (info_->caps & FI_MULTI_RECV) != 0; }
+
+  // A send posted after a write is delivered after it (FI_ORDER_SAW).
+  bool write_before_send() const { return (info_->tx_attr->msg_order & FI_ORDER_SAW) != 0; }
+
+  // A completion queue can be waited for as a descriptor (FI_WAIT_FD).
+  bool has_wait_fd() const { return wait_fd_; }
+
+  // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
+  bool needs_local_keys() const { return local_keys_; }
+
+  // A Memory is bound to the endpoint it is used with (FI_MR_ENDPOINT).
+  bool binds_memory() const { return (info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0; }
+
+  // Messages and writes up to that size leave their buffer at once.
+  std::size_t inject_bytes() const { return info_->tx_attr->inject_size; }
+
+ private:
+  Candidate candidate_;
+  Info info_;
+  Fid<fid_fabric> fabric_;
+  Fid<fid_domain> domain_;
+  bool local_keys_ = false;
+  bool wait_fd_ = false;
+  bool delivery_complete_ = false;
+};
+
+}  // namespace rdma

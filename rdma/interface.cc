@@ -1,0 +1,136 @@
+#include "rdma/interface.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "rdma/error.h"
+
+namespace rdma {
+namespace {
+
+struct Bits {
+  std::array<unsigned char, 16> bytes{};
+  int count = 0;  // 32 or 128; 0: not an address
+};
+
+Bits parse(const std::string& text) {
+  Bits bits;
+  if (inet_pton(AF_INET, text.c_str(), bits.bytes.data()) == 1) {
+    bits.count = 32;
+  } else if (inet_pton(AF_INET6, text.c_str(), bits.bytes.data()) == 1) {
+    bits.count = 128;
+  }
+  return bits;
+}
+
+bool same_prefix(const Bits& a, const Bits& b, int length) {
+  if (a.count == 0 || a.count != b.count || length < 0 || length > a.count) return false;
+  for (int i = 0; i < length; ++i) {
+    const int shift = 7 - i % 8;
+    const auto at = static_cast<std::size_t>(i / 8);
+    if ((a.bytes[at] >> shift & 1) != (b.bytes[at] >> shift & 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Interface> interfaces() {
+  ifaddrs* raw = nullptr;
+  if (getifaddrs(&raw) != 0) {
+    throw Error(std::string("rdma: cannot list the network interfaces (") + std::strerror(errno) +
+                ")");
+  }
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> list(raw, freeifaddrs);
+  std::map<std::string, Interface> found;
+  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next) {
+    Interface& one = found[entry->ifa_name];
+    one.name = entry->ifa_name;
+    one.up = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_RUNNING) != 0;
+    one.loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
+    const std::string address = entry->ifa_addr != nullptr ? address_text(entry->ifa_addr) : "";
+    if (!address.empty()) one.addresses.push_back(address);
+  }
+  std::vector<Interface> all;
+  for (auto& [name, one] : found) {
+    std::error_code ignored;
+    one.kind =
+        virtual_kind(name, std::filesystem::exists("/sys/class/net/" + name + "/bridge", ignored));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string virtual_kind(const std::string& name, bool is_bridge) {
+  struct Kind {
+    std::string_view prefix, text;
+  };
+  static constexpr Kind kKinds[] = {
+      {"docker", "a container bridge"},
+      {"br-", "a container bridge"},
+      {"podman", "a container bridge"},
+      {"lxcbr", "a container bridge"},
+      {"lxdbr", "a container bridge"},
+      {"virbr", "a bridge of virtual machines"},
+      {"vnet", "a virtual machine's"},
+      {"vmnet", "a virtual machine's"},
+      {"vboxnet", "a virtual machine's"},
+      {"veth", "a container's"},
+      {"cali", "a container's"},
+      {"lxc", "a container's"},
+      {"cni", "a container network"},
+      {"flannel", "a container network"},
+      {"cilium", "a container network"},
+      {"weave", "a container network"},
+      {"kube", "a container network"},
+      {"ifb", "a traffic shaper's"},
+      {"dummy", "a dummy"},
+  };
+  for (const Kind& kind : kKinds) {
+    if (name.starts_with(kind.prefix)) return std::string(kind.text);
+  }
+  return is_bridge ? "a bridge" : "";
+}
+
+std::string address_text(const void* sockaddr_bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto* any = static_cast<const sockaddr*>(sockaddr_bytes);
+  const void* bits = nullptr;
+  if (any->sa_family == AF_INET) {
+    bits = &static_cast<const sockaddr_in*>(sockaddr_bytes)->sin_addr;
+  } else if (any->sa_family == AF_INET6) {
+    bits = &static_cast<const sockaddr_in6*>(sockaddr_bytes)->sin6_addr;
+  } else {
+    return "";
+  }
+  inet_ntop(any->sa_family, bits, text.data(), text.size());
+  return text.data();
+}
+
+bool in_subnet(const std::string& address, const std::string& subnet) {
+  const std::size_t slash = subnet.find('/');
+  if (slash == std::string::npos) return false;
+  int length = 0;
+  const char* end = subnet.data() + subnet.size();
+  const auto [at, error] = std::from_chars(subnet.data() + slash + 1, end, length);
+  if (error != std::errc{} || at != end) return false;
+  return same_prefix(parse(address), parse(subnet.substr(0, slash)), length);
+}
+
+bool link_local(const std::string& address) {
+  return in_subnet(address, "fe80::/10") || in_subnet(address, "169.254.0.0/16");
+}
+
+}  // namespace rdma
