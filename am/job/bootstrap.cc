@@ -15,9 +15,10 @@ void Bootstrap::check_blob(std::span<const std::byte> mine) const {
 
 // Not virtual itself: g++ forgets [[noreturn]] in a virtual call.
 void Bootstrap::abort(int exit_code, std::string_view sentence) {
-  report_abort(sentence.substr(0, kMaxSentence));
+  const int code = (exit_code & 0xff) == 0 ? 1 : exit_code & 0xff;  // the kernel keeps one byte
+  report_abort(code, sentence.substr(0, kMaxSentence));
   std::fflush(nullptr);
-  _exit((exit_code & 0xff) == 0 ? 1 : exit_code);  // the kernel keeps the lowest byte
+  _exit(code);
 }
 
 }  // namespace am

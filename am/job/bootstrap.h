@@ -25,7 +25,7 @@ class Bootstrap {
 
   virtual Rank rank() const = 0;
   virtual std::uint32_t size() const = 0;
-  virtual std::string launcher() const = 0;  // "splitcrun", "none"
+  virtual std::string launcher() const = 0;  // "splitcrun", "rendezvous", "PMIx", "PMI-1", "none"
 
   // Gives `mine` to all and returns everybody's, by rank. Collective. Throws Error when `mine` is
   // larger than kMaxBlob.
@@ -47,8 +47,9 @@ class Bootstrap {
   void check_blob(std::span<const std::byte> mine) const;  // throws Error when it is too large
 
  private:
-  // Sees to it that `sentence`, at most kMaxSentence bytes, is printed.
-  virtual void report_abort(std::string_view sentence) = 0;
+  // Sees to it that `sentence`, at most kMaxSentence bytes, is printed and that the others end. The
+  // caller then leaves with `exit_code`, which is not 0.
+  virtual void report_abort(int exit_code, std::string_view sentence) = 0;
 };
 
 }  // namespace am

@@ -139,7 +139,7 @@ void BootstrapLaunch::finished() {
 }
 
 // The launcher prints it: it sees this process end, and ends the others.
-void BootstrapLaunch::report_abort(std::string_view sentence) {
+void BootstrapLaunch::report_abort(int, std::string_view sentence) {
   // Of several that abort at once, the first speaks. The others wait to be ended: if one of them
   // left before the sentence is there, the launcher would know only of an exit code.
   while (control_.abort_claimed.exchange(1, std::memory_order_relaxed) != 0) pause();

@@ -22,7 +22,7 @@ class BootstrapLaunch final : public Bootstrap {
   void finished() override;
 
  private:
-  void report_abort(std::string_view sentence) override;
+  void report_abort(int exit_code, std::string_view sentence) override;
   void join();
 
   const Rank rank_;

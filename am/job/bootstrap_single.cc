@@ -9,7 +9,7 @@ std::vector<std::vector<std::byte>> BootstrapSingle::exchange(std::span<const st
   return {{mine.begin(), mine.end()}};
 }
 
-void BootstrapSingle::report_abort(std::string_view sentence) {
+void BootstrapSingle::report_abort(int, std::string_view sentence) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 

@@ -15,7 +15,7 @@ class BootstrapSingle final : public Bootstrap {
   void finished() override {}
 
  private:
-  void report_abort(std::string_view sentence) override;
+  void report_abort(int exit_code, std::string_view sentence) override;
 };
 
 }  // namespace am

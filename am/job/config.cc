@@ -20,9 +20,16 @@ constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
 constexpr std::uint32_t kMaxSize = 1u << 24;                   // a global pointer's rank: 24 bits
 
+constexpr std::size_t kMinSecret = 8;
+
+constexpr std::string_view kRank = "SPLITC_RANK";
+constexpr std::string_view kSize = "SPLITC_SIZE";
+constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
+constexpr std::string_view kSecret = "SPLITC_SECRET";
+constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 9> kSettings{{
+constexpr std::array<Setting, 11> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -35,9 +42,13 @@ constexpr std::array<Setting, 9> kSettings{{
      false},
     {"SPLITC_INTERFACE", "name or address", "chosen",
      "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
-    {"SPLITC_RANK", "number", "0", "This process, from 0.", true},
-    {"SPLITC_SIZE", "number", "1", "Processes of the job.", true},
-    {"SPLITC_JOB_FD", "file descriptor", "none", "The control region of splitcrun.", true},
+    {kRendezvous, "host:port", "none",
+     "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
+    {kSecret, "at least 8 characters", "none",
+     "What all processes that meet at SPLITC_RENDEZVOUS must know, and nobody else.", false},
+    {kRank, "number from 0", "none", "This process, with SPLITC_RENDEZVOUS.", false},
+    {kSize, "number", "none", "How many processes meet at SPLITC_RENDEZVOUS.", false},
+    {kJobFd, "file descriptor", "none", "The control region of splitcrun.", true},
     {kNode, "number", "the real one", "The pretended node of this process.", true},
 }};
 
@@ -107,37 +118,121 @@ WaitPolicy read_wait() {
   refuse(kName, text, "not a way to wait", "write auto, spin, yield or block");
 }
 
-std::uint64_t read_internal(std::string_view name, std::uint64_t low, std::uint64_t high) {
+std::uint64_t read_number(std::string_view name, std::uint64_t low, std::uint64_t high,
+                          std::string_view remedy) {
   const std::string_view text = *value_of(name);
   const auto value = number(text);
   if (!value || *value < low || *value > high) {
     refuse(name, text, "not a number from " + std::to_string(low) + " to " + std::to_string(high),
-           "start with splitcrun, or unset it: it is not for people to set");
+           remedy);
   }
   return *value;
 }
 
-// The launcher sets rank, size and control region or none of them.
-void read_launcher(Config& config) {
+constexpr std::string_view kNotForPeople =
+    "start with splitcrun, or unset it: it is not for people to set";
+constexpr std::string_view kLaunchersOwn = "it is the launcher's to set, so start with one";
+
+// Throws if some of `names`, which belong together, are not set. `remedy` follows their names.
+void want_all(std::initializer_list<std::string_view> names, std::string_view remedy) {
   std::string present, missing;
-  for (const Setting& setting : kSettings) {
-    if (!setting.internal || setting.name == kNode) continue;
-    (value_of(setting.name) ? present : missing).append(" ").append(setting.name);
+  for (const std::string_view name : names) {
+    (value_of(name) ? present : missing).append(" ").append(name);
   }
-  if (present.empty()) return;
-  if (!missing.empty()) {
-    throw Error("set by a launcher:" + present + ", but not:" + missing +
-                "; start the program with splitcrun, or unset" + present);
+  if (missing.empty()) return;
+  throw Error("set:" + present + ", but not:" + missing + "; " + std::string(remedy) + present);
+}
+
+// host:port, or [address]:port where the address has colons.
+Rendezvous read_rendezvous() {
+  const std::string_view text = *value_of(kRendezvous);
+  const std::size_t colon = text.rfind(':');
+  const auto wrong = [text](std::string_view cause) {
+    refuse(kRendezvous, text, cause, "write host:port, such as node7:4711 or [2001:db8::7]:4711");
+  };
+  if (colon == std::string_view::npos) wrong("no port");
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    wrong("an address with colons needs brackets");
   }
-  config.size = static_cast<std::uint32_t>(read_internal("SPLITC_SIZE", 1, kMaxSize));
-  config.rank = static_cast<Rank>(read_internal("SPLITC_RANK", 0, config.size - 1));
-  config.job_fd =
-      static_cast<int>(read_internal("SPLITC_JOB_FD", 0, std::numeric_limits<int>::max()));
+  if (host.empty()) wrong("no host");
+  const auto port = number(text.substr(colon + 1));
+  if (!port || *port < 1 || *port > 65535) wrong("the port is not a number from 1 to 65535");
+  const std::string_view secret = *value_of(kSecret);
+  if (secret.size() < kMinSecret) {  // not to be repeated in an error
+    throw Error(std::string(kSecret) + ": shorter than " + std::to_string(kMinSecret) +
+                " characters; give all processes the same long random word");
+  }
+  return {std::string(host), std::to_string(*port), std::string(secret)};
+}
+
+// Rank and size come with splitcrun's control region or with a place to meet. A place that was set
+// for other programs does not disturb splitcrun.
+void read_place_in_job(Config& config) {
+  if (value_of(kJobFd)) {
+    want_all({kRank, kSize, kJobFd}, "start the program with splitcrun, or unset");
+    config.job_fd =
+        static_cast<int>(read_number(kJobFd, 0, std::numeric_limits<int>::max(), kNotForPeople));
+  } else if (value_of(kRendezvous)) {
+    want_all({kRank, kSize, kRendezvous, kSecret}, "set all four for every process, or unset");
+    config.rendezvous = read_rendezvous();
+  } else if (value_of(kRank) || value_of(kSize)) {
+    want_all({kRank, kSize, kRendezvous},
+             "a job that no launcher starts needs SPLITC_SECRET as well; start the program with "
+             "splitcrun, or set all four, or unset");
+  } else {
+    return;
+  }
+  const std::string_view remedy = "ranks go from 0 to SPLITC_SIZE - 1";
+  config.size = static_cast<std::uint32_t>(read_number(kSize, 1, kMaxSize, remedy));
+  config.rank = static_cast<Rank>(read_number(kRank, 0, config.size - 1, remedy));
+}
+
+// Launchers without PMIx and PMI-1, or with both switched off, by the variable that says how many
+// processes they started.
+struct Stranger {
+  std::string_view size_name;
+  std::string_view launcher;
+  std::string_view remedy;
+};
+constexpr std::array<Stranger, 5> kStrangers{{
+    {"SLURM_STEP_NUM_TASKS", "srun without --mpi",
+     "start it with srun --mpi=pmix or srun --mpi=pmi2 (srun --mpi=list tells which there are)"},
+    {"OMPI_COMM_WORLD_SIZE", "an mpirun of Open MPI without PMIx",
+     "start it with mpirun of Open MPI 4 or later, or with mpiexec.hydra"},
+    {"FLUX_JOB_SIZE", "flux without PMI", "start it with flux run -o pmi=simple"},
+    {"MPIRUN_NPROCS", "mpirun_rsh", "start it with mpiexec.hydra"},
+    {"PMI_SIZE", "a launcher without PMI_FD",
+     "start it with mpiexec.hydra without -pmi-port, or mpiexec --pmi=pmix where PALS starts jobs"},
+}};
+
+void read_other_launchers(Config& config) {
+  config.pmix = value_of("PMIX_RANK") && value_of("PMIX_NAMESPACE");
+  if (value_of("PMI_FD") && value_of("PMI_RANK") && value_of("PMI_SIZE")) {
+    PmiConnection pmi{};
+    pmi.fd =
+        static_cast<int>(read_number("PMI_FD", 0, std::numeric_limits<int>::max(), kLaunchersOwn));
+    pmi.size = static_cast<std::uint32_t>(read_number("PMI_SIZE", 1, kMaxSize, kLaunchersOwn));
+    pmi.rank = static_cast<Rank>(read_number("PMI_RANK", 0, pmi.size - 1, kLaunchersOwn));
+    config.pmi = pmi;
+  }
+  if (config.pmix || config.pmi) return;
+  for (const Stranger& stranger : kStrangers) {
+    const auto size = value_of(stranger.size_name);
+    if (!size || number(*size).value_or(0) < 2) continue;
+    config.stranger.append("started by ").append(stranger.launcher).append(" (");
+    config.stranger.append(stranger.size_name).append("=").append(*size);
+    config.stranger.append("), which tells its processes nothing of one another; ");
+    config.stranger.append(stranger.remedy);
+    return;
+  }
 }
 
 int read_node() {
   if (!value_of(kNode)) return -1;
-  return static_cast<int>(read_internal(kNode, 0, kMaxSize - 1));
+  return static_cast<int>(read_number(kNode, 0, kMaxSize - 1, kNotForPeople));
 }
 
 void refuse_unknown() {
@@ -182,7 +277,8 @@ Config read_config() {
   config.provider = value_of("SPLITC_PROVIDER").value_or("");
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
   config.node = read_node();
-  read_launcher(config);
+  read_place_in_job(config);
+  read_other_launchers(config);
   return config;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,20 @@ struct Setting {
   bool internal;  // set by splitcrun for its processes, never by a person
 };
 
+// Where the processes of a job meet that no launcher starts (SPLITC_RENDEZVOUS).
+struct Rendezvous {
+  std::string host;  // of rank 0, name or address
+  std::string port;
+  std::string secret;
+};
+
+// The connection to a launcher that speaks PMI-1 (MPICH's mpiexec, srun --mpi=pmi2).
+struct PmiConnection {
+  Rank rank;
+  std::uint32_t size;
+  int fd;
+};
+
 struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
@@ -26,14 +41,20 @@ struct Config {
   std::string provider;   // libfabric's name of one; "": chosen
   std::string interface;  // a network interface or address of this machine; "": chosen
 
-  Rank rank = 0;
-  std::uint32_t size = 1;
-  int job_fd = -1;  // the launcher's control region; -1: started bare, a job of one
-  int node = -1;    // the pretended node of this process (splitcrun --nodes); -1: the real one
+  Rank rank = 0;           // with job_fd or rendezvous
+  std::uint32_t size = 1;  // likewise
+  int job_fd = -1;         // splitcrun's control region; -1: splitcrun did not start this process
+  int node = -1;  // the pretended node of this process (splitcrun --nodes); -1: the real one
+  std::optional<Rendezvous> rendezvous;
+
+  // What other launchers say. Only looked at when splitcrun and rendezvous say nothing.
+  bool pmix = false;  // there is a PMIx server
+  std::optional<PmiConnection> pmi;
+  std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one
 };
 
 // The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),
-// a nonsense value, or only some of the launcher's variables.
+// a nonsense value, or only some of the variables that belong together.
 Config read_config();
 
 std::span<const Setting> settings();

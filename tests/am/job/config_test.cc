@@ -98,7 +98,7 @@ TEST(Config, unknown_variables_are_refused_with_what_was_meant) {
 }
 
 TEST(Config, closest_setting_never_names_an_internal_one) {
-  EXPECT_EQ(closest_setting("SPLITC_RANKS"), "");
+  EXPECT_EQ(closest_setting("SPLITC_JOB_FDS"), "");
   EXPECT_EQ(closest_setting("SPLITC_VERBOS"), "SPLITC_VERBOSE");
 }
 
@@ -126,10 +126,13 @@ TEST(Config, pretended_node_comes_with_and_without_a_launcher) {
   expect_refused({{"SPLITC_NODE", "-1"}}, {"SPLITC_NODE=-1", "not a number"});
 }
 
-TEST(Config, half_a_launcher_is_refused) {
+TEST(Config, variables_that_belong_together_are_not_set_alone) {
   expect_refused({{"SPLITC_RANK", "0"}},
-                 {"by a launcher: SPLITC_RANK", "not: SPLITC_SIZE SPLITC_JOB_FD", "splitcrun"});
-  expect_refused({{"SPLITC_SIZE", "2"}, {"SPLITC_JOB_FD", "3"}}, {"not: SPLITC_RANK"});
+                 {"set: SPLITC_RANK, but not: SPLITC_SIZE SPLITC_RENDEZVOUS", "splitcrun"});
+  expect_refused({{"SPLITC_SIZE", "2"}, {"SPLITC_JOB_FD", "3"}},
+                 {"set: SPLITC_SIZE SPLITC_JOB_FD", "not: SPLITC_RANK"});
+  expect_refused({{"SPLITC_RENDEZVOUS", "here:1"}, {"SPLITC_RANK", "0"}},
+                 {"but not: SPLITC_SIZE SPLITC_SECRET", "all four"});
 }
 
 TEST(Config, rank_must_be_below_size) {
@@ -139,6 +142,79 @@ TEST(Config, rank_must_be_below_size) {
                  {"SPLITC_SIZE=0"});
   expect_refused({{"SPLITC_RANK", "0"}, {"SPLITC_SIZE", "1"}, {"SPLITC_JOB_FD", "-1"}},
                  {"SPLITC_JOB_FD=-1"});
+}
+
+Variables rendezvous_at(const char* place, const char* secret = "a long random word") {
+  return {{"SPLITC_RANK", "1"},
+          {"SPLITC_SIZE", "3"},
+          {"SPLITC_RENDEZVOUS", place},
+          {"SPLITC_SECRET", secret}};
+}
+
+TEST(Config, rendezvous_is_a_host_and_a_port) {
+  const Config named = config_with(rendezvous_at("node7:4711"));
+  EXPECT_EQ(named.rank, 1u);
+  EXPECT_EQ(named.size, 3u);
+  EXPECT_EQ(named.job_fd, -1);
+  ASSERT_TRUE(named.rendezvous);
+  EXPECT_EQ(named.rendezvous->host, "node7");
+  EXPECT_EQ(named.rendezvous->port, "4711");
+  EXPECT_EQ(named.rendezvous->secret, "a long random word");
+  EXPECT_EQ(config_with(rendezvous_at("[2001:db8::7]:80")).rendezvous->host, "2001:db8::7");
+}
+
+TEST(Config, places_that_are_none_are_refused) {
+  expect_refused(rendezvous_at("node7"), {"SPLITC_RENDEZVOUS=node7: no port", "host:port"});
+  expect_refused(rendezvous_at(""), {"no port"});
+  expect_refused(rendezvous_at(":4711"), {"no host"});
+  expect_refused(rendezvous_at("node7:"), {"1 to 65535"});
+  expect_refused(rendezvous_at("node7:0"), {"1 to 65535"});
+  expect_refused(rendezvous_at("node7:65536"), {"1 to 65535"});
+  expect_refused(rendezvous_at("node7:http"), {"1 to 65535"});
+  expect_refused(rendezvous_at("2001:db8::7:80"), {"brackets"});
+}
+
+TEST(Config, secret_must_be_long_and_is_never_told) {
+  const Environment environment(rendezvous_at("node7:4711", "tell-no"));
+  try {
+    read_config();
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    EXPECT_NE(sentence.find("SPLITC_SECRET: shorter than 8"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("tell-no"), std::string::npos) << sentence;
+  }
+}
+
+TEST(Config, splitcrun_goes_before_a_rendezvous) {
+  Variables variables = rendezvous_at("not even a place");
+  variables.emplace_back("SPLITC_JOB_FD", "7");
+  const Config config = config_with(variables);
+  EXPECT_EQ(config.job_fd, 7);
+  EXPECT_FALSE(config.rendezvous);
+}
+
+TEST(Config, knows_other_launchers_by_their_variables) {
+  EXPECT_FALSE(config_with({{"PMIX_RANK", "1"}}).pmix);
+  EXPECT_TRUE(config_with({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "job"}}).pmix);
+  const Variables pmi = {{"PMI_FD", "5"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
+  const Config config = config_with(pmi);
+  ASSERT_TRUE(config.pmi);
+  EXPECT_EQ(config.pmi->fd, 5);
+  EXPECT_EQ(config.pmi->rank, 1u);
+  EXPECT_EQ(config.pmi->size, 2u);
+  EXPECT_EQ(config.stranger, "");
+  expect_refused({{"PMI_FD", "x"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, {"PMI_FD=x"});
+  expect_refused({{"PMI_FD", "5"}, {"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}, {"PMI_RANK=2"});
+}
+
+TEST(Config, launchers_that_say_nothing_are_strangers_unless_they_start_one_process) {
+  const std::string slurm = config_with({{"SLURM_STEP_NUM_TASKS", "4"}}).stranger;
+  EXPECT_NE(slurm.find("srun --mpi=pmix"), std::string::npos) << slurm;
+  EXPECT_EQ(config_with({{"SLURM_STEP_NUM_TASKS", "1"}}).stranger, "");
+  EXPECT_EQ(config_with({{"SLURM_JOB_ID", "4"}, {"SLURM_NTASKS", "4"}}).stranger, "");
+  const std::string pmi = config_with({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).stranger;
+  EXPECT_NE(pmi.find("-pmi-port"), std::string::npos) << pmi;
 }
 
 TEST(Config, table_for_people_has_every_variable_that_is_theirs) {

@@ -1,5 +1,6 @@
-// What launcher_test starts under splitcrun: a program that joins its job and then behaves, or
-// misbehaves, as its arguments say. The process that misbehaves is the one of rank RANK.
+// What tests start under splitcrun and other launchers: a program that joins its job and then
+// behaves, or misbehaves, as its arguments say. The process that misbehaves is the one of rank
+// RANK.
 //
 //   launched finish             all meet, each prints "rank R of N"
 //   launched leave RANK         it leaves with 0 while the others wait for it
@@ -75,10 +76,10 @@ int main(int argc, char** argv) {
   const int second = argc > 3 ? std::atoi(argv[3]) : 0;
   try {
     const am::Config config = am::read_config();
-    const bool chosen = config.rank == static_cast<am::Rank>(first);
-    if (how == "absent" && chosen) return 0;
+    const auto chosen = static_cast<am::Rank>(first);
+    if (how == "absent" && config.rank == chosen) return 0;
     const auto job = am::make_bootstrap(config);
-    if (chosen) misbehave(how, second, *job);
+    if (job->rank() == chosen) misbehave(how, second, *job);
     job->barrier();
     behave(how, first, second, *job);
     job->barrier();
