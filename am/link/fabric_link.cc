@@ -1,0 +1,218 @@
+#include "am/link/fabric_link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "rdma/error.h"
+
+namespace am::link {
+namespace {
+
+// About what sending a small frame costs on a socket. A packet that comes sooner after the last
+// send gains more by company than it loses by waiting.
+constexpr std::int64_t kGatherNs = 4'000;
+// Frames that wait for one process before those who can wait do.
+constexpr std::uint32_t kCongested = 8;
+constexpr std::size_t kMaxFramesUnderWay = 512;
+constexpr std::size_t kMinReceivedFrames = 128;
+constexpr std::size_t kMaxReceivedFrames = 4096;
+constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+std::size_t received_frames(std::uint32_t peers) {
+  return std::clamp(peers * kReceivedFramesPerPeer, kMinReceivedFrames, kMaxReceivedFrames);
+}
+
+}  // namespace
+
+// Followed by the address.
+struct FabricLink::Card {
+  static constexpr std::uint32_t kMagic = 0x6b6e696c;  // "link"
+
+  std::uint32_t magic;
+  std::uint32_t cookie;
+  rdma::RemoteKey segment;
+  std::uint32_t address_bytes;
+  std::uint32_t check;  // of all that comes before and the address
+};
+
+namespace {
+
+// Enough to notice a card that was cut or overwritten (FNV-1a).
+std::uint32_t checksum(std::span<const std::byte> first, std::span<const std::byte> second) {
+  std::uint32_t hash = 2166136261u;
+  const auto add = [&hash](std::span<const std::byte> bytes) {
+    for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  };
+  add(first);
+  add(second);
+  return hash;
+}
+
+}  // namespace
+
+FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options)
+    : options_(options),
+      fabric_(std::move(fabric)),
+      cookie_(std::random_device()()),
+      cookies_(options.size),
+      keys_(options.size),
+      routes_(options.size),
+      endpoint_(*fabric_, {.operations = kMaxFramesUnderWay + kMaxAccessesUnderWay +
+                                         received_frames(options.peers),
+                           .wait_fd = true,
+                           .largest_message = Frame::kBytes}),
+      frames_(*fabric_, endpoint_) {
+  if (fabric_->has_rma()) {
+    segment_.emplace(*fabric_, options.segment,
+                     FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE, &endpoint_.fid());
+  }
+  receives_.emplace(*fabric_, endpoint_, received_frames(options.peers));
+  address_bytes_ = endpoint_.address().size();
+  addresses_.resize(address_bytes_ * options.size);
+}
+
+std::vector<std::byte> FabricLink::card() const {
+  const std::vector<std::byte> address = endpoint_.address();
+  Card card{Card::kMagic, cookie_, segment_ ? segment_->key() : rdma::RemoteKey{},
+            static_cast<std::uint32_t>(address.size()), 0};
+  card.check = checksum(std::as_bytes(std::span(&card, 1)), address);
+  std::vector<std::byte> bytes(sizeof card + address.size());
+  std::memcpy(bytes.data(), &card, sizeof card);
+  std::memcpy(bytes.data() + sizeof card, address.data(), address.size());
+  return bytes;
+}
+
+void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
+  const auto refuse = [this, rank](const std::string& what) {
+    throw Error("rank " + std::to_string(options_.rank) + ": the network address of rank " +
+                std::to_string(rank) + " " + what +
+                "; the exchange of addresses was disturbed: start the job again");
+  };
+  Card card{};
+  if (bytes.size() < sizeof card) {
+    refuse("has " + std::to_string(bytes.size()) + " bytes, too few to be one");
+  }
+  std::memcpy(&card, bytes.data(), sizeof card);
+  const std::span<const std::byte> address = bytes.subspan(sizeof card);
+  if (card.magic != Card::kMagic || card.address_bytes != address.size()) {
+    refuse("is cut off, or is none");
+  }
+  if (address.size() != address_bytes_) {
+    refuse("has " + std::to_string(address.size()) + " bytes where this process's has " +
+           std::to_string(address_bytes_) + ", so it is of another provider");
+  }
+  const std::uint32_t check = std::exchange(card.check, 0);
+  if (check != checksum(std::as_bytes(std::span(&card, 1)), address)) refuse("is damaged");
+  cookies_[rank] = card.cookie;
+  keys_[rank] = card.segment;
+  std::ranges::copy(address,
+                    addresses_.begin() + static_cast<std::ptrdiff_t>(rank * address_bytes_));
+}
+
+Route& FabricLink::route(Rank rank) {
+  if (routes_[rank]) [[likely]]
+    return *routes_[rank];
+  auto made = std::make_unique<Route>();
+  made->rank = rank;
+  try {
+    made->address =
+        endpoint_.insert(std::span(addresses_).subspan(rank * address_bytes_, address_bytes_));
+  } catch (const rdma::Error& error) {
+    give_up("no way to rank " + std::to_string(rank) + ": " + error.what());
+  }
+  routes_[rank] = std::move(made);
+  return *routes_[rank];
+}
+
+std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
+  Route& r = route(to);
+  if (r.open != nullptr && r.open->room() < bytes) start(r);
+  if (r.open == nullptr || r.open->room() < bytes) {
+    if (r.open != nullptr) r.waiting.push(*std::exchange(r.open, nullptr));
+    r.open = &frames_.take(r, {cookies_[to], options_.rank});
+  }
+  claimed_ = bytes;
+  return r.open->data + r.open->bytes;
+}
+
+void FabricLink::commit(Rank to) {
+  Route& r = *routes_[to];
+  r.open->bytes += claimed_;
+  if (polling_ || now_ns() - r.sent_ns < kGatherNs) {
+    list(r);
+  } else {
+    start(r);
+  }
+}
+
+bool FabricLink::congested(Rank to) const noexcept {
+  return routes_[to] && routes_[to]->waiting.size() >= kCongested;
+}
+
+void FabricLink::list(Route& r) {
+  if (std::exchange(r.listed, true)) return;
+  unsent_.push_back(&r);
+}
+
+// Sends what `r` has, as far as the provider takes it.
+void FabricLink::start(Route& r) {
+  restart(r);
+  if (r.open == nullptr || r.open->empty()) return;
+  if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
+  r.sent_ns = now_ns();
+}
+
+// Sends the frames that have waited.
+void FabricLink::restart(Route& r) {
+  while (!r.waiting.empty()) {
+    Frame& frame = r.waiting.front();
+    r.waiting.pop();
+    if (try_start(frame)) {
+      if (frame.empty()) frames_.give_back(frame);  // injected
+      r.sent_ns = now_ns();
+      continue;
+    }
+    r.waiting.push_front(frame);
+    return list(r);
+  }
+}
+
+// True: it has left, or is on its way and will be reported. An injected frame is empty again.
+bool FabricLink::try_start(Frame& frame) {
+  if (under_way_ >= kMaxFramesUnderWay) return false;
+  Route& r = *frame.route;
+  const std::span<const std::byte> bytes(frame.data, frame.bytes);
+  try {
+    if (bytes.size() <= fabric_->inject_bytes()) {
+      if (!endpoint_.try_inject(r.address, bytes)) return false;
+      frame.bytes = sizeof(FrameHeader);
+      return true;
+    }
+    if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
+  } catch (const rdma::Error& error) {
+    lose(r.rank, error.what());
+    return false;
+  }
+  if (r.open == &frame) r.open = nullptr;
+  ++under_way_;
+  return true;
+}
+
+// Of the routes that are listed now; those that find no room are listed again.
+void FabricLink::flush() {
+  const std::size_t count = unsent_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    unsent_[i]->listed = false;
+    start(*unsent_[i]);
+  }
+  unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace am::link

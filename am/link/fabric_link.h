@@ -1,0 +1,149 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "am/link/frames.h"
+#include "am/link/link.h"
+#include "am/link/receives.h"
+#include "rdma/endpoint.h"
+#include "rdma/fabric.h"
+#include "rdma/memory.h"
+
+namespace am::link {
+
+// The way to one process. Made at its first use.
+struct Route {
+  Rank rank = 0;
+  fi_addr_t address = FI_ADDR_UNSPEC;
+  Frame* open = nullptr;     // takes the next packet
+  FrameQueue waiting;        // full, or refused by the provider; older than `open`
+  std::int64_t sent_ns = 0;  // when the last frame left
+  bool listed = false;       // in FabricLink::unsent_
+};
+
+// The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
+//
+// When does a packet leave? At once, if none has left for that process within the last few
+// microseconds: that is how long it takes to send a frame, so who sends more often gains by sending
+// several packets a frame. Otherwise with the next poll, or when the frame is full, or with the
+// next packet after that time. In poll() all answers to one process leave together, at its end.
+class FabricLink final : public Link {
+ public:
+  struct Options {
+    Rank rank = 0;
+    std::uint32_t size = 1;
+    std::uint32_t peers = 0;  // processes of other nodes
+    std::span<std::byte> segment;
+    // Ends the job with a sentence. Does not return.
+    std::function<void(const std::string& sentence)> fatal;
+  };
+
+  // What another process must know to reach this one, as bytes to be exchanged.
+  static constexpr std::size_t kMaxCard = 256;
+  static constexpr std::size_t kMaxAccessesUnderWay = 1024;
+
+  FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options);
+  ~FabricLink() override;
+
+  std::vector<std::byte> card() const;
+  // Takes the card of another process. Throws Error if it is damaged.
+  void introduce(Rank rank, std::span<const std::byte> card);
+
+  std::byte* claim(Rank to, std::uint32_t bytes) override;
+  void commit(Rank to) override;
+  bool congested(Rank to) const noexcept override;
+  int poll(PacketSink& sink) override;
+  bool fetch() override;
+  bool busy() const noexcept override;
+  bool has_rma() const noexcept override { return fabric_->has_rma(); }
+  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
+                Completion& completion) override;
+  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                 bool before_packets, Completion& completion) override;
+  bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
+  int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
+  bool may_sleep() noexcept override { return endpoint_.may_sleep(); }
+  std::int64_t patience_ns() const noexcept override;
+  std::string describe() const override { return fabric_->describe(); }
+
+ private:
+  struct Card;  // how card() begins
+
+  Route& route(Rank rank);
+  void start(Route& route);
+  bool try_start(Frame& frame);
+  void restart(Route& route);
+  void list(Route& route);
+  void flush();
+
+  // Completions (fabric_link_poll.cc).
+  bool read_events();
+  void settle_sends();
+  void begin_frame(const fi_cq_data_entry& event);
+  void end_frame();
+  int deliver_frame(PacketSink& sink);
+  void failed(const rdma::Failure& failure);
+  void lose(Rank rank, const std::string& why);
+  void look_at_lost() const;
+  [[noreturn]] void give_up(const std::string& sentence) const;
+
+  // One-sided access (fabric_link_access.cc).
+  struct Access {
+    static Access& of(const rdma::Op& op) noexcept {
+      return reinterpret_cast<Access&>(const_cast<rdma::Op&>(op));  // its first member
+    }
+
+    rdma::Op op{rdma::Op::Kind::kAccess};
+    Completion* completion = nullptr;
+    Rank rank = 0;
+    std::optional<rdma::Memory> temporary;  // the local side's, where it needs one of its own
+  };
+  Access* take_access(Rank rank, Completion& completion);
+  void give_back(Access& access);
+  void* local_descriptor(Access& access, std::span<const std::byte> local);
+  void complete(const rdma::Op& op);
+  Rank rank_of(const rdma::Op& op) const;
+
+  // Constant after construction, or after introduce().
+  const Options options_;
+  std::unique_ptr<rdma::Fabric> fabric_;
+  std::uint32_t cookie_;
+  std::size_t address_bytes_ = 0;       // of every process
+  std::vector<std::byte> addresses_;    // by rank, address_bytes_ each
+  std::vector<std::uint32_t> cookies_;  // by rank
+  std::vector<rdma::RemoteKey> keys_;   // by rank
+  // Owned by whoever is inside.
+  std::vector<std::unique_ptr<Route>> routes_;  // by rank
+  std::vector<Route*> unsent_;                  // those with something to send
+  std::uint32_t claimed_ = 0;                   // bytes since the last commit
+  bool polling_ = false;
+  std::array<fi_cq_data_entry, 32> events_{};
+  int event_ = 0;  // the next to look at
+  int events_end_ = 0;
+  bool in_frame_ = false;              // the event before event_ is a frame, not all delivered
+  const std::byte* packet_ = nullptr;  // its next
+  const std::byte* frame_end_ = nullptr;
+  Rank source_ = 0;
+  std::uint32_t under_way_ = 0;      // frames
+  std::uint64_t strays_ = 0;         // frames from outside the job
+  int progress_ = 0;                 // completions since the last poll
+  std::optional<std::string> lost_;  // the first process that could not be reached any more
+  std::int64_t lost_ns_ = 0;
+  std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever under way together
+  std::vector<Access*> free_accesses_;
+  // In the order in which they are made; closed the other way round.
+  rdma::Endpoint endpoint_;
+  std::optional<rdma::Memory> segment_;
+  FramePool frames_;
+  std::optional<Receives> receives_;
+};
+
+}  // namespace am::link

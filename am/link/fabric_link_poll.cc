@@ -1,0 +1,181 @@
+// What comes back from libfabric: frames, and the ends of operations.
+
+#include <rdma/fi_errno.h>
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "am/link/fabric_link.h"
+
+namespace am::link {
+namespace {
+
+constexpr int kRounds = 8;  // of reading completions, in one poll
+// A launcher ends the whole job when a process dies, and says more about it than we could. Without
+// one that does, we do it, after that time.
+constexpr std::int64_t kGraceNs = 1'000'000'000;
+constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what found no room
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// Says that packets are gathered, for as long as it lives.
+class Gathering {
+ public:
+  explicit Gathering(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Gathering() { flag_ = false; }
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+int FabricLink::poll(PacketSink& sink) {
+  const Gathering gathering(polling_);
+  if (lost_) [[unlikely]]
+    look_at_lost();
+  if (!unsent_.empty()) flush();
+  int count = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    if (!in_frame_ && !read_events()) break;
+    do {
+      count += deliver_frame(sink);
+      settle_sends();
+    } while (in_frame_);
+  }
+  receives_->retry();
+  if (!unsent_.empty()) flush();
+  return count + std::exchange(progress_, 0);
+}
+
+bool FabricLink::fetch() {
+  const Gathering gathering(polling_);
+  if (lost_) [[unlikely]]
+    look_at_lost();
+  if (!unsent_.empty()) flush();
+  if (!in_frame_ && read_events()) settle_sends();
+  if (!unsent_.empty()) flush();
+  return in_frame_;
+}
+
+// Asks for completions when all earlier ones are settled. False: there are none.
+bool FabricLink::read_events() {
+  if (event_ != events_end_) return true;
+  event_ = events_end_ = 0;
+  rdma::Failure failure;
+  const int count = endpoint_.poll(events_, failure);
+  if (count > 0) [[likely]]
+    events_end_ = count;
+  if (count < 0) failed(failure);
+  return count > 0;
+}
+
+// Settles completions up to the next frame that has come, which it opens.
+void FabricLink::settle_sends() {
+  while (!in_frame_ && event_ != events_end_) {
+    const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];
+    const rdma::Op& op = rdma::Op::of(event.op_context);
+    switch (op.kind) {
+      case rdma::Op::Kind::kReceive: begin_frame(event); break;
+      case rdma::Op::Kind::kSend: {
+        frames_.give_back(Frame::of(op));
+        --under_way_;
+        break;
+      }
+      case rdma::Op::Kind::kAccess:
+        ++progress_;
+        complete(op);
+        break;
+    }
+  }
+}
+
+void FabricLink::begin_frame(const fi_cq_data_entry& event) {
+  in_frame_ = true;
+  const std::span<const std::byte> frame =
+      receives_->frame(rdma::Op::of(event.op_context), event.buf, event.len);
+  packet_ = frame_end_ = frame.data();
+  if (frame.empty()) return;  // says only that the buffer is full
+  FrameHeader header{};
+  if (frame.size() >= sizeof header) std::memcpy(&header, frame.data(), sizeof header);
+  if (header.cookie != cookie_ || header.source >= options_.size) {
+    ++strays_;  // whoever sent this is not of the job
+    return;
+  }
+  source_ = header.source;
+  packet_ = frame.data() + sizeof header;
+  frame_end_ = frame.data() + frame.size();
+}
+
+int FabricLink::deliver_frame(PacketSink& sink) {
+  if (!in_frame_) return 0;
+  int count = 0;
+  while (packet_ != frame_end_) {
+    const auto left = static_cast<std::size_t>(frame_end_ - packet_);
+    const auto& packet = *reinterpret_cast<const PacketHeader*>(packet_);
+    if (left < sizeof packet || packet.bytes < sizeof packet || packet.bytes % 8 != 0 ||
+        packet.bytes > left) {
+      give_up("a message of rank " + std::to_string(source_) +
+              " is damaged; all programs of a job must be built from the same Splitphase");
+    }
+    packet_ += packet.bytes;  // first: the sink may throw
+    ++count;
+    sink.deliver(source_, packet);
+  }
+  end_frame();
+  return count;
+}
+
+void FabricLink::end_frame() {
+  in_frame_ = false;
+  const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_ - 1)];
+  if (!fabric_->has_multi_recv() || (event.flags & FI_MULTI_RECV) != 0) {
+    receives_->renew(rdma::Op::of(event.op_context));
+  }
+}
+
+std::int64_t FabricLink::patience_ns() const noexcept {
+  if (!unsent_.empty()) return kLookNs;
+  return lost_ ? kGraceNs / 4 : -1;
+}
+
+void FabricLink::failed(const rdma::Failure& failure) {
+  const std::string why = failure.text.empty() ? fi_strerror(failure.code) : failure.text;
+  if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
+    if (failure.code == FI_ETRUNC || failure.code == FI_EMSGSIZE) {
+      ++strays_;  // no frame of ours is that long
+      if (failure.op != nullptr && !fabric_->has_multi_recv()) receives_->renew(*failure.op);
+      return;
+    }
+    give_up("the network has failed: " + why + "; look at the interface, or choose another with " +
+            "SPLITC_INTERFACE");
+  }
+  const Rank rank = rank_of(*failure.op);
+  if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
+    give_up("rank " + std::to_string(rank) + " refused an access to its memory: " + why);
+  }
+  lose(rank, why);
+}
+
+void FabricLink::lose(Rank rank, const std::string& why) {
+  if (lost_) return;
+  lost_ = "lost the way to rank " + std::to_string(rank) + " (" + why +
+          "): its process has ended, or its machine cannot be reached";
+  lost_ns_ = now_ns();
+}
+
+void FabricLink::look_at_lost() const {
+  if (now_ns() - lost_ns_ > kGraceNs) give_up(*lost_);
+}
+
+void FabricLink::give_up(const std::string& sentence) const {
+  options_.fatal(sentence);
+  std::abort();  // not reached
+}
+
+}  // namespace am::link

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "am/link/packet.h"
+#include "am/types.h"
+
+namespace am::link {
+
+// Who gets what comes from the network.
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+  // `packet` is as long as it says, and valid until return. What this throws leaves Link::poll(),
+  // which goes on with the next packet when called again.
+  virtual void deliver(Rank from, const PacketHeader& packet) = 0;
+};
+
+// What waits for a one-sided operation. Lives until called.
+struct Completion {
+  void (*done)(Completion&) = nullptr;  // inside poll() or fetch()
+};
+
+// What Active Messages need from a way of reaching the processes of other nodes.
+//
+// Packets to one process arrive once, in the order of their commits, and leave together where that
+// costs no time. Connections are made at the first use. A process that cannot be reached any more
+// ends the job, with a sentence.
+//
+// Thread rule: one thread at a time. No call blocks.
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  // Room for a packet of `bytes`, a multiple of 8 up to kMaxPacket. Next comes commit().
+  virtual std::byte* claim(Rank to, std::uint32_t bytes) = 0;
+  // The packet leaves now, or with the next poll() if others have left just before.
+  virtual void commit(Rank to) = 0;
+  // So much waits to leave for `to` that what can wait should: poll first.
+  virtual bool congested(Rank to) const noexcept = 0;
+
+  // Hands over what has come and starts what could not start before; returns how many packets and
+  // completions there were.
+  virtual int poll(PacketSink& sink) = 0;
+  // The same, but keeps the packets for poll(). Whether there are any.
+  virtual bool fetch() = 0;
+  // Operations under way, and packets on their way out: poll() is needed to bring them on.
+  virtual bool busy() const noexcept = 0;
+
+  // One-sided access to the segment of another process, if has_rma(). False: no room, poll first.
+  // `to`, `from` and `completion` live until completion.done().
+  virtual bool has_rma() const noexcept = 0;
+  virtual bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
+                        Completion& completion) = 0;
+  // Done: visible at the target. With `before_packets` done means only that `from` may be reused,
+  // and that packets committed from now on arrive later; only if writes_before_packets().
+  virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                         bool before_packets, Completion& completion) = 0;
+  virtual bool writes_before_packets() const noexcept = 0;
+
+  // A descriptor that is readable when there is something to poll for, -1: none.
+  virtual int wait_fd() const noexcept = 0;
+  // Whether one may sleep on it: false when there is something already.
+  virtual bool may_sleep() noexcept = 0;
+  // How long one may sleep at most: some things are not told by a descriptor. -1: no limit.
+  virtual std::int64_t patience_ns() const noexcept = 0;
+
+  virtual std::string describe() const = 0;  // in one line, for people
+};
+
+}  // namespace am::link

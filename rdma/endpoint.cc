@@ -1,0 +1,148 @@
+#include "rdma/endpoint.h"
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rdma/error.h"
+
+namespace rdma {
+namespace {
+
+// What a call that may find no room has returned.
+bool started(ssize_t result, const char* call) {
+  if (result == 0) [[likely]]
+    return true;
+  if (result == -FI_EAGAIN) return false;
+  fail(call, result);
+}
+
+void check(long result, const char* call) {
+  if (result != 0) fail(call, result);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(Fabric& fabric, const Options& options) : fabric_(fabric) {
+  open_queue(options);
+  fi_av_attr addresses{};
+  addresses.type = fabric.info().domain_attr->av_type;
+  fid_av* opened_addresses = nullptr;
+  check(fi_av_open(fabric.domain(), &addresses, &opened_addresses, nullptr), "fi_av_open");
+  addresses_.reset(opened_addresses);
+  fid_ep* opened = nullptr;
+  // libfabric does not write to the info, and does not say so.
+  check(fi_endpoint(fabric.domain(), const_cast<fi_info*>(&fabric.info()), &opened, nullptr),
+        "fi_endpoint");
+  endpoint_.reset(opened);
+  check(fi_ep_bind(opened, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  check(fi_ep_bind(opened, &addresses_->fid, 0), "fi_ep_bind");
+  if (fabric.has_multi_recv()) {
+    std::size_t largest = options.largest_message;
+    check(fi_setopt(&opened->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest),
+          "fi_setopt(FI_OPT_MIN_MULTI_RECV)");
+  }
+  check(fi_enable(opened), "fi_enable");
+}
+
+void Endpoint::open_queue(const Options& options) {
+  fi_cq_attr attributes{};
+  attributes.size = options.operations;
+  attributes.format = FI_CQ_FORMAT_DATA;
+  attributes.wait_obj = options.wait_fd && fabric_.has_wait_fd() ? FI_WAIT_FD : FI_WAIT_NONE;
+  fid_cq* opened = nullptr;
+  check(fi_cq_open(fabric_.domain(), &attributes, &opened, nullptr), "fi_cq_open");
+  queue_.reset(opened);
+  if (attributes.wait_obj == FI_WAIT_FD) {
+    check(fi_control(&opened->fid, FI_GETWAIT, &wait_fd_), "fi_control(FI_GETWAIT)");
+  }
+}
+
+std::vector<std::byte> Endpoint::address() const {
+  std::array<std::byte, 256> bytes;
+  std::size_t length = bytes.size();
+  check(fi_getname(&endpoint_->fid, bytes.data(), &length), "fi_getname");
+  return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)};
+}
+
+fi_addr_t Endpoint::insert(std::span<const std::byte> address) {
+  fi_addr_t result = FI_ADDR_UNSPEC;
+  const int inserted = fi_av_insert(addresses_.get(), address.data(), 1, &result, 0, nullptr);
+  if (inserted != 1) fail("fi_av_insert", inserted < 0 ? inserted : -FI_EINVAL);
+  return result;
+}
+
+bool Endpoint::try_inject(fi_addr_t to, std::span<const std::byte> message) {
+  return started(fi_inject(endpoint_.get(), message.data(), message.size(), to), "fi_inject");
+}
+
+bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* descriptor,
+                        Op& op) {
+  return started(fi_send(endpoint_.get(), message.data(), message.size(), descriptor, to, &op),
+                 "fi_send");
+}
+
+bool Endpoint::try_receive(std::span<std::byte> room, void* descriptor, Op& op) {
+  iovec part{room.data(), room.size()};
+  fi_msg message{};
+  message.msg_iov = &part;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = &op;
+  const std::uint64_t flags = fabric_.has_multi_recv() ? FI_MULTI_RECV : 0;
+  return started(fi_recvmsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_recvmsg");
+}
+
+bool Endpoint::try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,
+                        std::span<std::byte> to, void* descriptor, Op& op) {
+  return started(fi_read(endpoint_.get(), to.data(), to.size(), descriptor, from, key.base + offset,
+                         key.key, &op),
+                 "fi_read");
+}
+
+bool Endpoint::try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offset,
+                         std::span<const std::byte> from, void* descriptor, bool delivered,
+                         Op& op) {
+  iovec part{const_cast<std::byte*>(from.data()), from.size()};
+  fi_rma_iov target{key.base + offset, from.size(), key.key};
+  fi_msg_rma message{};
+  message.msg_iov = &part;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = to;
+  message.rma_iov = &target;
+  message.rma_iov_count = 1;
+  message.context = &op;
+  const std::uint64_t flags = delivered ? FI_DELIVERY_COMPLETE : 0;
+  return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg");
+}
+
+int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
+  const ssize_t count = fi_cq_read(queue_.get(), events.data(), events.size());
+  if (count >= 0) [[likely]]
+    return static_cast<int>(count);
+  if (count == -FI_EAGAIN) return 0;
+  if (count != -FI_EAVAIL) fail("fi_cq_read", count);
+  fi_cq_err_entry entry{};  // zeroed: a provider may fill in only some of it
+  const ssize_t errors = fi_cq_readerr(queue_.get(), &entry, 0);
+  if (errors == -FI_EAGAIN || errors == 0) return 0;
+  if (errors < 0) fail("fi_cq_readerr", errors);
+  failure.op = static_cast<Op*>(entry.op_context);
+  failure.code = entry.err;
+  const char* const words =
+      fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
+  failure.text = words == nullptr ? "" : words;
+  return -1;
+}
+
+void Endpoint::drive() noexcept { fi_cq_read(queue_.get(), nullptr, 0); }
+
+bool Endpoint::may_sleep() noexcept {
+  struct fid* waited_for = &queue_->fid;
+  return fi_trywait(fabric_.fabric(), &waited_for, 1) == FI_SUCCESS;
+}
+
+}  // namespace rdma

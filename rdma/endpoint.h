@@ -1,0 +1,92 @@
+#pragma once
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdma/fabric.h"
+#include "rdma/fid.h"
+#include "rdma/memory.h"
+#include "rdma/op.h"
+
+namespace rdma {
+
+// What libfabric says of an operation that could not be completed.
+struct Failure {
+  Op* op = nullptr;  // nullptr: of no operation in particular
+  int code = 0;      // fi_errno
+  std::string text;  // the provider's words
+};
+
+// A reliable endpoint that sends to any other one and reads and writes registered memory
+// (FI_EP_RDM), with its address vector and completion queue.
+//
+// The try_ calls return false when the provider has no room now: poll and ask again. They throw
+// Error when the operation cannot be started at all.
+//
+// Thread rule: one thread at a time; drive() besides if the fabric was opened thread-safe.
+class Endpoint {
+ public:
+  struct Options {
+    std::size_t operations = 1024;       // that may be under way at a time, receives included
+    bool wait_fd = true;                 // make wait_fd(), where the provider can
+    std::size_t largest_message = 4096;  // of those received, in bytes
+  };
+
+  Endpoint(Fabric& fabric, const Options& options);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // What others need to reach this endpoint: the provider's format.
+  std::vector<std::byte> address() const;
+  // Makes the owner of `address` reachable. Nothing is sent yet.
+  fi_addr_t insert(std::span<const std::byte> address);
+
+  // Sends at most Fabric::inject_bytes(), which may be reused on return; nothing is reported.
+  [[nodiscard]] bool try_inject(fi_addr_t to, std::span<const std::byte> message);
+  [[nodiscard]] bool try_send(fi_addr_t to, std::span<const std::byte> message, void* descriptor,
+                              Op& op);
+  // Offers room for messages: for many if the fabric has_multi_recv(), else for one.
+  [[nodiscard]] bool try_receive(std::span<std::byte> room, void* descriptor, Op& op);
+
+  [[nodiscard]] bool try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,
+                              std::span<std::byte> to, void* descriptor, Op& op);
+  // Complete when the bytes are in the target's memory, if `delivered`, else when `from` may be
+  // reused.
+  [[nodiscard]] bool try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offset,
+                               std::span<const std::byte> from, void* descriptor, bool delivered,
+                               Op& op);
+
+  // Completions that have come, at most events.size(); makes the provider progress. When the next
+  // one is a failure: returns -1, and `failure` tells.
+  int poll(std::span<fi_cq_data_entry> events, Failure& failure);
+  // Makes the provider progress and takes no completion. Any thread, if the fabric is thread-safe.
+  void drive() noexcept;
+
+  int wait_fd() const noexcept { return wait_fd_; }  // -1: none
+  // Whether a sleep on wait_fd() would wake for what comes from now on; false: poll first.
+  bool may_sleep() noexcept;
+
+  fid_ep& fid() noexcept { return *endpoint_; }
+
+  // Ends all that is under way, unreported: its memory may go now. Nothing else may be called.
+  void close() noexcept { endpoint_.reset(); }
+
+ private:
+  void open_queue(const Options& options);
+
+  Fabric& fabric_;
+  Fid<fid_cq> queue_;
+  Fid<fid_av> addresses_;
+  Fid<fid_ep> endpoint_;  // closed first
+  int wait_fd_ = -1;
+};
+
+}  // namespace rdma
