@@ -135,6 +135,14 @@ double Messages::one_way(int messages) {
   return watch.ns() / messages;
 }
 
+void Messages::serve_until_through() {
+  if (pair_.first()) {
+    endpoint_.request<&on_one_way>(1, std::uint64_t{0});
+  } else {
+    serve(1);
+  }
+}
+
 double Messages::stream_long(std::size_t bytes, int messages, std::size_t places) {
   const std::span<const std::byte> payload(pair_.source(), bytes);
   const Stopwatch watch;

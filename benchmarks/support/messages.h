@@ -27,6 +27,8 @@ class Messages {
   double flood(int pairs);
   // From rank 1 to rank 0 without answers, until the last has been handled.
   double one_way(int messages);
+  // Rank 1 handles what comes, until rank 0 calls this, too.
+  void serve_until_through();
   // Long requests of `bytes` to `places` places in turn, answered by short replies; until all
   // answers are here.
   double stream_long(std::size_t bytes, int messages, std::size_t places);

@@ -11,10 +11,15 @@ namespace bench {
 void Pair::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
 
 Pair::Pair(am::Job& job, am::Bundle& bundle, std::uint64_t offset)
-    : bundle_(bundle), me_(job.rank()), offset_((offset + 4095) / 4096 * 4096) {
-  board_ = reinterpret_cast<Board*>(job.router().peer(0).segment + offset_);
+    : bundle_(bundle),
+      me_(job.rank()),
+      offset_((offset + 4095) / 4096 * 4096),
+      near_(job.router().peer(0).segment != nullptr && job.router().peer(1).segment != nullptr) {
+  std::byte* const board = job.router().peer(near_ ? 0 : me_).segment;
+  board_ = reinterpret_cast<Board*>(board + offset_);
   for (am::Rank rank : {0u, 1u}) {
-    buffers_[rank] = job.router().peer(rank).segment + buffer_offset();
+    std::byte* const segment = job.router().peer(rank).segment;
+    buffers_[rank] = segment != nullptr ? segment + buffer_offset() : nullptr;
   }
   if (me_ > 1) return;  // not one of the pair: costs it nothing
   source_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, kBufferBytes)));
@@ -23,6 +28,10 @@ Pair::Pair(am::Job& job, am::Bundle& bundle, std::uint64_t offset)
 }
 
 void Pair::meet() {
+  if (!near_) {
+    meeting_([this] { bundle_.poll(); });
+    return;
+  }
   ++meetings_;
   board_->met[me_].publish(meetings_);
   spin_until([this] {
@@ -55,11 +64,11 @@ double Pair::round_trips(Line& line, std::uint64_t& sequence, int count) {
 
 double Pair::probe() { return round_trips(board_->probe, probed_, 50); }
 
-std::vector<Samples> Pair::interleave(int reps, std::initializer_list<Contender> contenders) {
+std::vector<Samples> Pair::interleave(int reps, const std::vector<Contender>& contenders) {
   std::vector<Samples> samples(contenders.size());
   for (int rep = 0; rep < reps; ++rep) {
     meet();
-    probes_.add(probe());
+    if (near_) probes_.add(probe());
     std::size_t i = 0;
     for (const Contender& contender : contenders) {
       meet();

@@ -37,12 +37,14 @@ Placement::Placement(am::Job& job) {
 }
 
 double Placement::settled(Pair& pair) {
+  if (!pair.near()) return 0;
   Samples samples;
   for (int i = 0; i < 100; ++i) samples.add(pair.probe());
   return samples.median();
 }
 
 std::string Placement::regime(const Pair& pair) const {
+  if (!pair.near()) return "placement: not to be seen from different nodes";
   const Samples& probes = pair.probes();
   const double least = std::min({before_, after_, probes.minimum()});
   const double strayed = probes.share_beyond(kSpread * least);

@@ -17,7 +17,8 @@ class Placement {
   // Collective over the job: learns to which cores the processes are bound.
   explicit Placement(am::Job& job);
 
-  // Both ranks of the pair, before the first and after the last measurement.
+  // Both ranks of the pair, before the first and after the last measurement. Nothing can be seen
+  // of a pair that is not on one node.
   void before(Pair& pair) { before_ = settled(pair); }
   void after(Pair& pair) { after_ = settled(pair); }
 

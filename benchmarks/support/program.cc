@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "benchmarks/support/placement.h"
 #include "splitc/splitc.h"
@@ -26,6 +27,21 @@ void add_probe(const Report& report, const char* name, double ns) {
   report.add({.name = name, .bytes = 8, .value = ns, .median = ns, .route = "raw"});
 }
 
+}  // namespace
+
+std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
+  const am::Config& config = job.config();
+  options.provider = config.provider.empty() ? "net" : config.provider;
+  options.interface = config.interface;
+  const bool paired = job.rank() < 2;
+  const std::size_t bytes = paired ? Pair::kBufferBytes : 0;
+  return std::make_unique<RawFabric>(job, options,
+                                     std::span(paired ? pair.buffer(pair.me()) : nullptr, bytes),
+                                     std::span(pair.source(), bytes));
+}
+
+namespace {
+
 int measure(const Program& program, const Options& options, splitc::World& world) {
   am::Job& job = world.job();
   am::Bundle& bundle = world.bundle();
@@ -33,17 +49,27 @@ int measure(const Program& program, const Options& options, splitc::World& world
   const bool paired = job.rank() < 2;
   const Report report(options.csv, job.rank() == 0, program.route);
   Placement placement(job);
-  report.say(program.name + ": " + program.what + ". It can measure:");
-  report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
-             placement.binding());
-  report.begin();
   Messages::add_handlers(endpoint);
   // Element i is on process i mod size: this many bytes in each segment.
   const auto scratch = splitc::all_spread_malloc<std::byte>(Pair::kScratchBytes * job.size());
   Pair pair(job, bundle, scratch.offset());
   Raw raw(pair);
   Messages messages(pair, bundle, endpoint);
-  Bench bench{job, bundle, endpoint, options, report, pair, raw, messages};
+  std::unique_ptr<RawFabric> fabric;
+  std::unique_ptr<RawNetwork> network;
+  if (program.where == Where::kNetwork) {
+    fabric = open_fabric(job, pair, {});
+    if (paired) {
+      network = std::make_unique<RawNetwork>(pair, *fabric);
+      pair.meet_over([&](const auto& meanwhile) { network->meet(meanwhile); });
+    }
+  }
+  report.say(program.name + ": " + program.what + ". It can measure:");
+  report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
+             placement.binding());
+  if (fabric != nullptr) report.say(fabric->describe());
+  report.begin();
+  Bench bench{job, bundle, endpoint, options, report, pair, raw, messages, network.get()};
   if (paired) placement.before(pair);
   for (const Measurement& measurement : program.measurements) {
     if (!chosen(options, measurement.name)) continue;
@@ -52,7 +78,7 @@ int measure(const Program& program, const Options& options, splitc::World& world
   }
   if (paired) placement.after(pair);
   report.say(placement.regime(pair));
-  if (options.csv) {
+  if (options.csv && pair.near()) {
     add_probe(report, "line_round_trip_before", placement.round_trip_before_ns());
     add_probe(report, "line_round_trip_after", placement.round_trip_after_ns());
   }
@@ -73,6 +99,15 @@ int run_program(int argc, char** argv, const Program& program) {
                    "%s: measures between two processes and this is a job of one; start it with "
                    "splitcrun -n 2 %s\n",
                    program.name.c_str(), argv[0]);
+      return 2;
+    }
+    am::Router& router = job.router();
+    const bool apart = (router.peer(0).segment == nullptr) != (router.peer(1).segment == nullptr);
+    if (program.where == Where::kNode && apart) {
+      std::fprintf(stderr,
+                   "%s: measures between two processes of one node, and ranks 0 and 1 are on "
+                   "different ones; the benchmark network measures those\n",
+                   program.name.c_str());
       return 2;
     }
     return measure(program, *options, splitc::world());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "benchmarks/support/options.h"
 #include "benchmarks/support/pair.h"
 #include "benchmarks/support/raw.h"
+#include "benchmarks/support/raw_network.h"
 #include "benchmarks/support/report.h"
 
 namespace bench {
@@ -23,6 +25,7 @@ struct Bench {
   Pair& pair;
   Raw& raw;
   Messages& messages;
+  RawNetwork* raw_network;  // of programs that measure the network
 
   // Repetitions of a measurement.
   int reps(int usual) const {
@@ -40,12 +43,24 @@ struct Measurement {
   bool everyone = false;  // all processes take part; else ranks 0 and 1, and the others sleep
 };
 
+// What ranks 0 and 1 must be to one another.
+enum class Where {
+  kNode,      // on one node
+  kAnywhere,  // it does not matter
+  kNetwork,   // reachable by libfabric, wherever they are
+};
+
 struct Program {
   std::string name;
   std::string what;
   std::vector<Measurement> measurements;
   std::string route = "node";  // how the peer is reached
+  Where where = Where::kNode;
 };
+
+// libfabric between the processes of the job, on the provider and the interface that the settings
+// name, with the pair's memory at both ends. Of `options` the rest counts. Collective.
+std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options);
 
 // main() of a benchmark: says what it can measure and where it runs, measures what was asked for
 // one after the other, and says in which placement that was. Returns the exit code.
