@@ -2,27 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
+#include <iterator>
 
 #include "rdma/error.h"
 
 namespace rdma {
 namespace {
 
-// Providers by how fast they are, hardware first. Later ones are used only where nothing above is.
+using Names = std::set<std::string>;
+
+// Providers by how fast they are: hardware, then TCP as the system does it, then what is emulated.
 constexpr std::string_view kBestFirst[] = {
     "cxi",   "opx", "efa", "verbs;ofi_rxm", "psm3",        "psm2",    "psm",        "gni",
     "verbs", "tcp", "net", "tcp;ofi_rxm",   "net;ofi_rxm", "sockets", "udp;ofi_rxd"};
 
-// One machine only, or without RMA, or layers for others: used when named.
+// For one machine, without RMA, or made of others: used when named.
 constexpr std::string_view kOnlyNamed[] = {"shm", "sm2", "lnx", "ofi_mrail", "ofi_rstream"};
 
-std::uint64_t hash(std::string_view text) {  // FNV-1a, then mixed so that every bit counts
+std::uint64_t hash(std::string_view text) {  // FNV-1a, and mixed so that every bit counts
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  value ^= value >> 32;
-  return (value * 0x9e3779b97f4a7c15) >> 17;
+  return ((value ^ value >> 32) * 0x9e3779b97f4a7c15) >> 24;
 }
 
 std::vector<std::string_view> layers(std::string_view name) {
@@ -46,95 +46,128 @@ bool only_named(std::string_view provider) {
                              [&](std::string_view name) { return has_layer(provider, name); });
 }
 
-std::size_t speed_rank(std::string_view provider) {
-  const auto* at = std::ranges::find(kBestFirst, provider);
-  return static_cast<std::size_t>(at - std::begin(kBestFirst));
-}
-
 bool is_ipv6(const Offer& offer) { return offer.address.find(':') != std::string::npos; }
 
-const Interface* find(std::span<const Interface> machine, const std::string& name) {
-  const auto at = std::ranges::find(machine, name, &Interface::name);
-  return at == machine.end() ? nullptr : &*at;
-}
-
-bool on_interface(const Offer& offer, const std::string& wanted) {
-  return wanted == offer.interface || wanted == offer.address || wanted == offer.network ||
-         in_subnet(offer.address, wanted);
-}
-
-std::string joined(const std::set<std::string>& all) {
+std::string joined(const Names& all) {
   std::string text;
   for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
   return text.empty() ? "none" : text;
 }
 
 std::string up_interfaces(std::span<const Interface> machine) {
-  std::set<std::string> up;
+  Names up;
   for (const Interface& one : machine) {
     if (one.up && !one.addresses.empty()) up.insert(one.name);
   }
   return joined(up);
 }
 
-// Throws when the interface that the user named is known to be of no use.
-void check_named(const FabricOptions& options, std::span<const Interface> machine) {
-  const Interface* named = find(machine, options.interface);
-  if (named == nullptr) return;
-  const std::string but = !named->up                 ? " is down"
-                          : named->addresses.empty() ? " has no address"
-                                                     : "";
-  if (but.empty()) return;
-  throw Error("rdma: the interface " + named->name + but +
-              "; those that can be used are: " + up_interfaces(machine));
+const Interface* find(std::span<const Interface> machine, const std::string& name) {
+  const auto at = std::ranges::find(machine, name, &Interface::name);
+  return at == machine.end() ? nullptr : &*at;
 }
 
-// Why the offer is not taken by default; "" when it is.
-std::string refusal(const Offer& offer, const FabricOptions& options,
-                    std::span<const Interface> machine) {
+// The interface that a name, an address or a subnet means.
+bool means(const std::string& wanted, const Interface& one) {
+  return wanted == one.name || std::ranges::any_of(one.addresses, [&](const std::string& address) {
+           return in_subnet(address, wanted);
+         });
+}
+
+bool means(const std::string& wanted, const Offer& offer) {
+  return wanted == offer.interface || wanted == offer.device || wanted == offer.network ||
+         in_subnet(offer.address, wanted);
+}
+
+// Why the offer is not taken; "" when it is.
+std::string refusal(const Offer& offer, const FabricOptions& options, const Interface* interface) {
   if (options.provider.empty() && only_named(offer.provider)) return "is used only when named";
-  const Interface* device = find(machine, offer.interface);
-  if (device != nullptr && !device->up) return "is down";
+  if (interface != nullptr && !interface->up) return "is down";
   if (!options.interface.empty()) {
-    return on_interface(offer, options.interface) ? "" : "is not " + options.interface;
+    return means(options.interface, offer) ? "" : "is not " + options.interface;
   }
-  if (device != nullptr && device->loopback && !options.one_host) {
+  if (interface != nullptr && interface->loopback && !options.one_host) {
     return "is loopback, and other machines take part";
   }
-  if (device != nullptr && !device->kind.empty()) return "is " + device->kind;
+  if (interface != nullptr && !interface->kind.empty()) return "is " + interface->kind;
   if (link_local(offer.address)) return "has an address of one link only";
   return "";
 }
 
-[[noreturn]] void throw_unknown_provider(std::span<const Offer> offers,
-                                         const FabricOptions& options) {
-  std::set<std::string> known;
-  for (const Offer& offer : offers) known.insert(offer.provider);
-  throw Error("rdma: libfabric has no provider " + options.provider +
-              " with reliable datagrams here; those it has are: " + joined(known));
-}
-
-[[noreturn]] void throw_none(const std::map<std::string, std::set<std::string>>& refused,
-                             const FabricOptions& options, std::span<const Interface> machine) {
-  if (!options.interface.empty()) {
-    throw Error("rdma: no network interface, address or subnet " + options.interface +
-                " for the provider " + (options.provider.empty() ? "(any)" : options.provider) +
-                "; interfaces that are up: " + up_interfaces(machine));
-  }
-  std::string why;
-  for (const auto& [what, providers] : refused) {
-    why += (why.empty() ? "" : "; ") + what + " (" + joined(providers) + ")";
-  }
-  throw Error("rdma: no network can be used: " + (why.empty() ? "libfabric offers none" : why) +
-              "; name a provider and an interface to use one all the same");
-}
-
 // Smaller is better.
-auto worth(const Offer& offer, const FabricOptions& options, std::span<const Interface> machine) {
-  const Interface* device = find(machine, offer.interface);
-  const bool loopback = device != nullptr && device->loopback;
-  return std::array<std::size_t, 4>{speed_rank(offer.provider), loopback != options.one_host,
-                                    link_local(offer.address), is_ipv6(offer)};
+auto worth(const Offer& offer, const FabricOptions& options, const Interface* interface) {
+  const auto* speed = std::ranges::find(kBestFirst, offer.provider);
+  const bool loopback = interface != nullptr && interface->loopback;
+  return std::array<std::size_t, 4>{static_cast<std::size_t>(speed - std::begin(kBestFirst)),
+                                    loopback != options.one_host, link_local(offer.address),
+                                    is_ipv6(offer)};
+}
+
+[[noreturn]] void throw_unknown_provider(std::span<const Offer> offers, const std::string& wanted) {
+  Names known;
+  for (const Offer& offer : offers) known.insert(offer.provider);
+  throw Error("rdma: libfabric has no provider " + wanted +
+              " here that can send reliable datagrams; those it has are: " + joined(known));
+}
+
+// Throws: nothing goes by the interface that the user named.
+[[noreturn]] void throw_interface(const FabricOptions& options,
+                                  std::span<const Interface> machine) {
+  const std::string& wanted = options.interface;
+  const std::string those = "; interfaces that are up: " + up_interfaces(machine);
+  const auto at =
+      std::ranges::find_if(machine, [&](const Interface& i) { return means(wanted, i); });
+  if (at == machine.end()) {
+    throw Error("rdma: this machine has no network interface, address or subnet " + wanted + those);
+  }
+  const std::string name =
+      "the interface " + at->name + (wanted == at->name ? "" : " (" + wanted + ")");
+  if (!at->up) throw Error("rdma: " + name + " is down" + those);
+  if (at->addresses.empty()) throw Error("rdma: " + name + " has no address" + those);
+  throw Error("rdma: the provider " + (options.provider.empty() ? "(any)" : options.provider) +
+              " does not use " + name + "; name another, or none");
+}
+
+[[noreturn]] void throw_none(const Choice& choice, const FabricOptions& options) {
+  const std::string who = options.provider.empty() ? "" : " with the provider " + options.provider;
+  if (choice.refused.empty()) {
+    throw Error("rdma: libfabric offers no network" + who +
+                "; install a provider, or look what the variable FI_PROVIDER leaves of them");
+  }
+  std::string refused;
+  for (const auto& [why, providers] : choice.refused) {
+    refused += (refused.empty() ? "" : "; ") + why + " (" + joined(providers) + ")";
+  }
+  throw Error("rdma: no network can be used" + who + ": " + refused +
+              "; name an interface to use it all the same");
+}
+
+// Those that the user means by `wanted`: by the whole name if there is such a provider.
+std::vector<std::size_t> of_provider(std::span<const Offer> offers, const std::string& wanted) {
+  const bool exact = std::ranges::find(offers, wanted, &Offer::provider) != offers.end();
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const std::string& provider = offers[i].provider;
+    if (wanted.empty() || (exact ? provider == wanted : names_provider(wanted, provider))) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+// Those that may be used, in the order given, and the others' reasons.
+Choice sift(std::span<const Offer> offers, const std::vector<std::size_t>& from,
+            const FabricOptions& options, std::span<const Interface> machine) {
+  Choice choice;
+  for (const std::size_t i : from) {
+    const std::string why = refusal(offers[i], options, find(machine, offers[i].interface));
+    if (why.empty()) {
+      choice.order.push_back(i);
+    } else if (options.interface.empty()) {
+      choice.refused[offers[i].interface + " " + why].insert(offers[i].provider);
+    }
+  }
+  return choice;
 }
 
 }  // namespace
@@ -147,37 +180,42 @@ Way way_of(const Offer& offer) {
 }
 
 bool names_provider(std::string_view wanted, std::string_view provider) {
-  if (wanted == provider || has_layer(provider, wanted)) return true;
-  return wanted == "tcp" && provider == "net";
+  if (wanted == "tcp" && provider == "net") return true;
+  return std::ranges::all_of(layers(wanted),
+                             [&](std::string_view layer) { return has_layer(provider, layer); });
 }
 
-std::vector<std::size_t> choose(std::span<const Offer> offers, const FabricOptions& options,
-                                std::span<const Interface> machine) {
-  const auto named = [&](const Offer& offer) {
-    return options.provider.empty() || names_provider(options.provider, offer.provider);
-  };
-  const bool exact = std::ranges::find(offers, options.provider, &Offer::provider) != offers.end();
-  if (std::ranges::none_of(offers, named) && !offers.empty()) {
-    throw_unknown_provider(offers, options);
-  }
-  check_named(options, machine);
-  std::vector<std::size_t> order;
-  std::map<std::string, std::set<std::string>> refused;
-  for (std::size_t i = 0; i < offers.size(); ++i) {
-    if (exact ? offers[i].provider != options.provider : !named(offers[i])) continue;
-    const std::string why = refusal(offers[i], options, machine);
-    if (why.empty()) {
-      order.push_back(i);
-    } else {
-      refused[offers[i].interface + " " + why].insert(offers[i].provider);
-    }
-  }
-  if (order.empty()) throw_none(refused, options, machine);
-  std::ranges::stable_sort(order, {},
-                           [&](std::size_t i) { return worth(offers[i], options, machine); });
+Choice choose(std::span<const Offer> offers, const FabricOptions& options,
+              std::span<const Interface> machine) {
+  const std::vector<std::size_t> named = of_provider(offers, options.provider);
+  if (named.empty() && !offers.empty()) throw_unknown_provider(offers, options.provider);
+  Choice choice = sift(offers, named, options, machine);
+  if (choice.order.empty() && !options.interface.empty()) throw_interface(options, machine);
+  if (choice.order.empty()) throw_none(choice, options);
+  std::ranges::stable_sort(choice.order, {}, [&](std::size_t i) {
+    return worth(offers[i], options, find(machine, offers[i].interface));
+  });
   std::set<std::uint64_t> seen;
-  std::erase_if(order, [&](std::size_t i) { return !seen.insert(way_of(offers[i]).key).second; });
-  return order;
+  std::erase_if(choice.order,
+                [&](std::size_t i) { return !seen.insert(way_of(offers[i]).key).second; });
+  return choice;
+}
+
+std::size_t pick(const Choice& choice, std::span<const Offer> offers, Way way,
+                 std::span<const Interface> machine) {
+  std::vector<std::size_t> fits;
+  std::ranges::copy_if(choice.order, std::back_inserter(fits),
+                       [&](std::size_t i) { return way.includes(way_of(offers[i])); });
+  if (fits.empty()) {
+    throw Error(
+        "rdma: the provider and network that all processes agreed on are not offered to this one "
+        "any more; start the job again");
+  }
+  const auto routed = std::ranges::find_if(fits, [&](std::size_t i) {
+    const Interface* interface = find(machine, offers[i].interface);
+    return interface != nullptr && interface->default_route;
+  });
+  return way.is_any_network() && routed != fits.end() ? *routed : fits.front();
 }
 
 }  // namespace rdma

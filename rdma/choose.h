@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rdma/interface.h"
@@ -13,55 +16,76 @@
 namespace rdma {
 
 // Equal for two processes that can talk that way: provider and network, hashed. Plain bytes, to be
-// exchanged. A key whose network is any() stands for all networks that are routed to one another.
+// exchanged.
 struct Way {
   std::uint64_t key = 0;
 
-  Way any() const { return {key & ~kNetwork}; }
-  bool routed() const { return (key & kRoutable) != 0; }  // its network is joined to others by IP
-  bool is_any() const { return (key & kNetwork) == 0; }
-  bool includes(Way other) const { return *this == other || (is_any() && other.any() == *this); }
+  // The network is joined to others by IP routing, as far as can be told.
+  bool routable() const { return (key & kRoutable) != 0; }
+
+  // The same provider on whichever network: for processes on networks routed to one another.
+  Way any_network() const { return {key & ~kNetwork}; }
+  bool is_any_network() const { return (key & kNetwork) == 0; }
+
+  bool includes(Way other) const {
+    return *this == other || (is_any_network() && other.any_network() == *this);
+  }
   bool operator==(const Way&) const = default;
 
   static constexpr std::uint64_t kNetwork = 0x7fff'ffff;
   static constexpr std::uint64_t kRoutable = 0x8000'0000;
 };
+static_assert(std::is_trivially_copyable_v<Way> && sizeof(Way) == 8);
 
+// What a user may say.
 struct FabricOptions {
-  std::string provider;   // "": choose; else libfabric's name ("tcp;ofi_rxm", "net", ...) or "rxm"
+  std::string provider;   // "": choose; else as libfabric names it ("net"), or a layer ("rxm")
   std::string interface;  // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
   bool one_host = false;  // all processes are on this machine: loopback is best; else it is no use
   bool thread_safe = false;       // several threads at a time; else one per completion queue
-  bool claim_local_keys = false;  // for tests: as if the provider needed keys for local buffers
+  bool claim_local_keys = false;  // for tests: as if the provider needed FI_MR_LOCAL
 };
 
 // One way of talking that a provider offers.
 struct Offer {
   std::string provider;   // as libfabric names it
   std::string network;    // libfabric's fabric: a subnet, or the provider's own name
-  std::string interface;  // a network interface, or the provider's own name of the device
+  std::string device;     // libfabric's domain: an interface, or the provider's own name
+  std::string interface;  // the network interface, where one is known; else as device
   std::string address;    // IPv4 or IPv6; "" for providers with addresses of their own
   std::string host;       // where the network does not leave this machine: what names the machine
 };
-
-Way way_of(const Offer& offer);
-
-// Whether a user who says `wanted` means `provider`. "tcp" means native tcp and its older name net.
-bool names_provider(std::string_view wanted, std::string_view provider);
-
-// Indices into `offers`, best first, one for each way. Throws Error when none is left: says what
-// there is, and why each was refused.
-std::vector<std::size_t> choose(std::span<const Offer> offers, const FabricOptions& options,
-                                std::span<const Interface> machine);
 
 struct Candidate {
   Way way;
   std::string provider, network, interface;  // for people
 };
 
+struct Choice {
+  std::vector<std::size_t> order;  // indices of offers, best first, one for each way; at least one
+  // "docker0 is a container bridge": who would have used it. Empty when the user named one.
+  std::map<std::string, std::set<std::string>> refused;
+};
+
+Way way_of(const Offer& offer);
+
+// Whether a user who says `wanted` means `provider`: all layers named are in it. "tcp" means native
+// tcp by its older name, net, too.
+bool names_provider(std::string_view wanted, std::string_view provider);
+
+// Throws Error when nothing is left: says what there is, and why each was refused.
+Choice choose(std::span<const Offer> offers, const FabricOptions& options,
+              std::span<const Interface> machine);
+
+// The best of `choice` that `way` includes; on whichever network, one with the way out (the default
+// route) comes first. Throws Error when there is none.
+std::size_t pick(const Choice& choice, std::span<const Offer> offers, Way way,
+                 std::span<const Interface> machine);
+
 // The same result in every process that gives the same lists. lists[r]: the ways of rank r, best
 // first. The first way of rank 0 that everybody has; else the first that leads to everybody's
-// networks by routing. Throws Error naming the ranks that are apart; `mine` gives ways their names.
+// networks by routing. Throws Error naming the ranks that are apart; `mine`, the candidates of the
+// calling process, gives ways their names.
 Way common_way(const std::vector<std::vector<Way>>& lists, std::span<const Candidate> mine = {});
 
 }  // namespace rdma

@@ -64,7 +64,7 @@ Way common_way(const std::vector<std::vector<Way>>& lists, std::span<const Candi
     if (ranks_without(lists, way).empty()) return way;
   }
   for (const Way way : lists[0]) {
-    if (way.routed() && ranks_without(lists, way.any()).empty()) return way.any();
+    if (way.routable() && ranks_without(lists, way.any_network()).empty()) return way.any_network();
   }
   throw_apart(lists, mine);
 }

@@ -36,7 +36,6 @@ const std::error_category& category() {
 std::string remedy(long fi_result) {
   switch (std::labs(fi_result)) {
     case FI_ENOMEM:
-    case FI_EPERM:
       return "; the limit of pinned memory (ulimit -l) is " + memlock_text() +
              ": raise it (memlock in /etc/security/limits.conf, LimitMEMLOCK= of the daemon that "
              "starts the job) or ask for less memory";

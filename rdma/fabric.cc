@@ -77,6 +77,7 @@ bool stays_on_host(const Offer& offer) {
 Offer offer_of(const fi_info& info, const std::vector<Interface>& machine) {
   Offer offer{.provider = info.fabric_attr->prov_name,
               .network = info.fabric_attr->name,
+              .device = info.domain_attr->name,
               .interface = info.domain_attr->name,
               .address = "",
               .host = ""};
@@ -97,25 +98,27 @@ struct Found {
   std::vector<Offer> offers;  // offers[i] tells of infos[i]
 };
 
-// Everything that meets a demand, each way as it meets the first of them.
+void add(Found& found, const fi_info& info, const std::vector<Interface>& machine) {
+  Offer offer = offer_of(info, machine);
+  const bool known = std::ranges::any_of(found.offers, [&](const Offer& other) {
+    return way_of(other) == way_of(offer) && other.device == offer.device &&
+           other.address == offer.address;
+  });
+  if (known) return;  // libfabric lists some things several times
+  found.infos.emplace_back(fi_dupinfo(&info));
+  found.offers.push_back(std::move(offer));
+}
+
+// Everything that meets a demand, each as it meets the first.
 Found find_all(const FabricOptions& options, const std::vector<Interface>& machine) {
   Found found;
   for (const Demand& demand : kDemands) {
     const Info list = ask(*make_hints(demand, options));
     for (const fi_info* one = list.get(); one != nullptr; one = one->next) {
-      // With an order of writes, shm gives up copying straight into the target's memory.
-      if ((demand.order & FI_ORDER_SAW) != 0 &&
-          std::string_view(one->fabric_attr->prov_name) == "shm") {
-        continue;
-      }
-      Offer offer = offer_of(*one, machine);
-      const Way way = way_of(offer);
-      const bool known = std::ranges::any_of(found.offers, [&](const Offer& other) {
-        return way_of(other) == way && other.interface == offer.interface;
-      });
-      if (known) continue;
-      found.infos.emplace_back(fi_dupinfo(one));
-      found.offers.push_back(std::move(offer));
+      // Where writes have an order, shm does not copy straight into the target's memory any more.
+      const bool costs = (demand.order & FI_ORDER_SAW) != 0 &&
+                         std::string_view(one->fabric_attr->prov_name) == "shm";
+      if (!costs) add(found, *one, machine);
     }
   }
   return found;
@@ -142,7 +145,30 @@ bool can_open_wait_fd(fid_domain* domain) {
 bool can_complete_delivery(const fi_info& info) {
   const Info hints(fi_dupinfo(&info));
   hints->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
-  return ask(*hints) != nullptr;
+  fi_info* found = nullptr;
+  const int result = fi_getinfo(version(), nullptr, nullptr, 0, hints.get(), &found);
+  const Info closes(found);
+  return result == 0;
+}
+
+// Why `picked`, for people.
+std::string reason(const FabricOptions& options, const Found& found, const Choice& choice,
+                   const Candidate& picked) {
+  std::vector<std::string> providers;
+  for (const std::size_t i : choice.order) {
+    const std::string& one = found.offers[i].provider;
+    if (std::ranges::find(providers, one) == providers.end()) providers.push_back(one);
+  }
+  std::string text = "best of";
+  for (const std::string& one : providers) text += (one == providers.front() ? " " : ", ") + one;
+  if (!options.provider.empty()) text = "provider as named";
+  if (!options.interface.empty()) text += "; interface as named";
+  for (const auto& [why, refused] : choice.refused) {
+    const bool network =
+        why.starts_with(picked.interface + " ") || refused.contains(why.substr(0, why.find(' ')));
+    if (!network) text += "; " + why;
+  }
+  return text;
 }
 
 }  // namespace
@@ -151,7 +177,7 @@ std::vector<Candidate> Fabric::candidates(const Options& options) {
   const std::vector<Interface> machine = interfaces();
   const Found found = find_all(options, machine);
   std::vector<Candidate> all;
-  for (const std::size_t i : choose(found.offers, options, machine)) {
+  for (const std::size_t i : choose(found.offers, options, machine).order) {
     if (all.size() < kMaxCandidates) all.push_back(candidate_of(found.offers[i]));
   }
   return all;
@@ -160,14 +186,11 @@ std::vector<Candidate> Fabric::candidates(const Options& options) {
 Fabric::Fabric(const Options& options, Way way) {
   const std::vector<Interface> machine = interfaces();
   Found found = find_all(options, machine);
-  for (const std::size_t i : choose(found.offers, options, machine)) {
-    if (!way.includes(way_of(found.offers[i])) || info_ != nullptr) continue;
-    candidate_ = candidate_of(found.offers[i]);
-    info_ = std::move(found.infos[i]);
-  }
-  if (info_ == nullptr) {
-    throw Error("rdma: the network that all processes agreed on is gone; start the job again");
-  }
+  const Choice choice = choose(found.offers, options, machine);
+  const std::size_t picked = pick(choice, found.offers, way, machine);
+  candidate_ = candidate_of(found.offers[picked]);
+  reason_ = reason(options, found, choice, candidate_) + (way.is_any_network() ? "; routed" : "");
+  info_ = std::move(found.infos[picked]);
   const std::string what = candidate_.provider + " on " + candidate_.interface;
   fid_fabric* fabric = nullptr;
   int result = fi_fabric(info_->fabric_attr, &fabric, nullptr);
@@ -190,7 +213,8 @@ std::string Fabric::describe() const {
   if (has_multi_recv()) text += ", FI_MULTI_RECV";
   if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";
   if (needs_local_keys()) text += ", FI_MR_LOCAL";
-  return text + (has_wait_fd() ? ", wait by descriptor" : ", wait by polling");
+  text += has_wait_fd() ? ", wait by descriptor" : ", wait by polling";
+  return text + " (" + reason_ + ")";
 }
 
 }  // namespace rdma

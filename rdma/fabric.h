@@ -40,7 +40,8 @@ class Fabric {
   fid_domain* domain() const { return domain_.get(); }
   const Candidate& candidate() const { return candidate_; }
 
-  // One line: "tcp;ofi_rxm on eth0 (192.0.2.0/24): inject 64 B, RMA, ..."
+  // One line: what it is and why: "net on eth0 (192.0.2.0/24): inject 128 B, RMA, ... (best of
+  // ...)"
   std::string describe() const;
 
   bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
@@ -68,6 +69,7 @@ class Fabric {
 
  private:
   Candidate candidate_;
+  std::string reason_;
   Info info_;
   Fid<fid_fabric> fabric_;
   Fid<fid_domain> domain_;

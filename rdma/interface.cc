@@ -5,14 +5,17 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
-#include <span>
+#include <sstream>
 #include <string_view>
 
 #include "rdma/error.h"
@@ -45,6 +48,14 @@ bool same_prefix(const Bits& a, const Bits& b, int length) {
   return true;
 }
 
+std::set<std::string> read_default_routes() {
+  std::ifstream ipv4("/proc/net/route");
+  std::ifstream ipv6("/proc/net/ipv6_route");
+  std::set<std::string> all = default_routes(ipv4);
+  all.merge(default_routes(ipv6));
+  return all;
+}
+
 }  // namespace
 
 std::vector<Interface> interfaces() {
@@ -63,11 +74,13 @@ std::vector<Interface> interfaces() {
     const std::string address = entry->ifa_addr != nullptr ? address_text(entry->ifa_addr) : "";
     if (!address.empty()) one.addresses.push_back(address);
   }
+  const std::set<std::string> ways_out = read_default_routes();
   std::vector<Interface> all;
   for (auto& [name, one] : found) {
     std::error_code ignored;
-    one.kind =
-        virtual_kind(name, std::filesystem::exists("/sys/class/net/" + name + "/bridge", ignored));
+    const bool bridge = std::filesystem::exists("/sys/class/net/" + name + "/bridge", ignored);
+    one.kind = virtual_kind(name, bridge);
+    one.default_route = ways_out.contains(name);
     all.push_back(std::move(one));
   }
   return all;
@@ -120,13 +133,32 @@ std::string address_text(const void* sockaddr_bytes) {
 }
 
 bool in_subnet(const std::string& address, const std::string& subnet) {
-  const std::size_t slash = subnet.find('/');
-  if (slash == std::string::npos) return false;
-  int length = 0;
-  const char* end = subnet.data() + subnet.size();
-  const auto [at, error] = std::from_chars(subnet.data() + slash + 1, end, length);
-  if (error != std::errc{} || at != end) return false;
-  return same_prefix(parse(address), parse(subnet.substr(0, slash)), length);
+  const std::size_t slash = std::min(subnet.find('/'), subnet.size());
+  const Bits prefix = parse(subnet.substr(0, slash));
+  int length = prefix.count;
+  if (slash < subnet.size()) {
+    const char* end = subnet.data() + subnet.size();
+    const auto [at, error] = std::from_chars(subnet.data() + slash + 1, end, length);
+    if (error != std::errc{} || at != end) return false;
+  }
+  return same_prefix(parse(address), prefix, length);
+}
+
+std::set<std::string> default_routes(std::istream& routes) {
+  std::set<std::string> names;
+  for (std::string line; std::getline(routes, line);) {
+    std::istringstream fields(line);
+    const std::vector<std::string> field{std::istream_iterator<std::string>(fields), {}};
+    // IPv4: interface, destination, ..., mask in place 7. IPv6: destination, length, ...,
+    // interface.
+    if (field.size() == 11 && field[1] == "00000000" && field[7] == "00000000") {
+      names.insert(field[0]);
+    } else if (field.size() == 10 && field[0] == std::string(32, '0') && field[1] == "00" &&
+               field[9] != "lo") {
+      names.insert(field[9]);
+    }
+  }
+  return names;
 }
 
 bool link_local(const std::string& address) {

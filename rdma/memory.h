@@ -1,7 +1,8 @@
 // One registered range of memory and its remote key. libfabric's mr_mode ends here: what is above
-// knows a base and a key, not how the provider addresses memory or who chooses keys.
+// knows a base and a key, not how the provider addresses memory nor who chooses keys.
 #pragma once
 
+#include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 
 #include <cstddef>
@@ -23,19 +24,29 @@ struct RemoteKey {
   bool operator==(const RemoteKey&) const = default;
 };
 
+// How a domain wants memory to be registered.
+struct MemoryRules {
+  fid_domain* domain;
+  const char* provider;   // for sentences
+  int mode;               // FI_MR_ bits
+  std::size_t key_bytes;  // length of its keys
+};
+
 class Memory {
  public:
   // Registers `range`, which must stay mapped until the destructor has run. `access`:
-  // FI_REMOTE_READ, FI_REMOTE_WRITE for others, FI_READ, FI_WRITE, FI_SEND, FI_RECV for the own
-  // side. `endpoint`: where it will be used; needed only when fabric.binds_memory(), enabled
-  // already. Hardware pins the range: all its pages are allocated then. Throws Error: pinned memory
-  // or keys short, with limit and remedy; a key too long to be sent.
+  // FI_REMOTE_READ, FI_REMOTE_WRITE for others, FI_READ, FI_WRITE, FI_SEND, FI_RECV for this side.
+  // `endpoint`: where it will be used; may be nullptr unless fabric.binds_memory().
+  // Hardware pins the range: all its pages are allocated then.
+  // Throws Error: pinned memory or keys short, with limit and remedy; keys too long to be sent.
   Memory(const Fabric& fabric, std::span<std::byte> range, std::uint64_t access,
+         fid_ep* endpoint = nullptr);
+  Memory(const MemoryRules& rules, std::span<std::byte> range, std::uint64_t access,
          fid_ep* endpoint = nullptr);
 
   RemoteKey key() const { return key_; }
 
-  // What local buffers inside the range are passed with; nullptr where the provider needs none.
+  // What buffers inside the range are passed with on this side; nullptr where none is needed.
   void* descriptor() const { return descriptor_; }
 
   std::span<std::byte> range() const { return range_; }
