@@ -48,9 +48,9 @@ bool only_named(std::string_view provider) {
 
 bool is_ipv6(const Offer& offer) { return offer.address.find(':') != std::string::npos; }
 
-std::string joined(const Names& all) {
+std::string joined(const Names& all, const char* between = ", ") {
   std::string text;
-  for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
+  for (const std::string& one : all) text += (text.empty() ? "" : between) + one;
   return text.empty() ? "none" : text;
 }
 
@@ -134,11 +134,7 @@ auto worth(const Offer& offer, const FabricOptions& options, const Interface* in
     throw Error("rdma: libfabric offers no network" + who +
                 "; install a provider, or look what the variable FI_PROVIDER leaves of them");
   }
-  std::string refused;
-  for (const auto& [why, providers] : choice.refused) {
-    refused += (refused.empty() ? "" : "; ") + why + " (" + joined(providers) + ")";
-  }
-  throw Error("rdma: no network can be used" + who + ": " + refused +
+  throw Error("rdma: no network can be used" + who + ": " + joined(choice.refused, "; ") +
               "; name an interface to use it all the same");
 }
 
@@ -164,7 +160,7 @@ Choice sift(std::span<const Offer> offers, const std::vector<std::size_t>& from,
     if (why.empty()) {
       choice.order.push_back(i);
     } else if (options.interface.empty()) {
-      choice.refused[offers[i].interface + " " + why].insert(offers[i].provider);
+      choice.refused.insert(offers[i].interface + " " + why);
     }
   }
   return choice;

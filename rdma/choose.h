@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -63,8 +62,8 @@ struct Candidate {
 
 struct Choice {
   std::vector<std::size_t> order;  // indices of offers, best first, one for each way; at least one
-  // "docker0 is a container bridge": who would have used it. Empty when the user named one.
-  std::map<std::string, std::set<std::string>> refused;
+  std::set<std::string>
+      refused;  // "docker0 is a container bridge", ...; none if the user named one
 };
 
 Way way_of(const Offer& offer);

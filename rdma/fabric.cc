@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -151,22 +152,21 @@ bool can_complete_delivery(const fi_info& info) {
   return result == 0;
 }
 
-// Why `picked`, for people.
-std::string reason(const FabricOptions& options, const Found& found, const Choice& choice,
-                   const Candidate& picked) {
-  std::vector<std::string> providers;
-  for (const std::size_t i : choice.order) {
-    const std::string& one = found.offers[i].provider;
-    if (std::ranges::find(providers, one) == providers.end()) providers.push_back(one);
-  }
+// Why the first of `choice`, for people.
+std::string reason(const FabricOptions& options, const Found& found, const Choice& choice) {
+  std::set<std::string> known;  // what needs no mention, or has had it
   std::string text = "best of";
-  for (const std::string& one : providers) text += (one == providers.front() ? " " : ", ") + one;
+  for (const std::size_t i : choice.order) {
+    const Offer& offer = found.offers[i];
+    if (known.insert(offer.provider).second) {
+      text += (i == choice.order[0] ? " " : ", ") + offer.provider;
+    }
+    known.insert(offer.interface);
+  }
   if (!options.provider.empty()) text = "provider as named";
   if (!options.interface.empty()) text += "; interface as named";
-  for (const auto& [why, refused] : choice.refused) {
-    const bool network =
-        why.starts_with(picked.interface + " ") || refused.contains(why.substr(0, why.find(' ')));
-    if (!network) text += "; " + why;
+  for (const std::string& why : choice.refused) {
+    if (!known.contains(why.substr(0, why.find(' ')))) text += "; " + why;
   }
   return text;
 }
@@ -189,7 +189,7 @@ Fabric::Fabric(const Options& options, Way way) {
   const Choice choice = choose(found.offers, options, machine);
   const std::size_t picked = pick(choice, found.offers, way, machine);
   candidate_ = candidate_of(found.offers[picked]);
-  reason_ = reason(options, found, choice, candidate_) + (way.is_any_network() ? "; routed" : "");
+  reason_ = reason(options, found, choice) + (way.is_any_network() ? "; routed" : "");
   info_ = std::move(found.infos[picked]);
   const std::string what = candidate_.provider + " on " + candidate_.interface;
   fid_fabric* fabric = nullptr;
