@@ -3,6 +3,7 @@
 #include "am/job/bootstrap_launch.h"
 #include "am/job/bootstrap_pmi1.h"
 #include "am/job/bootstrap_pmix.h"
+#include "am/job/bootstrap_rendezvous.h"
 #include "am/job/bootstrap_single.h"
 
 namespace am {
@@ -10,6 +11,9 @@ namespace am {
 std::unique_ptr<Bootstrap> make_bootstrap(const Config& config) {
   if (config.job_fd >= 0) {
     return std::make_unique<BootstrapLaunch>(config.rank, config.size, config.job_fd);
+  }
+  if (config.rendezvous) {
+    return std::make_unique<BootstrapRendezvous>(config.rank, config.size, *config.rendezvous);
   }
   if (config.pmix) return std::make_unique<BootstrapPmix>();
   if (config.pmi) return std::make_unique<BootstrapPmi1>(*config.pmi);

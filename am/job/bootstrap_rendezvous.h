@@ -1,0 +1,35 @@
+// A process that no launcher started, or one that says nothing of the others: it was given its rank
+// and a place to meet (SPLITC_RENDEZVOUS).
+#pragma once
+
+#include <chrono>
+
+#include "am/job/bootstrap.h"
+#include "am/job/bootstrap_watch.h"
+#include "am/job/config.h"
+
+namespace am {
+
+class BootstrapRendezvous final : public Bootstrap {
+ public:
+  // Meets the others. Throws Error when that does not succeed within `patience`.
+  BootstrapRendezvous(Rank rank, std::uint32_t size, const Rendezvous& where,
+                      std::chrono::milliseconds patience = std::chrono::seconds(30));
+
+  Rank rank() const override { return rank_; }
+  std::uint32_t size() const override { return size_; }
+  std::string launcher() const override { return "rendezvous"; }
+  std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
+  void barrier() override;
+  void finished() override;
+
+ private:
+  void report_abort(int exit_code, std::string_view sentence) override;
+  std::vector<std::byte> gather(std::span<const std::byte> mine);
+
+  const Rank rank_;
+  const std::uint32_t size_;
+  Watch watch_;
+};
+
+}  // namespace am
