@@ -1,13 +1,24 @@
 #include "am/barrier.h"
 
+#include "am/port.h"
+
 namespace am {
 
-Barrier::Barrier(const Router& router) noexcept : router_(router) {
-  if (router.options().oversubscribed) return;
-  while (std::uint64_t{1} << rounds_ < router.size()) ++rounds_;
+Barrier::Barrier(const Router& router) noexcept
+    : router_(router),
+      several_nodes_(router.far_peers()),
+      leader_(router.options().leaders[router.options().node]) {
+  if (!several_nodes_ && router.options().oversubscribed) return;
+  const std::uint64_t tellers = several_nodes_ ? router.options().leaders.size() : router.size();
+  while (std::uint64_t{1} << rounds_ < tellers) ++rounds_;
 }
 
 void Barrier::tell(int round) noexcept {
+  if (several_nodes_) {
+    const auto& leaders = router_.options().leaders;
+    const std::size_t next = (router_.options().node + (std::size_t{1} << round)) % leaders.size();
+    return router_.port()->tell_barrier(leaders[next], round, epoch_);
+  }
   const Rank next = (router_.rank() + (Rank{1} << round)) % router_.size();
   router_.peer(next).header->rounds[round].publish(epoch_);
   router_.notify(next);
@@ -16,25 +27,59 @@ void Barrier::tell(int round) noexcept {
 void Barrier::enter() noexcept {
   ++epoch_;
   round_ = 0;
+  telling_ = false;
   if (router_.size() == 1) return;
-  if (rounds_ != 0) return tell(0);
-  RegionHeader& root = *router_.peer(0).header;
-  if (root.arrivals.add(1) + 1 != epoch_ * router_.size()) return;
-  root.released.publish(epoch_);
-  for (Rank rank = 0; rank < router_.size(); ++rank) router_.notify(rank);
+  if (!counts()) {
+    telling_ = true;
+    return tell(0);
+  }
+  const std::uint64_t near = router_.options().near;
+  const bool last = root().arrivals.add(1) + 1 == epoch_ * near;
+  if (several_nodes_) {
+    if (leads()) {
+      router_.port()->await();
+    } else if (last) {
+      router_.notify(leader_);
+    }
+  } else if (last) {
+    release();
+  }
 }
 
-bool Barrier::passed() noexcept {
-  if (router_.size() == 1) return true;
-  if (rounds_ == 0) return router_.peer(0).header->released.value() >= epoch_;
+// Lets the processes of this node go.
+void Barrier::release() noexcept {
+  root().released.publish(epoch_);
+  for (Rank rank = 0; rank < router_.size(); ++rank) {
+    if (router_.is_near(rank)) router_.notify(rank);
+  }
+}
+
+// Whether all who tell have told, directly or through others.
+bool Barrier::disseminated() noexcept {
   while (router_.self().header->rounds[round_].value() >= epoch_) {
     if (++round_ == rounds_) {
-      --round_;  // stays passed when asked again
+      --round_;  // stays so when asked again
       return true;
     }
     tell(round_);
   }
   return false;
+}
+
+bool Barrier::passed() noexcept {
+  if (router_.size() == 1) return true;
+  if (!counts()) return disseminated();
+  if (root().released.value() >= epoch_) return true;
+  if (!several_nodes_ || !leads()) return false;
+  if (!telling_) {
+    if (root().arrivals.total() != epoch_ * router_.options().near) return false;
+    telling_ = true;
+    tell(0);
+  }
+  if (!disseminated()) return false;
+  router_.port()->arrived();
+  release();
+  return true;
 }
 
 }  // namespace am

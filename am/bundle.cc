@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "am/endpoint.h"
+#include "am/port.h"
 
 namespace am {
 namespace {
@@ -25,7 +26,7 @@ void Bundle::refuse(const std::string& call, const std::string& what) const {
   throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
 }
 
-int Bundle::poll() {
+int Bundle::poll(bool spinning) {
   if (handling_) refuse("Bundle::poll", "a handler may not poll; let it return first");
   struct Handling {
     explicit Handling(bool& flag) : flag_(flag) { flag_ = true; }
@@ -34,10 +35,13 @@ int Bundle::poll() {
   } handling(handling_);
   int count = 0;
   for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
+  if (Port* const port = router_.port()) [[unlikely]]
+    count += spinning && count == 0 ? port->glance(*this) : port->poll(*this);
   return count;
 }
 
 bool Bundle::has_message() noexcept {
+  if (Port* const port = router_.port(); port != nullptr && port->fetch()) return true;
   return std::any_of(endpoints_.begin(), endpoints_.end(),
                      [](Endpoint* endpoint) { return endpoint->has_message(); });
 }
@@ -75,7 +79,7 @@ void Bundle::adopt(Endpoint& endpoint) {
 void Bundle::leave(Endpoint& endpoint) { std::erase(endpoints_, &endpoint); }
 
 Bundle::Nap::Nap(Bundle& bundle, Wake wake) noexcept
-    : bell_(bundle.router_.self().header->bell), ticket_(bell_.about_to_sleep()), wake_(wake) {
+    : router_(bundle.router_), ticket_(router_.self().header->bell.about_to_sleep()), wake_(wake) {
   bundle.router_.fence().heavy();
 }
 
@@ -83,6 +87,12 @@ void Bundle::Nap::sleep() noexcept {
   sleep(wake_ == Wake::kRung ? shmem::Doorbell::kForever : kMemoryLookNs);
 }
 
-void Bundle::Nap::sleep(std::int64_t timeout_ns) noexcept { bell_.sleep(ticket_, timeout_ns); }
+void Bundle::Nap::sleep(std::int64_t timeout_ns) noexcept {
+  if (Port* const port = router_.port()) {
+    port->sleep(ticket_, timeout_ns);
+  } else {
+    router_.self().header->bell.sleep(ticket_, timeout_ns);
+  }
+}
 
 }  // namespace am

@@ -39,7 +39,7 @@ class Bundle {
 
   // Handles what has come, a bounded number of messages of each sender; returns how many.
   // What a handler throws comes out here. Throws Error when called by a handler.
-  int poll();
+  int poll() { return poll(false); }
 
   // Sleeps until one of the events, at most `timeout_ns` (negative: no limit). Runs no handler.
   // Returns true if the event came, false after the time. Throws Error for Events::kNone, which
@@ -53,19 +53,23 @@ class Bundle {
   void wait_until(Condition&& condition, Wake wake = Wake::kRung) {
     if (condition()) return;
     Ladder ladder = ladder_;
+    bool spinning = false;
     Ladder::leave_line();
     for (;;) {
-      const int count = poll();
+      const int count = poll(spinning);
       if (count != 0) ladder.reset();
       if (condition()) return;
       if (count == 1) Ladder::leave_line();
-      switch (ladder.next()) {
+      const Ladder::Step step = ladder.next();
+      spinning = step == Ladder::Step::kSpin;
+      switch (step) {
         case Ladder::Step::kSpin: Ladder::pause(); break;
         case Ladder::Step::kYield: sched_yield(); break;
         case Ladder::Step::kBlock: {
           Nap nap(*this, wake);
-          if (condition()) return;  // nap's fence has made this and the next look fresh
-          if (!has_message()) nap.sleep();
+          const bool message = has_message();  // nap's fence has made this and the next look fresh
+          if (condition()) return;
+          if (!message) nap.sleep();
         }
       }
     }
@@ -93,11 +97,13 @@ class Bundle {
     void sleep(std::int64_t timeout_ns) noexcept;
 
    private:
-    shmem::Doorbell& bell_;
+    Router& router_;
     std::uint32_t ticket_;
     Wake wake_;
   };
 
+  // With `spinning` the network is looked at only now and then if nothing is expected from it.
+  int poll(bool spinning);
   // Whether poll() may find something.
   bool has_message() noexcept;
   void leave(Endpoint& endpoint);

@@ -35,7 +35,7 @@ class Endpoint::Dispatch {
 class Endpoint::ReplyDispatch {
  public:
   ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept
-      : endpoint_(endpoint), from_(endpoint.translations_[to].peer), to_(to) {}
+      : endpoint_(endpoint), from_(endpoint.translations_[to].near->peer), to_(to) {}
   template <shmem::Lane kLane>
   void reply(const shmem::Room& room, shmem::Mark mark);
 

@@ -5,6 +5,7 @@
 
 #include "am/bounce.h"
 #include "am/caller.h"
+#include "am/far.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -23,10 +24,11 @@ std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
 Endpoint::Endpoint(Bundle& bundle, const Options& options)
     : bundle_(&bundle),
       extent_{0, bundle.router().segment_bytes()},
-      mailbox_(inbox_count(options.inboxes, bundle.router().size()), bundle.router().fence()),
+      mailbox_(inbox_count(options.inboxes, bundle.router().options().near),
+               bundle.router().fence()),
       boxes_(options.translations, nullptr),
       translations_(options.translations),
-      correspondents_(inbox_count(options.inboxes, bundle.router().size())) {
+      correspondents_(inbox_count(options.inboxes, bundle.router().options().near)) {
   if (options.translations == 0 || options.translations > kMaxTranslations) {
     bundle.refuse("Endpoint", std::to_string(options.translations) +
                                   " translations asked for; 1 to " +
@@ -34,6 +36,7 @@ Endpoint::Endpoint(Bundle& bundle, const Options& options)
   }
   name_ = {bundle.router().rank(), bundle.router().next_serial(), mailbox_.address()};
   set_segment({bundle.router().segment(), bundle.router().segment_bytes()});
+  if (Port* const port = bundle.router().port()) far_ = std::make_unique<Far>(*this, *port);
   bundle.endpoints_.push_back(this);
 }
 
@@ -42,6 +45,7 @@ Endpoint::~Endpoint() { bundle_->leave(*this); }
 void Endpoint::set_tag(Tag tag) noexcept {
   tag_ = tag;
   for (Correspondent& from : correspondents_) from.admitted = admits(from.tag);
+  if (far_) far_->set_tag();
 }
 
 std::uint32_t Endpoint::translations() const noexcept {
@@ -108,22 +112,25 @@ std::unique_ptr<shmem::Outbox> Endpoint::open_outbox(const Name& name, Tag tag) 
                                          router.peer(name.rank).header->bell, router.fence());
 }
 
-shmem::Outbox& Endpoint::connect(std::uint32_t to, const char* call) {
+shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
   if (!translation(to, call).used) {
     bundle_->refuse(call, "translation " + std::to_string(to) +
                               " is not mapped; give it a name and a tag with Endpoint::map");
   }
   Translation& entry = translations_[to];
+  const Peer& process = bundle_->router().peer(entry.name.rank);
+  if (process.segment == nullptr) return nullptr;
+  auto near = std::make_unique<Near>();
   try {
-    entry.box = open_outbox(entry.name, entry.tag);
+    near->box = open_outbox(entry.name, entry.tag);
   } catch (const shmem::Error& error) {
     bundle_->refuse(call, "no way to the endpoint of rank " + std::to_string(entry.name.rank) +
                               " at translation " + std::to_string(to) + ": " + error.what());
   }
-  entry.peer = {entry.name, entry.tag, true, nullptr,
-                bundle_->router().peer(entry.name.rank).segment};
-  boxes_[to] = entry.box.get();
-  return *entry.box;
+  near->peer = {entry.name, entry.tag, true, nullptr, process.segment};
+  boxes_[to] = near->box.get();
+  entry.near = std::move(near);
+  return boxes_[to];
 }
 
 void Endpoint::unmap(std::uint32_t index) {
@@ -136,6 +143,7 @@ void Endpoint::unmap(std::uint32_t index) {
     boxes_[index]->close();
     boxes_[index] = nullptr;
   }
+  if (far_) far_->close(index);
   translations_[index] = {};
 }
 
@@ -211,6 +219,7 @@ void Endpoint::set_segment(std::span<std::byte> bytes) {
   for (shmem::Outbox* box : boxes_) {
     if (box != nullptr) reinterpret_cast<Caller*>(box->caller())->extent.publish(extent_);
   }
+  if (far_) far_->set_extent();
 }
 
 std::span<std::byte> Endpoint::segment() const noexcept {

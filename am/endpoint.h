@@ -128,16 +128,22 @@ class Endpoint {
 
  private:
   friend class Bundle;
+  friend class Port;
   friend class Request;
+  class Far;  // what is of other nodes (am/far.h)
   class Dispatch;
   class ReplyDispatch;
 
+  // The way to an endpoint of this node, made at the first request.
+  struct Near {
+    std::unique_ptr<shmem::Outbox> box;
+    Correspondent peer;  // as the source of its replies
+  };
   struct Translation {
     bool used = false;
     Name name{};
     Tag tag = kTagNone;
-    std::unique_ptr<shmem::Outbox> box;  // made at the first request
-    Correspondent peer;                  // as the source of its replies
+    std::unique_ptr<Near> near;
   };
   struct Bounce;  // a message of another on its way back to it (am/bounce.h)
 
@@ -150,18 +156,28 @@ class Endpoint {
   void set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
   void check_user_index(HandlerIndex index) const;
 
-  // The way to `to`; connects at the first use. Throws if `to` is not mapped.
-  shmem::Outbox& outbox(std::uint32_t to, const char* call) {
+  // The way to `to`, or nullptr if it is on another node; connects at the first use. Throws if `to`
+  // is not mapped.
+  shmem::Outbox* outbox(std::uint32_t to, const char* call) {
     if (to < boxes_.size() && boxes_[to] != nullptr) [[likely]]
-      return *boxes_[to];
+      return boxes_[to];
     return connect(to, call);
   }
-  shmem::Outbox& connect(std::uint32_t to, const char* call);
+  shmem::Outbox* connect(std::uint32_t to, const char* call);
   std::unique_ptr<shmem::Outbox> open_outbox(const Name& name, Tag tag);
   const Translation& translation(std::uint32_t index, const char* call) const;
 
   template <Kind kKind>
   void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
+  // A request to another node. `payload` is that of a medium or long message, the latter for
+  // `offset` there; a long one with `released` is not copied, see Far::Parcel.
+  template <class H, class... Args>
+  bool try_far(std::uint32_t to, HandlerIndex index, std::span<const std::byte> payload,
+               std::uint64_t offset, bool* released, const Args&... args);
+  bool send_far(std::uint32_t to, Shape shape, HandlerIndex handler, const std::byte* arguments,
+                std::span<const std::byte> payload, std::uint64_t offset, bool* released);
+  Far& far() noexcept { return *far_; }
+  bool is_far(std::uint32_t to) const noexcept;
   void check_medium(std::span<const std::byte> payload, const char* call) const;
   // Copies a long payload to its place, if it fits, and writes the words that say where it is.
   void place_long(shmem::Half& half, const Extent& extent, std::byte* segment, std::uint64_t offset,
@@ -194,6 +210,7 @@ class Endpoint {
   std::vector<std::unique_ptr<shmem::Outbox>> ways_back_;  // by inbox; for what cannot be delivered
   std::deque<Bounce> bounces_;
   Stats stats_;
+  std::unique_ptr<Far> far_;  // only in a job that has several nodes
 };
 
 }  // namespace am

@@ -49,6 +49,10 @@ inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noe
                             words);
 }
 
+inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(shape >> 10 & 3); }
+inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
+inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
+
 inline constexpr Shape kNoShape = 0xffff;  // of a free place in the table; no message has it
 
 struct HandlerEntry {

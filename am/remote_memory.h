@@ -1,13 +1,19 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "am/bundle.h"
+#include "am/link/link.h"
 #include "am/types.h"
 
 namespace am {
+
+class Port;
 
 // One-sided access to the segments of processes on other nodes.
 //
@@ -43,8 +49,21 @@ class RemoteMemory {
              std::uint64_t counter);
 
  private:
+  struct Operation : link::Completion {
+    RemoteMemory* owner = nullptr;
+    std::uint32_t ticket = 0;
+    std::array<std::byte, kCopied> copy;  // what a small put writes
+  };
+
+  Port& port(Rank rank, const char* call) const;
+  Operation& take(std::uint32_t ticket);
+  static void finished(link::Completion& completion);
+
   Bundle& bundle_;
-  Done done_;
+  const Done done_;
+  // Owned by the bundle's thread.
+  std::vector<std::unique_ptr<Operation>> all_;
+  std::vector<Operation*> free_;
 };
 
 }  // namespace am

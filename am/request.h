@@ -39,16 +39,27 @@ inline void Endpoint::send(std::uint32_t to, const shmem::Room& room, shmem::Mar
   }
 }
 
+template <class H, class... Args>
+inline bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
+                              std::span<const std::byte> payload, std::uint64_t offset,
+                              bool* released, const Args&... args) {
+  alignas(8) std::byte arguments[kMaxArgumentBytes]{};
+  H::Packing::pack(arguments, args...);
+  return send_far(to, H::shape, index, arguments, payload, offset, released);
+}
+
 template <auto kFunction, class... Args>
 inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
   if constexpr (kChecked) refuse_in_handler(to, "request");
-  shmem::Outbox& box = outbox(to, "request");
+  shmem::Outbox* const box = outbox(to, "request");
   const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, {}, 0, nullptr, args...);
   shmem::Room room;
-  if (!box.try_claim<shmem::Lane::kShort>(room)) return false;
+  if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kShort>(to, room, packet::make_mark(index, H::words, 0), H::role);
@@ -63,11 +74,13 @@ inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::
   static_assert(H::kind == Kind::kMedium,
                 "the handler's second parameter must be std::span<const std::byte>");
   if constexpr (kChecked) refuse_in_handler(to, "request_medium");
-  shmem::Outbox& box = outbox(to, "request_medium");
+  shmem::Outbox* const box = outbox(to, "request_medium");
   check_medium(payload, "request_medium");
   const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, payload, 0, nullptr, args...);
   shmem::Room room;
-  if (!box.try_claim<shmem::Lane::kMedium>(room)) return false;
+  if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
   packet::put_medium_bytes(room.slot->request, payload.size());
   packet::copy_payload(room.request_payload, payload);
   H::Packing::pack(
@@ -84,11 +97,13 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
   static_assert(H::kind == Kind::kLong,
                 "the handler's second parameter must be std::span<std::byte>");
   if constexpr (kChecked) refuse_in_handler(to, "request_long");
-  shmem::Outbox& box = outbox(to, "request_long");
+  shmem::Outbox* const box = outbox(to, "request_long");
   const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, payload, offset, nullptr, args...);
   shmem::Room room;
-  if (!box.try_claim<shmem::Lane::kLong>(room)) return false;
-  const auto& extent = *reinterpret_cast<const PublishedExtent*>(box.owner_page());
+  if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
+  const auto& extent = *reinterpret_cast<const PublishedExtent*>(box->owner_page());
   place_long(room.slot->request, extent.read(),
              bundle_->router().peer(translations_[to].name.rank).segment, offset, payload);
   H::Packing::pack(

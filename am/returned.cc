@@ -17,6 +17,7 @@ std::string_view describe(Status status) noexcept {
     case Status::kBadSegmentOffset:
       return "EBADSEGOFF: the payload would begin outside the segment there";
     case Status::kBadLength: return "EBADLENGTH: the payload does not fit there";
+    case Status::kBadEndpoint: return "EBADENDPOINT: there is no such endpoint any more";
   }
   return "unknown status";
 }

@@ -3,12 +3,18 @@
 #include <cstdlib>
 #include <utility>
 
+#include "am/port.h"
+
 namespace am {
 
 Router::Router(Options options, shmem::Region own)
-    : options_(std::move(options)), regions_(options_.size), peers_(options_.size) {
+    : options_(std::move(options)), peers_(options_.size) {
   add_neighbour(options_.rank, std::move(own));
 }
+
+Router::~Router() = default;
+
+void Router::add_port(std::unique_ptr<Port> port) { port_ = std::move(port); }
 
 void Router::add_neighbour(Rank rank, shmem::Region region) {
   if (region.size() < RegionHeader::kBytes + options_.segment_bytes) {
@@ -19,7 +25,7 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
   }
   auto* header = reinterpret_cast<RegionHeader*>(region.data());
   peers_[rank] = {region.data() + RegionHeader::kBytes, header};
-  regions_[rank] = std::move(region);
+  regions_.push_back(std::move(region));
 }
 
 std::uint64_t Router::segment_offset(const void* address) const noexcept {

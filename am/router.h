@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "shmem/region.h"
 
 namespace am {
+
+class Port;
 
 // The first page of every process's region; behind it lies the segment. All zero at first.
 struct RegionHeader {
@@ -26,7 +29,8 @@ struct RegionHeader {
 };
 static_assert(sizeof(RegionHeader) <= RegionHeader::kBytes);
 
-// The route to one process. On one node: its segment is mapped here, its doorbell can be rung.
+// The route to one process. On this node ("near"): its segment is mapped here, its doorbell can be
+// rung. On another ("far"): both are null, and Router::port() leads there.
 struct Peer {
   std::byte* segment = nullptr;
   RegionHeader* header = nullptr;
@@ -41,7 +45,10 @@ class Router {
     std::uint32_t size = 1;
     std::uint64_t segment_bytes = 0;  // of every process
     bool kernel_fence = false;        // every process of the job is enrolled; see shmem::Fence
-    bool oversubscribed = false;      // more processes than cores on this node
+    bool oversubscribed = false;      // more processes than cores on this machine
+    std::uint32_t near = 1;           // processes of this node, this one included
+    std::vector<Rank> leaders = {0};  // the lowest rank of every node
+    std::uint32_t node = 0;           // which of these is this process's
     WaitPolicy wait = WaitPolicy::kAuto;
     // Ends the whole job after printing the sentence. Does not return.
     std::function<void(int exit_code, const std::string& sentence)> abort;
@@ -49,9 +56,12 @@ class Router {
 
   // Takes this process's own region: RegionHeader::kBytes + segment_bytes long.
   Router(Options options, shmem::Region own);
+  ~Router();
 
   // Adds the region of another process of this node.
   void add_neighbour(Rank rank, shmem::Region region);
+  // All processes that are not neighbours are reached through `port`.
+  void add_port(std::unique_ptr<Port> port);
 
   Rank rank() const noexcept { return options_.rank; }
   std::uint32_t size() const noexcept { return options_.size; }
@@ -59,7 +69,11 @@ class Router {
   shmem::Fence fence() const noexcept { return shmem::Fence(options_.kernel_fence); }
 
   const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
-  // Wakes `rank` if it sleeps; call it after writing what it may be waiting for.
+  bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
+  // The way to the processes of other nodes; nullptr if there are none.
+  Port* port() const noexcept { return port_.get(); }
+  bool far_peers() const noexcept { return port_ != nullptr; }
+  // Wakes `rank`, which is near, if it sleeps; call it after writing what it may be waiting for.
   void notify(Rank rank) const noexcept { peers_[rank].header->bell.notify(fence()); }
   const Peer& self() const noexcept { return peers_[options_.rank]; }
 
@@ -77,8 +91,9 @@ class Router {
 
  private:
   Options options_;
-  std::vector<shmem::Region> regions_;  // by rank; they keep what peers_ points to
+  std::vector<shmem::Region> regions_;  // of this node; they keep what peers_ points to
   std::vector<Peer> peers_;             // by rank
+  std::unique_ptr<Port> port_;          // closed before the regions go
   std::uint32_t serial_ = 0;
 };
 

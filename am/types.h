@@ -67,6 +67,7 @@ enum class Status : std::uint32_t {
   kBadHandler = 4,        // no handler has that index there
   kBadSegmentOffset = 5,  // the long payload would begin outside the segment
   kBadLength = 6,         // ... or end there
+  kBadEndpoint = 7,       // there is no such endpoint (any more)
 };
 std::string_view describe(Status status) noexcept;
 

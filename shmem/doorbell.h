@@ -43,9 +43,31 @@ class alignas(64) Doorbell {
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
  private:
+  friend class DoorbellSocket;
+
   std::atomic<std::uint32_t> asleep_;  // not 0: somebody may sleep who has not been rung for
   std::atomic<std::uint32_t> rings_;   // the futex: changes with every ring
+  std::atomic<std::uint64_t> socket_;  // 0, or the name of the owner's DoorbellSocket
 };
 static_assert(sizeof(Doorbell) == 64);
+
+// For an owner that sleeps on descriptors: from its construction on, who rings the bell makes this
+// one readable as well. (A Unix datagram socket without a name in the file system. Neighbours are
+// in the same network namespace, see shmem::NodeId.)
+class DoorbellSocket {
+ public:
+  explicit DoorbellSocket(Doorbell& bell);  // throws Error if there can be no socket
+  ~DoorbellSocket();
+  DoorbellSocket(const DoorbellSocket&) = delete;
+  DoorbellSocket& operator=(const DoorbellSocket&) = delete;
+
+  int fd() const noexcept { return fd_; }
+  // Takes back all rings so far.
+  void quiet() noexcept;
+
+ private:
+  Doorbell& bell_;
+  int fd_;
+};
 
 }  // namespace shmem

@@ -72,15 +72,18 @@ NodeId this_node() {
   NodeId node{};
   std::string boot;
   struct stat pid_namespace {};
+  struct stat net_namespace {};
   if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot) ||
-      stat("/proc/self/ns/pid", &pid_namespace) != 0) {
+      stat("/proc/self/ns/pid", &pid_namespace) != 0 ||
+      stat("/proc/self/ns/net", &net_namespace) != 0) {
     throw Error("shmem: cannot tell this node from others: /proc is not readable (" +
                 std::string(std::strerror(errno)) + "); mount it");
   }
   boot.copy(node.boot.data(), node.boot.size() - 1);
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, sizeof(host) - 1);
-  node.place = fnv1a(std::to_string(pid_namespace.st_ino) + "@" + host);
+  node.place = fnv1a(std::to_string(pid_namespace.st_ino) + "," +
+                     std::to_string(net_namespace.st_ino) + "@" + host);
   return node;
 }
 

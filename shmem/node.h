@@ -10,11 +10,11 @@
 namespace shmem {
 
 // Equal for two processes that can map each other's regions: same boot of the same machine, same
-// pid namespace (a region is opened through /proc/<pid>), same host name. Plain bytes, to be sent
-// to the others.
+// pid namespace (a region is opened through /proc/<pid>), same network namespace (a doorbell may be
+// a socket), same host name. Plain bytes, to be sent to the others.
 struct NodeId {
   std::array<char, 40> boot;  // the kernel's random id of this boot
-  std::uint64_t place;        // hash of pid namespace and host name
+  std::uint64_t place;        // hash of the namespaces and the host name
 
   bool operator==(const NodeId&) const = default;
 };

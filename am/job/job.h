@@ -14,10 +14,13 @@
 
 namespace am {
 
+struct Card;
+struct Layout;
+
 // This process's place in its job, from the launcher's first word to a router that reaches every
 // peer: the composition root. One per process.
 //
-//   am::Job job;                       // a job of one when started bare, of N under splitcrun
+//   am::Job job;                       // a job of one when started bare, of N under a launcher
 //   am::Bundle bundle(job);
 //   am::Endpoint endpoint(bundle);
 //   endpoint.add_handlers<&on_ping, &on_pong>();
@@ -68,6 +71,10 @@ class Job {
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
 
  private:
+  void open_neighbours(const std::vector<Card>& cards);
+  void leave_network(Bundle& bundle);
+  void tell(const Layout& layout) const;
+
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Router> router_;

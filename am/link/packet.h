@@ -23,22 +23,21 @@ enum class Type : std::uint8_t {
   kHello,     // Introduction: a translation begins to send
   kExtent,    // Introduction: the sender's segment (of the endpoint) is another, or the answer to
               // kHello
-  kRequest,   // Message
-  kOneWay,    // Message
-  kReply,     // Message
-  kReturned,  // Message, as it was sent but for its header: it could not be delivered
-  kCredits,   // Message without arguments: one-way requests have been read
-  kFlush,     // Message without arguments: send kCredits now
-  kGoodbye,   // Message without arguments: the translation sends no more
+  kRequest,   // MessagePacket
+  kOneWay,    // MessagePacket
+  kReply,     // MessagePacket
+  kReturned,  // MessagePacket, as it was sent but for its header: it could not be delivered
+  kCredits,   // MessagePacket without arguments: one-way requests have been read
+  kFlush,     // MessagePacket without arguments: send kCredits now
+  kGoodbye,   // MessagePacket without arguments: the translation sends no more
   kBarrier,   // Barrier
   kStore,     // Access with data
+  kCount,     // Count: of a store whose data has been written before
   kPut,       // Access with data; answered by kPutDone
   kGet,       // Access without data; answered by kGot
   kPutDone,   // Access without data
   kGot,       // Access with data
 };
-inline constexpr int kTypes = 15;
-
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8
@@ -51,7 +50,7 @@ struct PacketHeader {
 static_assert(sizeof(PacketHeader) == 8);
 
 // Between a translation of one endpoint (the requester's, which has `index`) and another endpoint.
-struct Message {
+struct MessagePacket {
   PacketHeader head;             // detail: see below
   std::uint32_t to;              // serial of the receiving endpoint
   std::uint32_t from;            // serial of the sending endpoint
@@ -61,7 +60,7 @@ struct Message {
   std::uint16_t unused;
   // A long message continues with Place; then arguments, rounded up to 8 bytes; then the payload.
 };
-static_assert(sizeof(Message) == 24);
+static_assert(sizeof(MessagePacket) == 24);
 
 // A message's detail: its Kind, the Kind of the request it answers, what it was before it came
 // back, and whether the payload of a long message is in the packet.
@@ -88,12 +87,15 @@ static_assert(sizeof(Place) == 16);
 
 // What the two ends of a translation tell each other about themselves.
 struct Introduction {
-  Message message;
+  MessagePacket message;
   Tag tag;               // with which the requester mapped the other
   std::uint64_t offset;  // of the endpoint's segment in the process's
   std::uint64_t bytes;
 };
 static_assert(sizeof(Introduction) == 48);
+
+inline constexpr std::uint8_t kFromRequester =
+    1;  // detail of a kExtent; else it is to the requester
 
 struct Barrier {
   PacketHeader head;  // detail: the round
@@ -109,11 +111,18 @@ struct Access {
 };
 static_assert(sizeof(Access) == 24);
 
+struct Count {
+  PacketHeader head;
+  std::uint64_t counter;  // offset of the word, in the process's segment
+  std::uint64_t bytes;    // to be added to it
+};
+static_assert(sizeof(Count) == 24);
+
 inline constexpr std::uint32_t rounded(std::uint32_t bytes) noexcept { return (bytes + 7) & ~7u; }
 
 inline constexpr std::uint32_t kMaxData = 4096;  // of one packet
 inline constexpr std::uint32_t kMaxPacket =
-    sizeof(Message) + sizeof(Place) + kMaxArgumentBytes + kMaxData;
+    sizeof(MessagePacket) + sizeof(Place) + kMaxArgumentBytes + kMaxData;
 static_assert(max_medium() == kMaxData && kMaxPacket % 8 == 0);
 
 }  // namespace am::link

@@ -1,0 +1,255 @@
+// What comes to an endpoint from endpoints of other nodes.
+
+#include <cstring>
+
+#include "am/far.h"
+
+namespace am {
+namespace {
+
+using link::MessagePacket;
+using link::Place;
+using link::Type;
+
+}  // namespace
+
+// The parts of a message that carries something.
+struct Endpoint::Far::Body {
+  Kind kind = Kind::kShort;
+  Kind request = Kind::kShort;  // what a reply answers
+  Opcode was = Opcode::kRequest;
+  Place place{};
+  std::span<const std::byte> arguments;
+  std::span<const std::byte> payload;
+
+  // False: the packet is damaged.
+  [[nodiscard]] bool read(const MessagePacket& message) noexcept;
+};
+
+bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
+  const std::uint8_t detail = message.head.detail;
+  if (link::kind_bits(detail) >= kKinds || link::request_bits(detail) >= kKinds ||
+      link::opcode_bits(detail) > static_cast<unsigned>(Opcode::kReply)) {
+    return false;
+  }
+  kind = static_cast<Kind>(link::kind_bits(detail));
+  request = static_cast<Kind>(link::request_bits(detail));
+  was = static_cast<Opcode>(link::opcode_bits(detail));
+  const std::uint32_t argument_bytes = message.head.words * packet::kWord;
+  const std::uint32_t place_bytes = kind == Kind::kLong ? sizeof place : 0;
+  const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof message) + place_bytes +
+                              link::rounded(argument_bytes) +
+                              link::rounded(message.head.data_bytes);
+  if (bytes != message.head.bytes || argument_bytes > kMaxArgumentBytes ||
+      message.head.data_bytes > link::kMaxData) {
+    return false;
+  }
+  const auto* at = reinterpret_cast<const std::byte*>(&message + 1);
+  if (place_bytes != 0) std::memcpy(&place, at, sizeof place);
+  if (link::carries_payload(detail) && place.bytes != message.head.data_bytes) return false;
+  arguments = {at + place_bytes, argument_bytes};
+  payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
+  return true;
+}
+
+bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
+  Outgoing* const to = find_outgoing(from, message);
+  Incoming* const sender = find_incoming(from, message);
+  switch (message.head.type) {
+    case Type::kHello: return deliver_hello(from, message);
+    case Type::kExtent: return deliver_extent(from, message);
+    case Type::kRequest:
+      return sender != nullptr && deliver_request(*sender, message, Role::kRequest);
+    case Type::kOneWay:
+      return sender != nullptr && deliver_request(*sender, message, Role::kOneWay);
+    case Type::kReply: return to != nullptr && deliver_reply(*to, message);
+    case Type::kReturned: return deliver_returned(from, message);
+    case Type::kFlush:
+      if (sender != nullptr) send_credits(*sender);
+      return sender != nullptr;
+    case Type::kGoodbye: return incoming_.erase(key(from, message.from, message.index)) == 1;
+    case Type::kCredits:
+      if (to != nullptr) credit(*to, message);
+      return to != nullptr;
+    default: return false;
+  }
+}
+
+bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {
+  if (message.head.bytes != sizeof(link::Introduction)) return false;
+  const auto& hello = reinterpret_cast<const link::Introduction&>(message);
+  auto& made = incoming_[key(from, message.from, message.index)];
+  if (made) return false;
+  made = std::make_unique<Incoming>();
+  made->rank = from;
+  made->serial = message.from;
+  made->index = message.index;
+  made->from = {Name{from, message.from, {}}, hello.tag, endpoint_.admits(hello.tag), &made->extent,
+                nullptr};
+  made->extent.publish({hello.offset, hello.bytes});
+  introduce(from, head_to(*made, Type::kExtent), endpoint_.tag());
+  return true;
+}
+
+bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
+  if (message.head.bytes != sizeof(link::Introduction)) return false;
+  const auto& told = reinterpret_cast<const link::Introduction&>(message);
+  if (message.head.detail == link::kFromRequester) {
+    Incoming* const sender = find_incoming(from, message);
+    if (sender != nullptr) sender->extent.publish({told.offset, told.bytes});
+    return sender != nullptr;
+  }
+  Outgoing* const to = find_outgoing(from, message);
+  if (to == nullptr) return true;  // a change that has met our good-bye
+  if (!to->extent) port_.arrived();
+  to->extent = {told.offset, told.bytes};
+  return true;
+}
+
+// Puts the payload where the handler shall see it.
+Status Endpoint::Far::place_payload(Delivery& delivery, const MessagePacket& message,
+                                    const Body& body) {
+  if (body.kind == Kind::kMedium) {
+    // A handler that takes it sees only const bytes.
+    delivery.payload = {const_cast<std::byte*>(body.payload.data()), body.payload.size()};
+    return Status::kDelivered;
+  }
+  if (body.kind == Kind::kShort) return Status::kDelivered;
+  const std::span<std::byte> segment = endpoint_.segment();
+  const Extent extent{0, segment.size()};
+  if (!extent.holds(body.place.offset, body.place.bytes)) {
+    return body.place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
+  }
+  delivery.payload = segment.subspan(body.place.offset, body.place.bytes);
+  if (link::carries_payload(message.head.detail)) {
+    packet::copy_payload(delivery.payload.data(), body.payload);
+  }
+  return Status::kDelivered;
+}
+
+Status Endpoint::Far::try_invoke(Delivery& delivery, const MessagePacket& message, const Body& body,
+                                 Role role) {
+  const HandlerEntry& entry = endpoint_.handlers_[message.head.handler];
+  if (!delivery.from.admitted) return Status::kBadTag;
+  if (entry.shape != make_shape(role, body.kind, message.head.words)) {
+    return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+  }
+  const Status status = place_payload(delivery, message, body);
+  if (status != Status::kDelivered) return status;
+  Stats::Category& count = endpoint_.stats_[body.kind];
+  ++(role == Role::kRequest  ? count.requests_received
+     : role == Role::kOneWay ? count.one_way_received
+                             : count.replies_received);
+  entry.invoke(delivery);
+  return status;
+}
+
+bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message, Role role) {
+  Body body;
+  if (!body.read(message)) return false;
+  Delivery delivery{endpoint_, from.from, room_, body.arguments.data(), {}};
+  const auto finish = [&] {
+    if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply);
+    const int kind = static_cast<int>(body.kind);
+    if (++from.unreported[kind] >= shmem::kWindow[kind] / 4) send_credits(from);
+  };
+  Status status = Status::kDelivered;
+  try {
+    status = try_invoke(delivery, message, body, role);
+  } catch (...) {
+    delivery.reply = shmem::Mailbox::kNoReply;
+    finish();  // no credit is lost
+    throw;
+  }
+  if (status == Status::kDelivered) {
+    finish();
+    return true;
+  }
+  ++endpoint_.stats_.returned_by_us;
+  send_back(port_.link(), from.rank, message, status);
+  if (role == Role::kOneWay) finish();
+  return true;
+}
+
+// An answer to a request of kind `request` has come.
+void Endpoint::Far::answered(Outgoing& from, Kind request) noexcept {
+  std::uint32_t& count = from.in_flight[static_cast<int>(request)];
+  if (count == 0) return;
+  --count;
+  port_.arrived();
+}
+
+void Endpoint::Far::credit(Outgoing& to, const MessagePacket& message) noexcept {
+  for (int kind = 0; kind < kKinds; ++kind) {
+    to.in_flight[kind] -= std::min<std::uint32_t>(to.in_flight[kind], message.credits[kind]);
+  }
+}
+
+bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) {
+  Body body;
+  if (!body.read(message)) return false;
+  answered(from, body.request);
+  credit(from, message);
+  if (message.head.handler == 0) return true;  // empty
+  Delivery delivery{endpoint_, from.peer, room_, body.arguments.data(), {}};
+  const Status status = try_invoke(delivery, message, body, Role::kReply);
+  if (status == Status::kDelivered) return true;
+  ++endpoint_.stats_.returned_by_us;
+  send_back(port_.link(), from.rank, message, status);
+  return true;
+}
+
+// Sends a message that cannot be delivered here back to where it came from.
+void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& message, Status why) {
+  Opcode was = Opcode::kRequest;
+  if (message.head.type == Type::kOneWay) was = Opcode::kOneWay;
+  if (message.head.type == Type::kReply) was = Opcode::kReply;
+  const auto kind = static_cast<Kind>(link::kind_bits(message.head.detail));
+  std::uint32_t bytes = message.head.bytes;
+  if (kind == Kind::kLong) bytes -= link::rounded(message.head.data_bytes);
+  std::byte* const at = link.claim(to, bytes);
+  std::memcpy(at, &message, bytes);
+  MessagePacket head = message;
+  head.head.bytes = static_cast<std::uint16_t>(bytes);
+  head.head.type = Type::kReturned;
+  head.head.detail = link::make_detail(kind, kind, was);
+  if (kind == Kind::kLong) head.head.data_bytes = 0;
+  head.to = message.from;
+  head.from = message.to;
+  std::memset(head.credits, 0, sizeof head.credits);
+  head.status = static_cast<std::uint8_t>(why);
+  std::memcpy(at, &head, sizeof head);
+  link.commit(to);
+}
+
+void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePacket& message) {
+  const Type type = message.head.type;
+  if (type != Type::kRequest && type != Type::kOneWay && type != Type::kReply) return;
+  Body body;
+  if (body.read(message)) send_back(link, from, message, Status::kBadEndpoint);
+}
+
+// One of our own messages has come back.
+bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
+  Body body;
+  if (!body.read(message)) return false;
+  if (body.was == Opcode::kRequest) {
+    Outgoing* const to = find_outgoing(from, message);
+    if (to == nullptr) return false;
+    answered(*to, body.kind);
+  }
+  Returned returned{};
+  returned.status = static_cast<Status>(message.status);
+  returned.opcode = body.was;
+  returned.kind = body.kind;
+  returned.handler = message.head.handler;
+  returned.destination = from;
+  returned.arguments = body.arguments;
+  returned.payload = body.payload;
+  returned.segment_offset = body.place.offset;
+  returned.segment_bytes = body.place.bytes;
+  endpoint_.deliver_returned(returned);
+  return true;
+}
+
+}  // namespace am

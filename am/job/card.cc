@@ -1,0 +1,87 @@
+#include "am/job/card.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "shmem/fence.h"
+
+namespace am {
+namespace {
+
+void check(const Card& mine, const Card& theirs, Rank me, Rank rank) {
+  const std::string who = "rank " + std::to_string(me) + ": Job: rank " + std::to_string(rank);
+  if (theirs.version != mine.version) {
+    throw Error(who +
+                " was built from another version of Splitphase; rebuild all programs of the "
+                "job from one");
+  }
+  if (theirs.segment_bytes != mine.segment_bytes) {
+    throw Error(who + " has a segment of " + std::to_string(theirs.segment_bytes) +
+                " bytes and this one of " + std::to_string(mine.segment_bytes) +
+                "; give every process the same SPLITC_SEGMENT");
+  }
+}
+
+// Processors that any process of this machine may run on (each may be bound to one), within the
+// quota.
+unsigned cores_together(const std::vector<Card>& cards, const Card& mine) {
+  unsigned processors = 0;
+  for (std::size_t word = 0; word < mine.processors.size(); ++word) {
+    std::uint64_t bits = 0;
+    for (const Card& card : cards) {
+      if (card.same_machine(mine)) bits |= card.processors[word];
+    }
+    processors += static_cast<unsigned>(std::popcount(bits));
+  }
+  const unsigned quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
+  return quota == 0 ? processors : std::min(processors, quota);
+}
+
+}  // namespace
+
+Card make_card(const Config& config, const shmem::Region& region) {
+  Card card{};
+  card.version = Card::kVersion;
+  card.pretended = config.node;
+  card.segment_bytes = config.segment_bytes;
+  card.node = shmem::this_node();
+  card.region = region.address();
+  for (const int processor : shmem::allowed_processors()) {
+    if (processor < 1024) card.processors[processor / 64] |= std::uint64_t{1} << (processor % 64);
+  }
+  card.enrolled = shmem::Fence::enroll() ? 1 : 0;
+  return card;
+}
+
+std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
+  const auto blobs = bootstrap.exchange(std::as_bytes(std::span(&mine, 1)));
+  std::vector<Card> cards(blobs.size());
+  for (Rank rank = 0; rank < blobs.size(); ++rank) {
+    std::memcpy(&cards[rank], blobs[rank].data(), std::min(sizeof(Card), blobs[rank].size()));
+    check(mine, cards[rank], bootstrap.rank(), rank);
+  }
+  return cards;
+}
+
+Layout lay_out(const std::vector<Card>& cards, Rank me) {
+  const Card& mine = cards[me];
+  Layout layout;
+  layout.cores = cores_together(cards, mine);
+  for (Rank rank = 0; rank < cards.size(); ++rank) {
+    const Card& card = cards[rank];
+    const auto is_led_by = [&](Rank leader) { return cards[leader].near(card); };
+    if (std::ranges::none_of(layout.leaders, is_led_by)) layout.leaders.push_back(rank);
+    if (card.same_machine(mine)) ++layout.here;
+    if (!card.near(mine)) continue;
+    ++layout.near;
+    layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
+  }
+  const auto own =
+      std::ranges::find_if(layout.leaders, [&](Rank leader) { return cards[leader].near(mine); });
+  layout.node = static_cast<std::uint32_t>(own - layout.leaders.begin());
+  return layout;
+}
+
+}  // namespace am

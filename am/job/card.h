@@ -1,0 +1,51 @@
+// What each process tells the others about itself before any memory is shared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "am/job/bootstrap.h"
+#include "am/job/config.h"
+#include "shmem/node.h"
+#include "shmem/region.h"
+
+namespace am {
+
+struct Card {
+  static constexpr std::uint32_t kVersion = 2;
+
+  std::uint32_t version;
+  std::int32_t pretended;  // splitcrun --nodes: which; else -1
+  std::uint64_t segment_bytes;
+  shmem::NodeId node;
+  shmem::Region::Address region;
+  std::array<std::uint64_t, 16> processors;  // a bit for each that it may run on
+  std::uint64_t enrolled;                    // not 0: in the kernel's fences
+
+  // Whether two processes share memory, or at least a machine.
+  bool near(const Card& other) const noexcept {
+    return node == other.node && pretended == other.pretended;
+  }
+  bool same_machine(const Card& other) const noexcept { return node.boot == other.node.boot; }
+};
+static_assert(sizeof(Card) <= Bootstrap::kMaxBlob);
+
+// This process's, with `region` as its segment.
+Card make_card(const Config& config, const shmem::Region& region);
+
+// Everybody's, by rank. Collective. Throws Error if they cannot be one job.
+std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine);
+
+// What the cards say of the job, as seen by one process.
+struct Layout {
+  std::uint32_t near = 0;     // processes of its node
+  std::vector<Rank> leaders;  // the lowest rank of every node
+  std::uint32_t node = 0;     // which of them is its own
+  std::uint32_t here = 0;     // processes of its machine
+  unsigned cores = 0;         // that these may use
+  bool all_enrolled = true;   // those of its node
+};
+Layout lay_out(const std::vector<Card>& cards, Rank me);
+
+}  // namespace am

@@ -1,0 +1,69 @@
+#include "am/job/network.h"
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "am/link/fabric_link.h"
+#include "am/port.h"
+#include "rdma/error.h"
+#include "rdma/fabric.h"
+#include "shmem/error.h"
+
+namespace am {
+namespace {
+
+using Ways = std::vector<rdma::Way>;
+
+static_assert(rdma::Fabric::kMaxCandidates * sizeof(rdma::Way) <= Bootstrap::kMaxBlob);
+static_assert(link::FabricLink::kMaxCard <= Bootstrap::kMaxBlob);
+
+// The way that all processes take.
+rdma::Way agree(Bootstrap& bootstrap, const std::vector<rdma::Candidate>& candidates) {
+  Ways mine;
+  for (const rdma::Candidate& candidate : candidates) mine.push_back(candidate.way);
+  std::vector<Ways> lists;
+  for (const std::vector<std::byte>& blob : bootstrap.exchange(std::as_bytes(std::span(mine)))) {
+    Ways& ways = lists.emplace_back(blob.size() / sizeof(rdma::Way));
+    if (!ways.empty()) std::memcpy(ways.data(), blob.data(), ways.size() * sizeof(rdma::Way));
+  }
+  return rdma::common_way(lists, candidates);
+}
+
+std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::Fabric> fabric,
+                                    Router& router) {
+  const Router::Options& options = router.options();
+  auto link = std::make_unique<link::FabricLink>(
+      std::move(fabric),
+      link::FabricLink::Options{
+          .rank = options.rank,
+          .size = options.size,
+          .peers = options.size - options.near,
+          .segment = {router.segment(), options.segment_bytes},
+          .fatal = [&router](const std::string& sentence) { router.fatal(sentence); }});
+  const auto cards = bootstrap.exchange(link->card());
+  for (Rank rank = 0; rank < options.size; ++rank) {
+    if (!router.is_near(rank)) link->introduce(rank, cards[rank]);
+  }
+  return link;
+}
+
+}  // namespace
+
+void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router) {
+  const rdma::Fabric::Options options{
+      .provider = config.provider, .interface = config.interface, .one_host = one_host};
+  try {
+    const auto candidates = rdma::Fabric::candidates(options);
+    auto fabric = std::make_unique<rdma::Fabric>(options, agree(bootstrap, candidates));
+    router.add_port(std::make_unique<Port>(router, connect(bootstrap, std::move(fabric), router)));
+  } catch (const rdma::Error& error) {
+    throw Error("rank " + std::to_string(router.rank()) + ": Job: " + error.what());
+  } catch (const shmem::Error& error) {
+    throw Error("rank " + std::to_string(router.rank()) + ": Job: " + error.what());
+  }
+}
+
+}  // namespace am

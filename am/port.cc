@@ -1,0 +1,170 @@
+#include "am/port.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "am/bundle.h"
+#include "am/endpoint.h"
+#include "am/far.h"
+#include "am/router.h"
+
+namespace am {
+namespace {
+
+using link::Type;
+
+// How long to sleep where no descriptor tells that something has come.
+constexpr std::int64_t kBlindNapNs = 100'000;
+
+// The shorter of two times, where a negative one is forever.
+std::int64_t shorter(std::int64_t a, std::int64_t b) {
+  if (a < 0 || b < 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
+template <class Packet>
+const Packet* as(const link::PacketHeader& head) noexcept {
+  return head.bytes >= sizeof(Packet) ? reinterpret_cast<const Packet*>(&head) : nullptr;
+}
+
+}  // namespace
+
+Port::Port(Router& router, std::unique_ptr<link::Link> link)
+    : router_(router),
+      link_(std::move(link)),
+      rung_(router.self().header->bell),
+      one_sided_(router, *link_),
+      transfers_(*link_, one_sided_) {}
+
+Port::~Port() = default;
+
+void Port::attach(Endpoint& endpoint, std::uint32_t serial) { endpoints_[serial] = &endpoint; }
+void Port::detach(std::uint32_t serial) noexcept { endpoints_.erase(serial); }
+
+int Port::poll(Bundle& bundle) {
+  struct Polling {
+    Polling(Bundle*& whose, Bundle& bundle) : whose_(whose) { whose_ = &bundle; }
+    ~Polling() { whose_ = nullptr; }
+    Bundle*& whose_;
+  } polling(polling_, bundle);
+  skipped_ = 0;
+  one_sided_.resume();
+  transfers_.resume();
+  int count = 0;
+  if (!late_.empty()) [[unlikely]]
+    deliver_late();
+  count += link_->poll(*this);
+  if (count != 0) {
+    attention_ = kAttention;
+  } else if (attention_ > 0 && !link_->busy()) {
+    --attention_;
+  }
+  return count;
+}
+
+bool Port::fetch() {
+  one_sided_.resume();
+  transfers_.resume();
+  return link_->fetch() || !late_.empty();
+}
+
+void Port::refuse(Rank from) const {
+  router_.fatal("poll: a message of rank " + std::to_string(from) +
+                " is damaged; all programs of a job must be built from the same Splitphase");
+}
+
+void Port::deliver(Rank from, const link::PacketHeader& packet) {
+  const auto* const access = as<link::Access>(packet);
+  switch (packet.type) {
+    case Type::kBarrier: return set_round(from, packet);
+    case Type::kStore:
+      if (access == nullptr || !one_sided_.take_store(*access)) refuse(from);
+      return;
+    case Type::kCount: {
+      const auto* const count = as<link::Count>(packet);
+      if (count == nullptr || !one_sided_.take_count(*count)) refuse(from);
+      return;
+    }
+    case Type::kGet:
+      if (access == nullptr || !one_sided_.serve_get(from, *access)) refuse(from);
+      return;
+    case Type::kPut:
+      if (access == nullptr || !one_sided_.serve_put(from, *access)) refuse(from);
+      return;
+    case Type::kGot:
+      if (access == nullptr || !one_sided_.take_data(*access)) refuse(from);
+      return;
+    case Type::kPutDone:
+      if (access == nullptr || !one_sided_.take_done(*access)) refuse(from);
+      return;
+    default: return deliver_message(from, packet);
+  }
+}
+
+void Port::deliver_message(Rank from, const link::PacketHeader& packet) {
+  const auto* const message = as<link::MessagePacket>(packet);
+  if (message == nullptr) refuse(from);
+  const auto found = endpoints_.find(message->to);
+  if (found == endpoints_.end()) return Endpoint::Far::refuse_unknown(*link_, from, *message);
+  Endpoint& endpoint = *found->second;
+  if (&endpoint.bundle() != polling_) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&packet);
+    late_.push_back({from, {bytes, bytes + packet.bytes}});
+    return;
+  }
+  if (!endpoint.far().deliver(from, *message)) refuse(from);
+}
+
+void Port::deliver_late() {
+  std::vector<Late> late = std::exchange(late_, {});
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    try {
+      deliver_message(late[i].from,
+                      *reinterpret_cast<const link::PacketHeader*>(late[i].bytes.data()));
+    } catch (...) {
+      const auto rest = late.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      late_.insert(late_.begin(), std::make_move_iterator(rest),
+                   std::make_move_iterator(late.end()));
+      throw;
+    }
+  }
+}
+
+void Port::tell_barrier(Rank to, int round, std::uint64_t epoch) {
+  const link::Barrier packet{{.bytes = sizeof(link::Barrier),
+                              .type = Type::kBarrier,
+                              .detail = static_cast<std::uint8_t>(round),
+                              .data_bytes = 0,
+                              .handler = 0,
+                              .words = 0},
+                             epoch};
+  std::memcpy(link_->claim(to, sizeof packet), &packet, sizeof packet);
+  link_->commit(to);
+}
+
+void Port::set_round(Rank from, const link::PacketHeader& head) {
+  const auto* const packet = as<link::Barrier>(head);
+  if (packet == nullptr || head.detail >= RegionHeader::kRounds) refuse(from);
+  router_.self().header->rounds[head.detail].publish(packet->epoch);
+}
+
+void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
+  const std::int64_t limit = shorter(timeout_ns, link_->patience_ns());
+  if (link_->wait_fd() < 0) {
+    router_.self().header->bell.sleep(ticket, shorter(limit, kBlindNapNs));
+    return;
+  }
+  if (!link_->may_sleep()) return;
+  pollfd watched[] = {{.fd = link_->wait_fd(), .events = POLLIN, .revents = 0},
+                      {.fd = rung_.fd(), .events = POLLIN, .revents = 0}};
+  const timespec time{.tv_sec = limit / 1'000'000'000, .tv_nsec = limit % 1'000'000'000};
+  ppoll(watched, 2, limit < 0 ? nullptr : &time, nullptr);
+  if (watched[1].revents != 0) rung_.quiet();
+  attention_ = 1;  // the next glance shall look
+}
+
+}  // namespace am

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "am/link/link.h"
+#include "am/one_sided.h"
+#include "am/transfers.h"
+#include "am/types.h"
+#include "shmem/doorbell.h"
+
+namespace am {
+
+class Bundle;
+class Endpoint;
+class Router;
+
+// What a process has at the network, if its job has processes on other nodes: the link to them, and
+// who gets what comes from it. All endpoints of the process share it.
+//
+// Thread rule: the bundle's. A job that has a port has one thread inside its bundles at a time.
+class Port final : public link::PacketSink {
+ public:
+  // `router` outlives the port and reaches this process itself already.
+  Port(Router& router, std::unique_ptr<link::Link> link);
+  ~Port() override;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  link::Link& link() noexcept { return *link_; }
+  OneSided& one_sided() noexcept { return one_sided_; }
+  Transfers& transfers() noexcept { return transfers_; }
+
+  // Endpoints, by their serial numbers.
+  void attach(Endpoint& endpoint, std::uint32_t serial);
+  void detach(std::uint32_t serial) noexcept;
+
+  // Handles what has come for the endpoints of `bundle`; returns how much.
+  int poll(Bundle& bundle);
+  // The same, but most times not at all while nothing is known to be on its way: a look at the
+  // network costs much more than one at the neighbours' memory. For loops that spin.
+  int glance(Bundle& bundle) {
+    if (attention_ == 0 && awaited_ == 0 && ++skipped_ < kSkipped) return 0;
+    return poll(bundle);
+  }
+  // Whether poll() would hand something to an endpoint.
+  bool fetch();
+
+  // Something is to come that this process waits for: glance() looks every time.
+  void await() noexcept { ++awaited_; }
+  void arrived() noexcept { --awaited_; }
+
+  void tell_barrier(Rank to, int round, std::uint64_t epoch);
+
+  // Sleeps until something comes from the network or a neighbour rings, at most `timeout_ns`
+  // (negative: no limit). The doorbell's ticket has been taken and fetch() found nothing.
+  void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
+
+ private:
+  static constexpr int kAttention = 2000;  // looks in vain before it becomes less
+  static constexpr int kSkipped = 500;     // glances: about as many times 50 ns
+
+  struct Late {  // a packet for an endpoint of another bundle
+    Rank from;
+    std::vector<std::byte> bytes;
+  };
+
+  void deliver(Rank from, const link::PacketHeader& packet) override;
+  void deliver_message(Rank from, const link::PacketHeader& packet);
+  void deliver_late();
+  void set_round(Rank from, const link::PacketHeader& packet);
+  [[noreturn]] void refuse(Rank from) const;
+
+  // Constant after construction.
+  Router& router_;
+  std::unique_ptr<link::Link> link_;
+  shmem::DoorbellSocket rung_;
+  // Owned by whoever is inside.
+  OneSided one_sided_;
+  Transfers transfers_;
+  std::unordered_map<std::uint32_t, Endpoint*> endpoints_;  // by serial
+  Bundle* polling_ = nullptr;                               // the bundle that polls
+  std::vector<Late> late_;
+  int attention_ = 0;
+  int skipped_ = 0;
+  int awaited_ = 0;
+};
+
+}  // namespace am

@@ -1,0 +1,84 @@
+#include "am/transfers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace am {
+
+void Transfers::start_copy(Rank to, std::uint64_t offset, std::vector<std::byte> data,
+                           std::span<const std::byte> packet) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.copy = std::move(data);
+  transfer.data = transfer.copy;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                      std::span<const std::byte> packet, bool& released) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.data = data;
+  transfer.released = &released;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
+                                     std::span<const std::byte> packet) {
+  auto found = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one->free; });
+  if (found == all_.end()) {
+    all_.push_back(std::make_unique<Transfer>());
+    found = all_.end() - 1;
+    (*found)->owner = this;
+    (*found)->done = &written;
+  }
+  Transfer& transfer = **found;
+  transfer.free = false;
+  transfer.packet_sent = false;
+  transfer.to = to;
+  transfer.offset = offset;
+  transfer.packet_bytes = static_cast<std::uint32_t>(packet.size());
+  std::memcpy(transfer.packet.data(), packet.data(), packet.size());
+  ++under_way_;
+  return transfer;
+}
+
+bool Transfers::try_start(Transfer& transfer) {
+  const bool in_order = one_sided_.writes_before_packets();
+  if (!one_sided_.try_write(transfer.to, transfer.offset, transfer.data, in_order, transfer)) {
+    return false;
+  }
+  if (in_order) send_packet(transfer);
+  return true;
+}
+
+void Transfers::send_packet(Transfer& transfer) {
+  std::byte* const at = link_.claim(transfer.to, transfer.packet_bytes);
+  std::memcpy(at, transfer.packet.data(), transfer.packet_bytes);
+  link_.commit(transfer.to);
+  transfer.packet_sent = true;
+}
+
+void Transfers::written(link::Completion& completion) {
+  auto& transfer = static_cast<Transfer&>(completion);
+  Transfers& owner = *transfer.owner;
+  if (!transfer.packet_sent) owner.send_packet(transfer);
+  if (transfer.released != nullptr) *transfer.released = true;
+  transfer.released = nullptr;
+  transfer.copy = {};
+  transfer.free = true;
+  --owner.under_way_;
+}
+
+void Transfers::resume() {
+  const auto refused = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [this](Transfer* one) { return !try_start(*one); });
+  waiting_.erase(waiting_.begin(), refused);
+}
+
+bool Transfers::owes(Rank to) const noexcept {
+  return std::any_of(all_.begin(), all_.end(), [to](const auto& one) {
+    return !one->free && one->to == to && !one->packet_sent;
+  });
+}
+
+}  // namespace am
