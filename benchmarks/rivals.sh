@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# Our short request and reply beside what is installed of UCX and Open MPI: 8 bytes there and back
-# between two processes of this machine, each bound to a core. They run in turn, several times, and
-# the least of each counts, so that all of them see the same states of the machine.
+# Our round trips beside what is installed of UCX, Open MPI and MPICH, between two processes of this
+# machine, each bound to a core: on one node 8 bytes, over TCP 8 B, 1 KiB and 64 KiB. They run in
+# turn, several times, and the least of each counts, so that all of them see the same states of the
+# machine.
 #
-#   benchmarks/rivals.sh [--rounds N] [--bin FOLDER]
+#   benchmarks/rivals.sh [--only node|tcp] [--rounds N] [--bin FOLDER]
 #
-# FOLDER is a bazel-bin with //benchmarks:latency and the launcher; without it they are built.
+# FOLDER is a bazel-bin with //benchmarks:latency, //benchmarks:network and the launcher; without it
+# they are built. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 rounds=5
 bin=""
+only=""
 
 while (($#)); do
   case $1 in
     --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) && shift 2 ;;
+    --only) only=${2:?--only needs node or tcp} && shift 2 ;;
     *)
       sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /d'
       [[ $1 == --help ]] && exit 0 || exit 2
@@ -22,10 +26,12 @@ while (($#)); do
   esac
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "--rounds $rounds: not a number above 0" >&2; exit 2; }
+[[ $only =~ ^(node|tcp|)$ ]] || { echo "--only $only: neither node nor tcp" >&2; exit 2; }
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:latency
+  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:latency \
+    //benchmarks:network
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
@@ -36,14 +42,38 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Each prints one round trip in ns, its least in this turn, or nothing.
+declare -A title=(
+  [ours]="Splitphase, request + reply"
+  [ucx]="UCX, ucx_perftest -x posix -t am_lat, twice"
+  [open_mpi]="Open MPI, MPI_Send + MPI_Recv"
+  [ours_tcp]="Splitphase, request + reply"
+  [open_mpi_tcp]="Open MPI, MPI_Send + MPI_Recv, btl tcp"
+  [mpich_tcp]="MPICH, MPI_Send + MPI_Recv, UCX tcp"
+  [limit]="by hand, in turn with ours"
+)
 
-# Also notes the limit that was measured in turn with it.
+# Each contender prints one round trip of BYTES in ns, its least in this turn, or nothing.
+
+# figures NAME BYTES CSV: the figure, and the limit that was measured in turn with it aside.
+figures() {
+  awk -F, -v name="$1:limit" -v bytes="$2" '$1 == name && $3 == bytes { print $4 }' "$3" \
+    >>"$work/limit"
+  awk -F, -v name="$1" -v bytes="$2" '$1 == name && $3 == bytes { print $4 }' "$3"
+}
+
 ours() {
   "$bin/am/job/launcher/splitcrun" -n 2 --bind core --timeout 60 \
     "$bin/benchmarks/latency" --csv --only short --reps 200 >"$work/csv"
-  awk -F, '$1 == "short_round_trip:limit" { print $4 }' "$work/csv" >>"$work/limit"
-  awk -F, '$1 == "short_round_trip" { print $4 }' "$work/csv"
+  figures short_round_trip 8 "$work/csv"
+}
+
+ours_tcp() {
+  local kind=short
+  ((bytes < 512)) || kind=medium
+  ((bytes < 65536)) || kind=long
+  "$bin/am/job/launcher/splitcrun" -n 2 --nodes 2 --bind core --timeout 60 \
+    "$bin/benchmarks/network" --csv --only $kind --reps 60 >"$work/csv"
+  figures ${kind}_round_trip "$bytes" "$work/csv"
 }
 
 # ucx_perftest's latency is one way. The lesser of its median and its average.
@@ -59,53 +89,92 @@ ucx() {
   server=""
 }
 
-open_mpi() {
-  local options=(-n 2 --bind-to core)
+# run_open_mpi REPS [OPTION]...
+run_open_mpi() {
+  local reps=$1
+  shift
+  local options=(-n 2 --bind-to core "$@")
   ((EUID != 0)) || options+=(--allow-run-as-root)
-  timeout 60 mpirun "${options[@]}" "$work/mpi_ping_pong" 200 2>/dev/null |
-    awk '{ print $1 }' || true
+  timeout 60 "$open_mpi_run" "${options[@]}" "$work/open_mpi_ping_pong" "$reps" "$bytes" \
+    2>/dev/null | awk '{ print $1 }' || true
+}
+open_mpi() { run_open_mpi 200; }
+open_mpi_tcp() {
+  run_open_mpi 20 --mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
 }
 
-contenders=(ours)
+mpich_tcp() {
+  MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo timeout 60 mpiexec.hydra -n 2 \
+    -bind-to core "$work/mpich_ping_pong" 20 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
+}
+
+# first_of NAME...: the first of these commands that is installed.
+first_of() {
+  local name
+  for name in "$@"; do
+    if command -v "$name"; then return; fi
+  done
+}
+
+# build_with COMPILER PROGRAM
+build_with() { "$1" -O3 -o "$2" "$root/benchmarks/rivals/mpi_ping_pong.c" 2>"$work/errors"; }
+
+node_contenders=(ours)
+tcp_contenders=(ours_tcp)
 if command -v ucx_perftest >/dev/null; then
-  contenders+=(ucx)
+  node_contenders+=(ucx)
 else
   echo "UCX is not installed (no ucx_perftest): left out"
 fi
-if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
+open_mpi_run=$(first_of mpirun.openmpi mpirun)
+open_mpi_compiler=$(first_of mpicc.openmpi mpicc)
+if [[ -z $open_mpi_run || -z $open_mpi_compiler ]]; then
   echo "Open MPI is not installed (no mpirun or no mpicc): left out"
-elif ! mpirun --version 2>/dev/null | grep -q "Open MPI"; then
+elif ! "$open_mpi_run" --version 2>/dev/null | grep -qi "open-\?mpi"; then
   echo "mpirun is not Open MPI's: left out"
+elif ! build_with "$open_mpi_compiler" "$work/open_mpi_ping_pong"; then
+  echo "Open MPI's compiler fails ($(grep -m 1 error "$work/errors")): left out"
 else
-  mpicc -O3 -o "$work/mpi_ping_pong" "$root/benchmarks/rivals/mpi_ping_pong.c"
-  contenders+=(open_mpi)
+  node_contenders+=(open_mpi)
+  tcp_contenders+=(open_mpi_tcp)
 fi
-
-for ((round = 0; round < rounds; ++round)); do
-  for contender in "${contenders[@]}"; do
-    "$contender" >>"$work/$contender"
-  done
-done
+mpich_compiler=$(first_of mpicc.mpich)
+if [[ -z $mpich_compiler ]] || ! command -v mpiexec.hydra >/dev/null; then
+  echo "MPICH is not installed (no mpicc.mpich or no mpiexec.hydra): left out"
+elif ! build_with "$mpich_compiler" "$work/mpich_ping_pong"; then
+  echo "MPICH's compiler fails ($(grep -m 1 error "$work/errors")): left out"
+else
+  tcp_contenders+=(mpich_tcp)
+fi
 
 # minimum NAME, median NAME: of the rounds.
 minimum() { sort -g "$work/$1" | head -n 1; }
 median() { sort -g "$work/$1" | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
 
-declare -A title=(
-  [ours]="Splitphase, short request + reply"
-  [ucx]="UCX, ucx_perftest -x posix -t am_lat, twice"
-  [open_mpi]="Open MPI, MPI_Send + MPI_Recv"
-  [limit]="one cache line by hand"
-)
-printf '\n8 bytes there and back, %s rounds\n' "$rounds"
-printf '%-44s %10s %10s %12s\n' "" "least ns" "median ns" "least / ours"
-least=$(minimum ours)
-for contender in "${contenders[@]}" limit; do
-  if [[ ! -s $work/$contender ]]; then
-    printf '%-44s gave no figure\n' "${title[$contender]}"
-    continue
-  fi
-  awk -v name="${title[$contender]}" -v least="$(minimum "$contender")" \
-    -v median="$(median "$contender")" -v ours="$least" \
-    'BEGIN { printf "%-44s %10.1f %10.1f %12.2f\n", name, least, median, least / ours }'
-done
+# contest TITLE BYTES CONTENDER...: ours is the first.
+contest() {
+  local heading=$1 bytes=$2
+  shift 2
+  local contender least
+  rm -f "$work/limit" "${@/#/$work/}"
+  for ((round = 0; round < rounds; ++round)); do
+    for contender; do "$contender" >>"$work/$contender"; done
+  done
+  printf '\n%s, %s bytes there and back, %s rounds\n' "$heading" "$bytes" "$rounds"
+  printf '%-44s %10s %10s %12s\n' "" "least ns" "median ns" "least / ours"
+  least=$(minimum "$1")
+  for contender in "$@" limit; do
+    if [[ ! -s $work/$contender ]]; then
+      printf '%-44s gave no figure\n' "${title[$contender]}"
+      continue
+    fi
+    awk -v name="${title[$contender]}" -v least="$(minimum "$contender")" \
+      -v median="$(median "$contender")" -v ours="${least:-nan}" \
+      'BEGIN { printf "%-44s %10.1f %10.1f %12.2f\n", name, least, median, least / ours }'
+  done
+}
+
+[[ $only == tcp ]] || contest "one node" 8 "${node_contenders[@]}"
+if [[ $only != node ]]; then
+  for bytes in 8 1024 65536; do contest "TCP" "$bytes" "${tcp_contenders[@]}"; done
+fi

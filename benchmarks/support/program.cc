@@ -68,9 +68,10 @@ int measure(const Program& program, const Options& options, splitc::World& world
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
              placement.binding());
   if (fabric != nullptr) report.say(fabric->describe());
-  report.begin();
   Bench bench{job, bundle, endpoint, options, report, pair, raw, messages, network.get()};
   if (paired) placement.before(pair);
+  if (paired && program.prologue) program.prologue(bench);
+  report.begin();
   for (const Measurement& measurement : program.measurements) {
     if (!chosen(options, measurement.name)) continue;
     if (paired || measurement.everyone) measurement.run(bench);

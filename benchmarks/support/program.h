@@ -56,6 +56,7 @@ struct Program {
   std::vector<Measurement> measurements;
   std::string route = "node";  // how the peer is reached
   Where where = Where::kNode;
+  std::function<void(Bench&)> prologue = nullptr;  // before the first measurement, at ranks 0 and 1
 };
 
 // libfabric between the processes of the job, on the provider and the interface that the settings

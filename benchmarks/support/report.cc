@@ -37,6 +37,11 @@ Figure bandwidth_of(const std::string& name, std::size_t bytes, const Samples& s
   return rate_of(time_of(name, bytes, samples), static_cast<double>(bytes), "GB/s");
 }
 
+Figure per_second_of(const std::string& name, std::size_t bytes, const Samples& samples) {
+  constexpr double kMillionPerSecond = 1e3;  // of one per nanosecond
+  return rate_of(time_of(name, bytes, samples), kMillionPerSecond, "M/s");
+}
+
 }  // namespace
 
 std::string size_text(std::size_t bytes) {
@@ -119,11 +124,13 @@ void Report::add_bandwidth(const std::string& name, std::size_t bytes, const Sam
   add(bandwidth_of(name, bytes, ours), bandwidth_of(limit_name, bytes, limit));
 }
 
+void Report::add_rate(const std::string& name, std::size_t bytes, const Samples& ours) const {
+  add(per_second_of(name, bytes, ours));
+}
+
 void Report::add_rate(const std::string& name, std::size_t bytes, const Samples& ours,
                       const std::string& limit_name, const Samples& limit) const {
-  constexpr double kMillionPerSecond = 1e3;  // of one per nanosecond
-  add(rate_of(time_of(name, bytes, ours), kMillionPerSecond, "M/s"),
-      rate_of(time_of(limit_name, bytes, limit), kMillionPerSecond, "M/s"));
+  add(per_second_of(name, bytes, ours), per_second_of(limit_name, bytes, limit));
 }
 
 }  // namespace bench

@@ -46,6 +46,7 @@ class Report {
   void add_bandwidth(const std::string& name, std::size_t bytes, const Samples& ours,
                      const std::string& limit_name, const Samples& limit) const;
   // The same for rates in millions a second.
+  void add_rate(const std::string& name, std::size_t bytes, const Samples& ours) const;
   void add_rate(const std::string& name, std::size_t bytes, const Samples& ours,
                 const std::string& limit_name, const Samples& limit) const;
 

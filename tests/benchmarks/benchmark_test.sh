@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs a benchmark with little work and looks at what it prints, not at how fast it was.
 #
-#   benchmark_test.sh SPLITCRUN PROCESSES PROGRAM
+#   benchmark_test.sh SPLITCRUN PROCESSES PROGRAM [NODES]
 set -euo pipefail
 splitcrun=$1
 count=$2
 program=$3
+start=("$splitcrun" -n "$count" --nodes "${4:-1}")
 # A file that only one process could remove.
 unset TEST_PREMATURE_EXIT_FILE
 
@@ -14,7 +15,7 @@ fail() {
   exit 1
 }
 
-csv=$("$splitcrun" -n "$count" "$program" --quick --csv)
+csv=$("${start[@]}" "$program" --quick --csv)
 awk -F, '
   NR == 1 { if ($0 != "benchmark,route,bytes,value,unit") { print "header: " $0; bad = 1 }; next }
   NF != 5 || $1 == "" || $2 == "" || $5 == "" { print "fields: " $0; bad = 1; next }
@@ -25,7 +26,7 @@ awk -F, '
   END { if (NR < 2) { print "no figures"; bad = 1 }; exit bad }
 ' <<<"$csv" >&2 || fail "the CSV of $program"
 
-table=$("$splitcrun" -n "$count" "$program" --quick)
+table=$("${start[@]}" "$program" --quick)
 grep -q "It can measure:" <<<"$table" || fail "no list of measurements"
 grep -q "^$count processes" <<<"$table" || fail "the number of processes is not told"
 
