@@ -38,8 +38,9 @@ static_assert(std::is_trivially_copyable_v<Way> && sizeof(Way) == 8);
 
 // What a user may say.
 struct FabricOptions {
-  std::string provider;   // "": choose; else as libfabric names it ("net"), or a layer ("rxm")
-  std::string interface;  // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
+  std::string provider = {};  // "": choose; else as libfabric names it ("net"), or a layer ("rxm")
+  std::string interface =
+      {};                 // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
   bool one_host = false;  // all processes are on this machine: loopback is best; else it is no use
   bool thread_safe = false;       // several threads at a time; else one per completion queue
   bool claim_local_keys = false;  // for tests: as if the provider needed FI_MR_LOCAL

@@ -5,13 +5,18 @@
 
 #include <cstdlib>
 
+#include "rdma/library.h"
+
 namespace rdma {
 namespace {
 
 class Category : public std::error_category {
  public:
   const char* name() const noexcept override { return "libfabric"; }
-  std::string message(int code) const override { return fi_strerror(code); }
+  std::string message(int code) const override {
+    if (code < FI_ERRNO_OFFSET) return std::generic_category().message(code);
+    return Library::get().strerror(code);
+  }
   std::error_condition default_error_condition(int code) const noexcept override {
     if (code < FI_ERRNO_OFFSET) return {code, std::generic_category()};
     return {code, *this};

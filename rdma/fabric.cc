@@ -29,10 +29,12 @@ constexpr Demand kDemands[] = {
     {FI_MSG, FI_ORDER_SAS, FI_RM_UNSPEC},
 };
 
-std::uint32_t version() { return std::min<std::uint32_t>(fi_version(), FI_VERSION(1, 17)); }
+std::uint32_t version() {
+  return std::min<std::uint32_t>(Library::get().version(), FI_VERSION(1, 17));
+}
 
 Info make_hints(const Demand& demand, const FabricOptions& options) {
-  Info hints(fi_allocinfo());
+  Info hints(Library::get().dupinfo(nullptr));
   if (hints == nullptr) fail("no memory to ask libfabric with", FI_ENOMEM);
   hints->caps = demand.caps;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -52,7 +54,7 @@ Info make_hints(const Demand& demand, const FabricOptions& options) {
 // nullptr when nothing fits.
 Info ask(const fi_info& hints) {
   fi_info* found = nullptr;
-  const int result = fi_getinfo(version(), nullptr, nullptr, 0, &hints, &found);
+  const int result = Library::get().getinfo(version(), nullptr, nullptr, 0, &hints, &found);
   if (result != 0 && result != -FI_ENODATA) fail("libfabric cannot list its providers", result);
   return Info(found);
 }
@@ -106,7 +108,7 @@ void add(Found& found, const fi_info& info, const std::vector<Interface>& machin
            other.address == offer.address;
   });
   if (known) return;  // libfabric lists some things several times
-  found.infos.emplace_back(fi_dupinfo(&info));
+  found.infos.emplace_back(Library::get().dupinfo(&info));
   found.offers.push_back(std::move(offer));
 }
 
@@ -144,10 +146,10 @@ bool can_open_wait_fd(fid_domain* domain) {
 }
 
 bool can_complete_delivery(const fi_info& info) {
-  const Info hints(fi_dupinfo(&info));
+  const Info hints(Library::get().dupinfo(&info));
   hints->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
   fi_info* found = nullptr;
-  const int result = fi_getinfo(version(), nullptr, nullptr, 0, hints.get(), &found);
+  const int result = Library::get().getinfo(version(), nullptr, nullptr, 0, hints.get(), &found);
   const Info closes(found);
   return result == 0;
 }
@@ -193,7 +195,7 @@ Fabric::Fabric(const Options& options, Way way) {
   info_ = std::move(found.infos[picked]);
   const std::string what = candidate_.provider + " on " + candidate_.interface;
   fid_fabric* fabric = nullptr;
-  int result = fi_fabric(info_->fabric_attr, &fabric, nullptr);
+  int result = Library::get().fabric(info_->fabric_attr, &fabric, nullptr);
   if (result != 0) fail("cannot open " + what, result);
   fabric_.reset(fabric);
   fid_domain* domain = nullptr;

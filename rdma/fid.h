@@ -8,6 +8,8 @@
 #include <cassert>
 #include <memory>
 
+#include "rdma/library.h"
+
 namespace rdma {
 
 template <class F>
@@ -23,7 +25,7 @@ template <class F>
 using Fid = std::unique_ptr<F, CloseFid<F>>;
 
 struct FreeInfo {
-  void operator()(fi_info* info) const { fi_freeinfo(info); }
+  void operator()(fi_info* info) const { Library::get().freeinfo(info); }
 };
 
 // Owns an fi_info and those behind it in its list.

@@ -9,12 +9,12 @@
 namespace rdma {
 
 struct Interface {
-  std::string name;
-  std::vector<std::string> addresses;  // IPv4 and IPv6, as text
-  bool up = false;                     // switched on, and has a carrier
+  std::string name = {};
+  std::vector<std::string> addresses = {};  // IPv4 and IPv6, as text
+  bool up = false;                          // switched on, and has a carrier
   bool loopback = false;
   bool default_route = false;  // leads to the rest of the world
-  std::string kind;  // "a bridge" and the like, which are never chosen by default; else ""
+  std::string kind = {};  // "a bridge" and the like, which are never chosen by default; else ""
 
   bool operator==(const Interface&) const = default;
 };

@@ -1,0 +1,75 @@
+#include "rdma/library.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+
+#include <array>
+#include <string>
+
+#include "rdma/error.h"
+
+namespace rdma {
+namespace {
+
+// The structures of the headers belong to one version of the functions that handle them.
+static_assert(FI_MAJOR_VERSION == 1 && FI_MINOR_VERSION >= 9, "another libfabric than 1.9 to 1.x");
+constexpr const char* kInfoVersion = FI_MINOR_VERSION < 20 ? "FABRIC_1.3" : "FABRIC_1.7";
+
+// Puts back the signal handlers that libraries take over when they are loaded: Debian's
+// libinfinipath catches the signals of crashes and SIGTERM, writes files and ends with exit code 1.
+class KeepSignals {
+ public:
+  KeepSignals() {
+    for (int i = 1; i < kSignals; ++i) known_[at(i)] = sigaction(i, nullptr, &before_[at(i)]) == 0;
+  }
+  KeepSignals(const KeepSignals&) = delete;
+  KeepSignals& operator=(const KeepSignals&) = delete;
+  ~KeepSignals() {
+    for (int i = 1; i < kSignals; ++i) {
+      struct sigaction now {};
+      if (!known_[at(i)] || sigaction(i, nullptr, &now) != 0) continue;
+      if (now.sa_sigaction != before_[at(i)].sa_sigaction) sigaction(i, &before_[at(i)], nullptr);
+    }
+  }
+
+ private:
+  static constexpr int kSignals = 32;  // those that are not of real time
+  static std::size_t at(int signal) { return static_cast<std::size_t>(signal); }
+
+  std::array<struct sigaction, kSignals> before_{};
+  std::array<bool, kSignals> known_{};
+};
+
+template <class Function>
+void find(void* handle, const char* name, const char* version, Function& function) {
+  function = reinterpret_cast<Function>(dlvsym(handle, name, version));
+  if (function != nullptr) return;
+  throw Error(std::string("rdma: the installed libfabric has no ") + name + " of version " +
+              version + "; install libfabric 1." + std::to_string(FI_MINOR_VERSION) + " or newer");
+}
+
+Library load() {
+  const KeepSignals signals;
+  void* handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);  // for good
+  if (handle == nullptr) {
+    throw Error(std::string("rdma: cannot load libfabric (") + dlerror() +
+                "); install it (Debian: libfabric1) on every machine of the job");
+  }
+  Library library{};
+  find(handle, "fi_getinfo", kInfoVersion, library.getinfo);
+  find(handle, "fi_freeinfo", kInfoVersion, library.freeinfo);
+  find(handle, "fi_dupinfo", kInfoVersion, library.dupinfo);
+  find(handle, "fi_fabric", "FABRIC_1.1", library.fabric);
+  find(handle, "fi_version", "FABRIC_1.0", library.version);
+  find(handle, "fi_strerror", "FABRIC_1.0", library.strerror);
+  return library;
+}
+
+}  // namespace
+
+const Library& Library::get() {
+  static const Library library = load();
+  return library;
+}
+
+}  // namespace rdma
