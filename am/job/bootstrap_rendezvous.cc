@@ -27,7 +27,9 @@ BootstrapRendezvous::BootstrapRendezvous(Rank rank, std::uint32_t size, const Re
                                          std::chrono::milliseconds patience)
     : rank_(rank),
       size_(size),
-      watch_(rank, meet({where, rank, size, std::chrono::steady_clock::now() + patience})) {}
+      watch_(rank, meet({where, rank, size, std::chrono::steady_clock::now() + patience})) {
+  barrier();  // nobody can fail before all are there to be told
+}
 
 std::vector<std::vector<std::byte>> BootstrapRendezvous::exchange(std::span<const std::byte> mine) {
   check_blob(mine);

@@ -3,6 +3,7 @@
 // RANK.
 //
 //   launched finish             all meet, each prints "rank R of N"
+//   launched blobs N           they exchange N times, each prints "rank R of N"
 //   launched leave RANK         it leaves with 0 while the others wait for it
 //   launched absent RANK        it leaves with 0 and never joins
 //   launched exit RANK CODE     it exits with CODE
@@ -14,9 +15,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "am/job/config.h"
 #include "am/job/make_bootstrap.h"
@@ -33,6 +36,22 @@ void print_lines(int count, int length, am::Rank rank) {
   for (int i = 0; i < count; ++i) all += line + "\n";
   all.pop_back();
   for (std::size_t begin = 0; begin < all.size(); begin += 777) print(all.substr(begin, 777));
+}
+
+// Exchanges blobs of all sizes that are allowed, other ones in every round and rank.
+void exchange_blobs(int rounds, am::Bootstrap& job) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto blob_of = [round](am::Rank rank) {
+      const std::size_t length = round == 0 ? am::Bootstrap::kMaxBlob
+                                            : (round * 37 + rank * 101) % am::Bootstrap::kMaxBlob;
+      return std::vector<std::byte>(length, static_cast<std::byte>(round * 16 + rank));
+    };
+    const auto all = job.exchange(blob_of(job.rank()));
+    for (am::Rank rank = 0; rank < job.size(); ++rank) {
+      if (all.at(rank) != blob_of(rank)) throw am::Error("wrong blob of " + std::to_string(rank));
+    }
+    if (round % 2 == 0) job.barrier();
+  }
 }
 
 void wait_for(int signal) {
@@ -64,7 +83,8 @@ void behave(const std::string& how, int first, int second, am::Bootstrap& job) {
   if (how == "wait") wait_for(first);
   if (how == "hang") hang();
   if (how == "lines") print_lines(first, second, job.rank());
-  if (how != "finish") return;
+  if (how == "blobs") exchange_blobs(first, job);
+  if (how != "finish" && how != "blobs") return;
   print("rank " + std::to_string(job.rank()) + " of " + std::to_string(job.size()) + "\n");
 }
 

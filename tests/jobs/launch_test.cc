@@ -1,0 +1,281 @@
+// The same binaries under the launchers that clusters have, and with none: Open MPI's mpirun,
+// MPICH's mpiexec.hydra, srun beside a Slurm of the test's own, and a rendezvous.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+
+namespace {
+
+using am::test::lines_of;
+using am::test::Program;
+using am::test::run;
+using Words = std::vector<std::string>;
+
+constexpr const char* kLaunched = "tests/am/job/launched";
+constexpr const char* kMany = "tests/jobs/many";
+constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kVictim = "tests/jobs/victim";
+constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
+constexpr int kNoSlurm = 77;        // the script's exit code when there is none
+constexpr unsigned kPatience = 90;  // seconds after which a job that does not end fails the test
+constexpr const char* kRanks = "rank 0 of 3\nrank 1 of 3\nrank 2 of 3\n";
+
+std::string sorted_lines(const std::string& text) {
+  Words lines = lines_of(text);
+  std::ranges::sort(lines);
+  std::string sorted;
+  for (const std::string& line : lines) sorted += line + "\n";
+  return sorted;
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
+}
+
+// What each process of a victim printed: its pid, by rank.
+std::map<int, pid_t> pids_in(const std::string& output) {
+  std::map<int, pid_t> pids;
+  for (const std::string& line : lines_of(output)) {
+    int rank = 0;
+    pid_t pid = 0;
+    if (std::istringstream(line) >> rank >> pid) pids[rank] = pid;
+  }
+  return pids;
+}
+
+// A launcher hands on what processes print, so that its end is not yet theirs.
+void wait_until_gone(pid_t pid) {
+  while (kill(pid, 0) == 0 || errno != ESRCH) poll(nullptr, 0, 10);
+}
+
+class Patient : public testing::Test {
+ protected:
+  void SetUp() override { alarm(kPatience); }
+  void TearDown() override { alarm(0); }
+};
+
+struct Launcher {
+  std::string name;
+  Words words;       // before the number of processes
+  std::string asks;  // a command that succeeds where this launcher is
+  bool tells_code;   // always exits as the process that aborted (mpirun 4.1.4 may crash)
+};
+void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.name; }
+
+const Launcher kLaunchers[] = {
+    {"mpirun",
+     {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"},
+     "command -v mpirun.openmpi",
+     true},
+    {"mpiexec", {"mpiexec.hydra", "-n"}, "command -v mpiexec.hydra", true},
+    {"srun_pmix", {kSlurm, "srun", "--overcommit", "--mpi=pmix", "-n"}, "command -v srun", false},
+    // Its PMI does not notice deaths, hence -K.
+    {"srun_pmi2",
+     {kSlurm, "srun", "--overcommit", "--mpi=pmi2", "-K", "-n"},
+     "command -v srun",
+     false},
+};
+
+class Launch : public Patient, public testing::WithParamInterface<Launcher> {
+ protected:
+  void SetUp() override {
+    Patient::SetUp();
+    if (run({"sh", "-c", GetParam().asks}).exit_code == 0) return;
+    GTEST_SKIP() << "skipped: no " << GetParam().words[0] << " here";
+  }
+
+  Words launched(int processes, const Words& command) const {
+    Words words = GetParam().words;
+    words.push_back(std::to_string(processes));
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+  }
+
+  bool is_slurm() const { return GetParam().words[0] == kSlurm; }
+};
+
+// A Slurm that does not come up on this machine is no fault of what is tested.
+#define SKIP_WITHOUT_SLURM(result)                    \
+  if (is_slurm() && (result).exit_code == kNoSlurm) { \
+    GTEST_SKIP() << (result).err;                     \
+  }                                                   \
+  static_assert(true)
+
+TEST_P(Launch, starts_every_rank) {
+  const auto result = run(launched(3, {kLaunched, "finish", "99"}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out), kRanks) << result.err;
+}
+
+TEST_P(Launch, starts_one_rank) {
+  const auto result = run(launched(1, {kLaunched, "finish", "99"}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "rank 0 of 1\n") << result.err;
+}
+
+TEST_P(Launch, exchanges_again_and_again) {
+  const auto result = run(launched(3, {kLaunched, "blobs", "20"}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out), kRanks) << result.err;
+}
+
+TEST_P(Launch, carries_messages) {
+  const auto result = run(launched(4, {kMany}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(lines_of(result.out).size(), 4u) << result.out << result.err;
+}
+
+TEST_P(Launch, abort_says_its_sentence_and_ends_all) {
+  const auto result = run(launched(3, {kLaunched, "abort", "1", "7"}));
+  SKIP_WITHOUT_SLURM(result);
+  if (GetParam().tells_code) {
+    EXPECT_EQ(result.exit_code, 7) << result.err;
+  } else {
+    EXPECT_NE(result.exit_code, 0) << result.err;
+  }
+  expect_contains(result.err, "rank 1: no more room");
+}
+
+TEST_P(Launch, death_while_others_meet_ends_all) {
+  const auto result = run(launched(3, {kLaunched, "raise", "1", "9"}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_NE(result.exit_code, 0) << result.err;
+}
+
+TEST_P(Launch, death_of_one_ends_all) {
+  Program job(launched(3, {kVictim, "barriers"}));
+  const auto pids = pids_in(job.wait_for_lines(3));
+  if (pids.size() < 3) {
+    const auto result = job.finish();
+    SKIP_WITHOUT_SLURM(result);
+    FAIL() << result.out << result.err;
+  }
+  EXPECT_EQ(kill(pids.at(1), SIGKILL), 0);
+  const auto result = job.finish();
+  EXPECT_NE(result.exit_code, 0);
+  for (const auto& [rank, pid] : pids) wait_until_gone(pid);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Launch, testing::ValuesIn(kLaunchers),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(Patient, srun_without_mpi_is_told_what_to_write) {
+  const auto result =
+      run({kSlurm, "srun", "--overcommit", "--mpi=none", "-n", "2", kLaunched, "finish"});
+  if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
+  EXPECT_NE(result.exit_code, 0);
+  expect_contains(result.err, "start it with srun --mpi=pmix or srun --mpi=pmi2");
+  EXPECT_EQ(result.out, "");
+}
+
+TEST_F(Patient, splitcrun_within_srun_is_splitcrun) {
+  const auto result = run({kSlurm, "srun", "--overcommit", "--mpi=none", "-n", "2", kSplitcrun,
+                           "-n", "3", kLaunched, "finish", "99"});
+  if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out),
+            "rank 0 of 3\nrank 0 of 3\nrank 1 of 3\nrank 1 of 3\nrank 2 of 3\nrank 2 of 3\n");
+}
+
+class Rendezvous : public Patient {
+ protected:
+  void SetUp() override {
+    Patient::SetUp();
+    port_ = free_port();
+  }
+
+  // Starts one process of a job of 3.
+  std::unique_ptr<Program> start(int rank, Words command) const {
+    command.insert(command.begin(), {"env", "SPLITC_RENDEZVOUS=localhost:" + std::to_string(port_),
+                                     "SPLITC_SECRET=known to the test", "SPLITC_SIZE=3",
+                                     "SPLITC_RANK=" + std::to_string(rank)});
+    return std::make_unique<Program>(command);
+  }
+
+  // The others first, so that they have to look for rank 0 more than once.
+  std::vector<std::unique_ptr<Program>> start_all(const Words& command) const {
+    std::vector<std::unique_ptr<Program>> all(3);
+    for (const int rank : {2, 1, 0}) all[rank] = start(rank, command);
+    return all;
+  }
+
+ private:
+  static int free_port() {
+    const int taken = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof(address);
+    bind(taken, reinterpret_cast<sockaddr*>(&address), bytes);
+    getsockname(taken, reinterpret_cast<sockaddr*>(&address), &bytes);
+    close(taken);
+    return ntohs(address.sin_port);
+  }
+
+  int port_ = 0;
+};
+
+TEST_F(Rendezvous, starts_every_rank) {
+  const auto job = start_all({kLaunched, "finish", "99"});
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto result = job[rank]->finish();
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.out, "rank " + std::to_string(rank) + " of 3\n");
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST_F(Rendezvous, carries_messages) {
+  for (const auto& process : start_all({kMany})) {
+    const auto result = process->finish();
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST_F(Rendezvous, death_of_any_ends_all_and_is_named) {
+  for (int victim = 0; victim < 3; ++victim) {
+    const auto job = start_all({kVictim, "barriers"});
+    for (const auto& process : job) process->wait_for_lines(1);
+    job[victim]->signal(SIGKILL);
+    for (int rank = 0; rank < 3; ++rank) {
+      const auto result = job[rank]->finish();
+      EXPECT_EQ(result.exit_code, rank == victim ? 128 + SIGKILL : 1);
+      if (rank == victim) continue;
+      expect_contains(result.err, "rank " + std::to_string(rank) + ": the job ends: rank " +
+                                      std::to_string(victim) + " has died");
+    }
+  }
+}
+
+TEST_F(Rendezvous, abort_of_any_is_told_everywhere) {
+  for (int who = 0; who < 3; ++who) {
+    const auto job = start_all({kLaunched, "abort", std::to_string(who), "7"});
+    for (const auto& process : job) {
+      const auto result = process->finish();
+      EXPECT_EQ(result.exit_code, 7);
+      expect_contains(result.err, "rank " + std::to_string(who) + ": no more room");
+    }
+  }
+}
+
+}  // namespace
