@@ -47,20 +47,26 @@ void accesses(Bench& b) {
   }
 }
 
+// Many at once: more or fewer of them.
 void streams(Bench& b) {
   constexpr std::size_t kPlaces = 8;
   RawNetwork& raw = *b.raw_network;
   for (const std::size_t bytes :
        {std::size_t{4} << 10, std::size_t{64} << 10, std::size_t{1} << 20, std::size_t{4} << 20}) {
-    const int n = b.count(static_cast<int>(std::size_t{16} << 20) / static_cast<int>(bytes) + 8);
-    const auto samples = b.pair.interleave(
-        b.reps(20), {[&] { return raw.stream_read(bytes, n, kPlaces); },
-                     [&] { return raw.stream_write(bytes, n, kPlaces, Done::kLocal); },
-                     [&] { return raw.stream_write(bytes, n, kPlaces, Done::kDelivered); }});
-    b.report.add_bandwidth("stream_read", bytes, samples[0]);
-    b.report.add_bandwidth("stream_write_local", bytes, samples[1]);
-    b.report.add_bandwidth("stream_write_delivered", bytes, samples[2]);
+    const int n = b.count(static_cast<int>(std::size_t{8} << 20) / static_cast<int>(bytes) + 8);
+    for (const std::uint64_t window : {2, 8, 64}) {
+      raw.fabric().set_window(window);
+      const auto samples = b.pair.interleave(
+          b.reps(40), {[&] { return raw.stream_read(bytes, n, kPlaces); },
+                       [&] { return raw.stream_write(bytes, n, kPlaces, Done::kLocal); },
+                       [&] { return raw.stream_write(bytes, n, kPlaces, Done::kDelivered); }});
+      const std::string by = "_by_" + std::to_string(window);
+      b.report.add_bandwidth("read" + by, bytes, samples[0]);
+      b.report.add_bandwidth("write_local" + by, bytes, samples[1]);
+      b.report.add_bandwidth("write_delivered" + by, bytes, samples[2]);
+    }
   }
+  raw.fabric().set_window(RawFabric::kLargestWindow);
 }
 
 void rates(Bench& b) {

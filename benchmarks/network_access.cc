@@ -36,7 +36,7 @@ double time_of(Bench& b, int count, Operation&& operation) {
 }
 
 void bulk_of(Bench& b, std::size_t bytes) {
-  const int n = b.count(static_cast<int>(std::clamp<std::size_t>((16u << 20) / bytes, 8, 1000)));
+  const int n = b.count(static_cast<int>(std::clamp<std::size_t>((8u << 20) / bytes, 8, 500)));
   std::byte* const local = b.pair.source();
   const splitc::global_ptr<std::byte> far(1u, b.pair.buffer_offset());
   const auto at = [=](int i) {
@@ -44,11 +44,11 @@ void bulk_of(Bench& b, std::size_t bytes) {
   };
   const Kind kind = bytes < 4096 ? Kind::kRate : Kind::kBandwidth;
   beside(
-      b, {"bulk_get", bytes, kind}, 40,
+      b, {"bulk_get", bytes, kind}, 80,
       [&] { return time_of(b, n, [&](int i) { splitc::bulk_get(local, at(i), bytes); }); },
       "fi_read", [&] { return b.raw_network->stream_read(bytes, n, kPlaces); });
   beside(
-      b, {"bulk_put", bytes, kind}, 40,
+      b, {"bulk_put", bytes, kind}, 80,
       [&] { return time_of(b, n, [&](int i) { splitc::bulk_put(at(i), local, bytes); }); },
       "fi_write, delivered",
       [&] { return b.raw_network->stream_write(bytes, n, kPlaces, Done::kDelivered); });
@@ -71,25 +71,25 @@ double stores_of(Bench& b, int count) {
 
 void reads_and_writes(Bench& b) {
   const auto p = far_words(b);
-  const int n = b.count(200);
+  const int n = b.count(50);
   beside(
-      b, {"read_*p", 8}, 150, [&] { return time_of(b, n, [&](int) { bench::keep<Word>(*p); }); },
+      b, {"read_*p", 8}, 400, [&] { return time_of(b, n, [&](int) { bench::keep<Word>(*p); }); },
       "fi_read", [&] { return b.raw_network->read(8, n); });
   beside(
-      b, {"write_*p", 8}, 150,
+      b, {"write_*p", 8}, 400,
       [&] { return time_of(b, n, [&](int i) { *p = static_cast<Word>(i); }); },
       "fi_write, delivered", [&] { return b.raw_network->write(8, n, Done::kDelivered); });
   beside(
-      b, {"write_*p_unconfirmed", 8}, 150,
+      b, {"write_*p_unconfirmed", 8}, 400,
       [&] { return time_of(b, n, [&](int i) { *p = static_cast<Word>(i); }); }, "fi_write",
       [&] { return b.raw_network->write(8, n, Done::kLocal); });
 }
 
 void atomics(Bench& b) {
   const auto p = far_words(b);
-  const int n = b.count(200);
+  const int n = b.count(50);
   beside(
-      b, {"fetch_and_add", 8}, 100,
+      b, {"fetch_and_add", 8}, 300,
       [&] { return time_of(b, n, [&](int) { bench::keep(splitc::fetch_and_add(p, 1)); }); },
       "fi_send, fi_recv", [&] { return b.raw_network->round_trip(8, n); });
 }
@@ -102,10 +102,10 @@ void bulk(Bench& b) {
 }
 
 void stores(Bench& b) {
-  const int n = b.count(20000);
+  const int n = b.count(4000);
   beside(
-      b, {"store", 8, Kind::kRate}, 50, [&] { return stores_of(b, n); }, "fi_inject_write",
-      [&] { return b.raw_network->inject_writes(n); });
+      b, {"store", 8, Kind::kRate}, 150, [&] { return stores_of(b, n); }, "fi_inject_write",
+      [&] { return b.raw_network->inject_writes(n / 4); });
 }
 
 }  // namespace network

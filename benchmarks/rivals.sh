@@ -72,7 +72,7 @@ ours_tcp() {
   ((bytes < 512)) || kind=medium
   ((bytes < 65536)) || kind=long
   "$bin/am/job/launcher/splitcrun" -n 2 --nodes 2 --bind core --timeout 60 \
-    "$bin/benchmarks/network" --csv --only $kind --reps 60 >"$work/csv"
+    "$bin/benchmarks/network" --csv --only $kind --reps 200 >"$work/csv"
   figures ${kind}_round_trip "$bytes" "$work/csv"
 }
 

@@ -72,7 +72,7 @@ RawFabric::RawFabric(am::Job& job, const Options& options, std::span<std::byte> 
       receives_(std::make_unique_for_overwrite<std::byte[]>(kReceives * kStride)) {
   sleeps_ = options.provider == "sockets";
   patience_ = sleeps_ || job.size() > std::thread::hardware_concurrency() ? 1 : 2000;
-  window_ = std::min(window_, static_cast<std::uint64_t>(info_->tx_attr->size));
+  set_window(kLargestWindow);
   open(options);
   constexpr std::uint64_t kRemote = FI_REMOTE_READ | FI_REMOTE_WRITE;
   if (!target.empty()) target_ = enroll(target, kRemote, kTargetKey);

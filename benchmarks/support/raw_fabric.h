@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,7 @@ class RawFabric {
     fi_wait_obj wait = FI_WAIT_NONE;
   };
   static constexpr std::size_t kLargestMessage = 64 << 10;  // of fi_send
+  static constexpr std::uint64_t kLargestWindow = 64;
 
   // Collective over the job. Others may write to `target` and read it; `source` is what this
   // process's own operations read and write; without it they can send some bytes. Throws
@@ -47,6 +49,9 @@ class RawFabric {
   std::size_t inject_bytes() const noexcept { return info_->tx_attr->inject_size; }
   // Operations of one kind that may be under way.
   std::uint64_t window() const noexcept { return window_; }
+  void set_window(std::uint64_t operations) noexcept {
+    window_ = std::min({operations, kLargestWindow, std::uint64_t{info_->tx_attr->size}});
+  }
 
   // Handles completions; returns how many.
   int poll() {
@@ -220,7 +225,7 @@ class RawFabric {
   // The sockets provider moves data by threads of its own, which need a core that nobody spins on.
   bool sleeps_;
   int patience_;  // empty polls until the core is given away
-  std::uint64_t window_ = 64;
+  std::uint64_t window_ = kLargestWindow;
   // Counts only grow.
   std::uint64_t started_ = 0;  // with a completion
   std::uint64_t done_ = 0;
