@@ -69,12 +69,18 @@ int Port::poll(Bundle& bundle) {
 bool Port::fetch() {
   one_sided_.resume();
   transfers_.resume();
-  return link_->fetch() || !late_.empty();
+  return link_->fetch(*this) || !late_.empty();
 }
 
 void Port::refuse(Rank from) const {
   router_.fatal("poll: a message of rank " + std::to_string(from) +
                 " is damaged; all programs of a job must be built from the same Splitphase");
+}
+
+// Those that may run a handler, which is for poll() to do.
+bool Port::keeps(const link::PacketHeader& packet) const noexcept {
+  return packet.type == Type::kRequest || packet.type == Type::kOneWay ||
+         packet.type == Type::kReply || packet.type == Type::kReturned;
 }
 
 void Port::deliver(Rank from, const link::PacketHeader& packet) {
@@ -111,7 +117,7 @@ void Port::deliver_message(Rank from, const link::PacketHeader& packet) {
   const auto found = endpoints_.find(message->to);
   if (found == endpoints_.end()) return Endpoint::Far::refuse_unknown(*link_, from, *message);
   Endpoint& endpoint = *found->second;
-  if (&endpoint.bundle() != polling_) {
+  if (keeps(packet) && &endpoint.bundle() != polling_) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&packet);
     late_.push_back({from, {bytes, bytes + packet.bytes}});
     return;

@@ -69,6 +69,7 @@ class Port final : public link::PacketSink {
   };
 
   void deliver(Rank from, const link::PacketHeader& packet) override;
+  bool keeps(const link::PacketHeader& packet) const noexcept override;
   void deliver_message(Rank from, const link::PacketHeader& packet);
   void deliver_late();
   void set_round(Rank from, const link::PacketHeader& packet);

@@ -1,16 +1,27 @@
 """Tests that run as several processes of a job."""
 
+# What most tests run as beside one node: every process alone, and nodes of several.
+NODES = [
+    (2, 2),
+    (3, 2),
+    (5, 5),
+    (8, 3),
+]
+
 def job_test(
         name,
         srcs,
         deps,
         procs = [1, 2, 3, 5, 8],
+        nodes = [],
         tags = [],
         args = [],
         env = {},
         data = [],
         size = "medium"):
     """One test per number of processes: NAME_nN runs splitcrun -n N on a GoogleTest program.
+
+    And one per pair in `nodes`: NAME_nN_mM runs splitcrun -n N --nodes M.
 
     Every process runs the same cases in the same order; one that fails ends the job. `deps` must
     bring a main() that knows of jobs, such as //tests/support:job_main. NAME is the suite of all.
@@ -19,7 +30,8 @@ def job_test(
       name: of the suite; the program itself is NAME_program.
       srcs: of the program.
       deps: of the program.
-      procs: the numbers of processes.
+      procs: the numbers of processes, on one node.
+      nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
       tags: of the tests.
       args: of the program.
       env: variables set for the job, such as {"SPLITC_WAIT": "block"}.
@@ -34,12 +46,14 @@ def job_test(
         deps = deps,
     )
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
-    for count in procs:
+    shapes = {"%s_n%d" % (name, count): str(count) for count in procs}
+    shapes.update({"%s_n%d_m%d" % (name, n, m): "%d:%d" % (n, m) for n, m in nodes})
+    for test, shape in shapes.items():
         native.sh_test(
-            name = "%s_n%d" % (name, count),
+            name = test,
             size = size,
             srcs = ["//tests:job_test.sh"],
-            args = ["$(rootpath //am/job/launcher:splitcrun)", str(count)] + settings +
+            args = ["$(rootpath //am/job/launcher:splitcrun)", shape] + settings +
                    ["--", "$(rootpath :%s)" % program] + args,
             data = [
                 ":" + program,
@@ -49,5 +63,5 @@ def job_test(
         )
     native.test_suite(
         name = name,
-        tests = [":%s_n%d" % (name, count) for count in procs],
+        tests = [":" + test for test in shapes],
     )

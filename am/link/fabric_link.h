@@ -61,7 +61,7 @@ class FabricLink final : public Link {
   void commit(Rank to) override;
   bool congested(Rank to) const noexcept override;
   int poll(PacketSink& sink) override;
-  bool fetch() override;
+  bool fetch(PacketSink& sink) override;
   bool busy() const noexcept override;
   bool has_rma() const noexcept override { return fabric_->has_rma(); }
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
@@ -89,7 +89,9 @@ class FabricLink final : public Link {
   void settle_sends();
   void begin_frame(const fi_cq_data_entry& event);
   void end_frame();
-  int deliver_frame(PacketSink& sink);
+  int deliver_all(PacketSink& sink, bool keeping);
+  bool kept(const PacketSink& sink) const noexcept;
+  int deliver_frame(PacketSink& sink, bool keeping);
   void failed(const rdma::Failure& failure);
   void lose(Rank rank, const std::string& why);
   void look_at_lost() const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "am/link/fabric_link.h"
+#include "rdma/error.h"
 
 namespace am::link {
 namespace {
@@ -43,24 +44,32 @@ int FabricLink::poll(PacketSink& sink) {
   int count = 0;
   for (int round = 0; round < kRounds; ++round) {
     if (!in_frame_ && !read_events()) break;
-    do {
-      count += deliver_frame(sink);
-      settle_sends();
-    } while (in_frame_);
+    count += deliver_all(sink, false);
   }
   receives_->retry();
   if (!unsent_.empty()) flush();
   return count + std::exchange(progress_, 0);
 }
 
-bool FabricLink::fetch() {
+bool FabricLink::fetch(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (lost_) [[unlikely]]
     look_at_lost();
   if (!unsent_.empty()) flush();
-  if (!in_frame_ && read_events()) settle_sends();
+  while (!in_frame_ && read_events()) deliver_all(sink, true);
+  if (in_frame_) deliver_all(sink, true);
   if (!unsent_.empty()) flush();
   return in_frame_;
+}
+
+// Everything that was read of the completion queue; with `keeping`, up to a packet that is kept.
+int FabricLink::deliver_all(PacketSink& sink, bool keeping) {
+  int count = 0;
+  do {
+    count += deliver_frame(sink, keeping);
+    settle_sends();
+  } while (in_frame_ && !(keeping && packet_ != frame_end_ && kept(sink)));
+  return count;
 }
 
 // Asks for completions when all earlier ones are settled. False: there are none.
@@ -112,7 +121,11 @@ void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   frame_end_ = frame.data() + frame.size();
 }
 
-int FabricLink::deliver_frame(PacketSink& sink) {
+bool FabricLink::kept(const PacketSink& sink) const noexcept {
+  return sink.keeps(*reinterpret_cast<const PacketHeader*>(packet_));
+}
+
+int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
   if (!in_frame_) return 0;
   int count = 0;
   while (packet_ != frame_end_) {
@@ -123,6 +136,7 @@ int FabricLink::deliver_frame(PacketSink& sink) {
       give_up("a message of rank " + std::to_string(source_) +
               " is damaged; all programs of a job must be built from the same Splitphase");
     }
+    if (keeping && sink.keeps(packet)) return count;
     packet_ += packet.bytes;  // first: the sink may throw
     ++count;
     sink.deliver(source_, packet);
@@ -145,7 +159,8 @@ std::int64_t FabricLink::patience_ns() const noexcept {
 }
 
 void FabricLink::failed(const rdma::Failure& failure) {
-  const std::string why = failure.text.empty() ? fi_strerror(failure.code) : failure.text;
+  const std::string why =
+      failure.text.empty() ? rdma::category().message(failure.code) : failure.text;
   if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
     if (failure.code == FI_ETRUNC || failure.code == FI_EMSGSIZE) {
       ++strays_;  // no frame of ours is that long

@@ -17,6 +17,8 @@ class PacketSink {
   // `packet` is as long as it says, and valid until return. What this throws leaves Link::poll(),
   // which goes on with the next packet when called again.
   virtual void deliver(Rank from, const PacketHeader& packet) = 0;
+  // Whether Link::fetch() shall leave it to poll().
+  virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
 };
 
 // What waits for a one-sided operation. Lives until called.
@@ -45,8 +47,8 @@ class Link {
   // Hands over what has come and starts what could not start before; returns how many packets and
   // completions there were.
   virtual int poll(PacketSink& sink) = 0;
-  // The same, but keeps the packets for poll(). Whether there are any.
-  virtual bool fetch() = 0;
+  // The same, up to the first packet that the sink keeps for poll(). Whether there is one.
+  virtual bool fetch(PacketSink& sink) = 0;
   // Operations under way, and packets on their way out: poll() is needed to bring them on.
   virtual bool busy() const noexcept = 0;
 

@@ -191,8 +191,10 @@ TEST_F(Credits, a_request_without_credit_waits_until_the_receiver_polls) {
     const Rank last = job().size() - 1;
     for (int i = 0; i < 64; ++i) endpoint_.request<&on_short>(last, 0u);
     endpoint_.request<&on_short>(last, 0u);
-    auto* const theirs = reinterpret_cast<std::uint64_t*>(job().router().peer(last).segment);
-    EXPECT_TRUE(last == 0 || std::atomic_ref(*theirs).load() == 1) << "it went before a poll";
+    if (last != 0 && job().router().is_near(last)) {
+      auto* const theirs = reinterpret_cast<std::uint64_t*>(job().router().peer(last).segment);
+      EXPECT_EQ(std::atomic_ref(*theirs).load(), 1u) << "it went before a poll";
+    }
     EXPECT_EQ(endpoint_.stats().credit_stalls, 1u);
   } else if (job().rank() == job().size() - 1) {
     EXPECT_TRUE(bundle().wait(Events::kNotEmpty));

@@ -102,6 +102,7 @@ class RejectedReplies : public testing::Test {
     barrier();
     EXPECT_TRUE(back_.empty());
     EXPECT_EQ(taken, 0u);
+    barrier();  // the next one is not asked for before everybody has looked
     return first;
   }
 

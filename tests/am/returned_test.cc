@@ -317,7 +317,9 @@ TEST_F(ReturnedMessages, in_floods_come_back_once_each) {
 // The way back is full when the last one is refused, and there is room again just before the
 // refuser falls asleep.
 TEST_F(ReturnedMessages, wait_for_no_wake_up_when_room_came_before_the_sleep) {
-  if (job().size() != 2) GTEST_SKIP() << "for two processes";
+  if (job().size() != 2 || job().router().far_peers()) {
+    GTEST_SKIP() << "for two processes of one node, where the way back can fill up";
+  }
   const auto meet_silently = [] { job().exchange(0); };
   endpoint_.set_tag(99);
   barrier();
