@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Runs a command beside a Slurm of its own: one machine, free ports, everything in a temporary folder,
-# ended with the command.
+# Runs a command beside a Slurm of its own: one machine, free ports, everything in a temporary folder.
+# The Slurm and its jobs end with the command, and both when whoever started this script is killed.
 #
 #   launch_private_slurm.sh COMMAND...
 #
 # COMMAND finds the Slurm through SLURM_CONF. Exit code 77: there is no Slurm here, or it does not
 # come up; the last line on standard error says why.
 set -euo pipefail
+if [[ -z ${PRIVATE_SLURM_WATCHED-} ]] && command -v setpriv >/dev/null; then
+  PRIVATE_SLURM_WATCHED=1 exec setpriv --pdeathsig TERM "$0" "$@"
+fi
 export PATH="$PATH:/usr/sbin:/sbin"
 
 skip() {
@@ -21,7 +24,9 @@ done
 
 folder=$(mktemp -d /tmp/slurm.XXXXXX) # short: sockets have paths of at most 107 characters
 daemons=()
+command=
 stop() {
+  [[ -z $command ]] || kill "$command" 2>/dev/null || true
   # Steps first, or their processes would stay.
   local tries
   for ((tries = 0; tries < 50; tries++)); do
@@ -80,7 +85,7 @@ CONF
 export SLURM_CONF=$folder/slurm.conf
 
 start() {
-  "$@" >>"$folder/daemons.log" 2>&1 &
+  setsid "$@" >>"$folder/daemons.log" 2>&1 & # a signal to the group is not for them
   daemons+=($!)
 }
 start munged --foreground --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" \
@@ -101,4 +106,7 @@ if [[ -z $up ]]; then
   tail -n 5 "$folder"/*.log "$folder"/munge/log >&2 || true
   skip "a Slurm of its own does not come up on this machine"
 fi
-"$@"
+# In the background, because a trap has to wait for what is not.
+"$@" <&0 &
+command=$!
+wait "$command"

@@ -175,6 +175,15 @@ TEST_P(Launch, death_of_one_ends_all) {
   for (const auto& [rank, pid] : pids) wait_until_gone(pid);
 }
 
+TEST_P(Launch, death_of_the_launcher_ends_all) {
+  if (is_slurm()) GTEST_SKIP() << "Slurm's daemons, and not srun, have the processes";
+  Program job(launched(3, {kVictim, "barriers"}));
+  const auto pids = pids_in(job.wait_for_lines(3));
+  ASSERT_EQ(pids.size(), 3u);
+  job.signal(SIGKILL);
+  for (const auto& [rank, pid] : pids) wait_until_gone(pid);
+}
+
 INSTANTIATE_TEST_SUITE_P(By, Launch, testing::ValuesIn(kLaunchers),
                          [](const auto& info) { return info.param.name; });
 
