@@ -76,7 +76,8 @@ bool Barrier::passed() noexcept {
     telling_ = true;
     tell(0);
   }
-  if (!disseminated()) return false;
+  // Who has passed may block without polling: the others must have been told by then.
+  if (!disseminated() || !router_.port()->link().push()) return false;
   router_.port()->arrived();
   release();
   return true;

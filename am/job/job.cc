@@ -82,6 +82,11 @@ void Job::tell(const Layout& layout) const {
 
 Job::~Job() = default;
 
+std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine) {
+  if (Port* const port = router_->port()) port->link().push();  // nobody polls for a while
+  return bootstrap_->exchange(mine);
+}
+
 void Job::connect(Endpoint& endpoint, Tag tag) {
   endpoint.set_tag(tag);
   const std::vector<Name> names = exchange(endpoint.name());

@@ -49,7 +49,7 @@ class Job {
   std::vector<T> exchange(const T& mine) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Bootstrap::kMaxBlob);
     std::vector<T> all(size());
-    const auto blobs = bootstrap_->exchange(std::as_bytes(std::span(&mine, 1)));
+    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)));
     for (Rank rank = 0; rank < size(); ++rank)
       std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
     return all;
@@ -71,6 +71,7 @@ class Job {
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
 
  private:
+  std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine);
   void open_neighbours(const std::vector<Card>& cards);
   void leave_network(Bundle& bundle);
   void tell(const Layout& layout) const;

@@ -152,6 +152,11 @@ void FabricLink::commit(Rank to) {
   }
 }
 
+bool FabricLink::push() {
+  if (!unsent_.empty()) flush();
+  return unsent_.empty();
+}
+
 bool FabricLink::congested(Rank to) const noexcept {
   return routes_[to] && routes_[to]->waiting.size() >= kCongested;
 }

@@ -59,6 +59,7 @@ class FabricLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
+  bool push() override;
   bool congested(Rank to) const noexcept override;
   int poll(PacketSink& sink) override;
   bool fetch(PacketSink& sink) override;

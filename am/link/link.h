@@ -41,6 +41,8 @@ class Link {
   virtual std::byte* claim(Rank to, std::uint32_t bytes) = 0;
   // The packet leaves now, or with the next poll() if others have left just before.
   virtual void commit(Rank to) = 0;
+  // Sends now what gathers, for callers who will not poll soon. False: there was no room for all.
+  virtual bool push() = 0;
   // So much waits to leave for `to` that what can wait should: poll first.
   virtual bool congested(Rank to) const noexcept = 0;
 
