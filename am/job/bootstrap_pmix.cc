@@ -161,8 +161,8 @@ void BootstrapPmix::check(const std::string& call, int status) const {
     throw Error("rank " + std::to_string(rank()) +
                 ": another process of the job has died, or left before it had finished");
   }
-  throw Error("rank " + std::to_string(rank()) + ": " + call + ": " +
-              library_->error_string(status) + " (" + std::to_string(status) +
+  const std::string who = size_ == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
+  throw Error(who + call + ": " + library_->error_string(status) + " (" + std::to_string(status) +
               "); the launcher's PMIx server has died or is ending the job, or it never started "
               "this process");
 }

@@ -84,6 +84,33 @@ TEST(BootstrapSingle, abort_says_the_sentence_and_exits_with_the_code) {
   EXPECT_EXIT(job->abort(0, "no code"), testing::ExitedWithCode(1), "no code");
 }
 
+TEST(MakeBootstrap, launcher_that_cannot_be_talked_to_is_named) {
+  Config config;
+  config.stranger = "started by a stranger";
+  expect_refused([&] { make_bootstrap(config); }, {"started by a stranger"});
+}
+
+TEST(MakeBootstrap, pmix_server_that_is_not_there_is_told) {
+  Config config;
+  config.pmix = true;
+  const auto told = in_child([&] { return make_bootstrap(config)->launcher(); });
+  // Whether the library is here or not.
+  EXPECT_NE(told.find("PMIx"), std::string::npos) << told;
+  EXPECT_NE(told.find("launcher"), std::string::npos) << told;
+}
+
+TEST(MakeBootstrap, splitcrun_goes_before_all_and_a_rendezvous_before_other_launchers) {
+  const shmem::Region region = control_region(1);
+  Config config;
+  config.stranger = "started by a stranger";
+  config.pmix = true;
+  config.pmi = PmiConnection{.rank = 0, .size = 1, .fd = 999};
+  config.rendezvous = Rendezvous{"localhost", "4711", "a long random word"};
+  EXPECT_EQ(make_bootstrap(config)->launcher(), "rendezvous");
+  config.job_fd = region.fd();
+  EXPECT_EQ(make_bootstrap(config)->launcher(), "splitcrun");
+}
+
 TEST(BootstrapLaunch, exchange_gives_all_blobs_to_all_again_and_again) {
   constexpr std::uint32_t kSize = 5;
   constexpr int kRounds = 200;
