@@ -138,7 +138,8 @@ void peers(Bench& b) {
   if (b.job.rank() != 0) {
     fabric->wait_until([&] { return fabric->received() == 1; });
     fabric->send_short(0, 8);
-    fabric->drain();
+    fabric->wait_until([&] { return fabric->received() == 2; });
+    b.job.exchange(0);
     return;
   }
   const int n = b.count(2000);
@@ -155,6 +156,9 @@ void peers(Bench& b) {
     }
     b.report.add_time("empty_poll_peers_" + std::to_string(peer), 0, samples);
   }
+  for (am::Rank peer = 1; peer < b.job.size(); ++peer) fabric->send_short(peer, 8);
+  fabric->drain();
+  b.job.exchange(0);  // nobody closes an endpoint before everything has arrived
 }
 
 void stalls(Bench& b) {
