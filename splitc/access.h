@@ -7,12 +7,14 @@
 #include <type_traits>
 
 #include "splitc/global_ptr.h"
+#include "splitc/remote.h"
 
 // Reading and writing one object through a global pointer.
 //
 // Objects of 1, 2, 4 or 8 bytes move in one piece: a reader sees the old value or the new, never a
 // mixture. Larger ones move like memcpy. On a node every access is a load or a store of the
-// processor; docs/memory-rules.md says what others see when.
+// processor, to another node it is a transfer that is waited for; docs/memory-rules.md says what
+// others see when.
 
 namespace splitc {
 namespace detail {
@@ -40,24 +42,22 @@ template <class T>
 inline constexpr bool moves_whole = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
                                     sizeof(T) == 8;
 
+template <class T>
+inline constexpr auto signed_size = static_cast<std::ptrdiff_t>(sizeof(T));
+
 // What an object must be aligned to, to move in one piece.
 template <class T>
 inline constexpr std::size_t needed_alignment = moves_whole<T> ? sizeof(T) : alignof(T);
 
+// Of element i from p, in checked builds.
 template <class T>
-inline std::byte* address(global_ptr<T> p, const char* call) {
+inline void check_access([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::ptrdiff_t i,
+                         [[maybe_unused]] const char* call) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   if constexpr (am::kChecked) {
-    check_object(p.proc(), p.offset(), sizeof(T), needed_alignment<T>, call);
+    const global_ptr<T> at = p + i;
+    check_object(at.proc(), at.offset(), sizeof(T), needed_alignment<T>, call);
   }
-  return mapped(p.bits());
-}
-// Of element i. The process is looked up by p, so that a loop over i looks once.
-template <class T>
-inline std::byte* address(global_ptr<T> p, std::ptrdiff_t i, const char* call) {
-  if constexpr (am::kChecked) return address(p + i, call);
-  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
-  return mapped(p.bits()) + i * static_cast<std::ptrdiff_t>(sizeof(T));
 }
 
 // For accesses that keep the order of the program: `order` is acquire or release. (Split-phase ones
@@ -84,20 +84,58 @@ inline void save(std::byte* to, const T& value, int order) {
   }
 }
 
+template <class T>
+inline T far_value(std::uint64_t bits, const char* call) {
+  alignas(needed_alignment<T>) std::array<std::byte, sizeof(T)> bytes;
+  far_read(bytes.data(), bits, sizeof(T), call);
+  return std::bit_cast<T>(bytes);
+}
+
+// Element i from p. The process is looked up by p, so that a loop over i looks once.
+template <class T>
+inline std::remove_cv_t<T> read_at(global_ptr<T> p, std::ptrdiff_t i, const char* call) {
+  using Value = std::remove_cv_t<T>;
+  check_access(p, i, call);
+  std::byte* const base = base_of(p.bits());
+  if (base == far_base()) [[unlikely]] {
+    const Value value = far_value<Value>((p + i).bits(), call);
+    base_stays(base, p.bits());
+    return value;
+  }
+  const std::byte* const from = mapped(base, p.bits()) + i * signed_size<T>;
+  // pairs with: write_at()
+  const Value value = load<Value>(from, __ATOMIC_ACQUIRE);
+  base_stays(base, p.bits());
+  return value;
+}
+
+template <class T>
+inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, const char* call) {
+  check_access(p, i, call);
+  std::byte* const base = base_of(p.bits());
+  if (base == far_base()) [[unlikely]] {
+    const T copy = value;  // that alone is in memory, and `value` can stay in a register
+    far_write((p + i).bits(), &copy, sizeof(T), call);
+    base_stays(base, p.bits());
+    return;
+  }
+  // pairs with: read_at()
+  save<T>(mapped(base, p.bits()) + i * signed_size<T>, value, __ATOMIC_RELEASE);
+  base_stays(base, p.bits());
+}
+
 }  // namespace detail
 
 // Reads and waits for the value. Own reads and writes happen in program order.
-// pairs with: write()
 template <class T>
 inline std::remove_cv_t<T> read(global_ptr<T> p) {
-  return detail::load<std::remove_cv_t<T>>(detail::address(p, "read"), __ATOMIC_ACQUIRE);
+  return detail::read_at(p, 0, "read");
 }
 
 // Writes; what this process does afterwards happens after the write for every process that sees it.
-// pairs with: read()
 template <class T>
 inline void write(global_ptr<T> p, const std::type_identity_t<T>& value) {
-  detail::save<T>(detail::address(p, "write"), value, __ATOMIC_RELEASE);
+  detail::write_at(p, 0, value, "write");
 }
 
 // What `*p` and `p[i]` give: reads when converted to T, writes when assigned to.
@@ -111,13 +149,9 @@ class global_ref {
   explicit constexpr global_ref(global_ptr<T> p, std::ptrdiff_t i = 0) noexcept
       : pointer_(p), index_(i) {}
 
-  operator value_type() const {
-    // pairs with: operator=(), write()
-    return detail::load<value_type>(address("read"), __ATOMIC_ACQUIRE);
-  }
+  operator value_type() const { return detail::read_at(pointer_, index_, "read"); }
   const global_ref& operator=(const value_type& value) const {
-    // pairs with: the conversion to value_type, read()
-    detail::save<T>(address("write"), value, __ATOMIC_RELEASE);
+    detail::write_at(pointer_, index_, value, "write");
     return *this;
   }
   // Assigns the value, not the reference, as for T&.
@@ -127,8 +161,9 @@ class global_ref {
   global_ref(const global_ref&) = default;
 
   constexpr global_ptr<T> operator&() const noexcept { return pointer_ + index_; }
-  // Where the object is mapped; `call` names the caller in errors.
-  std::byte* address(const char* call) const { return detail::address(pointer_, index_, call); }
+  // The same in two parts, of which loops change one: the object is element index() from origin().
+  constexpr global_ptr<T> origin() const noexcept { return pointer_; }
+  constexpr std::ptrdiff_t index() const noexcept { return index_; }
 
   const global_ref& operator+=(const value_type& x) const { return *this = *this + x; }
   const global_ref& operator-=(const value_type& x) const { return *this = *this - x; }

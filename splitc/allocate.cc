@@ -33,14 +33,18 @@ void all_free(std::uint32_t proc, std::uint64_t offset, const char* call) {
   world().heap().all_free(offset, call);
 }
 
-void all_free_at_end(std::uint64_t offset, const char* call) noexcept {
+void at_end(const std::function<void()>& call) noexcept {
   if (std::uncaught_exceptions() > 0) return;
   if (place.bases == nullptr) return;  // the world has gone, and its memory with it
   try {
-    world().heap().all_free(offset, call);
+    call();
   } catch (const Error& error) {
     world().job().abort(1, without_rank(error.what()));
   }
+}
+
+void all_free_at_end(std::uint64_t offset, const char* call) noexcept {
+  at_end([=] { world().heap().all_free(offset, call); });
 }
 
 void* allocate(std::uint64_t bytes, const char* call) {

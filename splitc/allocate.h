@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <type_traits>
 
 #include "splitc/spread_ptr.h"
@@ -14,8 +15,9 @@ std::uint64_t local_bytes(std::size_t count, std::size_t bytes, const char* call
 // `kind` is what else all processes must pass alike.
 std::uint64_t all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind);
 void all_free(std::uint32_t proc, std::uint64_t offset, const char* call);
-// For destructors: does nothing while an exception is on its way, when nobody can tell who else
-// will come here; ends the job where all_free would throw.
+// For destructors, a collective call. Does nothing while an exception is on its way, when nobody
+// can tell who else will come here; ends the job where `call` throws.
+void at_end(const std::function<void()>& call) noexcept;
 void all_free_at_end(std::uint64_t offset, const char* call) noexcept;
 void* allocate(std::uint64_t bytes, const char* call);
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "splitc/remote.h"
 #include "splitc/world.h"
 
 namespace splitc::detail {
@@ -55,17 +56,48 @@ void Round::meet() {
 }
 
 void Round::check() {
+  look(0, procs(), 0, 0);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) check(proc);
+}
+
+void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes) {
+  first_ = first;
+  at_ = at;
+  bytes_ = bytes;
+  if (!has_far_peers()) return;
+  constexpr std::size_t kHead = sizeof(BoardHeader);
+  fetched_.resize((last - first) * stride());
+  std::vector<handle> started;
+  for (std::uint32_t proc = first; proc < last; ++proc) {
+    if (!is_far(proc)) continue;
+    std::byte* const to = &fetched_[place_of(proc)];
+    // The header stands before the first byte: in one piece with it.
+    started.push_back(fetch(proc, 0, to, at == 0 ? kHead + bytes : kHead));
+    if (at != 0) started.push_back(fetch(proc, kHead + at, to + kHead, bytes));
+  }
+  for (const handle& h : started) sync(h);
+}
+
+handle Round::fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const {
+  World& w = world();
+  const std::uint64_t bits = std::uint64_t{proc} << kOffsetBits | (w.board_offset(parity_) + at);
+  return far_get(to, bits, bytes, w.board(my_proc(), parity_).header.call);
 }
 
 const std::byte* Round::of(std::uint32_t proc) const {
   check(proc);
-  return world().board(proc, parity_).data;
+  if (is_far(proc)) return &fetched_[place_of(proc)] + sizeof(BoardHeader);
+  return world().board(proc, parity_).data + at_;
+}
+
+const BoardHeader& Round::header_of(std::uint32_t proc) const {
+  if (is_far(proc)) return *reinterpret_cast<const BoardHeader*>(&fetched_[place_of(proc)]);
+  return world().board(proc, parity_).header;
 }
 
 void Round::check(std::uint32_t proc) const {
-  const BoardHeader& mine = world().board(my_proc(), parity_).header;
-  const BoardHeader& theirs = world().board(proc, parity_).header;
+  const BoardHeader& mine = header_of(my_proc());
+  const BoardHeader& theirs = header_of(proc);
   if (std::memcmp(&mine, &theirs, sizeof mine) == 0) [[likely]]
     return;
   refuse(mine.call, describe_difference(mine, theirs, proc) +

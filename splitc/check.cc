@@ -34,17 +34,28 @@ auto block_before(std::uint32_t proc, std::uint64_t offset) {
   return proc == my_proc() ? heap.block_of(offset) : heap.spread_block_of(offset);
 }
 
+// Where the local side of the heap of `proc` begins.
+std::uint64_t edge_of(std::uint32_t proc) {
+  World& w = world();
+  if (!is_far(proc)) return w.edge(proc).load(std::memory_order_relaxed);
+  const std::uint64_t at = std::uint64_t{proc} << kOffsetBits | w.edge_offset();
+  return far_value<std::uint64_t>(at, "check");
+}
+
 // What is wrong with a range inside the heap of `proc`; "" if nothing is.
 std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes) {
-  World& w = world();
   const auto block = block_before(proc, offset);
   if (block) {
     if (offset + bytes <= block->at + block->bytes) return "";
     return "run over the end of the block of " + std::to_string(block->bytes) +
            " bytes that begins at offset " + std::to_string(block->at) + "; stay inside it";
   }
-  // Only its owner knows the blocks of local memory, but all know where that begins.
-  if (proc != my_proc() && offset >= w.edge(proc).load(std::memory_order_relaxed)) return "";
+  // Only its owner knows the blocks of local memory, but all can see where that begins; a handler,
+  // which may not ask another node, believes it.
+  if (proc != my_proc()) {
+    if (is_far(proc) && world().bundle().handling()) return "";
+    if (offset >= edge_of(proc)) return "";
+  }
   return std::string("are freed, or were never allocated") + kUse;
 }
 
@@ -115,6 +126,12 @@ void refuse_index(std::size_t i, std::size_t n, const char* call) {
 }
 
 void refuse_proc(std::uint32_t proc, const char* call) { refuse(call, no_process(proc)); }
+
+void refuse_far(std::uint32_t proc, const char* call) {
+  refuse(call, "process " + std::to_string(proc) +
+                   " is on another node, so its memory has no address here; read and write it "
+                   "through the global pointer");
+}
 
 void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner) {
   refuse("spread_array_2d::tile", "tile (" + std::to_string(ti) + ", " + std::to_string(tj) +

@@ -36,7 +36,9 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root) {
     Round round("all_bcast", bytes, root);
     if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
     round.meet();
-    if (my_proc() != root) move_bytes(all + at, round.of(root), piece);
+    if (my_proc() == root) return;
+    round.look(root, root + 1, 0, piece);
+    move_bytes(all + at, round.of(root), piece);
   });
 }
 
@@ -47,6 +49,7 @@ void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* 
     move_bytes(round.mine(), mine.data() + at, piece);
     round.meet();
     if (only_to_one && my_proc() != 0) return;
+    round.look(0, procs(), 0, piece);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
     }
@@ -66,8 +69,9 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from) {
       move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
     }
     round.meet();
+    round.look(0, procs(), my_proc() * piece, piece);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      move_bytes(from + proc * part + at, round.of(proc) + my_proc() * piece, piece);
+      move_bytes(from + proc * part + at, round.of(proc), piece);
     }
   });
 }

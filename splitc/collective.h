@@ -52,7 +52,8 @@ Round show(const char* call, const T& x) {
 }
 // op over the values of processes 0 to last - 1, in that order.
 template <class T, class Op>
-T combine(const Round& round, std::uint32_t last, Op& op) {
+T combine(Round& round, std::uint32_t last, Op& op) {
+  round.look(0, last, 0, sizeof(T));
   T result = value_of<T>(round, 0);
   for (std::uint32_t proc = 1; proc < last; ++proc) {
     result = static_cast<T>(op(result, value_of<T>(round, proc)));
@@ -61,22 +62,22 @@ T combine(const Round& round, std::uint32_t last, Op& op) {
 }
 template <class T, class Op>
 T to_all(const char* call, const T& x, Op op) {
-  const Round round = show(call, x);
+  Round round = show(call, x);
   return combine<T>(round, procs(), op);
 }
 template <class T, class Op>
 T to_one(const char* call, const T& x, Op op) {
-  const Round round = show(call, x);
+  Round round = show(call, x);
   return my_proc() == 0 ? combine<T>(round, procs(), op) : x;
 }
 template <class T, class Op>
 T scan(const char* call, const T& x, Op op) {
-  const Round round = show(call, x);
+  Round round = show(call, x);
   return combine<T>(round, my_proc() + 1, op);
 }
 template <class T, class Op>
 T exscan(const char* call, const T& x, Op op, const T& identity) {
-  const Round round = show(call, x);
+  Round round = show(call, x);
   return my_proc() == 0 ? identity : combine<T>(round, my_proc(), op);
 }
 

@@ -35,7 +35,7 @@ class global_ptr {
   constexpr global_ptr(std::nullptr_t) noexcept {}
   // `offset` in bytes from the start of the segment of `proc`.
   constexpr global_ptr(std::uint32_t proc, std::uint64_t offset) noexcept
-      : bits_(std::uint64_t{proc} << kOffsetBits | offset) {}
+      : bits_(std::uint64_t{proc} << detail::kOffsetBits | offset) {}
 
   // Adding const is implicit, as for T*; every other change of type is spelled out.
   template <class U>
@@ -48,10 +48,8 @@ class global_ptr {
   // Keeps process and address; arithmetic from here on is local to that process.
   explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;
 
-  constexpr std::uint32_t proc() const noexcept {
-    return static_cast<std::uint32_t>(bits_ >> kOffsetBits);
-  }
-  constexpr std::uint64_t offset() const noexcept { return bits_ & kOffsetMask; }
+  constexpr std::uint32_t proc() const noexcept { return detail::proc_of(bits_); }
+  constexpr std::uint64_t offset() const noexcept { return bits_ & detail::kOffsetMask; }
   constexpr std::uint64_t bits() const noexcept { return bits_; }
   constexpr explicit operator bool() const noexcept { return bits_ != 0; }
 
@@ -96,9 +94,6 @@ class global_ptr {
   }
 
  private:
-  static constexpr int kOffsetBits = detail::kOffsetBits;
-  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
-
   std::uint64_t bits_ = 0;
 };
 static_assert(sizeof(global_ptr<double>) == 8 && std::is_trivially_copyable_v<global_ptr<double>>);
@@ -114,7 +109,10 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 template <class T>
 T* tolocal(global_ptr<T> p) {
   if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), "tolocal");
-  return reinterpret_cast<T*>(detail::mapped(p.bits()));
+  std::byte* const base = detail::base_of(p.bits());
+  if (base == detail::far_base()) [[unlikely]]
+    detail::refuse_far(p.proc(), "tolocal");
+  return reinterpret_cast<T*>(detail::mapped(base, p.bits()));
 }
 
 // The global pointer of `local` memory in process `proc`'s segment: local is an address in this

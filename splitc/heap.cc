@@ -140,6 +140,7 @@ std::uint64_t Heap::all_allocate(std::uint64_t bytes, const char* call, std::uin
   detail::Round round(call, bytes, kind);
   std::memcpy(round.mine(), &mine, sizeof mine);
   round.meet();
+  round.look(0, procs(), 0, sizeof mine);
   if (!mine.fits) detail::refuse(call, out_of_memory(bytes, total(), mine.used, mine.largest));
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     Ask ask;

@@ -40,7 +40,7 @@ struct OutgoingCall {
   std::size_t result_bytes;
 };
 
-// The calls of this process that have not been answered. Thread rule: the world's thread.
+// Sends and receives calls. Thread rule: the world's thread.
 class RemoteCalls {
  public:
   // Registers the handlers; collective, as it finds out whether all run the same program.
@@ -48,25 +48,10 @@ class RemoteCalls {
 
   // Waits for a credit if need be. Throws Error if the processes run different programs.
   handle start(const OutgoingCall& call, const char* name);
-  bool done(handle h) const noexcept;
-  void answered(std::uint32_t ticket, const std::byte* result);
 
  private:
-  // A call that is waiting for its answer, or free for the next.
-  struct Ticket {
-    std::uint32_t generation = 0;  // how many calls have had it
-    bool waiting = false;
-    void* result = nullptr;
-    std::size_t bytes = 0;
-  };
-
-  std::uint32_t take_ticket(const OutgoingCall& call);
-  void give_back(std::uint32_t ticket);
-
   am::Endpoint& endpoint_;
   bool same_program_;
-  std::vector<Ticket> tickets_;
-  std::vector<std::uint32_t> free_;
 };
 
 handle start_call(const OutgoingCall& call, const char* name);

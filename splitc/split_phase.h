@@ -12,14 +12,31 @@ namespace splitc {
 
 namespace detail {
 
+// Of element i from p.
 template <class T>
-inline handle get_from(std::remove_cv_t<T>& local, const std::byte* from) {
-  local = *reinterpret_cast<const std::remove_cv_t<T>*>(from);
+inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t i) {
+  check_access(p, i, "get");
+  std::byte* const base = base_of(p.bits());
+  if (base == far_base()) [[unlikely]] {
+    const handle started = far_get(&local, (p + i).bits(), sizeof(T), "get");
+    base_stays(base, p.bits());
+    return started;
+  }
+  local =
+      *reinterpret_cast<const std::remove_cv_t<T>*>(mapped(base, p.bits()) + i * signed_size<T>);
   return {};
 }
 template <class T>
-inline handle put_to(std::byte* to, const T& value) {
-  *reinterpret_cast<T*>(to) = value;
+inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
+  check_access(p, i, "put");
+  std::byte* const base = base_of(p.bits());
+  if (base == far_base()) [[unlikely]] {
+    const T copy = value;
+    const handle started = far_put_value((p + i).bits(), &copy, sizeof(T), "put");
+    base_stays(base, p.bits());
+    return started;
+  }
+  *reinterpret_cast<T*>(mapped(base, p.bits()) + i * signed_size<T>) = value;
   return {};
 }
 
@@ -28,23 +45,23 @@ inline handle put_to(std::byte* to, const T& value) {
 // local := *p. `local` must live until the operation is complete.
 template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T> p) {
-  return detail::get_from<T>(local, detail::address(p, "get"));
+  return detail::get_at<T>(local, p, 0);
 }
 
 // *p := value. Complete, after sync(), means that every process sees the value.
 template <class T>
 inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value) {
-  return detail::put_to<T>(detail::address(p, "put"), value);
+  return detail::put_at<T>(p, 0, value);
 }
 
 // The same through references, as in get(local, a[i]).
 template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, const global_ref<T>& r) {
-  return detail::get_from<T>(local, r.address("get"));
+  return detail::get_at<T>(local, r.origin(), r.index());
 }
 template <class T>
 inline handle put(const global_ref<T>& r, const std::type_identity_t<T>& value) {
-  return detail::put_to<T>(r.address("put"), value);
+  return detail::put_at<T>(r.origin(), r.index(), value);
 }
 
 }  // namespace splitc

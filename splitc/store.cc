@@ -1,6 +1,7 @@
 #include "splitc/store.h"
 
 #include "splitc/allocate.h"
+#include "splitc/collective.h"
 #include "splitc/sync.h"
 
 namespace splitc {
@@ -12,7 +13,10 @@ store_counter::store_counter()
 store_counter::store_counter(InWorld) : offset_(0), in_heap_(false) {}
 
 store_counter::~store_counter() {
-  if (in_heap_) detail::all_free_at_end(offset_, "store_counter");
+  if (!in_heap_) return;
+  // What is on its way from another node may not land in memory that is another's by then.
+  if (detail::has_far_peers()) detail::at_end([this] { wait_all_far(); });
+  detail::all_free_at_end(offset_, "store_counter");
 }
 
 std::uint64_t store_counter::arrived() const noexcept {
@@ -40,7 +44,32 @@ void store_counter::wait(std::uint64_t bytes) {
 
 void store_counter::reset() { consumed_ = arrived(); }
 
+std::uint64_t store_counter::sent() const noexcept {
+  std::uint64_t sum = sent_far_;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (!detail::is_far(proc)) sum += line_at(proc).bytes.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
+                              const char* call) {
+  if (bytes == 0) return;
+  detail::check_far(bits, bytes, call);
+  world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
+                         {static_cast<const std::byte*>(local), bytes}, line_offset());
+  sent_far_ += bytes;
+}
+
 void store_counter::wait_all() {
+  if (detail::has_far_peers()) {
+    wait_all_far();
+  } else {
+    wait_all_near();
+  }
+}
+
+void store_counter::wait_all_near() {
   // Everybody says how much it has stored so far, in one of two marks by turns: a process that is
   // already in its next round writes the other one, and cannot come to the round after that before
   // this process has entered it.
@@ -59,6 +88,31 @@ void store_counter::wait_all() {
     sum += lines[proc].marks[parity].load(std::memory_order_relaxed);
   }
   consumed_ = sum;
+}
+
+// Stores from other nodes land some time. All processes add up what they have sent and what they
+// have received until the sums agree. Each takes its two numbers before it enters the sum and sends
+// nothing before it leaves it, and nobody leaves it before all have entered. So every byte that
+// somebody has received in these numbers was sent in these numbers too, and where the sums agree
+// none is on its way. Whoever leaves the last sum first may store again at once; what arrives of
+// that at a slower process is not in the number that this one took, and so is not consumed.
+void store_counter::wait_all_far() {
+  struct Bytes {
+    std::uint64_t sent;
+    std::uint64_t received;
+  };
+  const auto add = [](const Bytes& a, const Bytes& b) {
+    return Bytes{a.sent + b.sent, a.received + b.received};
+  };
+  for (;;) {
+    const Bytes mine{sent(), arrived()};
+    const Bytes all = detail::to_all("all_store_sync", mine, add);
+    if (all.sent == all.received) {
+      consumed_ = mine.received;
+      return;
+    }
+    poll();
+  }
 }
 
 void all_store_sync() {

@@ -15,8 +15,9 @@
 
 namespace splitc {
 
-// What one process has stored at another, in the receiver's memory; its writer is that process
-// alone, so counting costs a store and no atomic addition.
+// What one process has stored at another, in the receiver's memory. On a node its writer is the
+// sender alone, so counting costs a store and no atomic addition; what comes from another node the
+// receiver counts itself.
 struct alignas(64) StoreLine {
   std::atomic<std::uint64_t> bytes;     // in all
   std::atomic<std::uint64_t> marks[2];  // bytes at the last all_store_sync with even, odd number
@@ -45,16 +46,21 @@ class store_counter {
   void reset();
 
   // Collective: waits until every store of every process on this counter has landed, consumes them,
-  // and works as a barrier. Stores made after it are never consumed by it.
+  // and works as a barrier. Stores made after it are never consumed by it. (Handlers store nothing
+  // meanwhile.)
   void wait_all();
 
-  // Counts `bytes` that this process has just written at `proc`, and wakes it if it sleeps.
+  // Counts `bytes` that this process has just written at `proc` of this node, and wakes it if it
+  // sleeps.
   void count(std::uint32_t proc, std::uint64_t bytes) noexcept {
     StoreLine& line = line_at(proc);
     // pairs with: arrived(); the bytes were written before
     line.bytes.store(line.bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
     detail::place.router->notify(proc);
   }
+
+  // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.
+  void store_far(std::uint64_t bits, const void* local, std::size_t bytes, const char* call);
 
   static store_counter& default_counter() noexcept { return *default_; }
 
@@ -63,6 +69,8 @@ class store_counter {
   struct InWorld {};
   explicit store_counter(InWorld);  // the default counter, in the runtime's memory
 
+  std::uint64_t line_offset() const noexcept { return offset_ + my_proc() * sizeof(StoreLine); }
+  // Of a process on this node.
   StoreLine& line_at(std::uint32_t proc) const noexcept {
     return reinterpret_cast<StoreLine*>(detail::mapped(proc, offset_))[my_proc()];
   }
@@ -70,6 +78,9 @@ class store_counter {
     return reinterpret_cast<const StoreLine*>(detail::mapped(my_proc(), offset_));
   }
   std::uint64_t arrived() const noexcept;
+  std::uint64_t sent() const noexcept;
+  void wait_all_near();
+  void wait_all_far();
 
   static inline store_counter* default_ = nullptr;  // set while a world runs
 
@@ -77,13 +88,22 @@ class store_counter {
   bool in_heap_;
   std::uint64_t consumed_ = 0;  // of what has arrived
   std::uint64_t round_ = 0;     // number of wait_all calls
+  std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
 };
 
 // *p :- value.
 template <class T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
-  detail::save<T>(detail::address(p, "store"), value, __ATOMIC_RELAXED);
+  detail::check_access(p, 0, "store");
+  std::byte* const base = detail::base_of(p.bits());
+  if (base == detail::far_base()) [[unlikely]] {
+    const T copy = value;
+    counter.store_far(p.bits(), &copy, sizeof(T), "store");
+    detail::base_stays(base, p.bits());
+    return;
+  }
+  detail::save<T>(detail::mapped(base, p.bits()), value, __ATOMIC_RELAXED);
   counter.count(p.proc(), sizeof(T));
 }
 template <class T>

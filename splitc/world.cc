@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "splitc/far_word.h"
 #include "splitc/store.h"
 #include "splitc/sync.h"
 
@@ -15,9 +16,11 @@ World* current = nullptr;
 
 constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
 
-std::uint64_t edge_offset(std::uint32_t procs) noexcept { return sizeof(StoreLine) * procs; }
-std::uint64_t boards_offset(std::uint32_t procs) noexcept {
-  return edge_offset(procs) + kEdgeBytes;
+constexpr std::uint64_t edge_behind(std::uint32_t procs) noexcept {
+  return sizeof(StoreLine) * procs;
+}
+constexpr std::uint64_t boards_behind(std::uint32_t procs) noexcept {
+  return edge_behind(procs) + kEdgeBytes;
 }
 static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
@@ -28,15 +31,21 @@ std::vector<std::byte*> all_bases(const am::Router& router) {
   for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     const std::uint64_t bits = std::uint64_t{rank} << detail::kOffsetBits;
-    bases[rank] = reinterpret_cast<std::byte*>(segment - bits);
+    bases[rank] = segment == 0 ? detail::far_base() : reinterpret_cast<std::byte*>(segment - bits);
   }
   return bases;
+}
+
+std::unique_ptr<am::RemoteMemory> make_remote(am::Bundle& bundle) {
+  if (!bundle.router().far_peers()) return nullptr;
+  return std::make_unique<am::RemoteMemory>(
+      bundle, [](std::uint32_t ticket) { current->tickets().give_back(ticket); });
 }
 
 }  // namespace
 
 std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
-  return boards_offset(procs) + 2 * sizeof(Board);
+  return boards_behind(procs) + 2 * sizeof(Board);
 }
 
 std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
@@ -53,12 +62,16 @@ World::World(const am::Config& config)
     : job_(config),
       bundle_(job_),
       endpoint_(bundle_),
+      remote_(make_remote(bundle_)),
       calls_(job_, endpoint_),
       bases_(all_bases(router())),
       heap_(router().segment(), runtime_bytes(job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),
-            *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset(job_.size()))) {
-  detail::place = {bases_.data(), &router(), job_.rank(), job_.size(), router().segment_bytes()};
+            *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
+  detail::add_word_handlers(endpoint_);
+  detail::place = {
+      bases_.data(),       &router(), job_.rank(), job_.size(), router().segment_bytes(),
+      router().far_peers()};
   current = this;
   stores_.reset(new store_counter(store_counter::InWorld()));
   store_counter::default_ = stores_.get();
@@ -71,12 +84,18 @@ World::~World() {
   detail::place = {};
 }
 
+std::uint64_t World::edge_offset() const noexcept { return edge_behind(job_.size()); }
+
+std::uint64_t World::board_offset(unsigned parity) const noexcept {
+  return boards_behind(job_.size()) + parity * sizeof(Board);
+}
+
 const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
-  return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset(job_.size())));
+  return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset()));
 }
 
 Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
-  return reinterpret_cast<Board*>(detail::mapped(proc, boards_offset(job_.size())))[parity];
+  return *reinterpret_cast<Board*>(detail::mapped(proc, board_offset(parity)));
 }
 
 void World::finish() {
@@ -86,6 +105,8 @@ void World::finish() {
                    "barrier_wait(); every notify is followed by one wait");
   }
   sync();
+  // What this process has stored on other nodes needs it until it has landed.
+  if (detail::has_far_peers()) stores_->wait_all();
   job_.finish(bundle_);
 }
 

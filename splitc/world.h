@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "am/am.h"
+#include "am/remote_memory.h"
 #include "splitc/board.h"
 #include "splitc/heap.h"
 #include "splitc/place.h"
 #include "splitc/remote_call.h"
+#include "splitc/tickets.h"
 
 namespace splitc {
 
@@ -36,8 +38,13 @@ class World {
   am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
   Heap& heap() noexcept { return heap_; }
   detail::RemoteCalls& calls() noexcept { return calls_; }
+  detail::Tickets& tickets() noexcept { return tickets_; }
+  // Only if some processes are on other nodes.
+  am::RemoteMemory& remote() noexcept { return *remote_; }
 
-  // The runtime's memory in the segment of `proc`; see above.
+  // The runtime's memory in every segment; see above. Mapped only of processes on this node.
+  std::uint64_t edge_offset() const noexcept;
+  std::uint64_t board_offset(unsigned parity) const noexcept;
   const Heap::Edge& edge(std::uint32_t proc) const noexcept;
   Board& board(std::uint32_t proc, unsigned parity) const noexcept;
   static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
@@ -55,6 +62,8 @@ class World {
   am::Job job_;
   am::Bundle bundle_;
   am::Endpoint endpoint_;
+  detail::Tickets tickets_;
+  std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
   detail::RemoteCalls calls_;
   std::vector<std::byte*> bases_;  // by process; what detail::place points to
   Heap heap_;

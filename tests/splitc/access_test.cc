@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
 // Random traffic against a mirror that every process computes for itself. In each phase every
@@ -57,12 +58,12 @@ void read_somehow(unsigned how, global_ptr<T> p, T& value) {
 template <class T>
 void expect_mirrored() {
   constexpr std::size_t kElements = 200;
-  constexpr int kPhases = 20;
+  const int phases = test::times(20, 3);
   std::mt19937_64 random(test::seed());  // the same in all processes
   std::vector<T> mirror(kElements);
   std::memset(static_cast<void*>(mirror.data()), 0, sizeof(T) * kElements);
   const spread_ptr<T> a = all_spread_malloc<T>(kElements);
-  for (int phase = 0; phase < kPhases; ++phase) {
+  for (int phase = 0; phase < phases; ++phase) {
     for (std::size_t i = 0; i < kElements; ++i) {
       const auto writer = static_cast<std::uint32_t>(random() % (procs() + 1));
       const auto how = static_cast<unsigned>(random());
@@ -150,7 +151,8 @@ TEST(Bulk, ranges_of_all_sizes_agree_with_a_mirror) {
   std::mt19937_64 random(test::seed());
   spread_array<std::uint8_t> a(procs() * procs() * kPart, blocked);
   std::vector<std::uint8_t> mirror(procs() * procs() * kPart);
-  for (int phase = 0; phase < 12; ++phase) {
+  const int phases = test::times(12, 4);
+  for (int phase = 0; phase < phases; ++phase) {
     std::deque<std::vector<std::uint8_t>> sources;  // of puts, until sync()
     for (std::uint32_t from = 0; from < procs(); ++from) {
       for (std::uint32_t to = 0; to < procs(); ++to) {

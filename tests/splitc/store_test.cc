@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
 namespace {
@@ -50,7 +51,7 @@ TEST(Store, reset_forgets_what_has_arrived) {
   const auto inbox = all_spread_malloc<std::uint32_t>(procs());
   const std::uint32_t next = (my_proc() + 1) % procs();
   store(inbox.on(next), 7u);
-  barrier();
+  EXPECT_EQ(test::arrived(4), 4u);
   reset_store_sync();
   EXPECT_EQ(store_counter::default_counter().available(), 0u);
   barrier();
@@ -99,11 +100,11 @@ TEST(StoreCounter, is_clean_in_memory_that_was_used_before) {
 
 // Random stores of everybody to everybody; each phase has its value, all land by its end.
 TEST(AllStoreSync, every_store_of_a_phase_has_landed_and_none_of_the_next_counts) {
-  constexpr std::uint32_t kPhases = 100;
+  const std::uint32_t phases = test::times(100, 25);
   std::mt19937_64 random(test::seed());  // the same in all processes
   const auto inbox = all_spread_malloc<std::uint64_t>(procs() * procs());
   std::vector<std::uint64_t> expected(procs(), 0);
-  for (std::uint64_t phase = 1; phase <= kPhases; ++phase) {
+  for (std::uint64_t phase = 1; phase <= phases; ++phase) {
     for (std::uint32_t from = 0; from < procs(); ++from) {
       for (std::uint32_t to = 0; to < procs(); ++to) {
         if (random() % 3 == 0) continue;
@@ -122,10 +123,10 @@ TEST(AllStoreSync, every_store_of_a_phase_has_landed_and_none_of_the_next_counts
 // Between two all_store_sync there is no other barrier: a process that runs ahead stores for the
 // next phase while a slow one is still in this.
 TEST(AllStoreSync, lets_a_fast_process_run_ahead) {
-  constexpr std::uint64_t kPhases = 200;
+  const std::uint64_t phases = test::times(200, 40);
   const auto slots = all_spread_malloc<std::uint64_t>(2 * procs() * procs());
   std::mt19937_64 random(test::seed() + my_proc());
-  for (std::uint64_t phase = 1; phase <= kPhases; ++phase) {
+  for (std::uint64_t phase = 1; phase <= phases; ++phase) {
     const std::uint64_t half = phase % 2 * procs();
     for (std::uint32_t to = 0; to < procs(); ++to) {
       store(slots.on(to) + static_cast<std::ptrdiff_t>(half + my_proc()), phase);
@@ -140,11 +141,7 @@ TEST(AllStoreSync, lets_a_fast_process_run_ahead) {
       ahead += slots.mine()[procs() - half + from] == phase + 1 ? 1 : 0;
     }
     // They are not consumed; their count comes right behind them.
-    const double deadline = get_seconds() + 10;
-    wait_until([&] {
-      return store_counter::default_counter().available() >= 8 * ahead || get_seconds() > deadline;
-    });
-    ASSERT_GE(store_counter::default_counter().available(), 8 * ahead) << "phase " << phase;
+    ASSERT_GE(test::arrived(8 * ahead), 8 * ahead) << "phase " << phase;
   }
   barrier();
   all_spread_free(slots);
@@ -153,14 +150,15 @@ TEST(AllStoreSync, lets_a_fast_process_run_ahead) {
 // A process that has left all_store_sync stores at once at others that may still be in it.
 TEST(AllStoreSync, consumes_nothing_that_was_stored_after_it) {
   const auto inbox = all_spread_malloc<std::uint64_t>(2 * procs() * procs());
-  for (std::uint64_t phase = 1; phase <= 500; ++phase) {
+  const std::uint64_t phases = test::times(500, 50);
+  for (std::uint64_t phase = 1; phase <= phases; ++phase) {
     for (std::uint32_t to = 0; to < procs(); ++to) store(inbox.on(to) + my_proc(), phase);
     all_store_sync();
     for (std::uint32_t to = 0; to < procs(); ++to) {
       store(inbox.on(to) + procs() + my_proc(), phase);
     }
     barrier();
-    ASSERT_EQ(store_counter::default_counter().available(), 8 * procs()) << "phase " << phase;
+    ASSERT_EQ(test::arrived(8 * procs()), 8 * procs()) << "phase " << phase;
     store_sync(8 * procs());
     for (std::uint32_t i = 0; i < 2 * procs(); ++i) ASSERT_EQ(inbox.mine()[i], phase);
     barrier();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/nodes.h"
 
 // What sync() promises about order, by litmus tests: each counts outcomes over many rounds and
 // expects that the forbidden one is not among them. Processes beyond the second sleep meanwhile.
@@ -10,8 +11,6 @@
 namespace {
 
 using namespace splitc;
-
-constexpr int kRounds = 3000;
 
 // Lets the two first processes begin a round as near to each other as can be, without the barrier,
 // whose wake-ups would set them apart.
@@ -34,18 +33,19 @@ class Start {
 // enough to hide it.)
 TEST(Sync, store_buffering_is_forbidden) {
   constexpr int kWords = 4096;
+  const int words = test::times(kWords, 20);
   Start start;
   const auto x = all_spread_malloc<std::int32_t>(kWords * procs());
   const auto seen = all_spread_malloc<std::int32_t>(kWords * procs());
   const std::uint32_t other = 1 - my_proc() % 2;
-  for (int round = 1; round <= kRounds / 100; ++round) {
+  for (int round = 1; round <= 30; ++round) {
     if (procs() > 1 && my_proc() < 2) {
       const global_ptr<std::int32_t> mine = x.on(my_proc());
       const global_ptr<std::int32_t> theirs = x.on(other);
       std::int32_t* const result = seen.mine();
       start.meet(round);
       // mine = round; sync; read theirs  |  the same over there: not both see the old value
-      for (int i = 0; i < kWords; ++i) {
+      for (int i = 0; i < words; ++i) {
         put(mine + i, round);
         sync();
         get(result[i], theirs + i);
@@ -53,7 +53,7 @@ TEST(Sync, store_buffering_is_forbidden) {
       sync();
     }
     barrier();
-    for (int i = 0; i < kWords && procs() > 1; ++i) {
+    for (int i = 0; i < words && procs() > 1; ++i) {
       const std::int32_t a = seen.on(0)[i];
       const std::int32_t b = seen.on(1)[i];
       ASSERT_TRUE(a == round || b == round) << "round " << round << ", word " << i;
@@ -69,7 +69,8 @@ TEST(Sync, a_message_behind_a_sync_is_not_seen_before_its_data) {
   const auto flag = all_spread_malloc<std::int64_t>(procs());
   const auto done = all_spread_malloc<std::int64_t>(procs());
   const std::uint32_t last = procs() - 1;
-  for (std::int64_t i = 1; i <= kRounds / 3; ++i) {
+  const std::int64_t rounds = test::times(1000, 50);
+  for (std::int64_t i = 1; i <= rounds; ++i) {
     if (my_proc() == 0) {
       for (int k = 0; k < 8; ++k) put(data.on(last) + k, i * 8 + k);
       sync();
@@ -106,10 +107,11 @@ TEST(Sync, own_reads_and_writes_are_in_program_order) {
 
 TEST(Sync, a_blocking_write_publishes_what_came_before) {
   const auto words = all_spread_malloc<std::int64_t>(2 * procs());
-  const global_ptr<std::int64_t> data = words.on(0);
-  const global_ptr<std::int64_t> flag = words.on(0) + 1;
+  const global_ptr<std::int64_t> data = words.on(procs() - 1);
+  const global_ptr<std::int64_t> flag = data + 1;
+  const std::int64_t rounds = test::times(20000, 300);
   if (my_proc() == 0) {
-    for (std::int64_t i = 1; i <= 20000; ++i) {
+    for (std::int64_t i = 1; i <= rounds; ++i) {
       *data = i;
       *flag = i;
     }
@@ -118,7 +120,7 @@ TEST(Sync, a_blocking_write_publishes_what_came_before) {
     wait_until([&] {
       seen = *flag;
       EXPECT_GE(static_cast<std::int64_t>(*data), seen);
-      return seen == 20000;
+      return seen == rounds;
     });
   }
   barrier();
@@ -128,7 +130,7 @@ TEST(Sync, a_blocking_write_publishes_what_came_before) {
 TEST(Sync, is_immediate_where_gets_and_puts_are_memory_accesses) {
   const auto a = all_spread_malloc<int>(procs());
   int x = 0;
-  const handle h = get(x, a.on(0));
+  const handle h = get(x, a.on(my_proc()));
   EXPECT_TRUE(try_sync(h));
   EXPECT_TRUE(try_sync());
   EXPECT_TRUE(is_sync());

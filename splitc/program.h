@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace am {
+class Job;
+}
+
+// The program that this process runs, without its shared libraries.
+
+namespace splitc::detail {
+
+// Where it is in memory: each process has it at another address, but all of it in one piece.
+struct Code {
+  std::uintptr_t base = 0;
+  std::uintptr_t end = 0;  // of what can be executed
+};
+const Code& program_code();
+
+// Whether all processes run the same one, so that a function has the same place in each. On one
+// node that is the same file; files of other nodes are compared by what the linker noted of their
+// contents, or, where it did not, by the code itself. Collective.
+bool all_run_one_program(am::Job& job);
+
+}  // namespace splitc::detail
