@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmarks/support/clock.h"
-#include "benchmarks/support/program.h"
+#include "benchmarks/support/network_program.h"
 
 namespace {
 
@@ -183,7 +183,7 @@ void stalls(Bench& b) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::run_program(
+  return bench::run_network_program(
       argc, argv,
       {.name = "fabric",
        .what = "a provider of libfabric by hand, without the library",
@@ -199,5 +199,5 @@ int main(int argc, char** argv) {
                {"stall", "writes to a process that looks away for 100 ms", stalls},
            },
        .route = "raw",
-       .where = bench::Where::kNetwork});
+       .anywhere = true});
 }

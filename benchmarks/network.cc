@@ -1,5 +1,6 @@
 // What one operation costs between two nodes, and how many fit into a second, beside the same by
 // libfabric alone: splitcrun -n 2 --nodes 2 network. SPLITC_PROVIDER names the provider for both.
+// On one node the library uses no network: there, libfabric alone is measured.
 
 #include "benchmarks/network.h"
 
@@ -24,24 +25,14 @@ void beside(bench::Bench& b, const Case& figure, int reps, const bench::Pair::Co
   }
 }
 
-namespace {
-
-void where(bench::Bench& b) {
-  if (!b.pair.near()) return;
-  b.report.say(
-      "ranks 0 and 1 are on one node, where the library uses no network: only libfabric by hand "
-      "is measured (splitcrun --nodes 2 parts them)");
-}
-
-}  // namespace
 }  // namespace network
 
 int main(int argc, char** argv) {
   using namespace network;
-  return bench::run_program(
+  return bench::run_network_program(
       argc, argv,
       {.name = "network",
-       .what = "operations between two nodes, beside libfabric alone",
+       .what = "operations between two nodes, beside libfabric alone; on one node that only",
        .measurements =
            {
                {"short", "request and reply, 8 bytes each; fi_send and fi_recv", short_messages},
@@ -56,6 +47,5 @@ int main(int argc, char** argv) {
                {"barrier", "two processes; a message each", barriers},
            },
        .route = "network",
-       .where = bench::Where::kNetwork,
-       .prologue = where});
+       .anywhere = true});
 }

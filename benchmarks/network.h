@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "benchmarks/support/program.h"
+#include "benchmarks/support/network_program.h"
 
 // The measurements of `network`. Each has libfabric by hand beside it, in turn in the same two
 // processes; if the two are on one node, libfabric by hand alone.

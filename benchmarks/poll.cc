@@ -53,8 +53,10 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "poll",
        .what = "Bundle::poll with nothing to do, in a job of this size",
-       .measurements = {
-           {"idle", "before anybody has sent anything", idle, true},
-           {"acquainted", "after everybody has sent a request to everybody", acquainted, true},
-       }});
+       .measurements =
+           {
+               {"idle", "before anybody has sent anything", idle, true},
+               {"acquainted", "after everybody has sent a request to everybody", acquainted, true},
+           },
+       .anywhere = true});
 }

@@ -27,21 +27,6 @@ void add_probe(const Report& report, const char* name, double ns) {
   report.add({.name = name, .bytes = 8, .value = ns, .median = ns, .route = "raw"});
 }
 
-}  // namespace
-
-std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
-  const am::Config& config = job.config();
-  options.provider = config.provider.empty() ? "net" : config.provider;
-  options.interface = config.interface;
-  const bool paired = job.rank() < 2;
-  const std::size_t bytes = paired ? Pair::kBufferBytes : 0;
-  return std::make_unique<RawFabric>(job, options,
-                                     std::span(paired ? pair.buffer(pair.me()) : nullptr, bytes),
-                                     std::span(pair.source(), bytes));
-}
-
-namespace {
-
 int measure(const Program& program, const Options& options, splitc::World& world) {
   am::Job& job = world.job();
   am::Bundle& bundle = world.bundle();
@@ -55,22 +40,12 @@ int measure(const Program& program, const Options& options, splitc::World& world
   Pair pair(job, bundle, scratch.offset());
   Raw raw(pair);
   Messages messages(pair, bundle, endpoint);
-  std::unique_ptr<RawFabric> fabric;
-  std::unique_ptr<RawNetwork> network;
-  if (program.where == Where::kNetwork) {
-    fabric = open_fabric(job, pair, {});
-    if (paired) {
-      network = std::make_unique<RawNetwork>(pair, *fabric);
-      pair.meet_over([&](const auto& meanwhile) { network->meet(meanwhile); });
-    }
-  }
   report.say(program.name + ": " + program.what + ". It can measure:");
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
              placement.binding());
-  if (fabric != nullptr) report.say(fabric->describe());
-  Bench bench{job, bundle, endpoint, options, report, pair, raw, messages, network.get()};
+  Bench bench{job, bundle, endpoint, options, report, pair, raw, messages};
+  const std::shared_ptr<void> prepared = program.prepare ? program.prepare(bench) : nullptr;
   if (paired) placement.before(pair);
-  if (paired && program.prologue) program.prologue(bench);
   report.begin();
   for (const Measurement& measurement : program.measurements) {
     if (!chosen(options, measurement.name)) continue;
@@ -104,7 +79,7 @@ int run_program(int argc, char** argv, const Program& program) {
     }
     am::Router& router = job.router();
     const bool apart = (router.peer(0).segment == nullptr) != (router.peer(1).segment == nullptr);
-    if (program.where == Where::kNode && apart) {
+    if (!program.anywhere && apart) {
       std::fprintf(stderr,
                    "%s: measures between two processes of one node, and ranks 0 and 1 are on "
                    "different ones; the benchmark network measures those\n",

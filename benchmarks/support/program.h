@@ -10,10 +10,11 @@
 #include "benchmarks/support/options.h"
 #include "benchmarks/support/pair.h"
 #include "benchmarks/support/raw.h"
-#include "benchmarks/support/raw_network.h"
 #include "benchmarks/support/report.h"
 
 namespace bench {
+
+class RawNetwork;
 
 // What a measurement has at hand.
 struct Bench {
@@ -25,7 +26,7 @@ struct Bench {
   Pair& pair;
   Raw& raw;
   Messages& messages;
-  RawNetwork* raw_network;  // of programs that measure the network
+  RawNetwork* raw_network = nullptr;  // of programs that measure the network, at ranks 0 and 1
 
   // Repetitions of a measurement.
   int reps(int usual) const {
@@ -43,25 +44,15 @@ struct Measurement {
   bool everyone = false;  // all processes take part; else ranks 0 and 1, and the others sleep
 };
 
-// What ranks 0 and 1 must be to one another.
-enum class Where {
-  kNode,      // on one node
-  kAnywhere,  // it does not matter
-  kNetwork,   // reachable by libfabric, wherever they are
-};
-
 struct Program {
   std::string name;
   std::string what;
   std::vector<Measurement> measurements;
   std::string route = "node";  // how the peer is reached
-  Where where = Where::kNode;
-  std::function<void(Bench&)> prologue = nullptr;  // before the first measurement, at ranks 0 and 1
+  bool anywhere = false;       // ranks 0 and 1 need not be on one node
+  // Collective, before the first measurement; what it returns is kept till the end.
+  std::function<std::shared_ptr<void>(Bench&)> prepare = nullptr;
 };
-
-// libfabric between the processes of the job, on the provider and the interface that the settings
-// name, with the pair's memory at both ends. Of `options` the rest counts. Collective.
-std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options);
 
 // main() of a benchmark: says what it can measure and where it runs, measures what was asked for
 // one after the other, and says in which placement that was. Returns the exit code.

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/support/program.h"
+#include "benchmarks/support/raw_network.h"
+
+namespace bench {
+
+// libfabric between the processes of the job, on the provider and the interface that the settings
+// name, with the pair's memory at both ends. Of `options` the rest counts. Collective.
+std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options);
+
+// run_program() with libfabric by hand at Bench::raw_network.
+int run_network_program(int argc, char** argv, Program program);
+
+}  // namespace bench
