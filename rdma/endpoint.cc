@@ -39,12 +39,13 @@ Endpoint::Endpoint(Fabric& fabric, const Options& options) : fabric_(fabric) {
   endpoint_.reset(opened);
   check(fi_ep_bind(opened, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(opened, &addresses_->fid, 0), "fi_ep_bind");
+  check(fi_enable(opened), "fi_enable");
+  // Afterwards: shm of libfabric 1.17 has nothing to set it in before.
   if (fabric.has_multi_recv()) {
     std::size_t largest = options.largest_message;
     check(fi_setopt(&opened->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest),
           "fi_setopt(FI_OPT_MIN_MULTI_RECV)");
   }
-  check(fi_enable(opened), "fi_enable");
 }
 
 void Endpoint::open_queue(const Options& options) {

@@ -46,6 +46,10 @@ class Bootstrap {
  protected:
   void check_blob(std::span<const std::byte> mine) const;  // throws Error when it is too large
 
+  // Prints the last sentence of a process whose launcher kills as soon as it hears of an abort,
+  // and reads no more then: waits a little until it has read this.
+  static void print_last(std::string_view sentence);
+
  private:
   // Sees to it that `sentence`, at most kMaxSentence bytes, is printed and that the others end. The
   // caller then leaves with `exit_code`, which is not 0.

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -109,8 +108,7 @@ void BootstrapPmi1::finished() {
 }
 
 void BootstrapPmi1::report_abort(int exit_code, std::string_view sentence) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-  std::fflush(nullptr);  // the launcher kills at once
+  print_last(sentence);
   try {
     send("cmd=abort exitcode=" + std::to_string(exit_code));
   } catch (const Error&) {

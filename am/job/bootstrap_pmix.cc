@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -126,8 +125,7 @@ void BootstrapPmix::finished() {
 }
 
 void BootstrapPmix::report_abort(int exit_code, std::string_view sentence) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-  std::fflush(nullptr);  // the launcher kills at once
+  print_last(sentence);
   if (!finished_) library_->abort(exit_code, "", nullptr, 0);
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kGatherNs = 4'000;
 constexpr std::uint32_t kCongested = 8;
 constexpr std::size_t kMaxFramesUnderWay = 512;
 constexpr std::size_t kMinReceivedFrames = 128;
-constexpr std::size_t kMaxReceivedFrames = 4096;
+constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
 
 std::int64_t now_ns() {
