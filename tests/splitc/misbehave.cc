@@ -11,6 +11,7 @@
 //   misbehave argument          it asks for an argument that is not there
 //   misbehave handler RANK      a function that atomic() runs there throws
 //   misbehave call              process 0 calls a function in the last one
+//   misbehave word              all add to a word of process 0, which prints it
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,14 @@ using namespace splitc;
 
 int answer(int& x, int y) { return x + y; }
 int fail(int&, int) { throw std::runtime_error("no more of this"); }
+
+void add_together() {
+  const spread_array<int> a(procs());
+  fetch_and_add(a[procs() - 1], 10);
+  barrier();
+  on_one([&] { std::printf("sum %d\n", static_cast<int>(a[procs() - 1])); });
+  barrier();
+}
 
 int chosen(const std::string& how, Args args) {
   const int number = args.size() > 2 ? std::stoi(args[2]) : 0;
@@ -45,6 +54,7 @@ int chosen(const std::string& how, Args args) {
     });
     barrier();
   }
+  if (how == "word") add_together();
   if (how != "half") barrier();
   return 0;
 }

@@ -17,6 +17,7 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kMisbehave = "tests/splitc/misbehave";
+constexpr const char* kAnother = "tests/splitc/misbehave_too";
 
 Program::Result misbehave(int size, Words words) {
   words.insert(words.begin(), {kSplitcrun, "-n", std::to_string(size), kMisbehave});
@@ -110,17 +111,58 @@ TEST(Run, refuses_settings_that_do_not_exist) {
   expect_says(result.err, {"SPLITC_SEGMNT", "did you mean SPLITC_SEGMENT?"});
 }
 
-TEST(Atomic, is_refused_when_the_processes_run_different_programs) {
-  const std::filesystem::path copy =
-      std::filesystem::path(getenv("TEST_TMPDIR")) / "another_program";
+// Process 0 runs kMisbehave, and the others `program`.
+Program::Result misbehave_beside(const std::string& program, const Words& options,
+                                 const std::string& how) {
+  const std::string script = "if [ $SPLITC_RANK = 0 ]; then exec " + std::string(kMisbehave) + " " +
+                             how + "; else exec " + program + " " + how + "; fi";
+  Words words{kSplitcrun, "-n", "3"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"bash", "-c", script});
+  return am::test::run(words);
+}
+
+std::string copy_of_program() {
+  const auto copy = std::filesystem::path(getenv("TEST_TMPDIR")) / "a_copy";
   std::filesystem::copy_file(kMisbehave, copy, std::filesystem::copy_options::overwrite_existing);
-  const std::string script = "if [ $SPLITC_RANK = 0 ]; then exec " + std::string(kMisbehave) +
-                             " call; else exec " + copy.string() + " call; fi";
-  const auto same = am::test::run({kSplitcrun, "-n", "3", kMisbehave, "call"});
+  return copy.string();
+}
+
+TEST(Atomic, is_refused_when_the_processes_run_different_programs) {
+  const auto same = misbehave(3, {"call"});
   EXPECT_EQ(same.out, "answer 42\n") << same.err;
-  const auto result = am::test::run({kSplitcrun, "-n", "3", "bash", "-c", script});
+  const auto result = misbehave_beside(copy_of_program(), {}, "call");
   EXPECT_EQ(result.exit_code, 1);
   expect_says(result.err, {"rank 0: atomic: the processes of this job run different programs"});
+}
+
+// There the file is another one anyhow; what counts is what is in it.
+TEST(Atomic, between_nodes_is_refused_when_the_programs_differ_and_not_when_only_the_files_do) {
+  const auto copy = misbehave_beside(copy_of_program(), {"--nodes", "2"}, "call");
+  EXPECT_EQ(copy.exit_code, 0) << copy.err;
+  EXPECT_EQ(copy.out, "answer 42\n");
+  const auto other = misbehave_beside(kAnother, {"--nodes", "2"}, "call");
+  EXPECT_EQ(other.exit_code, 1);
+  expect_says(other.err, {"rank 0: atomic: the processes of this job run different programs"});
+}
+
+TEST(Atomic, on_words_works_between_different_programs) {
+  for (const Words& options : {Words{}, Words{"--nodes", "2"}, Words{"--nodes", "3"}}) {
+    const auto result = misbehave_beside(kAnother, options, "word");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "sum 30\n");
+  }
+}
+
+// What begins and ends differently when there is a network.
+TEST(Run, between_nodes_ends_the_job_as_on_one) {
+  const Words nodes{"--nodes", "3"};
+  const auto end = [&](const std::string& how) { return misbehave_beside(kMisbehave, nodes, how); };
+  EXPECT_EQ(end("result 7").exit_code, 7);
+  expect_says(end("throw 2").err, {"rank 2: the disk is full"});
+  expect_says(end("handler 2").err, {"rank 2: no more of this"});
+  expect_says(end("mismatch").err, {"all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes"});
+  expect_says(end("half").err, {"run: the program ended after barrier_notify() without"});
 }
 
 }  // namespace
