@@ -3,8 +3,11 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "am/bundle.h"
@@ -171,6 +174,31 @@ void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
   ppoll(watched, 2, limit < 0 ? nullptr : &time, nullptr);
   if (watched[1].revents != 0) rung_.quiet();
   attention_ = 1;  // the next glance shall look
+}
+
+void Port::tend_while(const std::function<void()>& blocking) {
+  std::atomic<bool> done{false};
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      blocking();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    done.store(true, std::memory_order_release);  // pairs with: the load below
+    router_.notify(router_.rank());
+  });
+  constexpr std::int64_t kLookNs = 1'000'000;  // while a packet that poll() is to handle is first
+  shmem::Doorbell& bell = router_.self().header->bell;
+  for (;;) {
+    const std::uint32_t ticket = bell.about_to_sleep();
+    router_.fence().heavy();
+    const bool kept = fetch();
+    if (done.load(std::memory_order_acquire)) break;  // pairs with: the store above
+    sleep(ticket, kept ? kLookNs : shmem::Doorbell::kForever);
+  }
+  thread.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace am

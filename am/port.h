@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -58,6 +59,11 @@ class Port final : public link::PacketSink {
   // Sleeps until something comes from the network or a neighbour rings, at most `timeout_ns`
   // (negative: no limit). The doorbell's ticket has been taken and fetch() found nothing.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
+
+  // Runs `blocking`, which waits for other processes outside the library, in a thread of its own,
+  // and keeps the network going meanwhile: what has been sent may need this process's hand to get
+  // through, and others may read and write its segment. No handler runs.
+  void tend_while(const std::function<void()>& blocking);
 
  private:
   static constexpr int kAttention = 2000;  // looks in vain before it becomes less

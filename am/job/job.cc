@@ -2,10 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <exception>
-#include <thread>
 
 #include "am/job/card.h"
 #include "am/job/make_bootstrap.h"
@@ -83,8 +80,11 @@ void Job::tell(const Layout& layout) const {
 Job::~Job() = default;
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine) {
-  if (Port* const port = router_->port()) port->link().push();  // nobody polls for a while
-  return bootstrap_->exchange(mine);
+  Port* const port = router_->port();
+  if (port == nullptr) return bootstrap_->exchange(mine);
+  std::vector<std::vector<std::byte>> all;
+  port->tend_while([&] { all = bootstrap_->exchange(mine); });
+  return all;
 }
 
 void Job::connect(Endpoint& endpoint, Tag tag) {
@@ -95,28 +95,14 @@ void Job::connect(Endpoint& endpoint, Tag tag) {
 
 void Job::finish(Bundle& bundle) {
   barrier(bundle);
-  if (router_->far_peers()) leave_network(bundle);
+  if (router_->far_peers()) leave_network();
   bootstrap_->finished();
 }
 
 // Who has passed the barrier may still be needed by those who have not: the network may want its
 // hand to bring on what it has sent. So it stays at work until all have passed.
-void Job::leave_network(Bundle& bundle) {
-  std::atomic<bool> met{false};
-  std::exception_ptr failure;
-  std::thread meeting([&] {
-    try {
-      bootstrap_->barrier();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    met.store(true, std::memory_order_release);  // pairs with: the load below
-    router_->notify(rank());
-  });
-  // pairs with: the store above
-  bundle.wait_until([&] { return met.load(std::memory_order_acquire); });
-  meeting.join();
-  if (failure) std::rethrow_exception(failure);
+void Job::leave_network() {
+  router_->port()->tend_while([this] { bootstrap_->barrier(); });
 }
 
 void Job::abort(int exit_code, const std::string& sentence) {

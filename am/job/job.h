@@ -73,7 +73,7 @@ class Job {
  private:
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine);
   void open_neighbours(const std::vector<Card>& cards);
-  void leave_network(Bundle& bundle);
+  void leave_network();
   void tell(const Layout& layout) const;
 
   const Config config_;

@@ -58,6 +58,7 @@ bool FabricLink::fetch(PacketSink& sink) {
   if (!unsent_.empty()) flush();
   while (!in_frame_ && read_events()) deliver_all(sink, true);
   if (in_frame_) deliver_all(sink, true);
+  if (in_frame_) endpoint_.drive();  // the provider goes on while a packet is kept
   if (!unsent_.empty()) flush();
   return in_frame_;
 }
