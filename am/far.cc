@@ -16,7 +16,7 @@ Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
     return *outgoing_[to];
   const Translation& entry = endpoint_.translations_[to];
   outgoing_[to] =
-      std::make_unique<Outgoing>(Outgoing{entry.name.rank, entry.name.serial, {}, {}, {}});
+      std::make_unique<Outgoing>(Outgoing{entry.name.rank, entry.name.serial, {}, {}, false, {}});
   Outgoing& made = *outgoing_[to];
   made.peer = {entry.name, entry.tag, true, nullptr, nullptr};
   introduce(made.rank, head_to(made, to, link::Type::kHello), entry.tag);
@@ -56,12 +56,12 @@ void Endpoint::Far::close(std::uint32_t index) {
   const auto all_read = [&] {
     return std::ranges::all_of(out.in_flight, [](std::uint32_t n) { return n == 0; });
   };
-  if (!all_read()) {
-    send(link::Type::kFlush);
-    port_.await();
-    bundle.wait_until(all_read);
-    port_.arrived();
-  }
+  // Nothing of this translation is on its way any more once the flush has been answered and
+  // everything has been read: what comes next is of the translation that has this index next.
+  send(link::Type::kFlush);
+  port_.await();
+  bundle.wait_until([&] { return out.flushed && all_read(); });
+  port_.arrived();
   send(link::Type::kGoodbye);
   outgoing_[index].reset();
 }

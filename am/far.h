@@ -67,6 +67,7 @@ class Endpoint::Far {
     std::uint32_t serial;
     std::array<std::uint32_t, kKinds> in_flight{};
     std::optional<Extent> extent;  // of the other endpoint, once it has told
+    bool flushed = false;          // a kFlush has been answered
     Correspondent peer;            // as the source of its replies
   };
   // A translation of another endpoint that sends to us.
@@ -97,7 +98,7 @@ class Endpoint::Far {
   void send_long_reply(Incoming& to, link::MessagePacket head,
                        std::span<const std::byte> arguments);
   void introduce(Rank to, link::MessagePacket head, Tag tag);
-  void send_credits(Incoming& to);
+  void send_credits(Incoming& to, bool flushed = false);
   void take_credits(Incoming& from, link::MessagePacket& head) noexcept;
 
   // Receiving (far_deliver.cc).

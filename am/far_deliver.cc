@@ -65,11 +65,12 @@ bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
     case Type::kReply: return to != nullptr && deliver_reply(*to, message);
     case Type::kReturned: return deliver_returned(from, message);
     case Type::kFlush:
-      if (sender != nullptr) send_credits(*sender);
+      if (sender != nullptr) send_credits(*sender, true);
       return sender != nullptr;
     case Type::kGoodbye: return incoming_.erase(key(from, message.from, message.index)) == 1;
     case Type::kCredits:
       if (to != nullptr) credit(*to, message);
+      if (to != nullptr && message.head.detail == link::kFlushed) to->flushed = true;
       return to != nullptr;
     default: return false;
   }
@@ -224,7 +225,7 @@ void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& me
 
 void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePacket& message) {
   const Type type = message.head.type;
-  if (type != Type::kRequest && type != Type::kOneWay && type != Type::kReply) return;
+  if (type != Type::kRequest && type != Type::kOneWay) return;  // nobody waits for the rest
   Body body;
   if (body.read(message)) send_back(link, from, message, Status::kBadEndpoint);
 }

@@ -149,8 +149,9 @@ void Endpoint::Far::take_credits(Incoming& to, MessagePacket& head) noexcept {
   }
 }
 
-void Endpoint::Far::send_credits(Incoming& to) {
+void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
   MessagePacket head = head_to(to, Type::kCredits);
+  head.head.detail = flushed ? link::kFlushed : 0;
   take_credits(to, head);
   post(port_.link(), to.rank, head, nullptr, {}, {});
 }

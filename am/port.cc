@@ -75,9 +75,11 @@ bool Port::fetch() {
   return link_->fetch(*this) || !late_.empty();
 }
 
-void Port::refuse(Rank from) const {
-  router_.fatal("poll: a message of rank " + std::to_string(from) +
-                " is damaged; all programs of a job must be built from the same Splitphase");
+void Port::refuse(Rank from, const link::PacketHeader& packet) const {
+  router_.fatal("poll: a message of rank " + std::to_string(from) + " (type " +
+                std::to_string(static_cast<int>(packet.type)) + ", " +
+                std::to_string(packet.bytes) +
+                " bytes) is damaged; all programs of a job must be built from the same Splitphase");
 }
 
 // Those that may run a handler, which is for poll() to do.
@@ -91,24 +93,24 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
   switch (packet.type) {
     case Type::kBarrier: return set_round(from, packet);
     case Type::kStore:
-      if (access == nullptr || !one_sided_.take_store(*access)) refuse(from);
+      if (access == nullptr || !one_sided_.take_store(*access)) refuse(from, packet);
       return;
     case Type::kCount: {
       const auto* const count = as<link::Count>(packet);
-      if (count == nullptr || !one_sided_.take_count(*count)) refuse(from);
+      if (count == nullptr || !one_sided_.take_count(*count)) refuse(from, packet);
       return;
     }
     case Type::kGet:
-      if (access == nullptr || !one_sided_.serve_get(from, *access)) refuse(from);
+      if (access == nullptr || !one_sided_.serve_get(from, *access)) refuse(from, packet);
       return;
     case Type::kPut:
-      if (access == nullptr || !one_sided_.serve_put(from, *access)) refuse(from);
+      if (access == nullptr || !one_sided_.serve_put(from, *access)) refuse(from, packet);
       return;
     case Type::kGot:
-      if (access == nullptr || !one_sided_.take_data(*access)) refuse(from);
+      if (access == nullptr || !one_sided_.take_data(*access)) refuse(from, packet);
       return;
     case Type::kPutDone:
-      if (access == nullptr || !one_sided_.take_done(*access)) refuse(from);
+      if (access == nullptr || !one_sided_.take_done(*access)) refuse(from, packet);
       return;
     default: return deliver_message(from, packet);
   }
@@ -116,7 +118,7 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
 
 void Port::deliver_message(Rank from, const link::PacketHeader& packet) {
   const auto* const message = as<link::MessagePacket>(packet);
-  if (message == nullptr) refuse(from);
+  if (message == nullptr) refuse(from, packet);
   const auto found = endpoints_.find(message->to);
   if (found == endpoints_.end()) return Endpoint::Far::refuse_unknown(*link_, from, *message);
   Endpoint& endpoint = *found->second;
@@ -125,7 +127,7 @@ void Port::deliver_message(Rank from, const link::PacketHeader& packet) {
     late_.push_back({from, {bytes, bytes + packet.bytes}});
     return;
   }
-  if (!endpoint.far().deliver(from, *message)) refuse(from);
+  if (!endpoint.far().deliver(from, *message)) refuse(from, packet);
 }
 
 void Port::deliver_late() {
@@ -157,7 +159,7 @@ void Port::tell_barrier(Rank to, int round, std::uint64_t epoch) {
 
 void Port::set_round(Rank from, const link::PacketHeader& head) {
   const auto* const packet = as<link::Barrier>(head);
-  if (packet == nullptr || head.detail >= RegionHeader::kRounds) refuse(from);
+  if (packet == nullptr || head.detail >= RegionHeader::kRounds) refuse(from, head);
   router_.self().header->rounds[head.detail].publish(packet->epoch);
 }
 

@@ -79,7 +79,7 @@ class Port final : public link::PacketSink {
   void deliver_message(Rank from, const link::PacketHeader& packet);
   void deliver_late();
   void set_round(Rank from, const link::PacketHeader& packet);
-  [[noreturn]] void refuse(Rank from) const;
+  [[noreturn]] void refuse(Rank from, const link::PacketHeader& packet) const;
 
   // Constant after construction.
   Router& router_;
