@@ -105,7 +105,7 @@ void stores(Bench& b) {
   const int n = b.count(4000);
   beside(
       b, {"store", 8, Kind::kRate}, 150, [&] { return stores_of(b, n); }, "fi_inject_write",
-      [&] { return b.raw_network->inject_writes(n / 4); });
+      [&] { return b.raw_network->inject_writes(n); });
 }
 
 }  // namespace network

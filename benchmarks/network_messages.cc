@@ -55,13 +55,13 @@ void long_streams(Bench& b) {
 
 void floods(Bench& b) {
   const int n = b.count(4000);
-  const auto send = [&] { return b.raw_network->sends(n / 4, Way::kSend); };
+  const auto send = [&] { return b.raw_network->sends(n, Way::kSend); };
   beside(
       b, {"request_reply", 8, Kind::kRate}, 150, [&] { return b.messages.flood(n); }, "fi_send",
       send);
   beside(
       b, {"request_reply_answered", 8, Kind::kRate}, 150, [&] { return b.messages.flood(n); },
-      "fi_send, answered", [&] { return b.raw_network->answered_sends(n / 4); });
+      "fi_send, answered", [&] { return b.raw_network->answered_sends(n); });
   beside(
       b, {"one_way", 8, Kind::kRate}, 150, [&] { return b.messages.one_way(n); }, "fi_send", send);
 }

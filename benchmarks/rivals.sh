@@ -98,14 +98,14 @@ run_open_mpi() {
   timeout 60 "$open_mpi_run" "${options[@]}" "$work/open_mpi_ping_pong" "$reps" "$bytes" \
     2>/dev/null | awk '{ print $1 }' || true
 }
-open_mpi() { run_open_mpi 200; }
+open_mpi() { run_open_mpi 2000; }
 open_mpi_tcp() {
-  run_open_mpi 20 --mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
+  run_open_mpi 200 --mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
 }
 
 mpich_tcp() {
   MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo timeout 60 mpiexec.hydra -n 2 \
-    -bind-to core "$work/mpich_ping_pong" 20 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
+    -bind-to core "$work/mpich_ping_pong" 200 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
 }
 
 # first_of NAME...: the first of these commands that is installed.

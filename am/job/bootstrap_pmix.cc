@@ -69,7 +69,6 @@ struct BootstrapPmix::Library {
   decltype(PMIx_Commit)* const commit = function<decltype(PMIx_Commit)>(handle, "PMIx_Commit");
   decltype(PMIx_Fence)* const fence = function<decltype(PMIx_Fence)>(handle, "PMIx_Fence");
   decltype(PMIx_Get)* const get = function<decltype(PMIx_Get)>(handle, "PMIx_Get");
-  decltype(PMIx_Abort)* const abort = function<decltype(PMIx_Abort)>(handle, "PMIx_Abort");
   decltype(PMIx_Error_string)* const error_string =
       function<decltype(PMIx_Error_string)>(handle, "PMIx_Error_string");
   decltype(PMIx_Register_event_handler)* const register_event_handler =
@@ -124,10 +123,9 @@ void BootstrapPmix::finished() {
   check("PMIx_Finalize", library_->finalize(nullptr, 0));
 }
 
-void BootstrapPmix::report_abort(int exit_code, std::string_view sentence) {
-  print_last(sentence);
-  if (!finished_) library_->abort(exit_code, "", nullptr, 0);
-}
+// Not by PMIx_Abort: it makes mpirun 4.1.4 crash or hang now and then. Every server takes it for a
+// failure of the job when a process leaves without PMIx_Finalize.
+void BootstrapPmix::report_abort(int, std::string_view sentence) { print_last(sentence); }
 
 // A barrier; with `collect` everybody has everybody's values after it.
 void BootstrapPmix::fence(bool collect) {

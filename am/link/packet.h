@@ -94,6 +94,8 @@ struct Introduction {
 };
 static_assert(sizeof(Introduction) == 48);
 
+// Detail of a kCredits that answers a kFlush.
+inline constexpr std::uint8_t kFlushed = 1;
 inline constexpr std::uint8_t kFromRequester =
     1;  // detail of a kExtent; else it is to the requester
 

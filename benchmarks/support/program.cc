@@ -43,6 +43,7 @@ int measure(const Program& program, const Options& options, splitc::World& world
   report.say(program.name + ": " + program.what + ". It can measure:");
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
              placement.binding());
+  job.barrier(bundle);  // to prepare may take steps without progress, which others would wait for
   Bench bench{job, bundle, endpoint, options, report, pair, raw, messages};
   const std::shared_ptr<void> prepared = program.prepare ? program.prepare(bench) : nullptr;
   if (paired) placement.before(pair);
