@@ -73,7 +73,7 @@ struct Launcher {
   std::string name;
   Words words;       // before the number of processes
   std::string asks;  // a command that succeeds where this launcher is
-  bool tells_code;   // always exits as the process that aborted (mpirun 4.1.4 may crash)
+  bool tells_code;   // always exits as the process that aborted
 };
 void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.name; }
 
@@ -81,7 +81,7 @@ const Launcher kLaunchers[] = {
     {"mpirun",
      {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"},
      "command -v mpirun.openmpi",
-     true},
+     false},
     {"mpiexec", {"mpiexec.hydra", "-n"}, "command -v mpiexec.hydra", true},
     {"srun_pmix", {kSlurm, "srun", "--overcommit", "--mpi=pmix", "-n"}, "command -v srun", false},
     // Its PMI does not notice deaths, hence -K.
