@@ -29,7 +29,7 @@ constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 11> kSettings{{
+constexpr std::array<Setting, 12> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -42,6 +42,10 @@ constexpr std::array<Setting, 11> kSettings{{
      false},
     {"SPLITC_INTERFACE", "name or address", "chosen",
      "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
+    {"SPLITC_RMA", "0 or 1", "1",
+     "0 reads and writes the memory of other nodes by messages, even where the network could do it "
+     "itself.",
+     false},
     {kRendezvous, "host:port", "none",
      "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
     {kSecret, "at least 8 characters", "none",
@@ -101,10 +105,9 @@ std::uint64_t read_segment(std::uint64_t default_bytes) {
   return (*value + kPage - 1) / kPage * kPage;
 }
 
-bool read_verbose() {
-  constexpr std::string_view kName = "SPLITC_VERBOSE";
-  const auto text = value_of(kName).value_or("0");
-  if (text != "0" && text != "1") refuse(kName, text, "not a switch", "write 0 or 1");
+bool read_switch(std::string_view name, std::string_view default_value) {
+  const auto text = value_of(name).value_or(default_value);
+  if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
   return text == "1";
 }
 
@@ -272,10 +275,11 @@ Config read_config() {
   refuse_unknown();
   Config config;
   config.segment_bytes = read_segment(config.segment_bytes);
-  config.verbose = read_verbose();
+  config.verbose = read_switch("SPLITC_VERBOSE", "0");
   config.wait = read_wait();
   config.provider = value_of("SPLITC_PROVIDER").value_or("");
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
+  config.rma = read_switch("SPLITC_RMA", "1");
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);

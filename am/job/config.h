@@ -40,6 +40,7 @@ struct Config {
   WaitPolicy wait = WaitPolicy::kAuto;
   std::string provider;   // libfabric's name of one; "": chosen
   std::string interface;  // a network interface or address of this machine; "": chosen
+  bool rma = true;        // the network itself reads and writes far memory, where it can
 
   Rank rank = 0;           // with job_fd or rendezvous
   std::uint32_t size = 1;  // likewise

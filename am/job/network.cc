@@ -33,7 +33,7 @@ rdma::Way agree(Bootstrap& bootstrap, const std::vector<rdma::Candidate>& candid
 }
 
 std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::Fabric> fabric,
-                                    Router& router) {
+                                    bool use_rma, Router& router) {
   const Router::Options& options = router.options();
   auto link = std::make_unique<link::FabricLink>(
       std::move(fabric),
@@ -42,6 +42,7 @@ std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::
           .size = options.size,
           .peers = options.size - options.near,
           .segment = {router.segment(), options.segment_bytes},
+          .use_rma = use_rma,
           .fatal = [&router](const std::string& sentence) { router.fatal(sentence); }});
   const auto cards = bootstrap.exchange(link->card());
   for (Rank rank = 0; rank < options.size; ++rank) {
@@ -58,7 +59,8 @@ void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Rou
   try {
     const auto candidates = rdma::Fabric::candidates(options);
     auto fabric = std::make_unique<rdma::Fabric>(options, agree(bootstrap, candidates));
-    router.add_port(std::make_unique<Port>(router, connect(bootstrap, std::move(fabric), router)));
+    router.add_port(
+        std::make_unique<Port>(router, connect(bootstrap, std::move(fabric), config.rma, router)));
   } catch (const rdma::Error& error) {
     throw Error("rank " + std::to_string(router.rank()) + ": Job: " + error.what());
   } catch (const shmem::Error& error) {

@@ -69,7 +69,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
                            .wait_fd = true,
                            .largest_message = Frame::kBytes}),
       frames_(*fabric_, endpoint_) {
-  if (fabric_->has_rma()) {
+  if (fabric_->has_rma() && options.use_rma) {
     segment_.emplace(*fabric_, options.segment,
                      FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE, &endpoint_.fid());
   }

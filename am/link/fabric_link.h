@@ -42,6 +42,7 @@ class FabricLink final : public Link {
     std::uint32_t size = 1;
     std::uint32_t peers = 0;  // processes of other nodes
     std::span<std::byte> segment;
+    bool use_rma = true;  // where the network has it
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
   };
@@ -64,7 +65,7 @@ class FabricLink final : public Link {
   int poll(PacketSink& sink) override;
   bool fetch(PacketSink& sink) override;
   bool busy() const noexcept override;
-  bool has_rma() const noexcept override { return fabric_->has_rma(); }
+  bool has_rma() const noexcept override { return segment_.has_value(); }
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                 Completion& completion) override;
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,

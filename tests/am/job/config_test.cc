@@ -54,6 +54,7 @@ TEST(Config, bare_program_has_the_defaults_and_is_alone) {
   EXPECT_EQ(config.wait, WaitPolicy::kAuto);
   EXPECT_EQ(config.provider, "");
   EXPECT_EQ(config.interface, "");
+  EXPECT_TRUE(config.rma);
   EXPECT_EQ(config.rank, 0u);
   EXPECT_EQ(config.size, 1u);
   EXPECT_EQ(config.job_fd, -1);
@@ -84,6 +85,8 @@ TEST(Config, nonsense_segments_are_refused_with_value_and_remedy) {
 TEST(Config, switches_and_words_are_checked) {
   EXPECT_TRUE(config_with({{"SPLITC_VERBOSE", "1"}}).verbose);
   expect_refused({{"SPLITC_VERBOSE", "yes"}}, {"SPLITC_VERBOSE=yes", "0 or 1"});
+  EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
+  expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "spin"}}).wait, WaitPolicy::kSpin);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "yield"}}).wait, WaitPolicy::kYield);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "block"}}).wait, WaitPolicy::kBlock);
