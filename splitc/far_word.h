@@ -23,7 +23,8 @@ enum class WordOp : std::uint32_t {
 std::uint64_t change_far_word(WordOp op, std::uint64_t bits, std::uint32_t bytes, std::uint64_t a,
                               std::uint64_t b, const char* call);
 
-// In every process, programs of different files included, as the first or the last handlers.
+// Every process does so at the same point among its handlers, whatever program it runs: the index
+// of a handler is all that travels.
 void add_word_handlers(am::Endpoint& endpoint);
 
 }  // namespace splitc::detail

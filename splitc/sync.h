@@ -25,7 +25,7 @@ class handle {
 
 namespace detail {
 
-// Operations of this process that are under way; 0 while it uses only gets and puts.
+// Operations of this process that are under way; 0 while it uses only gets and puts on its node.
 inline std::uint64_t outstanding = 0;
 
 // Wait until there are none, or until this one is done. What a handler throws meanwhile ends the
