@@ -42,6 +42,9 @@ void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexc
   std::memcpy(to, from, bytes);
 }
 
+constexpr std::size_t kSmall = 64;   // bytes of an access that gains by company
+constexpr std::uint32_t kAlone = 2;  // of these under way before the next ones gather
+
 // Sends an access packet with `data` behind it.
 void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
           std::span<const std::byte> data) {
@@ -72,18 +75,58 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 }  // namespace
 
 OneSided::OneSided(Router& router, link::Link& link) noexcept
-    : router_(router), link_(link), rma_(link.has_rma()) {}
+    : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.emulates_rma()) {}
+
+// Whether an access of that size should travel with others rather than alone.
+bool OneSided::gather(std::size_t bytes) const noexcept {
+  return emulated_ && bytes <= kSmall && small_ >= kAlone;
+}
+
+OneSided::Counted& OneSided::count(link::Completion& completion) {
+  if (free_counted_.empty()) {
+    all_counted_.push_back(std::make_unique<Counted>());
+    all_counted_.back()->owner = this;
+    all_counted_.back()->done = &counted;
+    free_counted_.push_back(all_counted_.back().get());
+  }
+  Counted& counted = *free_counted_.back();
+  counted.counted = &completion;
+  return counted;
+}
+
+void OneSided::counted(link::Completion& completion) {
+  auto& counted = static_cast<Counted&>(completion);
+  --counted.owner->small_;
+  counted.owner->free_counted_.push_back(&counted);
+  counted.counted->done(*counted.counted);
+}
 
 bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         link::Completion& completion) {
-  if (rma_) return link_.try_read(from, offset, to, completion);
-  return start({from, offset, to.data(), to.size(), false, &completion});
+  if (!rma_ || gather(to.size())) {
+    return start({from, offset, to.data(), to.size(), false, &completion});
+  }
+  if (!emulated_ || to.size() > kSmall) return link_.try_read(from, offset, to, completion);
+  if (!link_.try_read(from, offset, to, count(completion))) return false;
+  return take_counted();
 }
 
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
-  if (rma_) return link_.try_write(to, offset, from, before_packets, completion);
-  return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+  if (!rma_ || gather(from.size())) {
+    return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+  }
+  if (!emulated_ || from.size() > kSmall) {
+    return link_.try_write(to, offset, from, before_packets, completion);
+  }
+  if (!link_.try_write(to, offset, from, before_packets, count(completion))) return false;
+  return take_counted();
+}
+
+bool OneSided::take_counted() noexcept {
+  free_counted_.pop_back();
+  ++small_;
+  return true;
 }
 
 bool OneSided::start(const ByMessages& access) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,9 @@ class Router;
 
 // Reads and writes of other nodes' segments: by the network itself where it can (RMA), else by
 // messages that the target answers with its own hand.
+//
+// Where the network's own access is made of messages as well, small ones that come while others are
+// under way go by messages of ours: these travel together, many in one send.
 //
 // Thread rule: the bundle's.
 class OneSided {
@@ -32,6 +36,7 @@ class OneSided {
 
   // Starts what could not be sent before; call it with every poll.
   void resume();
+  // Nothing is under way by messages.
   bool idle() const noexcept { return free_.size() == accesses_.size(); }
 
   // A packet of one of the types below has come. False: it is damaged.
@@ -49,6 +54,11 @@ class OneSided {
   bool take_count(const link::Count& packet);
 
  private:
+  // An access by the network itself, where it is counted.
+  struct Counted : link::Completion {
+    OneSided* owner = nullptr;
+    link::Completion* counted = nullptr;
+  };
   // An access by messages, in pieces of at most link::kMaxData.
   struct ByMessages {
     Rank rank;
@@ -60,9 +70,13 @@ class OneSided {
     std::uint64_t asked = 0;  // bytes, in pieces that have been sent
     std::uint64_t done = 0;   // bytes
   };
-  static constexpr std::size_t kMost = 256;                     // accesses under way
+  static constexpr std::size_t kMost = 4096;                    // accesses under way
   static constexpr std::uint64_t kAhead = 16 * link::kMaxData;  // bytes asked for and not done
 
+  bool gather(std::size_t bytes) const noexcept;
+  Counted& count(link::Completion& completion);
+  bool take_counted() noexcept;
+  static void counted(link::Completion& completion);
   bool start(const ByMessages& access);
   bool send_pieces(std::uint32_t number);
   bool account(const link::Access& packet, std::uint64_t bytes);
@@ -73,7 +87,11 @@ class OneSided {
   Router& router_;
   link::Link& link_;
   const bool rma_;
+  const bool emulated_;  // the network's own access costs a send each, too
   // Owned by the bundle's thread.
+  std::uint32_t small_ = 0;  // under way by the network itself
+  std::vector<std::unique_ptr<Counted>> all_counted_;
+  std::vector<Counted*> free_counted_;
   std::deque<ByMessages> accesses_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> waiting_;  // those with pieces to send

@@ -63,7 +63,7 @@ int Port::poll(Bundle& bundle) {
   count += link_->poll(*this);
   if (count != 0) {
     attention_ = kAttention;
-  } else if (attention_ > 0 && !link_->busy()) {
+  } else if (attention_ > 0) {
     --attention_;
   }
   return count;

@@ -44,7 +44,8 @@ class Port final : public link::PacketSink {
   // The same, but most times not at all while nothing is known to be on its way: a look at the
   // network costs much more than one at the neighbours' memory. For loops that spin.
   int glance(Bundle& bundle) {
-    if (attention_ == 0 && awaited_ == 0 && ++skipped_ < kSkipped) return 0;
+    const bool expecting = attention_ != 0 || awaited_ != 0 || !one_sided_.idle() || link_->busy();
+    if (!expecting && ++skipped_ < kSkipped) return 0;
     return poll(bundle);
   }
   // Whether poll() would hand something to an endpoint.

@@ -15,6 +15,7 @@ using Names = std::set<std::string>;
 constexpr std::string_view kBestFirst[] = {
     "cxi",   "opx", "efa", "verbs;ofi_rxm", "psm3",        "psm2",    "psm",        "gni",
     "verbs", "tcp", "net", "tcp;ofi_rxm",   "net;ofi_rxm", "sockets", "udp;ofi_rxd"};
+constexpr std::string_view kFirstSoftware = "tcp";  // of these
 
 // For one machine, without RMA, or made of others: used when named.
 constexpr std::string_view kOnlyNamed[] = {"shm", "sm2", "lnx", "ofi_mrail", "ofi_rstream"};
@@ -167,6 +168,11 @@ Choice sift(std::span<const Offer> offers, const std::vector<std::size_t>& from,
 }
 
 }  // namespace
+
+bool is_hardware_provider(std::string_view provider) {
+  const auto* const end = std::ranges::find(kBestFirst, kFirstSoftware);
+  return std::find(std::begin(kBestFirst), end, provider) != end;
+}
 
 Way way_of(const Offer& offer) {
   const bool routable = !offer.address.empty() && offer.host.empty() && !link_local(offer.address);

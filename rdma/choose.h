@@ -69,6 +69,9 @@ struct Choice {
 
 Way way_of(const Offer& offer);
 
+// Whether the provider drives hardware that needs no processor at the target.
+bool is_hardware_provider(std::string_view provider);
+
 // Whether a user who says `wanted` means `provider`: all layers named are in it. "tcp" means native
 // tcp by its older name, net, too.
 bool names_provider(std::string_view wanted, std::string_view provider);

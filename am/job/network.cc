@@ -43,6 +43,7 @@ std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::
           .peers = options.size - options.near,
           .segment = {router.segment(), options.segment_bytes},
           .use_rma = use_rma,
+          .sleeps = options.oversubscribed || options.wait == WaitPolicy::kBlock,
           .fatal = [&router](const std::string& sentence) { router.fatal(sentence); }});
   const auto cards = bootstrap.exchange(link->card());
   for (Rank rank = 0; rank < options.size; ++rank) {

@@ -66,7 +66,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       routes_(options.size),
       endpoint_(*fabric_, {.operations = kMaxFramesUnderWay + kMaxAccessesUnderWay +
                                          received_frames(options.peers),
-                           .wait_fd = true,
+                           .wait_fd = options.sleeps || fabric_->has_cheap_wait_fd(),
                            .largest_message = Frame::kBytes}),
       frames_(*fabric_, endpoint_) {
   if (fabric_->has_rma() && options.use_rma) {

@@ -43,6 +43,7 @@ class FabricLink final : public Link {
     std::uint32_t peers = 0;  // processes of other nodes
     std::span<std::byte> segment;
     bool use_rma = true;  // where the network has it
+    bool sleeps = false;  // waits will sleep, rather than spin until their answer comes
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
   };
@@ -71,6 +72,7 @@ class FabricLink final : public Link {
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, Completion& completion) override;
   bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
+  bool emulates_rma() const noexcept override { return !fabric_->is_hardware(); }
   int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
   bool may_sleep() noexcept override { return endpoint_.may_sleep(); }
   std::int64_t patience_ns() const noexcept override;

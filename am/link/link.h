@@ -64,6 +64,8 @@ class Link {
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual bool writes_before_packets() const noexcept = 0;
+  // Its one-sided access is made of messages, which the target answers when it polls.
+  virtual bool emulates_rma() const noexcept = 0;
 
   // A descriptor that is readable when there is something to poll for, -1: none.
   virtual int wait_fd() const noexcept = 0;
