@@ -8,12 +8,16 @@ namespace {
 constexpr std::uint32_t kSpins = 4000;
 constexpr std::uint32_t kYields = 200;
 constexpr std::uint32_t kYieldsOversubscribed = 3;
+// An answer from another node takes longer than a neighbour's turn, and so does the way in and out
+// of a sleep on a descriptor.
+constexpr std::uint32_t kYieldsOversubscribedFar = 100;
 
 }  // namespace
 
-Ladder::Ladder(WaitPolicy policy, bool oversubscribed) noexcept {
+Ladder::Ladder(WaitPolicy policy, bool oversubscribed, bool far_peers) noexcept {
   const std::uint32_t spins = oversubscribed ? 0 : kSpins;
-  const std::uint32_t yields = oversubscribed ? kYieldsOversubscribed : kYields;
+  const std::uint32_t crowded = far_peers ? kYieldsOversubscribedFar : kYieldsOversubscribed;
+  const std::uint32_t yields = oversubscribed ? crowded : kYields;
   switch (policy) {
     case WaitPolicy::kSpin:
       spins_ = yields_ = 0;

@@ -13,7 +13,7 @@ class Ladder {
  public:
   enum class Step : std::uint8_t { kSpin, kYield, kBlock };
 
-  Ladder(WaitPolicy policy, bool oversubscribed) noexcept;
+  Ladder(WaitPolicy policy, bool oversubscribed, bool far_peers) noexcept;
 
   // What to do now that one more look was in vain.
   Step next() noexcept {
