@@ -9,16 +9,16 @@ namespace am {
 
 std::vector<std::byte> frame_bytes(FrameKind kind, std::span<const std::byte> bytes) {
   const FrameHead head{kind, static_cast<std::uint32_t>(bytes.size())};
-  const auto* begin = reinterpret_cast<const std::byte*>(&head);
-  std::vector<std::byte> all(begin, begin + sizeof(head));
-  all.insert(all.end(), bytes.begin(), bytes.end());
+  std::vector<std::byte> all(sizeof head + bytes.size());
+  std::memcpy(all.data(), &head, sizeof head);
+  if (!bytes.empty()) std::memcpy(all.data() + sizeof head, bytes.data(), bytes.size());
   return all;
 }
 
 std::vector<std::byte> end_frame(int exit_code, std::string_view why) {
-  std::vector<std::byte> bytes = {static_cast<std::byte>(exit_code)};  // that is all exit() keeps
-  const auto text = std::as_bytes(std::span(why));
-  bytes.insert(bytes.end(), text.begin(), text.end());
+  std::vector<std::byte> bytes(1 + why.size());
+  bytes[0] = static_cast<std::byte>(exit_code);  // that is all exit() keeps
+  if (!why.empty()) std::memcpy(bytes.data() + 1, why.data(), why.size());
   return frame_bytes(FrameKind::kEnd, bytes);
 }
 
