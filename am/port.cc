@@ -55,8 +55,7 @@ int Port::poll(Bundle& bundle) {
     Bundle*& whose_;
   } polling(polling_, bundle);
   skipped_ = 0;
-  one_sided_.resume();
-  transfers_.resume();
+  resume();
   int count = 0;
   if (!late_.empty()) [[unlikely]]
     deliver_late();
@@ -70,9 +69,16 @@ int Port::poll(Bundle& bundle) {
 }
 
 bool Port::fetch() {
+  resume();
+  const bool kept = link_->fetch(*this);
+  resume();  // there may be room now, and nothing else that comes before the caller sleeps
+  return kept || !late_.empty();
+}
+
+// Starts what found no room before.
+void Port::resume() {
   one_sided_.resume();
   transfers_.resume();
-  return link_->fetch(*this) || !late_.empty();
 }
 
 void Port::refuse(Rank from, const link::PacketHeader& packet) const {

@@ -75,6 +75,7 @@ class Port final : public link::PacketSink {
     std::vector<std::byte> bytes;
   };
 
+  void resume();
   void deliver(Rank from, const link::PacketHeader& packet) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
   void deliver_message(Rank from, const link::PacketHeader& packet);
