@@ -69,13 +69,17 @@ TEST_P(Components, of_a_long_chain_are_one) {
   EXPECT_TRUE(result.out.ends_with(kEqual)) << result.out;
 }
 
-TEST_P(Components, of_a_random_graph_are_those_of_the_serial_answer) {
+std::string random_graph() {
   std::mt19937 random(11);
   std::string graph;
   for (int i = 0; i < 4000; ++i) {
     graph += std::to_string(random() % 5000) + " " + std::to_string(random() % 5000) + "\n";
   }
-  const auto result = run(GetParam(), "components", {file_with(graph)});
+  return graph;
+}
+
+TEST_P(Components, of_a_random_graph_are_those_of_the_serial_answer) {
+  const auto result = run(GetParam(), "components", {file_with(random_graph())});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(result.out.ends_with(kEqual)) << result.out;
 }
@@ -114,6 +118,16 @@ TEST_P(Components, of_the_packages_of_this_machine_are_those_of_the_serial_answe
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, Components, ::testing::ValuesIn(kProcs));
+
+class ComponentsAcrossNodes : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(ComponentsAcrossNodes, of_a_random_graph_are_those_of_the_serial_answer) {
+  const auto result = run(GetParam(), "components", {file_with(random_graph())});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.out.ends_with(kEqual)) << result.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, ComponentsAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
 
 TEST(Components, refuses_a_file_that_it_cannot_read) {
   expect_refused("components", {"/no/such/file"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/examples/example.h"
 
 namespace examples::test {
@@ -57,6 +59,20 @@ TEST_P(Em3d, runs_the_version_that_is_asked_for) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, Em3d, ::testing::ValuesIn(kProcs));
+
+class Em3dAcrossNodes : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(Em3dAcrossNodes, has_seven_versions_that_agree) {
+  const auto result = run(GetParam(), "em3d", {"--size", "50", "--degree", "10", "--steps", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto equal = [](const std::string& line) {
+    return line.ends_with("  equal to the serial sweep");
+  };
+  EXPECT_EQ(std::ranges::count_if(lines_of(result.out), equal), std::ssize(kVersions))
+      << result.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, Em3dAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
 
 TEST(Em3d, refuses_what_makes_no_sense) {
   expect_refused("em3d", {"--size", "0"}, "--size");

@@ -3,14 +3,43 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <ostream>
 #include <sstream>
 
 namespace examples::test {
 
-Program::Result run(int procs, const std::string& example, const Words& arguments) {
-  Words command{"am/job/launcher/splitcrun", "-n", std::to_string(procs), "examples/" + example};
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.procs << " on " << shape.nodes << " nodes";
+  if (!shape.provider.empty()) *out << " by " << shape.provider;
+}
+
+const std::vector<Shape>& shapes_across_nodes() {
+  static const std::vector<Shape> all = [] {
+    std::vector<Shape> shapes{{5, 2}, {8, 8}};
+    for (const char* provider : {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"}) {
+      shapes.push_back({4, 2, provider});
+      shapes.push_back({3, 3, provider});
+    }
+    return shapes;
+  }();
+  return all;
+}
+
+Program::Result run(const Shape& shape, const std::string& example, const Words& arguments) {
+  Words command{"am/job/launcher/splitcrun", "-n", std::to_string(shape.procs)};
+  if (shape.nodes > 1) {
+    command.insert(command.end(), {"--nodes", std::to_string(shape.nodes)});
+  }
+  if (!shape.provider.empty()) {
+    command.insert(command.begin(), {"env", "SPLITC_PROVIDER=" + shape.provider});
+  }
+  command.push_back("examples/" + example);
   command.insert(command.end(), arguments.begin(), arguments.end());
   return am::test::run(command);
+}
+
+Program::Result run(int procs, const std::string& example, const Words& arguments) {
+  return run(Shape{procs}, example, arguments);
 }
 
 void expect_refused(const std::string& example, const Words& arguments, std::string_view part) {

@@ -1,6 +1,7 @@
 // Runs the programs of examples/ as people do, and the files they need.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,19 @@ using am::test::Program;
 // The sizes of job that every program is run with.
 inline constexpr int kProcs[] = {1, 2, 3, 5, 8};
 
-// `splitcrun -n procs example arguments`, to its end.
+// A job: how many processes, on how many (pretended) nodes, and what the nodes are joined by.
+struct Shape {
+  int procs;
+  int nodes = 1;
+  std::string provider = {};  // as libfabric names it; "": chosen
+};
+void PrintTo(const Shape& shape, std::ostream* out);
+
+// Every program is also run in all of these: nodes of several processes, and nodes of one.
+const std::vector<Shape>& shapes_across_nodes();
+
+// `splitcrun -n procs --nodes nodes example arguments`, to its end.
+Program::Result run(const Shape& shape, const std::string& example, const Words& arguments = {});
 Program::Result run(int procs, const std::string& example, const Words& arguments = {});
 
 // Expects that the program, as a job of 1 and of 3, ends with an exit code other than 0, says

@@ -13,11 +13,11 @@ namespace {
 
 using am::test::lines_of;
 
-class Hello : public ::testing::TestWithParam<int> {};
+class Hello : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(Hello, am_asks_the_next_rank_and_prints_its_answer) {
-  const int procs = GetParam();
-  const auto result = run(procs, "hello_am");
+  const int procs = GetParam().procs;
+  const auto result = run(GetParam(), "hello_am");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   std::multiset<std::string> expected;
   for (int rank = 0; rank < procs; ++rank) {
@@ -31,8 +31,8 @@ TEST_P(Hello, am_asks_the_next_rank_and_prints_its_answer) {
 }
 
 TEST_P(Hello, splitc_greets_everybody) {
-  const int procs = GetParam();
-  const auto result = run(procs, "hello_splitc");
+  const int procs = GetParam().procs;
+  const auto result = run(GetParam(), "hello_splitc");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   auto lines = lines_of(result.out);
   std::multiset<std::string> expected;
@@ -49,8 +49,8 @@ TEST_P(Hello, splitc_greets_everybody) {
 }
 
 TEST_P(Hello, ping_pong_measures_every_pair) {
-  const int procs = GetParam();
-  const auto result = run(procs, "ping_pong");
+  const int procs = GetParam().procs;
+  const auto result = run(GetParam(), "ping_pong");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::regex form("ranks (\\d+) and (\\d+): \\d+\\.\\d{3} us");
   std::set<int> players;
@@ -63,7 +63,9 @@ TEST_P(Hello, ping_pong_measures_every_pair) {
   EXPECT_EQ(players.size(), static_cast<std::size_t>(procs));
 }
 
-INSTANTIATE_TEST_SUITE_P(Processes, Hello, ::testing::ValuesIn(kProcs));
+INSTANTIATE_TEST_SUITE_P(Processes, Hello,
+                         ::testing::Values(Shape{1}, Shape{2}, Shape{3}, Shape{5}, Shape{8}));
+INSTANTIATE_TEST_SUITE_P(Nodes, Hello, ::testing::ValuesIn(shapes_across_nodes()));
 
 TEST(Hello, each_is_at_most_eighty_lines_long) {
   for (const char* source : {"hello_am.cc", "hello_splitc.cc", "ping_pong.cc"}) {

@@ -132,6 +132,25 @@ TEST_P(SampleSort, sorts_more_than_its_segment_holds) {
 
 INSTANTIATE_TEST_SUITE_P(Processes, SampleSort, ::testing::ValuesIn(kProcs));
 
+class SampleSortAcrossNodes : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(SampleSortAcrossNodes, sorts_real_text) {
+  const std::string path = "tests/examples/real_text";
+  const std::string out = new_path();
+  const auto result = run(GetParam(), "sample_sort", {path, "-o", out});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_same(contents_of(out), sorted(path));
+}
+
+TEST_P(SampleSortAcrossNodes, sorts_bytes_of_all_values) {
+  const std::string path = file_with(random_bytes(300'000, 0, 255));
+  const auto result = run(GetParam(), "sample_sort", {path});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_same(result.out, sorted(path));
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, SampleSortAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
+
 TEST(SampleSort, refuses_a_missing_argument) { expect_refused("sample_sort", {}, "FILE"); }
 
 TEST(SampleSort, refuses_an_option_it_does_not_know) {

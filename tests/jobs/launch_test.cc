@@ -29,10 +29,11 @@ using Words = std::vector<std::string>;
 constexpr const char* kLaunched = "tests/am/job/launched";
 constexpr const char* kMany = "tests/jobs/many";
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kExamples = "tests/jobs/launch_examples.sh";
 constexpr const char* kVictim = "tests/jobs/victim";
 constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
 constexpr int kNoSlurm = 77;        // the script's exit code when there is none
-constexpr unsigned kPatience = 90;  // seconds after which a job that does not end fails the test
+constexpr unsigned kPatience = 200;  // seconds after which a job that does not end fails the test
 constexpr const char* kRanks = "rank 0 of 3\nrank 1 of 3\nrank 2 of 3\n";
 
 std::string sorted_lines(const std::string& text) {
@@ -142,6 +143,18 @@ TEST_P(Launch, carries_messages) {
   SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result.out).size(), 4u) << result.out << result.err;
+}
+
+// On one node, on two of two processes, on four of one.
+TEST_P(Launch, runs_every_example) {
+  for (const char* nodes : {"1", "2", "4"}) {
+    Words words = GetParam().words;
+    words.insert(words.begin() + (is_slurm() ? 1 : 0), {kExamples, nodes});
+    const auto result = run(words);
+    SKIP_WITHOUT_SLURM(result);
+    EXPECT_EQ(result.exit_code, 0) << nodes << " nodes: " << result.err;
+    EXPECT_EQ(result.out, "hello_am\nhello_splitc\nping_pong\nsample_sort\ncomponents\nem3d\n");
+  }
 }
 
 TEST_P(Launch, abort_says_its_sentence_and_ends_all) {
