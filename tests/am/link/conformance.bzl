@@ -1,0 +1,35 @@
+"""The conformance suite, as one job after the other."""
+
+def conformance_test(name, program, shapes, wait, env = {}, tags = []):
+    """One test per shape: NAME_nN_mM runs splitcrun -n N --nodes M on `program`.
+
+    Args:
+      name: of the suite of all.
+      program: the suite's program.
+      shapes: pairs of processes and pretended nodes; 0 nodes: no pretending.
+      wait: how its processes do (SPLITC_WAIT).
+      env: variables set besides, such as {"SPLITC_PROVIDER": "net"}.
+      tags: of the tests.
+    """
+    settings = ["SPLITC_WAIT=" + wait] + ["'%s=%s'" % (key, env[key]) for key in sorted(env)]
+    tests = []
+    for n, m in shapes:
+        test = "%s_n%d" % (name, n) + ("_m%d" % m if m else "")
+        tests.append(":" + test)
+        native.sh_test(
+            name = test,
+            size = "medium",
+            tags = tags,
+            srcs = ["//tests:job_test.sh"],
+            args = ["$(rootpath //am/job/launcher:splitcrun)"] +
+                   ["%d:%d" % (n, m) if m else str(n)] + settings +
+                   ["--", "$(rootpath %s)" % program],
+            data = [
+                program,
+                "//am/job/launcher:splitcrun",
+            ],
+        )
+    native.test_suite(
+        name = name,
+        tests = tests,
+    )
