@@ -18,7 +18,8 @@ std::int64_t now_ns() {
 }  // namespace
 
 Bundle::Bundle(Router& router)
-    : router_(router), ladder_(router.options().wait, router.options().oversubscribed, router.far_peers()) {}
+    : router_(router),
+      ladder_(router.options().wait, router.options().oversubscribed, router.far_peers()) {}
 
 Bundle::~Bundle() = default;
 

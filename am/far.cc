@@ -33,8 +33,12 @@ Endpoint::Far::Outgoing* Endpoint::Far::find_outgoing(Rank from,
 
 Endpoint::Far::Incoming* Endpoint::Far::find_incoming(Rank from,
                                                       const link::MessagePacket& message) noexcept {
-  const auto found = incoming_.find(key(from, message.from, message.index));
-  return found == incoming_.end() ? nullptr : found->second.get();
+  const std::uint64_t wanted = key(from, message.from, message.index);
+  if (last_incoming_ != nullptr && last_key_ == wanted) return last_incoming_;
+  const auto found = incoming_.find(wanted);
+  if (found == incoming_.end()) return nullptr;
+  last_key_ = wanted;
+  return last_incoming_ = found->second.get();
 }
 
 std::uint32_t Endpoint::Far::in_flight(std::uint32_t to, Kind kind) const noexcept {

@@ -102,6 +102,9 @@ class Endpoint::Far {
   void take_credits(Incoming& from, link::MessagePacket& head) noexcept;
 
   // Receiving (far_deliver.cc).
+  bool deliver_to_receiver(Rank from, const link::MessagePacket& message);
+  bool deliver_to_requester(Rank from, const link::MessagePacket& message);
+  bool deliver_goodbye(Rank from, const link::MessagePacket& message);
   bool deliver_request(Incoming& from, const link::MessagePacket& message, Role role);
   bool deliver_reply(Outgoing& from, const link::MessagePacket& message);
   bool deliver_returned(Rank from, const link::MessagePacket& message);
@@ -119,6 +122,8 @@ class Endpoint::Far {
   // Owned by the bundle's thread.
   std::vector<std::unique_ptr<Outgoing>> outgoing_;  // by translation index
   std::unordered_map<std::uint64_t, std::unique_ptr<Incoming>> incoming_;
+  std::uint64_t last_key_ = 0;         // the one found last: many come in a row
+  Incoming* last_incoming_ = nullptr;  // nullptr: none
   // Where a handler writes its reply, as it would into a mailbox.
   shmem::Slot slot_{};
   shmem::Extension extension_{};

@@ -53,27 +53,43 @@ bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
 }
 
 bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
-  Outgoing* const to = find_outgoing(from, message);
-  Incoming* const sender = find_incoming(from, message);
   switch (message.head.type) {
+    case Type::kRequest:
+    case Type::kOneWay:
+    case Type::kFlush: return deliver_to_receiver(from, message);
+    case Type::kReply:
+    case Type::kCredits: return deliver_to_requester(from, message);
     case Type::kHello: return deliver_hello(from, message);
     case Type::kExtent: return deliver_extent(from, message);
-    case Type::kRequest:
-      return sender != nullptr && deliver_request(*sender, message, Role::kRequest);
-    case Type::kOneWay:
-      return sender != nullptr && deliver_request(*sender, message, Role::kOneWay);
-    case Type::kReply: return to != nullptr && deliver_reply(*to, message);
     case Type::kReturned: return deliver_returned(from, message);
-    case Type::kFlush:
-      if (sender != nullptr) send_credits(*sender, true);
-      return sender != nullptr;
-    case Type::kGoodbye: return incoming_.erase(key(from, message.from, message.index)) == 1;
-    case Type::kCredits:
-      if (to != nullptr) credit(*to, message);
-      if (to != nullptr && message.head.detail == link::kFlushed) to->flushed = true;
-      return to != nullptr;
+    case Type::kGoodbye: return deliver_goodbye(from, message);
     default: return false;
   }
+}
+
+// To the endpoint that a translation of another sends to.
+bool Endpoint::Far::deliver_to_receiver(Rank from, const MessagePacket& message) {
+  Incoming* const sender = find_incoming(from, message);
+  if (sender == nullptr) return false;
+  if (message.head.type == Type::kRequest) return deliver_request(*sender, message, Role::kRequest);
+  if (message.head.type == Type::kOneWay) return deliver_request(*sender, message, Role::kOneWay);
+  send_credits(*sender, true);
+  return true;
+}
+
+// To the endpoint whose translation sends.
+bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message) {
+  Outgoing* const to = find_outgoing(from, message);
+  if (to == nullptr) return false;
+  if (message.head.type == Type::kReply) return deliver_reply(*to, message);
+  credit(*to, message);
+  if (message.head.detail == link::kFlushed) to->flushed = true;
+  return true;
+}
+
+bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
+  last_incoming_ = nullptr;
+  return incoming_.erase(key(from, message.from, message.index)) == 1;
 }
 
 bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {

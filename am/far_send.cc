@@ -136,8 +136,7 @@ bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, const Parcel& p
   if (parcel.released != nullptr) {
     port_.transfers().start(to.rank, at, parcel.payload, packet.span(), *parcel.released);
   } else {
-    port_.transfers().start_copy(to.rank, at, {parcel.payload.begin(), parcel.payload.end()},
-                                 packet.span());
+    port_.transfers().start_copy(to.rank, at, parcel.payload, packet.span());
   }
   return true;
 }
@@ -181,14 +180,14 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
   const packet::Placement placement = packet::placement(slot_.reply);
   const Place place{placement.offset, placement.bytes};
   if (placement.written == 0) return post(port_.link(), to.rank, head, &place, arguments, {});
-  if (long_reply_.empty()) {
+  if (place.bytes <= link::kMaxData) {
     head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Opcode::kRequest, true);
     return post(port_.link(), to.rank, head, &place, arguments,
                 {reply_payload_.data(), place.bytes});
   }
   const LongPacket packet(head, place, arguments);
-  port_.transfers().start_copy(to.rank, to.extent.read().offset + place.offset,
-                               std::exchange(long_reply_, {}), packet.span());
+  port_.transfers().start_swap(to.rank, to.extent.read().offset + place.offset, long_reply_,
+                               packet.span());
 }
 
 void Endpoint::Far::place_reply(const Correspondent& from, std::uint64_t offset,

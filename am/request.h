@@ -132,6 +132,15 @@ inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte
 template <auto kFunction, class... Args>
 inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
                                    std::span<const std::byte> payload, const Args&... args) {
+  if (is_far(to)) [[unlikely]] {  // by transfer from where it is, instead of from a copy
+    refuse_in_handler(to, "request_long");
+    bool released = false;
+    const HandlerIndex index = index_of<kFunction>();
+    bundle_->wait_until([&] {
+      return try_far<Handler<kFunction>>(to, index, payload, offset, &released, args...);
+    });
+    return bundle_->wait_until([&] { return released; });
+  }
   if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]]
     return;
   stall(to, "request_long");

@@ -5,11 +5,25 @@
 #include <utility>
 
 namespace am {
+namespace {
 
-void Transfers::start_copy(Rank to, std::uint64_t offset, std::vector<std::byte> data,
+// Bytes of a copy whose memory stays for the next one.
+constexpr std::size_t kKept = std::size_t{4} << 20;
+
+}  // namespace
+
+void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                            std::span<const std::byte> packet) {
   Transfer& transfer = take(to, offset, packet);
-  transfer.copy = std::move(data);
+  transfer.copy.assign(data.begin(), data.end());
+  transfer.data = transfer.copy;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
+                           std::span<const std::byte> packet) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.copy.swap(data);
   transfer.data = transfer.copy;
   if (!try_start(transfer)) waiting_.push_back(&transfer);
 }
@@ -64,7 +78,7 @@ void Transfers::written(link::Completion& completion) {
   if (!transfer.packet_sent) owner.send_packet(transfer);
   if (transfer.released != nullptr) *transfer.released = true;
   transfer.released = nullptr;
-  transfer.copy = {};
+  if (transfer.copy.capacity() > kKept) transfer.copy = {};
   transfer.free = true;
   --owner.under_way_;
 }

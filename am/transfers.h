@@ -25,7 +25,10 @@ class Transfers {
 
   Transfers(link::Link& link, OneSided& one_sided) noexcept : link_(link), one_sided_(one_sided) {}
 
-  void start_copy(Rank to, std::uint64_t offset, std::vector<std::byte> data,
+  void start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                  std::span<const std::byte> packet);
+  // The same by swapping: `data` is left with memory of an earlier copy.
+  void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                   std::span<const std::byte> packet);
   // Sets `released` when `data`, which is not copied, may be reused.
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,

@@ -90,6 +90,7 @@ class FabricLink final : public Link {
 
   // Completions (fabric_link_poll.cc).
   bool read_events();
+  bool more_events() const noexcept { return events_end_ == static_cast<int>(events_.size()); }
   void settle_sends();
   void begin_frame(const fi_cq_data_entry& event);
   void end_frame();

@@ -45,6 +45,7 @@ int FabricLink::poll(PacketSink& sink) {
   for (int round = 0; round < kRounds; ++round) {
     if (!in_frame_ && !read_events()) break;
     count += deliver_all(sink, false);
+    if (!more_events()) break;  // a look in vain would delay the answers
   }
   receives_->retry();
   if (!unsent_.empty()) flush();
