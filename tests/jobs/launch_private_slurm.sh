@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command beside a Slurm of its own: one machine, free ports, everything in a temporary folder.
+# Runs a command beside a Slurm of its own: one machine, which may be several of its nodes, free
+# ports, everything in a temporary folder.
 # The Slurm and its jobs end with the command, and both when whoever started this script is killed.
 #
-#   launch_private_slurm.sh COMMAND...
+#   launch_private_slurm.sh [-N NODES] COMMAND...
 #
 # COMMAND finds the Slurm through SLURM_CONF. Exit code 77: there is no Slurm here, or it does not
 # come up; the last line on standard error says why.
@@ -11,6 +12,12 @@ if [[ -z ${PRIVATE_SLURM_WATCHED-} ]] && command -v setpriv >/dev/null; then
   PRIVATE_SLURM_WATCHED=1 exec setpriv --pdeathsig TERM "$0" "$@"
 fi
 export PATH="$PATH:/usr/sbin:/sbin"
+
+nodes=1
+if [[ ${1-} == -N ]]; then
+  nodes=$2
+  shift 2
+fi
 
 skip() {
   echo "skipped: $*" >&2
@@ -44,15 +51,18 @@ stop() {
 trap stop EXIT
 trap 'exit 143' TERM INT HUP
 
-read -r ctld_port slurmd_port < <(python3 - <<'PYTHON'
+read -r ctld_port slurmd_ports < <(python3 - "$nodes" <<'PYTHON'
 import socket
-taken = [socket.socket() for _ in range(2)]
+import sys
+taken = [socket.socket() for _ in range(1 + int(sys.argv[1]))]
 for one in taken:
     one.bind(("127.0.0.1", 0))
-print(*[one.getsockname()[1] for one in taken])
+first, *others = [str(one.getsockname()[1]) for one in taken]
+print(first, ",".join(others))
 PYTHON
 )
-mkdir -m 0700 "$folder"/{state,spool,munge}
+mkdir -m 0700 "$folder"/{state,munge}
+for ((i = 1; i <= nodes; i++)); do mkdir -m 0700 "$folder/spool.n$i" "$folder/tmp.n$i"; done
 dd if=/dev/urandom of="$folder/munge/key" bs=128 count=1 status=none
 chmod 0400 "$folder/munge/key"
 cat >"$folder/slurm.conf" <<CONF
@@ -60,16 +70,16 @@ ClusterName=private
 SlurmctldHost=localhost(127.0.0.1)
 SlurmUser=root
 SlurmctldPort=$ctld_port
-SlurmdPort=$slurmd_port
 AuthType=auth/munge
 AuthInfo=socket=$folder/munge/socket
 CredType=cred/munge
 StateSaveLocation=$folder/state
-SlurmdSpoolDir=$folder/spool
+SlurmdSpoolDir=$folder/spool.%n
+TmpFS=$folder/tmp.%n
 SlurmctldPidFile=$folder/slurmctld.pid
-SlurmdPidFile=$folder/slurmd.pid
+SlurmdPidFile=$folder/slurmd.%n.pid
 SlurmctldLogFile=$folder/slurmctld.log
-SlurmdLogFile=$folder/slurmd.log
+SlurmdLogFile=$folder/slurmd.%n.log
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SwitchType=switch/none
@@ -79,7 +89,7 @@ AccountingStorageType=accounting_storage/none
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
-NodeName=localhost NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=64 State=UNKNOWN
+NodeName=n[1-$nodes] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$slurmd_ports CPUs=64
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
 export SLURM_CONF=$folder/slurm.conf
@@ -91,7 +101,7 @@ start() {
 start munged --foreground --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" \
   --pid-file="$folder/munge/pid" --log-file="$folder/munge/log" --seed-file="$folder/munge/seed"
 start slurmctld -D -i
-start slurmd -D -N localhost
+for ((i = 1; i <= nodes; i++)); do start slurmd -D -N "n$i"; done
 
 up=
 SECONDS=0

@@ -32,8 +32,10 @@ constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kExamples = "tests/jobs/launch_examples.sh";
 constexpr const char* kVictim = "tests/jobs/victim";
 constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
-constexpr int kNoSlurm = 77;        // the script's exit code when there is none
+constexpr int kNoSlurm = 77;         // the script's exit code when there is none
 constexpr unsigned kPatience = 200;  // seconds after which a job that does not end fails the test
+constexpr const char* kEveryExample =
+    "hello_am\nhello_splitc\nping_pong\nsample_sort\ncomponents\nem3d\n";
 constexpr const char* kRanks = "rank 0 of 3\nrank 1 of 3\nrank 2 of 3\n";
 
 std::string sorted_lines(const std::string& text) {
@@ -153,7 +155,7 @@ TEST_P(Launch, runs_every_example) {
     const auto result = run(words);
     SKIP_WITHOUT_SLURM(result);
     EXPECT_EQ(result.exit_code, 0) << nodes << " nodes: " << result.err;
-    EXPECT_EQ(result.out, "hello_am\nhello_splitc\nping_pong\nsample_sort\ncomponents\nem3d\n");
+    EXPECT_EQ(result.out, kEveryExample) << nodes << " nodes";
   }
 }
 
@@ -207,6 +209,16 @@ TEST_F(Patient, srun_without_mpi_is_told_what_to_write) {
   EXPECT_NE(result.exit_code, 0);
   expect_contains(result.err, "start it with srun --mpi=pmix or srun --mpi=pmi2");
   EXPECT_EQ(result.out, "");
+}
+
+TEST_F(Patient, srun_across_its_nodes_runs_every_example) {
+  for (const char* mpi : {"--mpi=pmix", "--mpi=pmi2"}) {
+    const auto result =
+        run({kSlurm, "-N", "2", kExamples, "2", "srun", "--overcommit", mpi, "-N", "2", "-n"});
+    if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
+    EXPECT_EQ(result.exit_code, 0) << mpi << ": " << result.err;
+    EXPECT_EQ(result.out, kEveryExample) << mpi;
+  }
 }
 
 TEST_F(Patient, splitcrun_within_srun_is_splitcrun) {
