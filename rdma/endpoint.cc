@@ -7,6 +7,7 @@
 #include <array>
 
 #include "rdma/error.h"
+#include "rdma/wait_fd.h"
 
 namespace rdma {
 namespace {
@@ -58,6 +59,7 @@ void Endpoint::open_queue(const Options& options) {
   queue_.reset(opened);
   if (attributes.wait_obj == FI_WAIT_FD) {
     check(fi_control(&opened->fid, FI_GETWAIT, &wait_fd_), "fi_control(FI_GETWAIT)");
+    wait_fd_ = quiet_wait_fd(fabric_, wait_fd_);
   }
 }
 
