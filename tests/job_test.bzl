@@ -1,5 +1,8 @@
 """Tests that run as several processes of a job."""
 
+# What most tests run as on one node.
+PROCS = [1, 2, 3, 5, 8]
+
 # What most tests run as beside one node: every process alone, and nodes of several.
 NODES = [
     (2, 2),
@@ -12,7 +15,7 @@ def job_test(
         name,
         srcs,
         deps,
-        procs = [1, 2, 3, 5, 8],
+        procs = PROCS,
         nodes = [],
         tags = [],
         args = [],
