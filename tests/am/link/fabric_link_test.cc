@@ -1,0 +1,165 @@
+// FabricLink alone: packets between two links of one process, over every provider.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/am/link/fabric_pair.h"
+#include "tests/support/seed.h"
+
+namespace am::link {
+namespace {
+
+using test::Pair;
+using test::Side;
+
+std::vector<std::uint64_t> first_numbers(std::uint64_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  return numbers;
+}
+
+class Packets : public testing::TestWithParam<const char*> {};
+
+TEST_P(Packets, arrive_once_and_in_order_both_ways) {
+  constexpr std::uint64_t kCount = 3000;
+  Pair pair(GetParam());
+  std::mt19937_64 random(::test::seed());
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    const std::uint16_t sizes[] = {0, 0, 1, static_cast<std::uint16_t>(random() % 300), 4096};
+    pair.a.send(1, i, sizes[random() % 5]);
+    pair.b.send(0, i, sizes[random() % 5]);
+    if (random() % 16 == 0) pair.a.link().poll(pair.a);
+    if (random() % 16 == 0) pair.b.link().poll(pair.b);
+    pair.poll_until([&] { return !pair.a.link().congested(1) && !pair.b.link().congested(0); });
+  }
+  pair.poll_until(
+      [&] { return pair.a.numbers().size() >= kCount && pair.b.numbers().size() >= kCount; });
+  EXPECT_EQ(pair.a.numbers(), first_numbers(kCount));
+  EXPECT_EQ(pair.b.numbers(), first_numbers(kCount));
+  pair.poll_until([&] { return !pair.a.link().busy() && !pair.b.link().busy(); });
+}
+
+TEST_P(Packets, are_not_lost_when_the_sink_throws) {
+  constexpr std::uint64_t kCount = 500;
+  Pair pair(GetParam());
+  for (std::uint64_t i = 0; i < kCount; ++i) pair.a.send(1, i, 40);
+  pair.b.on_packet = [](std::uint64_t number) {
+    if (number % 3 == 0) throw std::runtime_error("by the sink");
+  };
+  int thrown = 0;
+  while (pair.b.numbers().size() < kCount) {
+    pair.a.link().poll(pair.a);
+    try {
+      pair.b.link().poll(pair.b);
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "by the sink");
+      ++thrown;
+    }
+  }
+  EXPECT_EQ(pair.b.numbers(), first_numbers(kCount));
+  EXPECT_EQ(thrown, 167);
+}
+
+TEST_P(Packets, that_the_sink_keeps_stay_in_order_for_poll) {
+  constexpr std::uint64_t kCount = 300;
+  Pair pair(GetParam());
+  pair.b.kept = Type::kRequest;
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    pair.a.send(1, i, 8, i % 10 == 9 ? Type::kRequest : Type::kBarrier);
+  }
+  std::size_t polls = 0;
+  while (pair.b.numbers().size() < kCount) {
+    pair.a.link().poll(pair.a);
+    if (!pair.b.link().fetch(pair.b)) continue;
+    EXPECT_EQ(pair.b.numbers().size() % 10, 9u) << "it is the next one's turn";
+    EXPECT_TRUE(pair.b.link().fetch(pair.b));
+    pair.b.link().poll(pair.b);
+    ++polls;
+  }
+  EXPECT_EQ(pair.b.numbers(), first_numbers(kCount));
+  EXPECT_GT(polls, 0u);
+}
+
+// The other end does not poll: what is under way is limited, and nothing is lost.
+TEST_P(Packets, congest_while_the_receiver_looks_away) {
+  constexpr std::uint64_t kMost = 64 << 20;  // bytes that may be in buffers of whatever kind
+  Pair pair(GetParam());
+  std::uint64_t sent = 0;
+  while (!pair.a.link().congested(1) && sent * 4096 < kMost) {
+    pair.a.send(1, sent++, 4096);
+    pair.a.link().poll(pair.a);
+  }
+  EXPECT_TRUE(pair.a.link().congested(1)) << sent << " packets of a page";
+  EXPECT_TRUE(pair.a.link().busy());
+  pair.poll_until([&] { return pair.b.numbers().size() >= sent; });
+  EXPECT_EQ(pair.b.numbers(), first_numbers(sent));
+  pair.poll_until([&] { return !pair.a.link().congested(1) && !pair.a.link().busy(); });
+}
+
+struct Flag : Completion {
+  Flag() {
+    done = [](Completion& completion) { ++static_cast<Flag&>(completion).times; };
+  }
+  int times = 0;
+};
+
+// Reads and writes, from memory in and outside the segment.
+void read_and_write(Pair& pair) {
+  if (!pair.a.link().has_rma()) GTEST_SKIP() << "no RMA";
+  std::mt19937_64 random(::test::seed());
+  for (const std::size_t bytes : {1, 8, 100, 4097, 100'000}) {
+    SCOPED_TRACE(bytes);
+    std::vector<std::byte> outside(bytes), back(bytes);
+    for (std::byte& b : outside) b = static_cast<std::byte>(random());
+    const auto inside = pair.a.segment().subspan(3, bytes);
+    Flag written, read, read_inside;
+    const auto start = [&](auto&& attempt) { pair.poll_until(attempt); };
+    start([&] { return pair.a.link().try_write(1, 500'001, outside, false, written); });
+    pair.poll_until([&] { return written.times != 0; });
+    EXPECT_TRUE(std::ranges::equal(outside, pair.b.segment().subspan(500'001, bytes)));
+    start([&] { return pair.a.link().try_read(1, 500'001, back, read); });
+    start([&] { return pair.a.link().try_read(1, 500'001, inside, read_inside); });
+    pair.poll_until([&] { return read.times != 0 && read_inside.times != 0; });
+    EXPECT_EQ(back, outside);
+    EXPECT_TRUE(std::ranges::equal(outside, inside));
+    EXPECT_EQ(written.times + read.times + read_inside.times, 3);
+  }
+  pair.poll_until([&] { return !pair.a.link().busy(); });
+}
+
+TEST_P(Packets, go_beside_reads_and_writes) {
+  Pair pair(GetParam());
+  for (std::uint64_t i = 0; i < 100; ++i) pair.a.send(1, i, 100);
+  read_and_write(pair);
+  pair.poll_until([&] { return pair.b.numbers().size() == 100; });
+}
+
+// As with hardware that wants every local buffer registered.
+TEST_P(Packets, and_accesses_can_do_with_registered_memory_only) {
+  Pair pair(GetParam(), true);
+  for (std::uint64_t i = 0; i < 100; ++i) pair.a.send(1, i, 100);
+  read_and_write(pair);
+  pair.poll_until([&] { return pair.b.numbers().size() == 100; });
+}
+
+TEST_P(Packets, go_without_access_to_memory) {
+  Pair pair(GetParam(), false, false);
+  EXPECT_FALSE(pair.a.link().has_rma());
+  for (std::uint64_t i = 0; i < 10; ++i) pair.a.send(1, i, 100);
+  pair.poll_until([&] { return pair.b.numbers().size() == 10; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Packets,
+                         testing::Values("net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, ';', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace am::link

@@ -1,0 +1,86 @@
+#include "tests/am/link/fabric_pair.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <new>
+
+namespace am::link::test {
+namespace {
+
+constexpr std::size_t kCardHead = offsetof(CardParts, address);
+
+std::byte data_byte(std::uint64_t number, std::size_t at) {
+  return static_cast<std::byte>(number * 31 + at * 7);
+}
+
+}  // namespace
+
+std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool local_keys) {
+  const rdma::FabricOptions options{
+      .provider = provider, .one_host = true, .claim_local_keys = local_keys};
+  const auto ways = rdma::Fabric::candidates(options);
+  return std::make_unique<rdma::Fabric>(options, ways.front().way);
+}
+
+Side::Side(const std::string& provider, Rank rank, bool local_keys, bool use_rma)
+    : segment_(static_cast<std::byte*>(::operator new (kSegment, std::align_val_t{4096}))) {
+  std::ranges::fill(segment(), std::byte{0});
+  link_ = std::make_unique<FabricLink>(
+      open_fabric(provider, local_keys),
+      FabricLink::Options{.rank = rank,
+                          .size = 4,
+                          .peers = 3,
+                          .segment = segment(),
+                          .use_rma = use_rma,
+                          .fatal = [](const std::string& sentence) { throw Fatal(sentence); }});
+}
+
+void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type) {
+  const auto total = static_cast<std::uint16_t>(sizeof(Numbered) + rounded(bytes));
+  std::byte* const at = link_->claim(to, total);
+  const Numbered packet{
+      {.bytes = total, .type = type, .detail = 0, .data_bytes = bytes, .handler = 0, .words = 0},
+      number};
+  std::memcpy(at, &packet, sizeof packet);
+  for (std::size_t i = 0; i < bytes; ++i) at[sizeof packet + i] = data_byte(number, i);
+  link_->commit(to);
+}
+
+void Side::deliver(Rank, const PacketHeader& head) {
+  const auto& packet = reinterpret_cast<const Numbered&>(head);
+  const auto* const data = reinterpret_cast<const std::byte*>(&packet + 1);
+  ASSERT_EQ(head.bytes, sizeof packet + rounded(head.data_bytes));
+  for (std::size_t i = 0; i < head.data_bytes; ++i) {
+    ASSERT_EQ(data[i], data_byte(packet.number, i)) << "packet " << packet.number;
+  }
+  numbers_.push_back(packet.number);
+  if (on_packet) on_packet(packet.number);
+}
+
+Pair::Pair(const std::string& provider, bool local_keys, bool use_rma)
+    : a(provider, 0, local_keys, use_rma), b(provider, 1, local_keys, use_rma) {
+  a.link().introduce(1, b.link().card());
+  b.link().introduce(0, a.link().card());
+}
+
+CardParts parts_of(std::span<const std::byte> card) {
+  CardParts parts{};
+  std::memcpy(static_cast<void*>(&parts), card.data(), kCardHead);
+  parts.address.assign(card.begin() + kCardHead, card.end());
+  return parts;
+}
+
+std::vector<std::byte> make_card(CardParts parts) {
+  parts.address_bytes = static_cast<std::uint32_t>(parts.address.size());
+  parts.check = 0;
+  std::vector<std::byte> card(kCardHead);
+  std::memcpy(card.data(), &parts, kCardHead);
+  card.insert(card.end(), parts.address.begin(), parts.address.end());
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const std::byte b : card) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  std::memcpy(card.data() + offsetof(CardParts, check), &hash, sizeof hash);
+  return card;
+}
+
+}  // namespace am::link::test

@@ -1,0 +1,95 @@
+// Two ends of a network in one process and one thread, for tests of FabricLink.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "am/link/fabric_link.h"
+#include "rdma/fabric.h"
+
+namespace am::link::test {
+
+// What FabricLink's way to end the job throws here.
+struct Fatal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A packet that is not of Active Messages: a number, and bytes that follow from it.
+struct Numbered {
+  PacketHeader head;
+  std::uint64_t number;
+};
+
+std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool local_keys = false);
+
+// One process's link, and what has come to it.
+class Side final : public PacketSink {
+ public:
+  static constexpr std::size_t kSegment = 1 << 20;
+
+  // Opens its own fabric. One of two ranks, or more that do not exist.
+  Side(const std::string& provider, Rank rank, bool local_keys = false, bool use_rma = true);
+
+  FabricLink& link() { return *link_; }
+  std::span<std::byte> segment() { return {segment_.get(), kSegment}; }
+
+  // A packet with `bytes` of data. Also inside deliver().
+  void send(Rank to, std::uint64_t number, std::uint16_t bytes = 0, Type type = Type::kBarrier);
+  // Numbers that have come, in order. Each was whole.
+  const std::vector<std::uint64_t>& numbers() const { return numbers_; }
+
+  // What deliver() does after it has noted a packet, and what fetch() leaves to poll().
+  std::function<void(std::uint64_t number)> on_packet;
+  Type kept = Type::kGot;  // none that is sent here
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{4096}); }
+  };
+
+  void deliver(Rank from, const PacketHeader& packet) override;
+  bool keeps(const PacketHeader& packet) const noexcept override { return packet.type == kept; }
+
+  std::unique_ptr<std::byte, Free> segment_;
+  std::unique_ptr<FabricLink> link_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+// Two that know each other.
+struct Pair {
+  explicit Pair(const std::string& provider, bool local_keys = false, bool use_rma = true);
+  // Polls both until `condition` holds.
+  template <class Condition>
+  void poll_until(Condition&& condition) {
+    while (!condition()) {
+      a.link().poll(a);
+      b.link().poll(b);
+    }
+  }
+
+  Side a;
+  Side b;
+};
+
+// A card taken apart: magic and cookie, the segment's key, the address.
+struct CardParts {
+  std::uint32_t magic;
+  std::uint32_t cookie;
+  rdma::RemoteKey segment;
+  std::uint32_t address_bytes;
+  std::uint32_t check;
+  std::vector<std::byte> address;
+};
+CardParts parts_of(std::span<const std::byte> card);
+// With lengths and checksum as they must be.
+std::vector<std::byte> make_card(CardParts parts);
+
+}  // namespace am::link::test
