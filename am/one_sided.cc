@@ -75,7 +75,7 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 }  // namespace
 
 OneSided::OneSided(Router& router, link::Link& link) noexcept
-    : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.emulates_rma()) {}
+    : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
 
 // Whether an access of that size should travel with others rather than alone.
 bool OneSided::gather(std::size_t bytes) const noexcept {

@@ -36,12 +36,14 @@ const Packet* as(const link::PacketHeader& head) noexcept {
 
 }  // namespace
 
-Port::Port(Router& router, std::unique_ptr<link::Link> link)
+Port::Port(Router& router, std::unique_ptr<link::Link> link, bool progress_thread)
     : router_(router),
       link_(std::move(link)),
       rung_(router.self().header->bell),
       one_sided_(router, *link_),
-      transfers_(*link_, one_sided_) {}
+      transfers_(*link_, one_sided_) {
+  if (progress_thread) progress_.emplace(*link_);
+}
 
 Port::~Port() = default;
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "am/link/link.h"
+#include "am/link/progress_thread.h"
 #include "am/one_sided.h"
 #include "am/transfers.h"
 #include "am/types.h"
@@ -26,7 +28,8 @@ class Router;
 class Port final : public link::PacketSink {
  public:
   // `router` outlives the port and reaches this process itself already.
-  Port(Router& router, std::unique_ptr<link::Link> link);
+  // `progress_thread`: the network goes on while nobody polls; the link is made for that.
+  Port(Router& router, std::unique_ptr<link::Link> link, bool progress_thread);
   ~Port() override;
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -96,6 +99,7 @@ class Port final : public link::PacketSink {
   int attention_ = 0;
   int skipped_ = 0;
   int awaited_ = 0;
+  std::optional<link::ProgressThread> progress_;  // ends first
 };
 
 }  // namespace am

@@ -24,12 +24,13 @@ constexpr std::size_t kMinSecret = 8;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
+constexpr std::string_view kProgress = "SPLITC_PROGRESS";
 constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 12> kSettings{{
+constexpr std::array<Setting, 13> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -42,6 +43,10 @@ constexpr std::array<Setting, 12> kSettings{{
      false},
     {"SPLITC_INTERFACE", "name or address", "chosen",
      "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
+    {kProgress, "poll or thread", "poll",
+     "Who keeps the network between nodes going while a process computes. poll: nobody, until it "
+     "calls the library; thread: a thread that serves what others read and write.",
+     false},
     {"SPLITC_RMA", "0 or 1", "1",
      "0 reads and writes the memory of other nodes by messages, even where the network could do it "
      "itself.",
@@ -109,6 +114,14 @@ bool read_switch(std::string_view name, std::string_view default_value) {
   const auto text = value_of(name).value_or(default_value);
   if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
   return text == "1";
+}
+
+bool read_progress() {
+  const auto text = value_of(kProgress).value_or("poll");
+  if (text != "poll" && text != "thread") {
+    refuse(kProgress, text, "no way to make progress", "write poll or thread");
+  }
+  return text == "thread";
 }
 
 WaitPolicy read_wait() {
@@ -279,6 +292,7 @@ Config read_config() {
   config.wait = read_wait();
   config.provider = value_of("SPLITC_PROVIDER").value_or("");
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
+  config.progress_thread = read_progress();
   config.rma = read_switch("SPLITC_RMA", "1");
   config.node = read_node();
   read_place_in_job(config);

@@ -38,9 +38,10 @@ struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
   WaitPolicy wait = WaitPolicy::kAuto;
-  std::string provider;   // libfabric's name of one; "": chosen
-  std::string interface;  // a network interface or address of this machine; "": chosen
-  bool rma = true;        // the network itself reads and writes far memory, where it can
+  std::string provider;          // libfabric's name of one; "": chosen
+  std::string interface;         // a network interface or address of this machine; "": chosen
+  bool progress_thread = false;  // the network goes on while the program computes
+  bool rma = true;               // the network itself reads and writes far memory, where it can
 
   Rank rank = 0;           // with job_fd or rendezvous
   std::uint32_t size = 1;  // likewise

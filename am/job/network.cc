@@ -33,7 +33,7 @@ rdma::Way agree(Bootstrap& bootstrap, const std::vector<rdma::Candidate>& candid
 }
 
 std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::Fabric> fabric,
-                                    bool use_rma, Router& router) {
+                                    const Config& config, Router& router) {
   const Router::Options& options = router.options();
   auto link = std::make_unique<link::FabricLink>(
       std::move(fabric),
@@ -42,7 +42,8 @@ std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::
           .size = options.size,
           .peers = options.size - options.near,
           .segment = {router.segment(), options.segment_bytes},
-          .use_rma = use_rma,
+          .use_rma = config.rma,
+          .progress_thread = config.progress_thread,
           .sleeps = options.oversubscribed || options.wait == WaitPolicy::kBlock,
           .fatal = [&router](const std::string& sentence) { router.fatal(sentence); }});
   const auto cards = bootstrap.exchange(link->card());
@@ -55,13 +56,15 @@ std::unique_ptr<link::Link> connect(Bootstrap& bootstrap, std::unique_ptr<rdma::
 }  // namespace
 
 void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router) {
-  const rdma::Fabric::Options options{
-      .provider = config.provider, .interface = config.interface, .one_host = one_host};
+  const rdma::Fabric::Options options{.provider = config.provider,
+                                      .interface = config.interface,
+                                      .one_host = one_host,
+                                      .thread_safe = config.progress_thread};
   try {
     const auto candidates = rdma::Fabric::candidates(options);
     auto fabric = std::make_unique<rdma::Fabric>(options, agree(bootstrap, candidates));
-    router.add_port(
-        std::make_unique<Port>(router, connect(bootstrap, std::move(fabric), config.rma, router)));
+    router.add_port(std::make_unique<Port>(
+        router, connect(bootstrap, std::move(fabric), config, router), config.progress_thread));
   } catch (const rdma::Error& error) {
     throw Error("rank " + std::to_string(router.rank()) + ": Job: " + error.what());
   } catch (const shmem::Error& error) {

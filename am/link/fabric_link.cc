@@ -64,10 +64,11 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       cookies_(options.size),
       keys_(options.size),
       routes_(options.size),
-      endpoint_(*fabric_, {.operations = kMaxFramesUnderWay + kMaxAccessesUnderWay +
-                                         received_frames(options.peers),
-                           .wait_fd = options.sleeps || fabric_->has_cheap_wait_fd(),
-                           .largest_message = Frame::kBytes}),
+      endpoint_(
+          *fabric_,
+          {.operations = kMaxFramesUnderWay + kMaxAccessesUnderWay + received_frames(options.peers),
+           .wait_fd = options.sleeps || options.progress_thread || fabric_->has_cheap_wait_fd(),
+           .largest_message = Frame::kBytes}),
       frames_(*fabric_, endpoint_) {
   if (fabric_->has_rma() && options.use_rma) {
     segment_.emplace(*fabric_, options.segment,

@@ -42,8 +42,9 @@ class FabricLink final : public Link {
     std::uint32_t size = 1;
     std::uint32_t peers = 0;  // processes of other nodes
     std::span<std::byte> segment;
-    bool use_rma = true;  // where the network has it
-    bool sleeps = false;  // waits will sleep, rather than spin until their answer comes
+    bool use_rma = true;           // where the network has it
+    bool progress_thread = false;  // the network goes on while nobody polls
+    bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
   };
@@ -66,13 +67,16 @@ class FabricLink final : public Link {
   int poll(PacketSink& sink) override;
   bool fetch(PacketSink& sink) override;
   bool busy() const noexcept override;
+  void drive() noexcept override { endpoint_.drive(); }
   bool has_rma() const noexcept override { return segment_.has_value(); }
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                 Completion& completion) override;
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, Completion& completion) override;
   bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
-  bool emulates_rma() const noexcept override { return !fabric_->is_hardware(); }
+  bool prefers_packets() const noexcept override {
+    return !fabric_->is_hardware() && !options_.progress_thread;
+  }
   int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
   bool may_sleep() noexcept override { return endpoint_.may_sleep(); }
   std::int64_t patience_ns() const noexcept override;

@@ -54,6 +54,9 @@ class Link {
   // Operations under way, and packets on their way out: poll() is needed to bring them on.
   virtual bool busy() const noexcept = 0;
 
+  // Makes the network progress and takes nothing. Any thread, if the link was made for several.
+  virtual void drive() noexcept = 0;
+
   // One-sided access to the segment of another process, if has_rma(). False: no room, poll first.
   // `to`, `from` and `completion` live until completion.done().
   virtual bool has_rma() const noexcept = 0;
@@ -64,8 +67,9 @@ class Link {
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual bool writes_before_packets() const noexcept = 0;
-  // Its one-sided access is made of messages, which the target answers when it polls.
-  virtual bool emulates_rma() const noexcept = 0;
+  // Its one-sided access costs a message each, which the target answers when it polls: small ones
+  // had better be sent together, as packets.
+  virtual bool prefers_packets() const noexcept = 0;
 
   // A descriptor that is readable when there is something to poll for, -1: none.
   virtual int wait_fd() const noexcept = 0;

@@ -85,6 +85,9 @@ TEST(Config, nonsense_segments_are_refused_with_value_and_remedy) {
 TEST(Config, switches_and_words_are_checked) {
   EXPECT_TRUE(config_with({{"SPLITC_VERBOSE", "1"}}).verbose);
   expect_refused({{"SPLITC_VERBOSE", "yes"}}, {"SPLITC_VERBOSE=yes", "0 or 1"});
+  EXPECT_TRUE(config_with({{"SPLITC_PROGRESS", "thread"}}).progress_thread);
+  EXPECT_FALSE(config_with({{"SPLITC_PROGRESS", "poll"}}).progress_thread);
+  expect_refused({{"SPLITC_PROGRESS", "Thread"}}, {"SPLITC_PROGRESS=Thread", "poll or thread"});
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
   expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "spin"}}).wait, WaitPolicy::kSpin);

@@ -1,0 +1,69 @@
+#include "am/link/progress_thread.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace am::link {
+namespace {
+
+// Between two turns at the network, for the owner to come first: it takes some microseconds if it
+// polls, and if it computes, this is short for those who wait.
+constexpr timespec kMoment{.tv_sec = 0, .tv_nsec = 50'000};
+
+int make_stop_fd() {
+  const int fd = eventfd(0, EFD_CLOEXEC);
+  if (fd >= 0) return fd;
+  throw Error(std::string("SPLITC_PROGRESS=thread: cannot make an eventfd (") +
+              std::strerror(errno) + "); raise the limit of open files (ulimit -n)");
+}
+
+// Signals are for the program's own threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+ProgressThread::ProgressThread(Link& link) : link_(link), stop_fd_(make_stop_fd()) {
+  const SignalsBlocked blocked;  // the thread inherits it
+  thread_ = std::jthread([this](const std::stop_token& stopped) { run(stopped); });
+}
+
+ProgressThread::~ProgressThread() {
+  thread_.request_stop();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
+  thread_.join();
+  close(stop_fd_);
+}
+
+void ProgressThread::run(const std::stop_token& stopped) {
+  pollfd watched[] = {{.fd = stop_fd_, .events = POLLIN, .revents = 0},
+                      {.fd = link_.wait_fd(), .events = POLLIN, .revents = 0}};
+  const bool blind = link_.wait_fd() < 0;
+  while (!stopped.stop_requested()) {
+    ppoll(watched, 2, blind ? &kMoment : nullptr, nullptr);
+    link_.drive();
+    if (!blind) nanosleep(&kMoment, nullptr);
+  }
+}
+
+}  // namespace am::link
