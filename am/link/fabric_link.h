@@ -142,6 +142,7 @@ class FabricLink final : public Link {
   bool in_frame_ = false;              // the event before event_ is a frame, not all delivered
   const std::byte* packet_ = nullptr;  // its next
   const std::byte* frame_end_ = nullptr;
+  std::vector<std::byte> realigned_;  // the frame, if it came to a place that is not aligned
   Rank source_ = 0;
   std::uint32_t under_way_ = 0;      // frames
   std::uint64_t strays_ = 0;         // frames from outside the job

@@ -108,8 +108,12 @@ void FabricLink::settle_sends() {
 
 void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   in_frame_ = true;
-  const std::span<const std::byte> frame =
+  std::span<const std::byte> frame =
       receives_->frame(rdma::Op::of(event.op_context), event.buf, event.len);
+  if (reinterpret_cast<std::uintptr_t>(frame.data()) % alignof(std::uint64_t) != 0) [[unlikely]] {
+    realigned_.assign(frame.begin(), frame.end());  // a stray of odd length lies before it
+    frame = realigned_;
+  }
   packet_ = frame_end_ = frame.data();
   if (frame.empty()) return;  // says only that the buffer is full
   FrameHeader header{};
