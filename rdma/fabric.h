@@ -49,11 +49,8 @@ class Fabric {
   // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
   bool has_delivery_complete() const { return delivery_complete_; }
 
-  // One buffer receives many messages (FI_MULTI_RECV). Not with sockets, which says that a buffer
-  // is no longer in use while a message of a second sender still comes into it.
-  bool has_multi_recv() const {
-    return (info_->caps & FI_MULTI_RECV) != 0 && candidate_.provider != "sockets";
-  }
+  // One buffer receives many messages (FI_MULTI_RECV).
+  bool has_multi_recv() const { return (info_->caps & FI_MULTI_RECV) != 0; }
 
   // A send posted after a write is delivered after it (FI_ORDER_SAW).
   bool write_before_send() const { return (info_->tx_attr->msg_order & FI_ORDER_SAW) != 0; }

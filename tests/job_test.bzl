@@ -11,6 +11,12 @@ NODES = [
     (8, 3),
 ]
 
+# Of these, the sanitizers' build runs each program in two: that makes most of its time.
+_SANITIZED = [
+    "3:2",
+    "5:5",
+]
+
 def job_test(
         name,
         srcs,
@@ -35,7 +41,7 @@ def job_test(
       deps: of the program.
       procs: the numbers of processes, on one node.
       nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
-      tags: of the tests.
+      tags: of the tests. Those that the sanitizers' build can do without get "once", too.
       args: of the program.
       env: variables set for the job, such as {"SPLITC_WAIT": "block"}.
       data: files that the program needs.
@@ -62,7 +68,7 @@ def job_test(
                 ":" + program,
                 "//am/job/launcher:splitcrun",
             ] + data,
-            tags = tags,
+            tags = tags + (["once"] if ":" in shape and shape not in _SANITIZED else []),
         )
     native.test_suite(
         name = name,

@@ -16,8 +16,7 @@ struct Route;
 
 // One send: room for packets that go to one process together.
 struct Frame {
-  // Below what ofi_rxm sends eagerly: a longer message would come into its buffer after the
-  // provider has said that the buffer is full and may be used again.
+  // Below what ofi_rxm sends at once: for longer messages it asks the receiver first.
   static constexpr std::size_t kBytes = 12288;
 
   Frame(std::byte* data, void* descriptor) noexcept : data(data), descriptor(descriptor) {}

@@ -31,7 +31,9 @@ TEST(ProgressThread, serves_reads_and_writes_while_nobody_polls) {
     while (done.load(std::memory_order_acquire) == 0) sched_yield();
   }
   barrier();
-  if (my_proc() == 0) EXPECT_EQ(words[right], kAccesses);
+  if (my_proc() == 0) {
+    EXPECT_EQ(words[right], kAccesses);
+  }
 }
 
 TEST(ProgressThread, leaves_messages_to_who_polls) {
