@@ -71,7 +71,7 @@ class Port final : public link::PacketSink {
 
  private:
   static constexpr int kAttention = 2000;  // looks in vain before it becomes less
-  static constexpr int kSkipped = 500;     // glances: about as many times 50 ns
+  static constexpr int kSkipped = 150;     // glances: about as many times 50 ns
 
   struct Late {  // a packet for an endpoint of another bundle
     Rank from;
