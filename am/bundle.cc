@@ -15,11 +15,16 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+Ladder::Far far_waits(const Router& router) {
+  if (!router.far_peers()) return Ladder::Far::kNothing;
+  return router.port()->link().wait_fd() < 0 ? Ladder::Far::kNotTold : Ladder::Far::kTold;
+}
+
 }  // namespace
 
 Bundle::Bundle(Router& router)
     : router_(router),
-      ladder_(router.options().wait, router.options().oversubscribed, router.far_peers()) {}
+      ladder_(router.options().wait, router.options().oversubscribed, far_waits(router)) {}
 
 Bundle::~Bundle() = default;
 

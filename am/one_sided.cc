@@ -77,11 +77,6 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 OneSided::OneSided(Router& router, link::Link& link) noexcept
     : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
 
-// Whether an access of that size should travel with others rather than alone.
-bool OneSided::gather(std::size_t bytes) const noexcept {
-  return emulated_ && bytes <= kSmall && small_ >= kAlone;
-}
-
 OneSided::Counted& OneSided::count(link::Completion& completion) {
   if (free_counted_.empty()) {
     all_counted_.push_back(std::make_unique<Counted>());
@@ -103,24 +98,23 @@ void OneSided::counted(link::Completion& completion) {
 
 bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         link::Completion& completion) {
-  if (!rma_ || gather(to.size())) {
-    return start({from, offset, to.data(), to.size(), false, &completion});
+  const bool small = emulated_ && to.size() <= kSmall;
+  if (rma_ && !small) return link_.try_read(from, offset, to, completion);
+  if (rma_ && small_ < kAlone && link_.try_read(from, offset, to, count(completion))) {
+    return take_counted();
   }
-  if (!emulated_ || to.size() > kSmall) return link_.try_read(from, offset, to, completion);
-  if (!link_.try_read(from, offset, to, count(completion))) return false;
-  return take_counted();
+  return start({from, offset, to.data(), to.size(), false, &completion});
 }
 
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
-  if (!rma_ || gather(from.size())) {
-    return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+  const bool small = emulated_ && from.size() <= kSmall;
+  if (rma_ && !small) return link_.try_write(to, offset, from, before_packets, completion);
+  if (rma_ && small_ < kAlone &&
+      link_.try_write(to, offset, from, before_packets, count(completion))) {
+    return take_counted();
   }
-  if (!emulated_ || from.size() > kSmall) {
-    return link_.try_write(to, offset, from, before_packets, completion);
-  }
-  if (!link_.try_write(to, offset, from, before_packets, count(completion))) return false;
-  return take_counted();
+  return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
 }
 
 bool OneSided::take_counted() noexcept {

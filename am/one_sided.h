@@ -18,7 +18,7 @@ class Router;
 // messages that the target answers with its own hand.
 //
 // Where the network's own access is made of messages as well, small ones that come while others are
-// under way go by messages of ours: these travel together, many in one send.
+// under way, or find no room, go by messages of ours: these travel together, many in one send.
 //
 // Thread rule: the bundle's.
 class OneSided {
@@ -73,7 +73,6 @@ class OneSided {
   static constexpr std::size_t kMost = 4096;                    // accesses under way
   static constexpr std::uint64_t kAhead = 16 * link::kMaxData;  // bytes asked for and not done
 
-  bool gather(std::size_t bytes) const noexcept;
   Counted& count(link::Completion& completion);
   bool take_counted() noexcept;
   static void counted(link::Completion& completion);

@@ -14,9 +14,10 @@ constexpr std::uint32_t kYieldsOversubscribedFar = 100;
 
 }  // namespace
 
-Ladder::Ladder(WaitPolicy policy, bool oversubscribed, bool far_peers) noexcept {
+Ladder::Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
   const std::uint32_t spins = oversubscribed ? 0 : kSpins;
-  const std::uint32_t crowded = far_peers ? kYieldsOversubscribedFar : kYieldsOversubscribed;
+  const std::uint32_t crowded =
+      far == Far::kNothing ? kYieldsOversubscribed : kYieldsOversubscribedFar;
   const std::uint32_t yields = oversubscribed ? crowded : kYields;
   switch (policy) {
     case WaitPolicy::kSpin:
@@ -36,7 +37,8 @@ Ladder::Ladder(WaitPolicy policy, bool oversubscribed, bool far_peers) noexcept 
   }
   spins_ = spins;
   yields_ = spins + yields;
-  last_ = Step::kBlock;
+  // With a core of its own a process that nobody would wake does better to stay awake.
+  last_ = far == Far::kNotTold && !oversubscribed ? Step::kYield : Step::kBlock;
 }
 
 }  // namespace am

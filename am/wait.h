@@ -13,7 +13,14 @@ class Ladder {
  public:
   enum class Step : std::uint8_t { kSpin, kYield, kBlock };
 
-  Ladder(WaitPolicy policy, bool oversubscribed, bool far_peers) noexcept;
+  // What there is to wait for from other nodes.
+  enum class Far : std::uint8_t {
+    kNothing,
+    kTold,     // a descriptor wakes a sleeper
+    kNotTold,  // a sleeper has to look now and then, and others may wait for that look
+  };
+
+  Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept;
 
   // What to do now that one more look was in vain.
   Step next() noexcept {
