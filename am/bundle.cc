@@ -42,7 +42,7 @@ int Bundle::poll(bool spinning) {
   int count = 0;
   for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
   if (Port* const port = router_.port()) [[unlikely]]
-    count += spinning && count == 0 ? port->glance(*this) : port->poll(*this);
+    count += spinning ? port->glance(*this) : port->poll(*this);
   return count;
 }
 

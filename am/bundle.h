@@ -53,7 +53,7 @@ class Bundle {
   void wait_until(Condition&& condition, Wake wake = Wake::kRung) {
     if (condition()) return;
     Ladder ladder = ladder_;
-    bool spinning = false;
+    bool spinning = true;
     Ladder::leave_line();
     for (;;) {
       const int count = poll(spinning);
