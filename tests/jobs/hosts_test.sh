@@ -88,7 +88,7 @@ succeeds() {
   finish
   if [[ ${codes[*]} != "0 0 0 0" ]]; then
     problem "$1: exit codes ${codes[*]}"
-  elif ! cat "$folder"/out.? "$folder"/err.? | grep -qE -e "$2"; then
+  elif ! grep -qE -e "$2" "$folder"/out.? "$folder"/err.?; then
     problem "$1: nobody says '$2'"
   else
     echo "passed: $1"
@@ -101,7 +101,7 @@ fails() {
   finish
   if [[ ${codes[*]} != "1 1 1 1" ]]; then
     problem "$1: exit codes ${codes[*]}"
-  elif ! cat "$folder"/err.? | grep -qE -e "$2"; then
+  elif ! grep -qE -e "$2" "$folder"/err.?; then
     problem "$1: nobody says '$2'"
   else
     echo "passed: $1"
