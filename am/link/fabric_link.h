@@ -102,6 +102,7 @@ class FabricLink final : public Link {
   bool kept(const PacketSink& sink) const noexcept;
   int deliver_frame(PacketSink& sink, bool keeping);
   void failed(const rdma::Failure& failure);
+  void lose_some(const std::string& why);
   void lose(Rank rank, const std::string& why);
   void look_at_lost() const;
   [[noreturn]] void give_up(const std::string& sentence) const;
@@ -147,8 +148,9 @@ class FabricLink final : public Link {
   std::uint32_t under_way_ = 0;      // frames
   std::uint64_t strays_ = 0;         // frames from outside the job
   int progress_ = 0;                 // completions since the last poll
-  std::optional<std::string> lost_;  // the first process that could not be reached any more
-  std::int64_t lost_ns_ = 0;
+  std::optional<std::string> lost_;  // what to say of the first process that could not be reached
+  std::optional<Rank> lost_rank_;    // which it is, once known
+  std::int64_t lost_ns_ = 0;         // since when
   std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever under way together
   std::vector<Access*> free_accesses_;
   // In the order in which they are made; closed the other way round.

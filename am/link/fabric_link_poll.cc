@@ -170,11 +170,11 @@ void FabricLink::failed(const rdma::Failure& failure) {
   if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
     if (failure.code == FI_ETRUNC || failure.code == FI_EMSGSIZE) {
       ++strays_;  // no frame of ours is that long
-      if (failure.op != nullptr && !fabric_->has_multi_recv()) receives_->renew(*failure.op);
-      return;
+    } else {
+      lose_some(why);
     }
-    give_up("the network has failed: " + why + "; look at the interface, or choose another with " +
-            "SPLITC_INTERFACE");
+    if (failure.op != nullptr && !fabric_->has_multi_recv()) receives_->renew(*failure.op);
+    return;
   }
   const Rank rank = rank_of(*failure.op);
   if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
@@ -183,11 +183,21 @@ void FabricLink::failed(const rdma::Failure& failure) {
   lose(rank, why);
 }
 
-void FabricLink::lose(Rank rank, const std::string& why) {
+// A receive that breaks off, such as when its sender dies, does not say whose it was; what is sent
+// to that process, or read from it, fails too and does.
+void FabricLink::lose_some(const std::string& why) {
   if (lost_) return;
+  lost_ = "the network has failed: " + why +
+          "; look at the interface, or choose another with SPLITC_INTERFACE";
+  lost_ns_ = now_ns();
+}
+
+void FabricLink::lose(Rank rank, const std::string& why) {
+  if (lost_rank_) return;
+  if (!lost_) lost_ns_ = now_ns();
+  lost_rank_ = rank;
   lost_ = "lost the way to rank " + std::to_string(rank) + " (" + why +
           "): its process has ended, or its machine cannot be reached";
-  lost_ns_ = now_ns();
 }
 
 void FabricLink::look_at_lost() const {
