@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "am/endpoint.h"
+#include "am/poller.h"
 #include "am/port.h"
 
 namespace am {
@@ -33,27 +34,44 @@ void Bundle::refuse(const std::string& call, const std::string& what) const {
 }
 
 int Bundle::poll(bool spinning) {
-  if (handling_) refuse("Bundle::poll", "a handler may not poll; let it return first");
-  struct Handling {
-    explicit Handling(bool& flag) : flag_(flag) { flag_ = true; }
-    ~Handling() { flag_ = false; }
-    bool& flag_;
-  } handling(handling_);
+  if (handling()) refuse("Bundle::poll", "a handler may not poll; let it return first");
+  struct Leave {
+    ~Leave() { inside = Inside::kNothing; }
+    Inside& inside;
+  } leave{inside_};
+  inside_ = Inside::kHandler;
   int count = 0;
   for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
   if (Port* const port = router_.port()) [[unlikely]]
     count += spinning ? port->glance(*this) : port->poll(*this);
+  if (!pollers_.empty()) count += poll_others();
   return count;
 }
+
+int Bundle::poll_others() {
+  inside_ = Inside::kPoller;
+  int count = 0;
+  for (std::size_t i = 0; i < pollers_.size(); ++i) count += pollers_[i]->poll();
+  return count;
+}
+
+void Bundle::add(Poller& poller) {
+  if (handling()) refuse("Bundle::add", "a handler may not add to what polls");
+  pollers_.push_back(&poller);
+}
+
+void Bundle::remove(Poller& poller) noexcept { std::erase(pollers_, &poller); }
 
 bool Bundle::has_message() noexcept {
   if (Port* const port = router_.port(); port != nullptr && port->fetch()) return true;
   return std::any_of(endpoints_.begin(), endpoints_.end(),
-                     [](Endpoint* endpoint) { return endpoint->has_message(); });
+                     [](Endpoint* endpoint) { return endpoint->has_message(); }) ||
+         std::any_of(pollers_.begin(), pollers_.end(),
+                     [](Poller* poller) { return poller->has_work(); });
 }
 
 bool Bundle::wait(Events events, std::int64_t timeout_ns) {
-  if (handling_) refuse("Bundle::wait", "a handler may not wait; let it return first");
+  if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {
     refuse("Bundle::wait",
            "the event mask is empty, so this would never return; ask for "
@@ -74,7 +92,7 @@ void Bundle::adopt(Endpoint& endpoint) {
   if (&endpoint.bundle_->router_ != &router_) {
     refuse("Bundle::adopt", "the endpoint belongs to another job");
   }
-  if (handling_ || endpoint.bundle_->handling_) {
+  if (handling() || endpoint.bundle_->handling()) {
     refuse("Bundle::adopt", "a handler may not move endpoints");
   }
   endpoint.bundle_->leave(endpoint);

@@ -12,6 +12,7 @@
 namespace am {
 
 class Endpoint;
+class Poller;
 
 // What Bundle::wait() waits for (AM-II's event mask).
 enum class Events : std::uint8_t {
@@ -78,15 +79,24 @@ class Bundle {
   // Takes `endpoint` over from the bundle it is in (AM_MoveEndpoint).
   void adopt(Endpoint& endpoint);
 
+  // Makes `poller` part of poll(), from the next one on; it lives until removed. Not by a handler.
+  void add(Poller& poller);
+  void remove(Poller& poller) noexcept;
+
   const std::vector<Endpoint*>& endpoints() const noexcept { return endpoints_; }
   Router& router() const noexcept { return router_; }
-  bool handling() const noexcept { return handling_; }  // a handler is running
+  // Inside poll(): nothing may wait.
+  bool handling() const noexcept { return inside_ != Inside::kNothing; }
+  bool in_handler() const noexcept { return inside_ == Inside::kHandler; }
 
   // "rank R: " + call + ": " + what, thrown as Error.
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
 
  private:
   friend class Endpoint;
+
+  // What of poll() is running, if it is.
+  enum class Inside : std::uint8_t { kNothing, kHandler, kPoller };
 
   // One attempt to sleep. What the neighbours have written is fresh once it is constructed, and who
   // writes later rings.
@@ -104,6 +114,7 @@ class Bundle {
 
   // With `spinning` the network is looked at only now and then if nothing is expected from it.
   int poll(bool spinning);
+  int poll_others();
   // Whether poll() may find something.
   bool has_message() noexcept;
   void leave(Endpoint& endpoint);
@@ -113,7 +124,8 @@ class Bundle {
   const Ladder ladder_;  // at its foot
   // Owned by the bundle's thread.
   std::vector<Endpoint*> endpoints_;
-  bool handling_ = false;
+  std::vector<Poller*> pollers_;
+  Inside inside_ = Inside::kNothing;
 };
 
 }  // namespace am

@@ -183,6 +183,7 @@ class Endpoint {
   void place_long(shmem::Half& half, const Extent& extent, std::byte* segment, std::uint64_t offset,
                   std::span<const std::byte> payload);
   void refuse_in_handler(std::uint32_t to, const char* call) const;
+  void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
   void stall(std::uint32_t to, const char* call);
   void say_farewell(std::uint32_t to);
 

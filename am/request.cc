@@ -28,12 +28,19 @@ void Request::place_long(std::uint64_t offset, std::span<const std::byte> payloa
 }
 
 void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {
-  if (!bundle_->handling()) return;
+  if (!bundle_->in_handler()) return;
   bundle_->refuse(call, "a handler may not send requests (here to translation " +
                             std::to_string(to) +
                             "): waiting for its credit could deadlock, and "
                             "its slot may be the one that is being handled; let the handler reply, "
                             "or note the work and send it after poll()");
+}
+
+void Endpoint::refuse_waiting(std::uint32_t to, const char* call) const {
+  refuse_in_handler(to, call);
+  if (!bundle_->handling()) return;
+  bundle_->refuse(call, "a callback may not wait, here for credit of translation " +
+                            std::to_string(to) + "; use try_request");
 }
 
 bool Endpoint::is_far(std::uint32_t to) const noexcept {
@@ -54,7 +61,7 @@ bool Endpoint::send_far(std::uint32_t to, Shape shape, HandlerIndex handler,
 }
 
 void Endpoint::stall(std::uint32_t to, const char* call) {
-  refuse_in_handler(to, call);
+  refuse_waiting(to, call);
   ++stats_.credit_stalls;
 }
 
@@ -64,7 +71,7 @@ void Endpoint::request_index(std::uint32_t to, HandlerIndex handler,
     bundle_->refuse("request_index", std::to_string(args.size()) +
                                          " words of arguments; a request takes at most 16");
   }
-  refuse_in_handler(to, "request_index");
+  refuse_waiting(to, "request_index");
   shmem::Outbox* const box = outbox(to, "request_index");
   const auto words = static_cast<std::uint32_t>(args.size());
   if (box == nullptr) {

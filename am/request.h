@@ -114,6 +114,7 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
 
 template <auto kFunction, class... Args>
 inline void Endpoint::request(std::uint32_t to, const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to, "request");
   if (try_request<kFunction>(to, args...)) [[likely]]
     return;
   stall(to, "request");
@@ -123,6 +124,7 @@ inline void Endpoint::request(std::uint32_t to, const Args&... args) {
 template <auto kFunction, class... Args>
 inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte> payload,
                                      const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to, "request_medium");
   if (try_request_medium<kFunction>(to, payload, args...)) [[likely]]
     return;
   stall(to, "request_medium");
@@ -133,7 +135,7 @@ template <auto kFunction, class... Args>
 inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
                                    std::span<const std::byte> payload, const Args&... args) {
   if (is_far(to)) [[unlikely]] {  // by transfer from where it is, instead of from a copy
-    refuse_in_handler(to, "request_long");
+    refuse_waiting(to, "request_long");
     bool released = false;
     const HandlerIndex index = index_of<kFunction>();
     bundle_->wait_until([&] {
@@ -141,6 +143,7 @@ inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
     });
     return bundle_->wait_until([&] { return released; });
   }
+  if constexpr (kChecked) refuse_waiting(to, "request_long");
   if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]]
     return;
   stall(to, "request_long");
