@@ -62,7 +62,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       fabric_(std::move(fabric)),
       cookie_(std::random_device()()),
       cookies_(options.size),
-      keys_(options.size),
+      segments_(options.size),
       routes_(options.size),
       endpoint_(
           *fabric_,
@@ -112,7 +112,7 @@ void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   const std::uint32_t check = std::exchange(card.check, 0);
   if (check != checksum(std::as_bytes(std::span(&card, 1)), address)) refuse("is damaged");
   cookies_[rank] = card.cookie;
-  keys_[rank] = card.segment;
+  segments_[rank] = {card.segment.base, card.segment.key};
   std::ranges::copy(address,
                     addresses_.begin() + static_cast<std::ptrdiff_t>(rank * address_bytes_));
 }

@@ -73,6 +73,11 @@ class FabricLink final : public Link {
                 Completion& completion) override;
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, Completion& completion) override;
+  std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
+  bool try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
+                Completion& completion) override;
+  bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from, bool before_packets,
+                 Completion& completion) override;
   bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
   bool prefers_packets() const noexcept override {
     return !fabric_->is_hardware() && !options_.progress_thread;
@@ -131,7 +136,7 @@ class FabricLink final : public Link {
   std::size_t address_bytes_ = 0;       // of every process
   std::vector<std::byte> addresses_;    // by rank, address_bytes_ each
   std::vector<std::uint32_t> cookies_;  // by rank
-  std::vector<rdma::RemoteKey> keys_;   // by rank
+  std::vector<RemoteKey> segments_;     // by rank
   // Owned by whoever is inside.
   std::vector<std::unique_ptr<Route>> routes_;  // by rank
   std::vector<Route*> unsent_;                  // those with something to send

@@ -42,10 +42,20 @@ void* FabricLink::local_descriptor(Access& access, std::span<const std::byte> lo
 
 bool FabricLink::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                           Completion& completion) {
+  return try_read(from, segments_[from] + offset, to, completion);
+}
+
+bool FabricLink::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                           bool before_packets, Completion& completion) {
+  return try_write(to, segments_[to] + offset, from, before_packets, completion);
+}
+
+bool FabricLink::try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
+                          Completion& completion) {
   Access* const access = take_access(from, completion);
   if (access == nullptr) return false;
   try {
-    if (endpoint_.try_read(route(from).address, keys_[from], offset, to,
+    if (endpoint_.try_read(route(from).address, {at.base, at.key}, 0, to,
                            local_descriptor(*access, to), access->op)) {
       return true;
     }
@@ -56,12 +66,12 @@ bool FabricLink::try_read(Rank from, std::uint64_t offset, std::span<std::byte> 
   return false;
 }
 
-bool FabricLink::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+bool FabricLink::try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
                            bool before_packets, Completion& completion) {
   Access* const access = take_access(to, completion);
   if (access == nullptr) return false;
   try {
-    if (endpoint_.try_write(route(to).address, keys_[to], offset, from,
+    if (endpoint_.try_write(route(to).address, {at.base, at.key}, 0, from,
                             local_descriptor(*access, from), !before_packets, access->op)) {
       return true;
     }

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "am/link/packet.h"
 #include "am/types.h"
@@ -24,6 +26,38 @@ class PacketSink {
 // What waits for a one-sided operation. Lives until called.
 struct Completion {
   void (*done)(Completion&) = nullptr;  // inside poll() or fetch()
+};
+
+// Names a byte of another process's memory: what Registration::key() said there, and further bytes
+// by +. Plain bytes, to be sent to others. Good until that registration ends.
+struct RemoteKey {
+  std::uint64_t base;
+  std::uint64_t key;
+
+  RemoteKey operator+(std::uint64_t bytes) const noexcept { return {base + bytes, key}; }
+  bool operator==(const RemoteKey&) const = default;
+};
+static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16);
+
+// Memory of this process that others can read and write by its key, for as long as this lives.
+// It ends before the link does; and when nobody uses the key any more: an access of another process
+// that comes later ends the job, with a sentence. (This process's own accesses may still be under
+// way: they hold what they need.) The memory stays mapped until then.
+class Registration {
+ public:
+  virtual ~Registration() = default;
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+  std::span<std::byte> range() const noexcept { return range_; }  // as it was asked for
+  RemoteKey key() const noexcept { return key_; }                 // of its first byte
+
+ protected:
+  Registration(std::span<std::byte> range, RemoteKey key) noexcept : range_(range), key_(key) {}
+
+ private:
+  const std::span<std::byte> range_;
+  const RemoteKey key_;
 };
 
 // What Active Messages need from a way of reaching the processes of other nodes.
@@ -67,6 +101,17 @@ class Link {
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual bool writes_before_packets() const noexcept = 0;
+
+  // Lets others access `range`, wherever it is, at least one byte. Memory that is registered
+  // already, or was until lately, costs little. Throws Error: no RMA; no bytes; too much would be
+  // pinned.
+  virtual std::unique_ptr<Registration> register_memory(std::span<std::byte> range) = 0;
+  // The same access as above, to registered memory. The local side is any memory, registered or
+  // not: where the network wants that, the link does it.
+  virtual bool try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
+                        Completion& completion) = 0;
+  virtual bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
+                         bool before_packets, Completion& completion) = 0;
   // Its one-sided access costs a message each, which the target answers when it polls: small ones
   // had better be sent together, as packets.
   virtual bool prefers_packets() const noexcept = 0;
