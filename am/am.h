@@ -25,6 +25,7 @@
 // With am::OneWay for am::Request nothing comes back. docs/active-messages.md has the rules.
 
 #include "am/bundle.h"
+#include "am/channel.h"
 #include "am/endpoint.h"
 #include "am/job/job.h"
 #include "am/stats.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "am/channels.h"
 #include "am/endpoint.h"
 #include "am/poller.h"
 #include "am/port.h"
@@ -27,7 +28,23 @@ Bundle::Bundle(Router& router)
     : router_(router),
       ladder_(router.options().wait, router.options().oversubscribed, far_waits(router)) {}
 
-Bundle::~Bundle() = default;
+Bundle::~Bundle() {
+  if (channels_) router_.set_channels(nullptr);
+}
+
+Channels& Bundle::channels() {
+  if (channels_) return *channels_;
+  if (router_.channels() != nullptr) {
+    refuse("Bundle::channels", "another bundle of this process has channels; use that one");
+  }
+  channels_ = std::make_unique<Channels>(*this);
+  router_.set_channels(channels_.get());
+  return *channels_;
+}
+
+ChannelStats Bundle::channel_stats() const {
+  return channels_ ? channels_->receivers.stats() : ChannelStats{};
+}
 
 void Bundle::refuse(const std::string& call, const std::string& what) const {
   throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
@@ -44,13 +61,13 @@ int Bundle::poll(bool spinning) {
   for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
   if (Port* const port = router_.port()) [[unlikely]]
     count += spinning ? port->glance(*this) : port->poll(*this);
-  if (!pollers_.empty()) count += poll_others();
+  if (channels_ || !pollers_.empty()) count += poll_others();
   return count;
 }
 
 int Bundle::poll_others() {
   inside_ = Inside::kPoller;
-  int count = 0;
+  int count = channels_ ? channels_->poll() : 0;
   for (std::size_t i = 0; i < pollers_.size(); ++i) count += pollers_[i]->poll();
   return count;
 }
@@ -64,6 +81,7 @@ void Bundle::remove(Poller& poller) noexcept { std::erase(pollers_, &poller); }
 
 bool Bundle::has_message() noexcept {
   if (Port* const port = router_.port(); port != nullptr && port->fetch()) return true;
+  if (channels_ && channels_->has_work()) return true;
   return std::any_of(endpoints_.begin(), endpoints_.end(),
                      [](Endpoint* endpoint) { return endpoint->has_message(); }) ||
          std::any_of(pollers_.begin(), pollers_.end(),

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace am {
 
+struct ChannelStats;
+struct Channels;
 class Endpoint;
 class Poller;
 
@@ -34,7 +37,7 @@ class Bundle {
  public:
   // `router` outlives the bundle. An am::Job is one.
   explicit Bundle(Router& router);
-  ~Bundle();  // its endpoints must be gone
+  ~Bundle();  // its endpoints and channels must be gone
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
 
@@ -83,6 +86,11 @@ class Bundle {
   void add(Poller& poller);
   void remove(Poller& poller) noexcept;
 
+  // The channels of this process (am/channel.h), which are all in one bundle. Throws Error if that
+  // is another one.
+  Channels& channels();
+  ChannelStats channel_stats() const;
+
   const std::vector<Endpoint*>& endpoints() const noexcept { return endpoints_; }
   Router& router() const noexcept { return router_; }
   // Inside poll(): nothing may wait.
@@ -125,6 +133,7 @@ class Bundle {
   // Owned by the bundle's thread.
   std::vector<Endpoint*> endpoints_;
   std::vector<Poller*> pollers_;
+  std::unique_ptr<Channels> channels_;  // made at the first use
   Inside inside_ = Inside::kNothing;
 };
 

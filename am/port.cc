@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "am/bundle.h"
+#include "am/channels.h"
 #include "am/endpoint.h"
 #include "am/far.h"
 #include "am/router.h"
@@ -120,8 +121,18 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
     case Type::kPutDone:
       if (access == nullptr || !one_sided_.take_done(*access)) refuse(from, packet);
       return;
+    case Type::kChannel: {
+      Channels* const channels = router_.channels();
+      if (channels == nullptr) return;  // closed, with the bundle they were in
+      if (access == nullptr || !channels->receivers.take_piece(*access)) refuse(from, packet);
+      return;
+    }
     default: return deliver_message(from, packet);
   }
+}
+
+void Port::arrived(std::uint32_t arrival) {
+  if (Channels* const channels = router_.channels()) channels->receivers.arrived(arrival);
 }
 
 void Port::deliver_message(Rank from, const link::PacketHeader& packet) {

@@ -80,6 +80,7 @@ class Port final : public link::PacketSink {
 
   void resume();
   void deliver(Rank from, const link::PacketHeader& packet) override;
+  void arrived(std::uint32_t arrival) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
   void deliver_message(Rank from, const link::PacketHeader& packet);
   void deliver_late();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "am/types.h"
+#include "shmem/arrivals.h"
 #include "shmem/doorbell.h"
 #include "shmem/fence.h"
 #include "shmem/flag.h"
@@ -16,18 +17,20 @@
 namespace am {
 
 class Port;
+struct Channels;
 
-// The first page of every process's region; behind it lies the segment. All zero at first.
+// The beginning of every process's region; behind it lies the segment. All zero at first.
 struct RegionHeader {
-  static constexpr std::size_t kBytes = 4096;
+  static constexpr std::size_t kBytes = 4096 + sizeof(shmem::ArrivalBoard);
   static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
 
   shmem::Doorbell bell;           // rung by neighbours who have something for this process
   shmem::Flag rounds[kRounds];    // am/barrier.h
   shmem::SharedCounter arrivals;  // ... of rank 0 only
   shmem::Flag released;           // ... of rank 0 only
+  shmem::ArrivalBoard puts;       // on channels
 };
-static_assert(sizeof(RegionHeader) <= RegionHeader::kBytes);
+static_assert(sizeof(RegionHeader) == RegionHeader::kBytes);
 
 // The route to one process. On this node ("near"): its segment is mapped here, its doorbell can be
 // rung. On another ("far"): both are null, and Router::port() leads there.
@@ -83,6 +86,10 @@ class Router {
   // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
   std::uint64_t segment_offset(const void* address) const noexcept;
 
+  // Those of the one bundle that has channels; nullptr: none.
+  Channels* channels() const noexcept { return channels_; }
+  void set_channels(Channels* channels) noexcept { channels_ = channels; }
+
   // A number no other endpoint of this process has had.
   std::uint32_t next_serial() noexcept { return serial_++; }
 
@@ -95,6 +102,7 @@ class Router {
   std::vector<Peer> peers_;             // by rank
   std::unique_ptr<Port> port_;          // closed before the regions go
   std::uint32_t serial_ = 0;
+  Channels* channels_ = nullptr;
 };
 
 }  // namespace am

@@ -123,6 +123,20 @@ bool Endpoint::try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offse
   return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg");
 }
 
+bool Endpoint::try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
+                       void* descriptor, std::uint64_t data, Op& op) {
+  return started(fi_writedata(endpoint_.get(), from.data(), from.size(), descriptor, data, to,
+                              key.base, key.key, &op),
+                 "fi_writedata");
+}
+
+bool Endpoint::try_inject_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
+                              std::uint64_t data) {
+  return started(
+      fi_inject_writedata(endpoint_.get(), from.data(), from.size(), data, to, key.base, key.key),
+      "fi_inject_writedata");
+}
+
 int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   const ssize_t count = fi_cq_read(queue_.get(), events.data(), events.size());
   if (count >= 0) [[likely]]

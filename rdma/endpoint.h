@@ -64,6 +64,14 @@ class Endpoint {
                                std::span<const std::byte> from, void* descriptor, bool delivered,
                                Op& op);
 
+  // Writes to where `key` begins, and then reports `data` at the target as a completion with
+  // FI_REMOTE_CQ_DATA.
+  [[nodiscard]] bool try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
+                             void* descriptor, std::uint64_t data, Op& op);
+  // The same for at most Fabric::inject_bytes(), which may be reused on return.
+  [[nodiscard]] bool try_inject_put(fi_addr_t to, const RemoteKey& key,
+                                    std::span<const std::byte> from, std::uint64_t data);
+
   // Completions that have come, at most events.size(); makes the provider progress. When the next
   // one is a failure: returns -1, and `failure` tells.
   int poll(std::span<fi_cq_data_entry> events, Failure& failure);

@@ -49,6 +49,12 @@ class Fabric {
   // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
   bool has_delivery_complete() const { return delivery_complete_; }
 
+  // The longest write that can tell its target, with 4 bytes at least, that it is complete
+  // (FI_REMOTE_CQ_DATA). 0: there is none.
+  std::size_t max_put() const {
+    return has_rma() && info_->domain_attr->cq_data_size >= 4 ? info_->ep_attr->max_msg_size : 0;
+  }
+
   // One buffer receives many messages (FI_MULTI_RECV).
   bool has_multi_recv() const { return (info_->caps & FI_MULTI_RECV) != 0; }
 

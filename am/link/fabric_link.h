@@ -79,6 +79,9 @@ class FabricLink final : public Link {
   bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from, bool before_packets,
                  Completion& completion) override;
   bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
+  std::size_t max_put() const noexcept override { return has_rma() ? fabric_->max_put() : 0; }
+  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+               std::uint32_t arrival, Completion& completion) override;
   bool prefers_packets() const noexcept override {
     return !fabric_->is_hardware() && !options_.progress_thread;
   }
@@ -100,7 +103,7 @@ class FabricLink final : public Link {
   // Completions (fabric_link_poll.cc).
   bool read_events();
   bool more_events() const noexcept { return events_end_ == static_cast<int>(events_.size()); }
-  void settle_sends();
+  void settle_sends(PacketSink& sink);
   void begin_frame(const fi_cq_data_entry& event);
   void end_frame();
   int deliver_all(PacketSink& sink, bool keeping);
@@ -123,6 +126,8 @@ class FabricLink final : public Link {
     Rank rank = 0;
     std::optional<rdma::Memory> temporary;  // the local side's, where it needs one of its own
   };
+  template <class Start>
+  bool start_access(Rank rank, Completion& completion, Start start);
   Access* take_access(Rank rank, Completion& completion);
   void give_back(Access& access);
   void* local_descriptor(Access& access, std::span<const std::byte> local);

@@ -50,36 +50,56 @@ bool FabricLink::try_write(Rank to, std::uint64_t offset, std::span<const std::b
   return try_write(to, segments_[to] + offset, from, before_packets, completion);
 }
 
-bool FabricLink::try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
-                          Completion& completion) {
-  Access* const access = take_access(from, completion);
+// Runs `start`, which begins an operation that is reported with the access it is given, or says
+// that there is no room.
+template <class Start>
+bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
+  Access* const access = take_access(rank, completion);
   if (access == nullptr) return false;
   try {
-    if (endpoint_.try_read(route(from).address, {at.base, at.key}, 0, to,
-                           local_descriptor(*access, to), access->op)) {
-      return true;
-    }
+    if (start(*access)) return true;
   } catch (const rdma::Error& error) {
-    lose(from, error.what());
+    lose(rank, error.what());
   }
   give_back(*access);
   return false;
 }
 
+bool FabricLink::try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
+                          Completion& completion) {
+  return start_access(from, completion, [&](Access& access) {
+    return endpoint_.try_read(route(from).address, {at.base, at.key}, 0, to,
+                              local_descriptor(access, to), access.op);
+  });
+}
+
 bool FabricLink::try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
                            bool before_packets, Completion& completion) {
-  Access* const access = take_access(to, completion);
-  if (access == nullptr) return false;
+  return start_access(to, completion, [&](Access& access) {
+    return endpoint_.try_write(route(to).address, {at.base, at.key}, 0, from,
+                               local_descriptor(access, from), !before_packets, access.op);
+  });
+}
+
+bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                         std::uint32_t arrival, Completion& completion) {
+  const RemoteKey at = segments_[to] + offset;
+  if (from.size() > fabric_->inject_bytes()) {
+    return start_access(to, completion, [&](Access& access) {
+      return endpoint_.try_put(route(to).address, {at.base, at.key}, from,
+                               local_descriptor(access, from), arrival, access.op);
+    });
+  }
   try {
-    if (endpoint_.try_write(route(to).address, {at.base, at.key}, 0, from,
-                            local_descriptor(*access, from), !before_packets, access->op)) {
-      return true;
+    if (!endpoint_.try_inject_put(route(to).address, {at.base, at.key}, from, arrival)) {
+      return false;
     }
   } catch (const rdma::Error& error) {
     lose(to, error.what());
+    return false;
   }
-  give_back(*access);
-  return false;
+  completion.done(completion);
+  return true;
 }
 
 void FabricLink::complete(const rdma::Op& op) {

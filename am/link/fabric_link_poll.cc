@@ -22,6 +22,11 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+// Of another process. (At the writer sockets reports FI_REMOTE_CQ_DATA, too.)
+bool tells_of_put(const fi_cq_data_entry& event) {
+  return (event.flags & FI_REMOTE_CQ_DATA) != 0 && (event.flags & FI_WRITE) == 0;
+}
+
 // Says that packets are gathered, for as long as it lives.
 class Gathering {
  public:
@@ -69,7 +74,7 @@ int FabricLink::deliver_all(PacketSink& sink, bool keeping) {
   int count = 0;
   do {
     count += deliver_frame(sink, keeping);
-    settle_sends();
+    settle_sends(sink);
   } while (in_frame_ && !(keeping && packet_ != frame_end_ && kept(sink)));
   return count;
 }
@@ -86,10 +91,15 @@ bool FabricLink::read_events() {
   return count > 0;
 }
 
-// Settles completions up to the next frame that has come, which it opens.
-void FabricLink::settle_sends() {
+// Settles completions, and tells of puts, up to the next frame that has come, which it opens.
+void FabricLink::settle_sends(PacketSink& sink) {
   while (!in_frame_ && event_ != events_end_) {
     const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];
+    if (tells_of_put(event)) {
+      ++progress_;
+      sink.arrived(static_cast<std::uint32_t>(event.data));
+      continue;
+    }
     const rdma::Op& op = rdma::Op::of(event.op_context);
     switch (op.kind) {
       case rdma::Op::Kind::kReceive: begin_frame(event); break;

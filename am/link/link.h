@@ -19,6 +19,9 @@ class PacketSink {
   // `packet` is as long as it says, and valid until return. What this throws leaves Link::poll(),
   // which goes on with the next packet when called again.
   virtual void deliver(Rank from, const PacketHeader& packet) = 0;
+  // A try_put() of another process, with this number, is complete: its bytes are there. Called
+  // inside fetch(), too.
+  virtual void arrived(std::uint32_t arrival) = 0;
   // Whether Link::fetch() shall leave it to poll().
   virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
 };
@@ -101,6 +104,11 @@ class Link {
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual bool writes_before_packets() const noexcept = 0;
+  // Writes `from` and then tells the target's sink `arrival`. Done, perhaps before return: `from`
+  // may be reused. At least 1 byte and at most max_put(), which is 0 if there is no such thing.
+  virtual std::size_t max_put() const noexcept = 0;
+  virtual bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                       std::uint32_t arrival, Completion& completion) = 0;
 
   // Lets others access `range`, wherever it is, at least one byte. Memory that is registered
   // already, or was until lately, costs little. Throws Error: no RMA; no bytes; too much would be

@@ -37,6 +37,7 @@ enum class Type : std::uint8_t {
   kGet,       // Access without data; answered by kGot
   kPutDone,   // Access without data
   kGot,       // Access with data
+  kChannel,   // Access with data: a piece of a put on a channel
 };
 // How every packet begins.
 struct PacketHeader {
@@ -108,8 +109,9 @@ static_assert(sizeof(Barrier) == 16);
 // Reading or writing the receiver's segment by its own hand.
 struct Access {
   PacketHeader head;
-  std::uint64_t offset;  // in the process's segment; of kPutDone and kGot: in the operation
-  std::uint64_t number;  // of kStore: offset of the counter; else the operation, to be given back
+  std::uint64_t offset;  // in the process's segment; of kPutDone, kGot, kChannel: in the operation
+  std::uint64_t number;  // of kStore: offset of the counter; of kChannel: which one; else the
+                         // operation, to be given back
 };
 static_assert(sizeof(Access) == 24);
 

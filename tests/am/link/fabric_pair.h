@@ -46,6 +46,9 @@ class Side final : public PacketSink {
   // Numbers that have come, in order. Each was whole.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 
+  // What arrived() was told, in order.
+  const std::vector<std::uint32_t>& arrivals() const { return arrivals_; }
+
   // What deliver() does after it has noted a packet, and what fetch() leaves to poll().
   std::function<void(std::uint64_t number)> on_packet;
   Type kept = Type::kGot;  // none that is sent here
@@ -56,11 +59,13 @@ class Side final : public PacketSink {
   };
 
   void deliver(Rank from, const PacketHeader& packet) override;
+  void arrived(std::uint32_t arrival) override { arrivals_.push_back(arrival); }
   bool keeps(const PacketHeader& packet) const noexcept override { return packet.type == kept; }
 
   std::unique_ptr<std::byte, Free> segment_;
   std::unique_ptr<FabricLink> link_;
   std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint32_t> arrivals_;
 };
 
 // Two that know each other.

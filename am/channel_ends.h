@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "am/channel.h"
+#include "am/channel_phase.h"
+#include "am/link/link.h"
+#include "shmem/arrivals.h"
+
+// What a ReceiveChannel and a SendChannel own. Lives where it is made: others point to it.
+
+namespace am {
+
+class ChannelSenders;
+
+namespace detail {
+
+struct ReceiveEnd {
+  ChannelHandle handle;
+  std::byte* first = nullptr;
+  std::function<void()> callback;
+  ChannelPhase phase;
+  std::uint32_t arrived = 0;  // puts seen, in the count of the sender, if that is on this node
+  std::uint64_t pieces = 0;   // bytes that have come of a put in pieces
+  std::uint64_t callbacks = 0;
+};
+
+struct SendEnd : link::Completion {  // done: one put has left its source
+  struct Source {
+    const std::byte* first = nullptr;
+    Strided shape;
+  };
+
+  const Source& source_of(std::uint64_t put) const noexcept {
+    return sources[(put - first_put) % source_count];
+  }
+  bool near() const noexcept { return target != nullptr; }
+
+  ChannelHandle handle;
+  ChannelSenders* senders = nullptr;
+  Source sources[2];
+  std::uint32_t source_count = 0;
+  std::uint64_t puts = 0;
+  std::uint64_t first_put = 0;  // that sends sources[0], as these are now
+  // To a receiver on this node.
+  std::byte* target = nullptr;                        // its buffer
+  const std::atomic<std::uint64_t>* state = nullptr;  // what it says of the channel
+  shmem::ArrivalSeat seat;
+  std::uint32_t told = 0;  // puts, in the count of all senders that the channel has had
+  // To one on another.
+  std::uint64_t started = 0;    // puts that are on their way
+  std::uint64_t completed = 0;  // puts that have left their source
+  std::uint64_t sent = 0;       // bytes of the one that leaves in pieces
+  bool waiting = false;         // with puts that have not started
+};
+
+// How the network names a channel: the completion data of a put.
+inline constexpr std::uint32_t arrival_of(const ChannelHandle& handle) noexcept {
+  return std::uint32_t{handle.number} << 16 | handle.generation;
+}
+
+// "channel N of rank R (B bytes at O)", for sentences.
+std::string describe(const ChannelHandle& handle);
+
+}  // namespace detail
+}  // namespace am

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "am/channel_ends.h"
+#include "am/router.h"
+#include "shmem/arrivals.h"
+
+namespace am {
+
+class Bundle;
+
+// The receivers' ends of a process: which channel has which number, and what has arrived. Nothing
+// here is proportional to how many channels there are, but the memory.
+//
+// Thread rule: the bundle's.
+class ChannelReceivers {
+ public:
+  explicit ChannelReceivers(Bundle& bundle);
+
+  // Gives `end` a number. Throws Error when there is none left.
+  void open(detail::ReceiveEnd& end);
+  void close(const detail::ReceiveEnd& end) noexcept;
+  void mark(detail::ReceiveEnd& end, const char* call);
+  void arm(detail::ReceiveEnd& end, const char* call);
+
+  // Calls back for what has arrived; returns how many times.
+  int poll() {
+    int count = arrivals_.poll([this](shmem::Arrival arrival) { arrive(arrival); });
+    if (!by_network_.empty() || !due_.empty()) [[unlikely]]
+      count += poll_noted();
+    return count;
+  }
+  bool has_work() noexcept;
+
+  // From the network: a put is complete, or a piece of one has come. Calls nobody back: poll()
+  // does. False: the packet is damaged.
+  void arrived(std::uint32_t arrival) { by_network_.push_back(arrival); }
+  bool take_piece(const link::Access& packet);
+
+  const ChannelStats& stats() const noexcept { return stats_; }
+
+ private:
+  using End = detail::ReceiveEnd;
+
+  End* find(std::uint32_t arrival) noexcept;
+  std::uint16_t take_number();
+  void publish(const End& end) noexcept;
+  void arrive(shmem::Arrival arrival);
+  void arrive(End& end, std::uint32_t puts);
+  int poll_noted();
+  void call(End& end);
+  void wrong(ChannelPhase::Wrong what, const End& end, const char* call);
+  void wrong_stale(std::uint32_t arrival);
+
+  // Constant after construction.
+  Bundle& bundle_;
+  shmem::ArrivalBoard& board_;
+  // Owned by the bundle's thread.
+  shmem::Arrivals arrivals_;
+  std::vector<End*> ends_;                  // by number; nullptr: free
+  std::vector<std::uint16_t> generations_;  // by number: the last one
+  std::deque<std::uint16_t> free_;          // numbers, the longest unused first
+  std::vector<std::uint32_t> by_network_;   // arrivals that poll() has not seen
+  std::vector<std::uint32_t> due_;          // channels to be called back, as arrivals
+  ChannelStats stats_;
+};
+
+}  // namespace am

@@ -1,0 +1,188 @@
+#include "am/channel_senders.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "am/bundle.h"
+#include "am/port.h"
+#include "shmem/error.h"
+
+namespace am {
+namespace {
+
+void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
+
+shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
+  // pairs with: ChannelReceivers::publish() and close()
+  return shmem::Arrival::of(word.load(std::memory_order_acquire));
+}
+
+}  // namespace
+
+ChannelSenders::ChannelSenders(Bundle& bundle)
+    : bundle_(bundle), router_(bundle.router()), seats_(router_.size()) {}
+
+void ChannelSenders::refuse(const char* call, const ChannelHandle& handle,
+                            const std::string& what) const {
+  bundle_.refuse(call, detail::describe(handle) + ": " + what);
+}
+
+void ChannelSenders::open(End& end) {
+  const ChannelHandle& handle = end.handle;
+  if (handle.magic != ChannelHandle::kMagic || handle.generation == 0) {
+    bundle_.refuse("SendChannel",
+                   "this is no handle of a channel; pass the 64 bytes of ReceiveChannel::handle()");
+  }
+  if (handle.rank >= router_.size() || handle.offset > router_.segment_bytes() ||
+      handle.shape.extent() > router_.segment_bytes() - handle.offset) {
+    refuse("SendChannel", handle, "the handle is damaged, or of another job");
+  }
+  end.senders = this;
+  end.done = &left;
+  if (router_.is_near(handle.rank)) open_near(end);
+}
+
+void ChannelSenders::open_near(End& end) {
+  const ChannelHandle& handle = end.handle;
+  const Peer& peer = router_.peer(handle.rank);
+  end.state = &peer.header->puts.states[handle.number];
+  const shmem::Arrival state = state_of(*end.state);
+  if (state.generation != handle.generation) {
+    refuse("SendChannel", handle, "the receiver has closed it; ask it for a new handle");
+  }
+  end.told = state.count;
+  reclaim();
+  try {
+    end.seat = seats_of(handle.rank).take();
+  } catch (const shmem::Error& error) {
+    refuse("SendChannel", handle, error.what());
+  }
+  end.target = peer.segment + handle.offset;
+}
+
+shmem::ArrivalSeats& ChannelSenders::seats_of(Rank rank) {
+  if (!seats_[rank]) {
+    seats_[rank] = std::make_unique<shmem::ArrivalSeats>(router_.peer(rank).header->puts);
+  }
+  return *seats_[rank];
+}
+
+void ChannelSenders::close(End& end) {
+  if (end.near()) {
+    retired_.push_back(
+        {end.handle.rank, end.seat, {end.handle.number, end.handle.generation, end.told}});
+    end.target = nullptr;
+    return;
+  }
+  if (end.completed == end.puts) return;
+  if (bundle_.handling()) {
+    refuse("SendChannel::close", end.handle,
+           "a put has not left its source yet, and a handler or callback may not wait for that");
+  }
+  bundle_.wait_until([&end] { return end.completed == end.puts; });
+}
+
+// Seats whose last word has been seen may say something else.
+void ChannelSenders::reclaim() {
+  std::erase_if(retired_, [this](const Retired& one) {
+    const auto& states = router_.peer(one.rank).header->puts.states;
+    const shmem::Arrival state = state_of(states[one.last.number]);
+    const bool seen = state.generation != one.last.generation || state.count == one.last.count;
+    if (seen) seats_of(one.rank).give_back(one.seat);
+    return seen;
+  });
+}
+
+// Of checked builds: what the receiver says of the channel.
+void ChannelSenders::check(const End& end) const {
+  const shmem::Arrival state = state_of(*end.state);
+  if (state.generation != end.handle.generation) {
+    refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
+  }
+  const bool free = state.number != 0;
+  if (state.count == end.told && free) return;
+  refuse("put", end.handle,
+         state.count == end.told
+             ? "the receiver has not called ready() since the last one"
+             : "the receiver has not been told of the last one yet; wait for its ready()");
+}
+
+void ChannelSenders::put(End& end) {
+  if (end.source_count == 0) [[unlikely]]
+    refuse("put", end.handle, "nothing has been associated; associate() says what to send");
+  if (end.near()) [[likely]]
+    return put_near(end, end.source_of(end.puts));
+  ++end.puts;
+  if (!end.waiting && try_start(end)) return;
+  if (!std::exchange(end.waiting, true)) waiting_.push_back(&end);
+}
+
+void ChannelSenders::put_near(End& end, const End::Source& source) {
+  if constexpr (kChecked) check(end);
+  copy(end.target, end.handle.shape, source.first, source.shape);
+  ++end.puts;
+  end.seat.tell({end.handle.number, end.handle.generation, ++end.told}, router_.fence());
+  router_.notify(end.handle.rank);
+}
+
+// The oldest put that has not started. False: no room now.
+bool ChannelSenders::try_start(End& end) {
+  link::Link& link = router_.port()->link();
+  const End::Source& source = end.source_of(end.started);
+  const std::uint64_t bytes = end.handle.shape.bytes();
+  const bool in_one_write = bytes != 0 && bytes <= link.max_put() && source.shape.is_contiguous() &&
+                            end.handle.shape.is_contiguous();
+  if (!in_one_write) return try_send_pieces(end, source);
+  if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes},
+                    detail::arrival_of(end.handle), end)) {
+    return false;
+  }
+  ++end.started;
+  return true;
+}
+
+bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
+  link::Link& link = router_.port()->link();
+  const std::uint64_t all = end.handle.shape.bytes();
+  do {
+    if (link.congested(end.handle.rank)) return false;
+    const auto bytes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(all - end.sent, link::kMaxData));
+    send_piece(end, source, bytes);
+    end.sent += bytes;
+  } while (end.sent != all);
+  end.sent = 0;
+  ++end.started;
+  ++end.completed;
+  return true;
+}
+
+void ChannelSenders::send_piece(const End& end, const End::Source& source, std::uint32_t bytes) {
+  link::Link& link = router_.port()->link();
+  const link::Access head{{.bytes = static_cast<std::uint16_t>(sizeof head + link::rounded(bytes)),
+                           .type = link::Type::kChannel,
+                           .detail = 0,
+                           .data_bytes = static_cast<std::uint16_t>(bytes),
+                           .handler = 0,
+                           .words = 0},
+                          end.sent,
+                          detail::arrival_of(end.handle)};
+  std::byte* const at = link.claim(end.handle.rank, head.head.bytes);
+  std::memcpy(at, &head, sizeof head);
+  gather(at + sizeof head, source.first, source.shape, end.sent, bytes);
+  link.commit(end.handle.rank);
+}
+
+int ChannelSenders::resume() {
+  int count = 0;
+  for (End* const end : waiting_) {
+    while (end->started != end->puts && try_start(*end)) ++count;
+    end->waiting = end->started != end->puts;
+  }
+  std::erase_if(waiting_, [](const End* end) { return !end->waiting; });
+  return count;
+}
+
+}  // namespace am

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace am {
+
+// Which bytes a transfer takes, from some first one on: runs of equal length at equal distances. A
+// row of a matrix is one run; a column is as many runs as there are rows; a face of a 3-D array is
+// one run, a plane of runs, or runs in both directions. They have an order: run by run, row by row.
+struct Strided {
+  std::uint64_t run = 0;           // bytes of one run
+  std::uint32_t rows = 1;          // runs of a plane
+  std::uint32_t planes = 1;        // planes
+  std::uint64_t row_stride = 0;    // bytes from one run to the next of its plane
+  std::uint64_t plane_stride = 0;  // bytes from one plane to the next
+
+  static constexpr Strided contiguous(std::uint64_t bytes) noexcept { return {.run = bytes}; }
+
+  constexpr std::uint64_t bytes() const noexcept { return run * rows * planes; }
+  // In one piece.
+  constexpr bool is_contiguous() const noexcept {
+    return (rows <= 1 || row_stride == run) && (planes <= 1 || plane_stride == run * rows);
+  }
+  // From the first byte to behind the last; 0 if there is none.
+  constexpr std::uint64_t extent() const noexcept {
+    if (bytes() == 0) return 0;
+    return (planes - 1) * plane_stride + (rows - 1) * row_stride + run;
+  }
+  bool operator==(const Strided&) const = default;
+};
+
+// Copies all bytes of one shape to the bytes of another, in their order. The shapes have equally
+// many bytes and do not overlap. Any thread.
+void copy(std::byte* to, const Strided& to_shape, const std::byte* from, const Strided& from_shape);
+
+// The same with one side in one piece, for `bytes` bytes from byte `at` of the order on.
+void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uint64_t at,
+            std::uint64_t bytes);
+void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::byte* from,
+             std::uint64_t bytes);
+
+}  // namespace am
