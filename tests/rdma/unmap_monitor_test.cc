@@ -71,8 +71,8 @@ TEST_F(Unmapped, munmap_is_told) {
   munmap(memory_ + 4 * kPage, 3 * kPage);
   EXPECT_TRUE(told(pages(4, 3)));
   EXPECT_TRUE(told_nothing());
-  munmap(memory_, kPages * kPage);
-  EXPECT_TRUE(told(pages(0, 16)));
+  munmap(memory_, 4 * kPage);  // the hole may be somebody else's by now
+  EXPECT_TRUE(told(pages(0, 4)));
 }
 
 TEST_F(Unmapped, only_what_is_watched_is_told) {
@@ -140,9 +140,9 @@ TEST_F(Unmapped, what_several_watch_is_told_until_the_last_forgets) {
 TEST_F(Unmapped, memory_mapped_again_is_watched_again) {
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(monitor_->watch(pages(0, 4)));
-    munmap(memory_, 4 * kPage);
-    ASSERT_TRUE(told(pages(0, 4)));
     map(4, memory_);
+    ASSERT_TRUE(told(pages(0, 4)));
+    memory_[0] = std::byte{1};
     if (i % 2 == 0) monitor_->forget(pages(0, 4));
   }
 }
