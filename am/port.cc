@@ -43,7 +43,9 @@ Port::Port(Router& router, std::unique_ptr<link::Link> link, bool progress_threa
       rung_(router.self().header->bell),
       one_sided_(router, *link_),
       transfers_(*link_, one_sided_) {
-  if (progress_thread) progress_.emplace(*link_);
+  if (progress_thread) {
+    progress_.emplace(*link_, [&router] { router.notify(router.rank()); });
+  }
 }
 
 Port::~Port() = default;

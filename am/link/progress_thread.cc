@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace am::link {
 namespace {
@@ -42,7 +43,8 @@ class SignalsBlocked {
 
 }  // namespace
 
-ProgressThread::ProgressThread(Link& link) : link_(link), stop_fd_(make_stop_fd()) {
+ProgressThread::ProgressThread(Link& link, std::function<void()> wake_owner)
+    : link_(link), wake_owner_(std::move(wake_owner)), stop_fd_(make_stop_fd()) {
   const SignalsBlocked blocked;  // the thread inherits it
   thread_ = std::jthread([this](const std::stop_token& stopped) { run(stopped); });
 }
@@ -62,7 +64,9 @@ void ProgressThread::run(const std::stop_token& stopped) {
   while (!stopped.stop_requested()) {
     ppoll(watched, 2, blind ? &kMoment : nullptr, nullptr);
     link_.drive();
-    if (!blind) nanosleep(&kMoment, nullptr);
+    if (blind) continue;  // the owner does not sleep for long either
+    wake_owner_();
+    nanosleep(&kMoment, nullptr);
   }
 }
 

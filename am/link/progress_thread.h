@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <thread>
 
@@ -10,11 +11,14 @@ namespace am::link {
 // Makes a link progress while its owner computes: what others read and write in this process's
 // segment gets done, and what it has sent gets through. Packets wait for the owner's poll.
 //
-// It sleeps until something comes, then leaves the owner a moment to take it.
+// It sleeps until something comes, then leaves the owner a moment to take it. An owner that has
+// just found nothing and goes to sleep on the link's descriptor would not notice what this thread
+// takes from there in between: it has to be woken.
 class ProgressThread {
  public:
-  // `link` outlives the thread, and may be driven by any.
-  explicit ProgressThread(Link& link);
+  // `link` outlives the thread, and may be driven by any. `wake_owner` is called by the thread,
+  // when something may have come, and costs little while the owner is awake.
+  ProgressThread(Link& link, std::function<void()> wake_owner);
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
@@ -23,6 +27,7 @@ class ProgressThread {
   void run(const std::stop_token& stopped);
 
   Link& link_;
+  const std::function<void()> wake_owner_;
   int stop_fd_;  // readable: stop
   std::jthread thread_;
 };
