@@ -1,0 +1,135 @@
+#include "examples/application.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace examples {
+namespace {
+
+using namespace splitc;
+
+struct NamedWay {
+  std::string_view name;
+  Way way;
+};
+constexpr NamedWay kWays[] = {
+    {"messages", Way::kMessages},
+    {"stores", Way::kStores},
+};
+
+// What has been seen of one way.
+struct Result {
+  NamedWay way;
+  double seconds = std::numeric_limits<double>::infinity();  // of the fastest repetition
+  std::uint64_t checksum = 0;
+  bool steady = true;  // every repetition had this checksum
+};
+
+std::vector<Result> asked_for(const Runs& runs) {
+  std::vector<Result> results;
+  for (const NamedWay& way : kWays) {
+    if (runs.with == "all" || runs.with == way.name) results.push_back({way});
+  }
+  return results;
+}
+
+void take_in(Result& result, const Outcome& mine, bool first) {
+  const double seconds = all_reduce_to_all_max(mine.seconds);
+  const std::uint64_t checksum = all_reduce_to_all_add(mine.checksum);
+  result.seconds = std::min(result.seconds, seconds);
+  result.steady &= first || checksum == result.checksum;
+  result.checksum = checksum;
+}
+
+// Says how it went; returns whether that was right.
+bool report(const Result& result, const Runs& runs, std::uint64_t expected) {
+  const bool right = result.steady && result.checksum == expected;
+  std::printf("%-10s%14.3f  %016lx", result.way.name.data(), 1e6 * result.seconds / runs.iterations,
+              result.checksum);
+  if (!right) {
+    std::printf("  WRONG: %016lx is right\n", expected);
+  } else {
+    std::printf(runs.verify ? "  equal to the serial computation\n" : "\n");
+  }
+  return right;
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, Runs& runs) {
+  std::vector<std::string> names{"all"};
+  for (const NamedWay& way : kWays) names.emplace_back(way.name);
+  app.add_option("--with", runs.with, "how to communicate: one way, or all in turn")
+      ->check(CLI::IsMember(names));
+  app.add_option("--iterations", runs.iterations, "iterations")
+      ->check(CLI::Range(1u, 100'000'000u));
+  app.add_option("--repetitions", runs.repetitions, "of all iterations; the fastest counts")
+      ->check(CLI::Range(1u, 1'000'000u));
+  app.add_flag("--verify", runs.verify, "compare with what process 0 computes alone");
+}
+
+void add_option(CLI::App& app, Grid& grid) {
+  app.add_option("--grid", grid, "processes along each dimension, such as 2x2x1; 0x0x0: chosen")
+      ->delimiter('x')
+      ->check(CLI::Range(0u, 1u << 20));
+}
+
+Grid grid_of_all(const Grid& asked) {
+  const std::uint32_t all = procs();
+  if (asked != Grid{}) {
+    if (std::uint64_t{asked[0]} * asked[1] * asked[2] != all) {
+      throw std::runtime_error("--grid " + std::to_string(asked[0]) + "x" +
+                               std::to_string(asked[1]) + "x" + std::to_string(asked[2]) +
+                               " is not a grid of " + std::to_string(all) + " processes");
+    }
+    return asked;
+  }
+  Grid best{all, 1, 1};
+  for (std::uint32_t a = 1; a <= all; ++a) {
+    for (std::uint32_t b = 1; b <= a && a * b <= all; ++b) {
+      if (all % (a * b) != 0) continue;
+      const std::uint32_t c = all / (a * b);
+      if (c <= b && a < best[0]) best = {a, b, c};
+    }
+  }
+  return best;
+}
+
+Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept {
+  return {n * i / pieces, n * (i + 1) / pieces};
+}
+
+std::uint64_t mix(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+double fraction(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
+
+std::uint64_t mark(std::uint64_t place, double value) noexcept {
+  return mix(mix(place) ^ std::bit_cast<std::uint64_t>(value));
+}
+
+int compare(const Runs& runs, const std::function<Outcome(Way)>& solve,
+            const std::function<std::uint64_t()>& solve_alone) {
+  std::vector<Result> results = asked_for(runs);
+  for (std::uint32_t repetition = 0; repetition < runs.repetitions; ++repetition) {
+    for (Result& result : results) take_in(result, solve(result.way.way), repetition == 0);
+  }
+  int wrong = 0;
+  on_one([&] {
+    const std::uint64_t expected = runs.verify ? solve_alone() : results.front().checksum;
+    std::printf("%u iterations, the fastest of %u repetitions\n", runs.iterations,
+                runs.repetitions);
+    std::printf("%-10s%14s  checksum\n", "with", "us/iteration");
+    for (const Result& result : results) wrong += !report(result, runs, expected);
+  });
+  return all_bcast(wrong) == 0 ? 0 : 1;
+}
+
+}  // namespace examples

@@ -1,0 +1,61 @@
+// What the applications have in common: each solves its problem with every way of communicating,
+// and all ways have to give the same bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "examples/command_line.h"
+
+namespace examples {
+
+// By active messages, by counted stores into the memory of others.
+enum class Way : std::uint8_t { kMessages, kStores };
+
+// What the user asks of every application.
+struct Runs {
+  std::string with = "all";       // the name of a way, or all of them in turn
+  std::uint32_t iterations = 20;  // of what the application does over and over
+  std::uint32_t repetitions = 3;  // of all iterations, of which the fastest counts
+  bool verify = false;            // compare with what process 0 computes alone
+};
+void add_options(CLI::App& app, Runs& runs);
+
+// Processes along each of three dimensions.
+using Grid = std::array<std::uint32_t, 3>;
+void add_option(CLI::App& app, Grid& grid);
+// `asked`, or where that is empty the grid of all processes whose largest side is the smallest,
+// with the longer sides first. Throws if `asked` is a grid of more or of fewer processes.
+Grid grid_of_all(const Grid& asked);
+
+// The part of 0 .. n that is piece `i` of `pieces`, which differ in size by one at most.
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+  std::size_t size() const noexcept { return end - begin; }
+};
+Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept;
+
+// Sebastiano Vigna's splitmix64: every bit of the result depends on every bit of x.
+std::uint64_t mix(std::uint64_t x) noexcept;
+// A number from 0 to less than 1 for every x.
+double fraction(std::uint64_t x) noexcept;
+// The sum of these over all numbers, each at its own place, is their checksum. It does not depend
+// on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
+std::uint64_t mark(std::uint64_t place, double value) noexcept;
+
+// Of one process's part of one repetition.
+struct Outcome {
+  double seconds;
+  std::uint64_t checksum;
+};
+
+// Solves the problem in each way asked for, repeating that in turn, and prints on process 0 the
+// time of an iteration and the checksum of each way. `solve` is collective; `solve_alone` runs on
+// process 0 only and returns the checksum of the whole. Returns the exit code: 1 if any two differ.
+int compare(const Runs& runs, const std::function<Outcome(Way)>& solve,
+            const std::function<std::uint64_t()>& solve_alone);
+
+}  // namespace examples

@@ -1,0 +1,79 @@
+// Jacobi's method on a cube of points that continues at its other end: every point becomes the mean
+// of itself and its six neighbours, over and over. Each process has a block, and sends its six
+// outermost layers to its neighbours in every iteration.
+//
+//   ./run jacobi3d                                              every way of communicating
+//   ./run -n 2 jacobi3d --size 32 --grid 1x1x2 --with stores    one
+//   ./run -n 8 --nodes 2 jacobi3d --verify
+//
+// Prints the time of an iteration and a checksum of the values that all leave. Exit code 1 if the
+// checksums of two ways differ, or with --verify from that of a serial computation.
+
+#include <cstdio>
+
+#include "examples/jacobi3d/halo.h"
+
+namespace jacobi3d {
+namespace {
+
+using namespace splitc;
+using examples::Way;
+
+constexpr std::size_t kMaxSize = 2000;
+
+std::unique_ptr<Halo> make_halo(Way way, Block& block) {
+  switch (way) {
+    case Way::kMessages: return with_messages(block);
+    default: return with_stores(block);
+  }
+}
+
+examples::Outcome solve(Way way, const Decomposition& whole, std::uint32_t iterations) {
+  Block block(whole);
+  const auto halo = make_halo(way, block);
+  barrier();
+  const double start = get_seconds();
+  for (std::uint32_t i = 0; i < iterations; ++i) {
+    halo->exchange(i % 2);
+    block.step(i % 2);
+  }
+  barrier();
+  const double seconds = get_seconds() - start;
+  return {seconds, block.checksum(iterations % 2)};
+}
+
+int program(Args args) {
+  std::size_t size = 48;
+  Grid grid{};
+  examples::Runs runs;
+  CLI::App app("Jacobi's method on a cube of points, by three ways of communicating.", "jacobi3d");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--size", size, "points along each dimension")->check(CLI::Range(kMaxSize));
+  examples::add_option(app, grid);
+  examples::add_options(app, runs);
+  if (!examples::parse(app, args)) return 0;
+
+  grid = examples::grid_of_all(grid);
+  for (const std::uint32_t along : grid) {
+    if (along > size) {
+      throw std::runtime_error("jacobi3d: --size " + std::to_string(size) + " has no points for " +
+                               std::to_string(along) + " processes along a dimension");
+    }
+  }
+  const Decomposition whole(size, grid);
+  on_one([&] {
+    const Size block = whole.size(0);
+    std::printf("%u processes as %u x %u x %u, blocks of %zu x %zu x %zu points\n", procs(),
+                grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+  });
+  return examples::compare(
+      runs, [&](Way way) { return solve(way, whole, runs.iterations); },
+      [&] { return serial_checksum(size, runs.iterations); });
+}
+
+}  // namespace
+}  // namespace jacobi3d
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [](splitc::Args args) { return jacobi3d::program(args); });
+}

@@ -1,0 +1,40 @@
+#include "examples/matmul3d/kernel.h"
+
+#include <algorithm>
+
+namespace matmul3d {
+namespace {
+
+// One row of a product, four steps of its depth at a time.
+void multiply_row(const double* a, const Operand& b, std::size_t depth, std::size_t columns,
+                  double* __restrict row) noexcept {
+  std::fill_n(row, columns, 0.0);
+  std::size_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const double* const b0 = b.numbers + k * b.stride;
+    const double* const b1 = b0 + b.stride;
+    const double* const b2 = b1 + b.stride;
+    const double* const b3 = b2 + b.stride;
+    for (std::size_t j = 0; j < columns; ++j) {
+      double sum = row[j] + a[k] * b0[j];
+      sum += a[k + 1] * b1[j];
+      sum += a[k + 2] * b2[j];
+      row[j] = sum + a[k + 3] * b3[j];
+    }
+  }
+  for (; k < depth; ++k) {
+    const double* const b0 = b.numbers + k * b.stride;
+    for (std::size_t j = 0; j < columns; ++j) row[j] += a[k] * b0[j];
+  }
+}
+
+}  // namespace
+
+void multiply(const Operand& a, const Operand& b, std::size_t rows, std::size_t depth,
+              std::size_t columns, double* product) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) {
+    multiply_row(a.numbers + i * a.stride, b, depth, columns, product + i * columns);
+  }
+}
+
+}  // namespace matmul3d
