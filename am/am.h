@@ -31,3 +31,4 @@
 #include "am/stats.h"
 #include "am/token.h"
 #include "am/types.h"
+#include "am/zero_copy.h"

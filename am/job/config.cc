@@ -24,13 +24,14 @@ constexpr std::size_t kMinSecret = 8;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
+constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kProgress = "SPLITC_PROGRESS";
 constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 13> kSettings{{
+constexpr std::array<Setting, 14> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -50,6 +51,10 @@ constexpr std::array<Setting, 13> kSettings{{
     {"SPLITC_RMA", "0 or 1", "1",
      "0 reads and writes the memory of other nodes by messages, even where the network could do it "
      "itself.",
+     false},
+    {kCrossMemory, "auto or off", "auto",
+     "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
+     "kernel, where that is allowed; off: by messages.",
      false},
     {kRendezvous, "host:port", "none",
      "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
@@ -122,6 +127,14 @@ bool read_progress() {
     refuse(kProgress, text, "no way to make progress", "write poll or thread");
   }
   return text == "thread";
+}
+
+bool read_cross_memory() {
+  const auto text = value_of(kCrossMemory).value_or("auto");
+  if (text != "auto" && text != "off") {
+    refuse(kCrossMemory, text, "no way to reach memory", "write auto or off");
+  }
+  return text == "auto";
 }
 
 WaitPolicy read_wait() {
@@ -294,6 +307,7 @@ Config read_config() {
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
   config.progress_thread = read_progress();
   config.rma = read_switch("SPLITC_RMA", "1");
+  config.cross_memory = read_cross_memory();
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);

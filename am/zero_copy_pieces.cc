@@ -1,0 +1,90 @@
+// Transfers by messages, and the messages themselves.
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/zero_copy_engine.h"
+
+namespace am::zero_copy {
+
+bool Engine::try_whole(Operation& operation) {
+  const Whole whole{operation.remote.slot, operation.remote.generation};
+  if (!wire_.try_request_medium<&on_whole>(operation.peer,
+                                           operation.end.memory().first(operation.bytes), whole)) {
+    return false;
+  }
+  ++sent_;
+  ++stats_.messages;
+  through(operation);
+  return true;
+}
+
+bool Engine::try_pieces(Operation& operation) {
+  do {
+    const std::size_t bytes =
+        std::min<std::size_t>(operation.bytes - operation.moved, max_medium());
+    const Piece piece{operation.remote_op, 0, operation.moved};
+    if (!wire_.try_request_medium<&on_piece>(
+            operation.peer, operation.end.memory().subspan(operation.moved, bytes), piece)) {
+      return false;
+    }
+    ++sent_;
+    operation.moved += bytes;
+  } while (operation.moved != operation.bytes);
+  ++stats_.messages;
+  through(operation);
+  return true;
+}
+
+bool Engine::try_announce(Operation& operation) {
+  std::span<const std::byte> along;
+  if (operation.announcement.along) along = operation.end.memory();
+  if (!wire_.try_request_medium<&on_announcement>(operation.peer, along, operation.announcement)) {
+    return false;
+  }
+  ++sent_;
+  give_back(operation);  // the receiver tells how it ends
+  return true;
+}
+
+// --- Handlers
+
+void Engine::on_control(OneWay message, Control control) {
+  static_cast<Wire&>(message.endpoint()).engine.arrived_.push_back({message.source(), control});
+}
+
+void Engine::on_piece(OneWay message, std::span<const std::byte> bytes, Piece piece) {
+  Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
+  Operation& receiving = engine.operation(piece.op, message.source());
+  const std::span<std::byte> to = receiving.end.memory().first(receiving.bytes);
+  if (piece.offset > to.size() || bytes.size() > to.size() - piece.offset) {
+    engine.router_.fatal("poll: a piece of rank " + std::to_string(message.source()) +
+                         " lies outside the buffer it is for; all programs of a job must be built "
+                         "from the same Splitphase");
+  }
+  if (!bytes.empty()) std::memcpy(to.data() + piece.offset, bytes.data(), bytes.size());
+  receiving.moved += bytes.size();
+  if (receiving.moved == receiving.bytes) engine.through(receiving);
+}
+
+void Engine::on_whole(OneWay message, std::span<const std::byte> bytes, Whole whole) {
+  Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
+  const Control control{.verb = Verb::kPut,
+                        .put = true,
+                        .slot = whole.slot,
+                        .generation = whole.generation,
+                        .bytes = bytes.size()};
+  Slot* const slot = engine.find(message.source(), control);
+  if (slot == nullptr) return;
+  const End end = engine.slots_.begin(*slot);
+  if (!bytes.empty()) std::memcpy(end.memory().data(), bytes.data(), bytes.size());
+  engine.finish(end, bytes.size(), message.source(), false);
+}
+
+void Engine::on_announcement(OneWay message, std::span<const std::byte> bytes,
+                             Announcement announcement) {
+  Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
+  engine.take_announcement(message.source(), bytes, announcement);
+}
+
+}  // namespace am::zero_copy

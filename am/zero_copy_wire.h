@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "am/link/link.h"
+#include "am/types.h"
+
+// What the zero-copy engines of two processes say to each other: the arguments of messages between
+// endpoints of their own, near and far alike.
+
+namespace am::zero_copy {
+
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};  // no operation, no buffer
+
+// Who starts a transfer is its initiator; the process of the other buffer is the owner.
+enum class Verb : std::uint8_t {
+  kGet,      // initiator: move `bytes` from buffer {slot, generation} to `address`, of `key`
+  kPut,      // initiator: the other way round
+  kSend,     // owner of a destination: send pieces for its operation `slot`
+  kDone,     // owner: operation `op` is through; with a key: use it next time
+  kRefused,  // owner: it is not, see Refusal
+  kMoved,    // initiator, or who was sent a request: `bytes` were moved from or to the buffer
+  kRevoke,   // owner: forget the key of the buffer
+  kRevoked,  // initiator: forgotten, and nothing is under way with it
+};
+
+enum class Refusal : std::uint8_t { kNone, kStale, kDeregistered, kTooSmall };
+
+struct Control {
+  Verb verb;
+  bool put = false;  // of kMoved and kRefused: what it was
+  Refusal why = Refusal::kNone;
+  bool has_key = false;
+  std::uint32_t op = kNone;  // of the initiator
+  std::uint32_t slot = kNone;
+  std::uint32_t generation = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;  // of kRefused: the bytes of the buffer
+  link::RemoteKey key{};
+};
+static_assert(std::is_trivially_copyable_v<Control> && sizeof(Control) <= kMaxArgumentBytes);
+
+// With a part of the bytes, or all of them, as payload.
+struct Piece {
+  std::uint32_t op;  // of the receiver
+  std::uint32_t unused;
+  std::uint64_t offset;
+};
+
+// With all bytes of a put.
+struct Whole {
+  std::uint32_t slot;
+  std::uint32_t generation;
+};
+
+// A request with a payload that lies in a buffer of the sender, or comes along.
+struct Announcement {
+  static constexpr std::size_t kArgumentBytes = 32;
+
+  std::uint32_t slot;
+  std::uint32_t generation;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  HandlerIndex handler;
+  std::uint8_t words;
+  bool along;
+  std::uint8_t unused[5];
+  std::byte arguments[kArgumentBytes];
+};
+static_assert(sizeof(Announcement) <= kMaxArgumentBytes);
+
+}  // namespace am::zero_copy
