@@ -28,11 +28,13 @@ class OneSided {
   // As link::Link's: false means that there is no room now. Memory and completion live until done.
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                 link::Completion& completion);
-  // Done: visible at the target; or with `before_packets`, which needs writes_before_packets(),
-  // that `from` may be reused.
+  // Done: visible at the target; or with `before_packets`, which needs
+  // writes_before_packets(bytes), that `from` may be reused.
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, link::Completion& completion);
-  bool writes_before_packets() const noexcept { return rma_ && link_.writes_before_packets(); }
+  bool writes_before_packets(std::size_t bytes) const noexcept {
+    return rma_ && link_.writes_before_packets(bytes);
+  }
 
   // Starts what could not be sent before; call it with every poll.
   void resume();

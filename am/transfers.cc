@@ -57,7 +57,7 @@ Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
 }
 
 bool Transfers::try_start(Transfer& transfer) {
-  const bool in_order = one_sided_.writes_before_packets();
+  const bool in_order = one_sided_.writes_before_packets(transfer.data.size());
   if (!one_sided_.try_write(transfer.to, transfer.offset, transfer.data, in_order, transfer)) {
     return false;
   }
@@ -66,9 +66,7 @@ bool Transfers::try_start(Transfer& transfer) {
 }
 
 void Transfers::send_packet(Transfer& transfer) {
-  std::byte* const at = link_.claim(transfer.to, transfer.packet_bytes);
-  std::memcpy(at, transfer.packet.data(), transfer.packet_bytes);
-  link_.commit(transfer.to);
+  link_.send(transfer.to, std::span(transfer.packet).first(transfer.packet_bytes));
   transfer.packet_sent = true;
 }
 

@@ -63,6 +63,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       cookie_(std::random_device()()),
       cookies_(options.size),
       segments_(options.size),
+      longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
       routes_(options.size),
       endpoint_(
           *fabric_,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@
 #include "rdma/endpoint.h"
 #include "rdma/fabric.h"
 #include "rdma/memory.h"
+#include "rdma/registration_cache.h"
+#include "rdma/unmap_monitor.h"
 
 namespace am::link {
 
@@ -45,6 +48,8 @@ class FabricLink final : public Link {
     bool use_rma = true;           // where the network has it
     bool progress_thread = false;  // the network goes on while nobody polls
     bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
+    // For tests: as if the provider read and wrote no more than that at a time.
+    std::size_t longest_access = std::numeric_limits<std::size_t>::max();
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
   };
@@ -78,7 +83,10 @@ class FabricLink final : public Link {
                 Completion& completion) override;
   bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from, bool before_packets,
                  Completion& completion) override;
-  bool writes_before_packets() const noexcept override { return fabric_->write_before_send(); }
+  RegistrationStats registration_stats() const override;
+  bool writes_before_packets(std::size_t bytes) const noexcept override {
+    return fabric_->write_before_send() && bytes <= longest_access_;
+  }
   std::size_t max_put() const noexcept override { return has_rma() ? fabric_->max_put() : 0; }
   bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                std::uint32_t arrival, Completion& completion) override;
@@ -116,6 +124,7 @@ class FabricLink final : public Link {
   [[noreturn]] void give_up(const std::string& sentence) const;
 
   // One-sided access (fabric_link_access.cc).
+  enum class How : std::uint8_t { kRead, kWrite, kWriteBeforePackets };
   struct Access {
     static Access& of(const rdma::Op& op) noexcept {
       return reinterpret_cast<Access&>(const_cast<rdma::Op&>(op));  // its first member
@@ -124,15 +133,31 @@ class FabricLink final : public Link {
     rdma::Op op{rdma::Op::Kind::kAccess};
     Completion* completion = nullptr;
     Rank rank = 0;
-    std::optional<rdma::Memory> temporary;  // the local side's, where it needs one of its own
+    std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
+    void* descriptor = nullptr;                       // of local memory
+    // What follows when the operation is complete: nothing, unless all together is too long for
+    // one.
+    std::span<std::byte> rest;  // local
+    RemoteKey at{};             // where the rest begins
+    How how = How::kRead;
   };
   template <class Start>
   bool start_access(Rank rank, Completion& completion, Start start);
+  bool try_access(Rank rank, const RemoteKey& at, std::span<const std::byte> local, How how,
+                  Completion& completion);
+  bool try_next_piece(Access& access);
+  void go_on(Access& access);
+  void go_on_with_unfinished();
   Access* take_access(Rank rank, Completion& completion);
   void give_back(Access& access);
-  void* local_descriptor(Access& access, std::span<const std::byte> local);
   void complete(const rdma::Op& op);
   Rank rank_of(const rdma::Op& op) const;
+
+  // Memory outside the segment (fabric_link_memory.cc).
+  class Registered;
+  void* local_descriptor(Access& access, std::span<const std::byte> local);
+  bool in_segment(std::span<const std::byte> range) const noexcept;
+  rdma::RegistrationCache& registrations();
 
   // Constant after construction, or after introduce().
   const Options options_;
@@ -142,6 +167,7 @@ class FabricLink final : public Link {
   std::vector<std::byte> addresses_;    // by rank, address_bytes_ each
   std::vector<std::uint32_t> cookies_;  // by rank
   std::vector<RemoteKey> segments_;     // by rank
+  const std::size_t longest_access_;    // in one operation
   // Owned by whoever is inside.
   std::vector<std::unique_ptr<Route>> routes_;  // by rank
   std::vector<Route*> unsent_;                  // those with something to send
@@ -161,8 +187,13 @@ class FabricLink final : public Link {
   std::optional<std::string> lost_;  // what to say of the first process that could not be reached
   std::optional<Rank> lost_rank_;    // which it is, once known
   std::int64_t lost_ns_ = 0;         // since when
+  // From the first memory on that is registered.
+  std::optional<rdma::UserfaultMonitor> monitor_;
+  std::string no_monitor_;  // why there is none
+  std::optional<rdma::RegistrationCache> registrations_;
   std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever under way together
   std::vector<Access*> free_accesses_;
+  std::vector<Access*> unfinished_;  // those whose next piece has found no room
   // In the order in which they are made; closed the other way round.
   rdma::Endpoint endpoint_;
   std::optional<rdma::Memory> segment_;

@@ -1,6 +1,7 @@
 // One-sided access.
 
-#include <rdma/fi_domain.h>
+#include <algorithm>
+#include <utility>
 
 #include "am/link/fabric_link.h"
 #include "rdma/error.h"
@@ -20,24 +21,14 @@ FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
   free_accesses_.pop_back();
   access->completion = &completion;
   access->rank = rank;
+  access->at = segments_[rank];
   return access;
 }
 
 void FabricLink::give_back(Access& access) {
-  access.temporary.reset();
+  access.use.reset();
+  access.rest = {};
   free_accesses_.push_back(&access);
-}
-
-// What `local` is passed with. Memory outside the segment is registered for this access alone.
-void* FabricLink::local_descriptor(Access& access, std::span<const std::byte> local) {
-  if (!fabric_->needs_local_keys()) return nullptr;
-  const std::byte* const first = options_.segment.data();
-  if (local.data() >= first && local.data() + local.size() <= first + options_.segment.size()) {
-    return segment_->descriptor();
-  }
-  const std::span<std::byte> range(const_cast<std::byte*>(local.data()), local.size());
-  access.temporary.emplace(*fabric_, range, FI_READ | FI_WRITE, &endpoint_.fid());
-  return access.temporary->descriptor();
 }
 
 bool FabricLink::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
@@ -67,18 +58,51 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
 
 bool FabricLink::try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
                           Completion& completion) {
-  return start_access(from, completion, [&](Access& access) {
-    return endpoint_.try_read(route(from).address, {at.base, at.key}, 0, to,
-                              local_descriptor(access, to), access.op);
-  });
+  return try_access(from, at, to, How::kRead, completion);
 }
 
 bool FabricLink::try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
                            bool before_packets, Completion& completion) {
-  return start_access(to, completion, [&](Access& access) {
-    return endpoint_.try_write(route(to).address, {at.base, at.key}, 0, from,
-                               local_descriptor(access, from), !before_packets, access.op);
+  const How how = before_packets ? How::kWriteBeforePackets : How::kWrite;
+  return try_access(to, at, from, how, completion);
+}
+
+bool FabricLink::try_access(Rank rank, const RemoteKey& at, std::span<const std::byte> local,
+                            How how, Completion& completion) {
+  return start_access(rank, completion, [&](Access& access) {
+    access.descriptor = local_descriptor(access, local);
+    access.rest = {const_cast<std::byte*>(local.data()), local.size()};
+    access.at = at;
+    access.how = how;
+    return try_next_piece(access);
   });
+}
+
+bool FabricLink::try_next_piece(Access& access) {
+  const fi_addr_t peer = route(access.rank).address;
+  const rdma::RemoteKey at{access.at.base, access.at.key};
+  const std::span<std::byte> piece =
+      access.rest.first(std::min(access.rest.size(), longest_access_));
+  const bool started = access.how == How::kRead
+                           ? endpoint_.try_read(peer, at, 0, piece, access.descriptor, access.op)
+                           : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
+                                                 access.how == How::kWrite, access.op);
+  if (!started) return false;
+  access.rest = access.rest.subspan(piece.size());
+  access.at = access.at + piece.size();
+  return true;
+}
+
+void FabricLink::go_on(Access& access) {
+  try {
+    if (!try_next_piece(access)) unfinished_.push_back(&access);
+  } catch (const rdma::Error& error) {
+    lose(access.rank, error.what());
+  }
+}
+
+void FabricLink::go_on_with_unfinished() {
+  for (Access* const access : std::exchange(unfinished_, {})) go_on(*access);
 }
 
 bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
@@ -104,6 +128,8 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
 
 void FabricLink::complete(const rdma::Op& op) {
   Access& access = Access::of(op);
+  if (!access.rest.empty()) [[unlikely]]
+    return go_on(access);
   Completion& completion = *access.completion;
   give_back(access);
   completion.done(completion);

@@ -46,6 +46,7 @@ int FabricLink::poll(PacketSink& sink) {
   if (lost_) [[unlikely]]
     look_at_lost();
   if (!unsent_.empty()) flush();
+  if (!unfinished_.empty()) go_on_with_unfinished();
   int count = 0;
   for (int round = 0; round < kRounds; ++round) {
     if (!in_frame_ && !read_events()) break;
@@ -62,6 +63,7 @@ bool FabricLink::fetch(PacketSink& sink) {
   if (lost_) [[unlikely]]
     look_at_lost();
   if (!unsent_.empty()) flush();
+  if (!unfinished_.empty()) go_on_with_unfinished();
   while (!in_frame_ && read_events()) deliver_all(sink, true);
   if (in_frame_) deliver_all(sink, true);
   if (in_frame_) endpoint_.drive();  // the provider goes on while a packet is kept
@@ -170,7 +172,7 @@ void FabricLink::end_frame() {
 }
 
 std::int64_t FabricLink::patience_ns() const noexcept {
-  if (!unsent_.empty()) return kLookNs;
+  if (!unsent_.empty() || !unfinished_.empty()) return kLookNs;
   return lost_ ? kGraceNs / 4 : -1;
 }
 
@@ -190,7 +192,11 @@ void FabricLink::failed(const rdma::Failure& failure) {
   if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
     give_up("rank " + std::to_string(rank) + " refused an access to its memory: " + why);
   }
-  lose(rank, why);
+  const bool not_segment = failure.op->kind == rdma::Op::Kind::kAccess &&
+                           Access::of(*failure.op).at.key != segments_[rank].key;
+  // Some providers answer such an access by ending the connection.
+  lose(rank,
+       why + (not_segment ? ", or the access was to memory that is not registered there" : ""));
 }
 
 // A receive that breaks off, such as when its sender dies, does not say whose it was; what is sent

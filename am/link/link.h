@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,9 +44,13 @@ struct RemoteKey {
 static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16);
 
 // Memory of this process that others can read and write by its key, for as long as this lives.
-// It ends before the link does; and when nobody uses the key any more: an access of another process
-// that comes later ends the job, with a sentence. (This process's own accesses may still be under
-// way: they hold what they need.) The memory stays mapped until then.
+// It ends before the link does. The memory stays mapped until then, and longer for accesses of this
+// process that are under way: those hold what else they need.
+//
+// It ends when nobody else uses the key any more. An access that comes later is an error, which
+// ends the job with a sentence that the accessing process says (over udp;ofi_rxd and shm of
+// libfabric 1.17, which do not answer it, it stays under way); but as memory may be kept registered
+// for its next use, it may as well reach what is in that memory now. After revoke() it does not.
 class Registration {
  public:
   virtual ~Registration() = default;
@@ -55,12 +60,26 @@ class Registration {
   std::span<std::byte> range() const noexcept { return range_; }  // as it was asked for
   RemoteKey key() const noexcept { return key_; }                 // of its first byte
 
+  // The key shall not be good for anything when this has ended. (Except where other memory that
+  // others can access has this in it: the segment, a registration that goes on.)
+  virtual void revoke() noexcept = 0;
+
  protected:
   Registration(std::span<std::byte> range, RemoteKey key) noexcept : range_(range), key_(key) {}
 
  private:
   const std::span<std::byte> range_;
   const RemoteKey key_;
+};
+
+// What a process has registered, the segment left out.
+struct RegistrationStats {
+  std::size_t used = 0;    // registrations that somebody needs now
+  std::size_t kept = 0;    // others
+  std::size_t bytes = 0;   // of both
+  std::uint64_t hits = 0;  // uses of memory that was registered already
+  std::uint64_t misses = 0;
+  std::string not_kept;  // why kept is always 0; "": it is not
 };
 
 // What Active Messages need from a way of reaching the processes of other nodes.
@@ -78,6 +97,11 @@ class Link {
   virtual std::byte* claim(Rank to, std::uint32_t bytes) = 0;
   // The packet leaves now, or with the next poll() if others have left just before.
   virtual void commit(Rank to) = 0;
+  // Both, for a packet that is made elsewhere.
+  void send(Rank to, std::span<const std::byte> packet) {
+    std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
+    commit(to);
+  }
   // Sends now what gathers, for callers who will not poll soon. False: there was no room for all.
   virtual bool push() = 0;
   // So much waits to leave for `to` that what can wait should: poll first.
@@ -100,10 +124,10 @@ class Link {
   virtual bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         Completion& completion) = 0;
   // Done: visible at the target. With `before_packets` done means only that `from` may be reused,
-  // and that packets committed from now on arrive later; only if writes_before_packets().
+  // and that packets committed from now on arrive later; only if writes_before_packets(bytes).
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
-  virtual bool writes_before_packets() const noexcept = 0;
+  virtual bool writes_before_packets(std::size_t bytes) const noexcept = 0;
   // Writes `from` and then tells the target's sink `arrival`. Done, perhaps before return: `from`
   // may be reused. At least 1 byte and at most max_put(), which is 0 if there is no such thing.
   virtual std::size_t max_put() const noexcept = 0;
@@ -120,6 +144,7 @@ class Link {
                         Completion& completion) = 0;
   virtual bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
+  virtual RegistrationStats registration_stats() const = 0;
   // Its one-sided access costs a message each, which the target answers when it polls: small ones
   // had better be sent together, as packets.
   virtual bool prefers_packets() const noexcept = 0;

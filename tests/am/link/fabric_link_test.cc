@@ -140,14 +140,14 @@ TEST_P(Packets, go_beside_reads_and_writes) {
 
 // As with hardware that wants every local buffer registered.
 TEST_P(Packets, and_accesses_can_do_with_registered_memory_only) {
-  Pair pair(GetParam(), true);
+  Pair pair(GetParam(), {.local_keys = true});
   for (std::uint64_t i = 0; i < 100; ++i) pair.a.send(1, i, 100);
   read_and_write(pair);
   pair.poll_until([&] { return pair.b.numbers().size() == 100; });
 }
 
 TEST_P(Packets, go_without_access_to_memory) {
-  Pair pair(GetParam(), false, false);
+  Pair pair(GetParam(), {.use_rma = false});
   EXPECT_FALSE(pair.a.link().has_rma());
   for (std::uint64_t i = 0; i < 10; ++i) pair.a.send(1, i, 100);
   pair.poll_until([&] { return pair.b.numbers().size() == 10; });

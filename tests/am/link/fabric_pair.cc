@@ -23,16 +23,17 @@ std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool loca
   return std::make_unique<rdma::Fabric>(options, ways.front().way);
 }
 
-Side::Side(const std::string& provider, Rank rank, bool local_keys, bool use_rma)
+Side::Side(const std::string& provider, Rank rank, const Options& options)
     : segment_(static_cast<std::byte*>(::operator new (kSegment, std::align_val_t{4096}))) {
   std::ranges::fill(segment(), std::byte{0});
   link_ = std::make_unique<FabricLink>(
-      open_fabric(provider, local_keys),
+      open_fabric(provider, options.local_keys),
       FabricLink::Options{.rank = rank,
                           .size = 4,
                           .peers = 3,
                           .segment = segment(),
-                          .use_rma = use_rma,
+                          .use_rma = options.use_rma,
+                          .longest_access = options.longest_access,
                           .fatal = [](const std::string& sentence) { throw Fatal(sentence); }});
 }
 
@@ -58,8 +59,8 @@ void Side::deliver(Rank, const PacketHeader& head) {
   if (on_packet) on_packet(packet.number);
 }
 
-Pair::Pair(const std::string& provider, bool local_keys, bool use_rma)
-    : a(provider, 0, local_keys, use_rma), b(provider, 1, local_keys, use_rma) {
+Pair::Pair(const std::string& provider, const Side::Options& options)
+    : a(provider, 0, options), b(provider, 1, options) {
   a.link().introduce(1, b.link().card());
   b.link().introduce(0, a.link().card());
 }

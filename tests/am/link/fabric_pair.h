@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -35,8 +36,16 @@ class Side final : public PacketSink {
  public:
   static constexpr std::size_t kSegment = 1 << 20;
 
+  // As if provider and job were so.
+  struct Options {
+    bool local_keys = false;  // the provider needs local memory registered
+    bool use_rma = true;
+    std::size_t longest_access = std::numeric_limits<std::size_t>::max();
+  };
+
   // Opens its own fabric. One of two ranks, or more that do not exist.
-  Side(const std::string& provider, Rank rank, bool local_keys = false, bool use_rma = true);
+  Side(const std::string& provider, Rank rank) : Side(provider, rank, Options()) {}
+  Side(const std::string& provider, Rank rank, const Options& options);
 
   FabricLink& link() { return *link_; }
   std::span<std::byte> segment() { return {segment_.get(), kSegment}; }
@@ -70,7 +79,7 @@ class Side final : public PacketSink {
 
 // Two that know each other.
 struct Pair {
-  explicit Pair(const std::string& provider, bool local_keys = false, bool use_rma = true);
+  explicit Pair(const std::string& provider, const Side::Options& options = {});
   // Polls both until `condition` holds.
   template <class Condition>
   void poll_until(Condition&& condition) {

@@ -1,0 +1,251 @@
+// FabricLink alone: access to registered memory outside the segment, over every provider.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/am/link/fabric_pair.h"
+#include "tests/support/seed.h"
+
+namespace am::link {
+namespace {
+
+using test::Fatal;
+using test::Pair;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+struct Flag : Completion {
+  Flag() {
+    done = [](Completion& completion) { ++static_cast<Flag&>(completion).times; };
+  }
+  int times = 0;
+};
+
+std::vector<std::byte> noise(std::size_t bytes) {
+  static std::mt19937_64 random(::test::seed());
+  std::vector<std::byte> made(bytes);
+  for (std::byte& b : made) b = static_cast<std::byte>(random());
+  return made;
+}
+
+class Registered : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { open({}); }
+  void open(const test::Side::Options& options) {
+    registration_ = nullptr;
+    pair_.reset();
+    pair_.emplace(GetParam(), options);
+    if (!a().has_rma()) GTEST_SKIP() << "no RMA";
+  }
+
+  FabricLink& a() { return pair_->a.link(); }
+  FabricLink& b() { return pair_->b.link(); }
+
+  // By a, of memory that b has registered.
+  void read(const RemoteKey& at, std::span<std::byte> to) {
+    Flag done;
+    pair_->poll_until([&] { return a().try_read(1, at, to, done); });
+    pair_->poll_until([&] { return done.times != 0; });
+    EXPECT_EQ(done.times, 1);
+  }
+  void write(const RemoteKey& at, std::span<const std::byte> from) {
+    Flag done;
+    pair_->poll_until([&] { return a().try_write(1, at, from, false, done); });
+    pair_->poll_until([&] { return done.times != 0; });
+    EXPECT_EQ(done.times, 1);
+  }
+  // Sizes of all kinds, at odd places, with guards around them.
+  void write_and_read_back() {
+    for (const std::size_t bytes : {1, 7, 8, 9, 64, 200, 4096, 12'345, 100'000, 1'000'001}) {
+      SCOPED_TRACE(bytes);
+      const std::vector<std::byte> sent = noise(bytes);
+      std::vector<std::byte> target = noise(bytes + 32), back = noise(bytes + 32);
+      std::vector<std::byte> target_wanted = target, back_wanted = back;
+      std::ranges::copy(sent, target_wanted.begin() + 13);
+      std::ranges::copy(sent, back_wanted.begin() + 5);
+      const auto registration = b().register_memory(target);
+      write(registration->key() + 13, sent);
+      EXPECT_TRUE(target == target_wanted);
+      read(registration->key() + 13, std::span(back).subspan(5, bytes));
+      EXPECT_TRUE(back == back_wanted);
+    }
+  }
+  // What the job ends with.
+  template <class Access>
+  std::string last_words(Access&& access) {
+    try {
+      access();
+    } catch (const Fatal& fatal) {
+      return fatal.what();
+    }
+    return "none";
+  }
+  // These providers of libfabric 1.17 never answer an access that they refuse.
+  bool is_silent() const {
+    return GetParam() == std::string("shm") || GetParam() == std::string("udp;ofi_rxd");
+  }
+
+  std::optional<Pair> pair_;
+  std::unique_ptr<Registration> registration_;  // of b
+};
+
+const auto kRefused = AnyOf(HasSubstr("rank 1 refused an access to its memory"),
+                            HasSubstr("was to memory that is not registered there"));
+
+TEST_P(Registered, memory_is_written_and_read) { write_and_read_back(); }
+
+TEST_P(Registered, memory_is_accessed_where_local_memory_has_to_be_registered_too) {
+  open({.local_keys = true});
+  write_and_read_back();
+  EXPECT_GT(a().registration_stats().misses, 0u);
+  EXPECT_EQ(a().registration_stats().used, 0u);
+}
+
+TEST_P(Registered, long_accesses_are_cut) {
+  open({.local_keys = true, .longest_access = 1000});
+  EXPECT_FALSE(a().writes_before_packets(1001));
+  write_and_read_back();
+  // Many at once, so that pieces find no room.
+  constexpr std::size_t kCount = 500, kBytes = 20'000;
+  std::vector<std::byte> theirs(kCount * kBytes);
+  const std::vector<std::byte> mine = noise(kCount * kBytes);
+  const auto registration = b().register_memory(theirs);
+  std::vector<Flag> done(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const auto part = std::span(mine).subspan(i * kBytes, kBytes);
+    const RemoteKey at = registration->key() + i * kBytes;
+    pair_->poll_until([&] { return a().try_write(1, at, part, false, done[i]); });
+  }
+  pair_->poll_until([&] { return !a().busy(); });
+  for (const Flag& one : done) EXPECT_EQ(one.times, 1);
+  EXPECT_TRUE(theirs == mine);
+}
+
+TEST_P(Registered, parts_of_the_segment_cost_nothing) {
+  const auto part = pair_->b.segment().subspan(1000, 500);
+  const auto registration = b().register_memory(part);
+  const std::vector<std::byte> sent = noise(500);
+  write(registration->key(), sent);
+  EXPECT_TRUE(std::ranges::equal(part, sent));
+  EXPECT_EQ(b().registration_stats().used, 0u);
+  EXPECT_EQ(b().registration_stats().misses, 0u);
+}
+
+TEST_P(Registered, memory_is_registered_once_for_many_uses) {
+  std::vector<std::byte> memory(100'000);
+  const RegistrationStats before = b().registration_stats();
+  for (int i = 0; i < 100'000; ++i) {
+    const auto whole = b().register_memory(memory);
+    const auto part = b().register_memory(std::span(memory).subspan(i % 90'000, 1 + i % 10'000));
+    ASSERT_EQ(part->key(), whole->key() + i % 90'000);
+  }
+  const RegistrationStats after = b().registration_stats();
+  EXPECT_EQ(after.used, before.used);
+  if (!after.not_kept.empty()) GTEST_SKIP() << after.not_kept;
+  EXPECT_EQ(after.misses, 1u);
+  EXPECT_EQ(after.kept, 1u);
+}
+
+// As a program does that has freed it and allocated anew.
+TEST_P(Registered, memory_that_is_mapped_again_at_its_place_is_reached) {
+  constexpr std::size_t kBytes = 1 << 16;
+  const auto map = [](void* at) {
+    const int fixed = at == nullptr ? 0 : MAP_FIXED;
+    void* const mapped =
+        mmap(at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    return std::span(static_cast<std::byte*>(mapped), kBytes);
+  };
+  std::span<std::byte> memory = map(nullptr);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 20; ++i) {
+    registration_ = b().register_memory(memory);
+    EXPECT_NE(registration_->key().key, last);
+    last = registration_->key().key;
+    const std::vector<std::byte> sent = noise(kBytes);
+    write(registration_->key(), sent);
+    EXPECT_TRUE(std::ranges::equal(memory, sent));
+    registration_ = nullptr;
+    memory = map(memory.data());
+  }
+  EXPECT_EQ(b().registration_stats().used, 0u);
+  munmap(memory.data(), kBytes);
+}
+
+TEST_P(Registered, local_memory_may_be_deregistered_while_it_is_written_from) {
+  open({.local_keys = true});
+  std::vector<std::byte> theirs(1'000'000);
+  std::vector<std::byte> mine = noise(theirs.size());
+  const auto registration = b().register_memory(theirs);
+  auto local = a().register_memory(mine);
+  Flag done;
+  pair_->poll_until([&] { return a().try_write(1, registration->key(), mine, false, done); });
+  local->revoke();
+  local = nullptr;
+  EXPECT_EQ(a().registration_stats().used, 1u);
+  pair_->poll_until([&] { return done.times != 0; });
+  EXPECT_TRUE(theirs == mine);
+  EXPECT_EQ(a().registration_stats().used + a().registration_stats().kept, 0u);
+}
+
+TEST_P(Registered, no_bytes_are_refused) {
+  std::vector<std::byte> memory(10);
+  try {
+    b().register_memory(std::span(memory).first(0));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 1: register_memory: no bytes"));
+  }
+}
+
+TEST_P(Registered, nothing_can_be_without_access_to_memory) {
+  pair_.reset();
+  pair_.emplace(GetParam(), test::Side::Options{.use_rma = false});
+  std::vector<std::byte> memory(10);
+  try {
+    b().register_memory(memory);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no RMA"));
+  }
+}
+
+TEST_P(Registered, a_key_of_memory_that_was_deregistered_ends_the_job) {
+  if (is_silent()) GTEST_SKIP() << GetParam() << " does not say";
+  std::vector<std::byte> theirs(1'000'000), mine(1'000'000);
+  const auto stale = [&] {
+    open({});
+    const auto registration = b().register_memory(theirs);
+    registration->revoke();
+    return registration->key();
+  };
+  EXPECT_THAT(last_words([&] { read(stale(), std::span(mine).first(100)); }), kRefused);
+  EXPECT_THAT(last_words([&] { write(stale(), mine); }), kRefused);
+}
+
+TEST_P(Registered, an_access_beyond_its_end_ends_the_job) {
+  if (is_silent()) GTEST_SKIP() << GetParam() << " does not say";
+  std::vector<std::byte> theirs(100), mine(100);
+  registration_ = b().register_memory(theirs);
+  const RemoteKey key = registration_->key() + 1;
+  EXPECT_THAT(last_words([&] { write(key, mine); }), kRefused);
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Registered,
+                         testing::Values("net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, ';', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace am::link
