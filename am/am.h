@@ -28,6 +28,8 @@
 #include "am/channel.h"
 #include "am/endpoint.h"
 #include "am/job/job.h"
+#include "am/multicast.h"
+#include "am/reduce_channel.h"
 #include "am/stats.h"
 #include "am/token.h"
 #include "am/types.h"

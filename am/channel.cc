@@ -15,8 +15,11 @@ std::uint64_t place_of(Bundle& bundle, const std::byte* first, const Strided& sh
   const Router& router = bundle.router();
   const std::uint64_t offset = router.segment_offset(first);
   const std::uint64_t room = router.segment_bytes() - offset;
-  const bool sane = shape.run <= room && shape.row_stride <= room && shape.plane_stride <= room &&
-                    shape.rows <= room && shape.planes <= room;
+  const auto fit = [room](std::uint32_t steps, std::uint64_t stride) {
+    return steps == 0 || stride <= room / steps;
+  };
+  const bool sane = shape.run <= room && fit(shape.rows - 1, shape.row_stride) &&
+                    fit(shape.planes - 1, shape.plane_stride);
   if (sane && shape.extent() <= room && (room != 0 || shape.bytes() == 0)) return offset;
   bundle.refuse("ReceiveChannel",
                 "the buffer is not, or not all, in this process's segment, which others write "
@@ -50,6 +53,7 @@ ReceiveChannel::ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& 
   ChannelHandle& handle = end_->handle;
   handle.magic = ChannelHandle::kMagic;
   handle.rank = bundle.router().rank();
+  handle.node = bundle.router().options().node;
   handle.offset = place_of(bundle, first, shape);
   handle.shape = shape;
   handle.pattern = options.pattern.value_or(0);

@@ -46,14 +46,14 @@ struct ChannelHandle {
   static constexpr std::uint32_t kMagic = 0x6c6e6863;  // "chnl"
 
   std::uint32_t magic = 0;
-  Rank rank = 0;                 // of the receiver
-  std::uint16_t number = 0;      // of the channel there
-  std::uint16_t generation = 0;  // of that number; never 0
-  std::uint8_t by_pattern = 0;   // arrival is seen by `pattern`, over the network
-  std::uint8_t unused[3] = {};
-  std::uint64_t offset = 0;   // of the buffer, in the receiver's segment
-  Strided shape;              // of the buffer
-  std::uint64_t pattern = 0;  // what the last 8 bytes never are, if by_pattern
+  Rank rank = 0;                     // of the receiver
+  std::uint16_t number = 0;          // of the channel there
+  std::uint16_t generation = 0;      // of that number; never 0
+  std::uint32_t node : 31 = 0;       // of the receiver
+  std::uint32_t by_pattern : 1 = 0;  // arrival is seen by `pattern`, over the network
+  std::uint64_t offset = 0;          // of the buffer, in the receiver's segment
+  Strided shape;                     // of the buffer
+  std::uint64_t pattern = 0;         // what the last 8 bytes never are, if by_pattern
 };
 static_assert(sizeof(ChannelHandle) == 64 && std::is_trivially_copyable_v<ChannelHandle>);
 static_assert(sizeof(ChannelHandle) <= kMaxArgumentBytes);

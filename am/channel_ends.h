@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "am/channel.h"
 #include "am/channel_phase.h"
@@ -18,6 +19,14 @@ class ChannelSenders;
 
 namespace detail {
 
+// What the receiver says of a number on the board, in the place of an Arrival's number, beside the
+// generation it has or had last and the puts seen.
+enum class State : std::uint16_t {
+  kClosed,  // there is no such channel
+  kBusy,    // a put has come, and ready() has not been called for it
+  kFree,    // a put may come
+};
+
 struct ReceiveEnd {
   ChannelHandle handle;
   std::byte* first = nullptr;
@@ -26,6 +35,7 @@ struct ReceiveEnd {
   std::uint32_t arrived = 0;  // puts seen, in the count of the sender, if that is on this node
   std::uint64_t pieces = 0;   // bytes that have come of a put in pieces
   std::uint64_t callbacks = 0;
+  std::vector<SendChannel> relays;  // which pass on what comes (am/multicast.h)
 };
 
 struct SendEnd : link::Completion {  // done: one put has left its source

@@ -56,7 +56,10 @@ class ChannelPhase {
   }
 
   bool in_use() const noexcept { return phase_ == Phase::kDelivered; }
-  bool armed() const noexcept { return phase_ == Phase::kArmed; }
+  // A put may come, and finds nothing that it would overwrite.
+  bool free() const noexcept { return !in_use() && !waiting_; }
+  // A put that has come is to be told now.
+  bool due() const noexcept { return phase_ == Phase::kArmed && waiting_; }
 
  private:
   enum class Phase : std::uint8_t { kArmed, kDelivered, kMarked };

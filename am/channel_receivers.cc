@@ -1,8 +1,11 @@
 #include "am/channel_receivers.h"
 
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "am/bundle.h"
+#include "am/port.h"
 
 namespace am {
 namespace {
@@ -48,7 +51,6 @@ ChannelReceivers::ChannelReceivers(Bundle& bundle)
 std::uint16_t ChannelReceivers::take_number() {
   if (ends_.size() < shmem::ArrivalBoard::kNumbers) {  // rather than one that has had a channel
     ends_.push_back(nullptr);
-    generations_.push_back(0);
     return static_cast<std::uint16_t>(ends_.size() - 1);
   }
   if (free_.empty()) {
@@ -62,9 +64,12 @@ std::uint16_t ChannelReceivers::take_number() {
 
 void ChannelReceivers::open(End& end) {
   const std::uint16_t number = take_number();
-  if (++generations_[number] == 0) ++generations_[number];  // 0 is of no channel
+  // The board remembers the last one, of an earlier bundle, too.
+  // pairs with: nothing; this process alone writes it
+  const std::uint64_t last = board_.states[number].load(std::memory_order_relaxed);
   end.handle.number = number;
-  end.handle.generation = generations_[number];
+  end.handle.generation = shmem::Arrival::of(last).generation;
+  if (++end.handle.generation == 0) ++end.handle.generation;  // 0 is of no channel
   ends_[number] = &end;
   publish(end);
 }
@@ -73,8 +78,7 @@ void ChannelReceivers::close(const End& end) noexcept {
   const std::uint16_t number = end.handle.number;
   ends_[number] = nullptr;
   free_.push_back(number);
-  // pairs with: ChannelSenders::open() and check()
-  board_.states[number].store(0, std::memory_order_release);
+  say(end, detail::State::kClosed);
 }
 
 ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
@@ -83,12 +87,15 @@ ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
   return end != nullptr && end->handle.generation == generation_of(arrival) ? end : nullptr;
 }
 
-// Says on the board how many puts were seen, and whether the buffer is free.
+// Says on the board how many puts were seen, and whether one may come.
 void ChannelReceivers::publish(const End& end) noexcept {
-  const bool free = !end.phase.in_use();
-  const shmem::Arrival state{free, end.handle.generation, end.arrived};
-  // pairs with: ChannelSenders::open(), check() and reclaim()
-  board_.states[end.handle.number].store(state.word(), std::memory_order_release);
+  say(end, end.phase.free() ? detail::State::kFree : detail::State::kBusy);
+}
+
+void ChannelReceivers::say(const End& end, detail::State state) noexcept {
+  const shmem::Arrival word{static_cast<std::uint16_t>(state), end.handle.generation, end.arrived};
+  // pairs with: ChannelSenders::open_near(), check(), put_near() and reclaim()
+  board_.states[end.handle.number].store(word.word(), std::memory_order_release);
 }
 
 void ChannelReceivers::arrive(shmem::Arrival arrival) {
@@ -97,12 +104,14 @@ void ChannelReceivers::arrive(shmem::Arrival arrival) {
   if (end == nullptr) [[unlikely]]
     return wrong_stale(name);
   const auto puts = static_cast<std::int32_t>(arrival.count - end->arrived);
-  if (puts <= 0) return;
+  // Of senders that did not know of one another's last put: they have told the same count.
+  if (puts <= 0) return arrive(*end, 1);
   end->arrived = arrival.count;
   arrive(*end, static_cast<std::uint32_t>(puts));
 }
 
 void ChannelReceivers::arrive(End& end, std::uint32_t puts) {
+  for (SendChannel& relay : end.relays) relay.put();
   const ChannelPhase::Step step = end.phase.arrive(puts);
   if (step.wrong == Wrong::kNothing) [[likely]] {
     if (step.next == ChannelPhase::Next::kCall) return call(end);
@@ -120,40 +129,68 @@ void ChannelReceivers::call(End& end) {
   end.callback();
 }
 
-// What came by network, and what was to be told later.
+// What came by network, and what was to be told later. An exception leaves the rest for next time.
 int ChannelReceivers::poll_noted() {
+  while (!orders_.empty()) {
+    const Order order = orders_.front();
+    orders_.erase(orders_.begin());
+    obey(order);
+  }
   int count = 0;
-  std::vector<std::uint32_t> arrived = std::exchange(by_network_, {});
-  const std::vector<std::uint32_t> due = std::exchange(due_, {});
-  for (std::size_t i = 0; i < due.size(); ++i, ++count) {
-    End* const end = find(due[i]);
-    if (end == nullptr || !end->phase.armed()) continue;
-    try {
-      call(*end);
-    } catch (...) {
-      due_.insert(due_.end(), due.begin() + static_cast<std::ptrdiff_t>(i) + 1, due.end());
-      by_network_.insert(by_network_.begin(), arrived.begin(), arrived.end());
-      throw;
-    }
-  }
-  for (std::size_t i = 0; i < arrived.size(); ++i, ++count) {
-    try {
-      if (End* const end = find(arrived[i])) {
-        arrive(*end, 1);
-      } else {
-        wrong_stale(arrived[i]);
+  const auto each = [&count](std::vector<std::uint32_t>& list, auto&& handle) {
+    std::vector<std::uint32_t> now = std::exchange(list, {});
+    for (std::size_t i = 0; i < now.size(); ++i, ++count) {
+      try {
+        handle(now[i]);
+      } catch (...) {
+        now.erase(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        list.insert(list.begin(), now.begin(), now.end());
+        throw;
       }
-    } catch (...) {
-      by_network_.insert(by_network_.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                         arrived.end());
-      throw;
     }
-  }
+  };
+  each(due_, [this](std::uint32_t arrival) {
+    End* const end = find(arrival);
+    if (end != nullptr && end->phase.due()) call(*end);
+  });
+  each(by_network_, [this](std::uint32_t arrival) {
+    End* const end = find(arrival);
+    if (end == nullptr) return wrong_stale(arrival);
+    arrive(*end, 1);
+  });
   return count;
 }
 
+bool ChannelReceivers::take_relay(Rank from, const link::Access& packet) {
+  const auto arrival = static_cast<std::uint32_t>(packet.number);
+  if (packet.head.data_bytes != sizeof(ChannelHandle) ||
+      packet.head.bytes != sizeof packet + sizeof(ChannelHandle) || find(arrival) == nullptr) {
+    return false;
+  }
+  Order& order = orders_.emplace_back();
+  order = {from, arrival, packet.head.detail, {}};
+  std::memcpy(static_cast<void*>(&order.to), &packet + 1, sizeof order.to);
+  return true;
+}
+
+void ChannelReceivers::obey(const Order& order) {
+  End* const end = find(order.arrival);
+  if (end == nullptr) return wrong_stale(order.arrival);
+  if ((order.detail & link::kFirstRelay) != 0) end->relays.clear();
+  end->relays.emplace_back(bundle_, order.to);
+  end->relays.back().associate(end->first, end->handle.shape);
+  if ((order.detail & link::kLastRelay) == 0) return;
+  const link::PacketHeader done{.bytes = sizeof done,
+                                .type = link::Type::kRelayed,
+                                .detail = 0,
+                                .data_bytes = 0,
+                                .handler = 0,
+                                .words = 0};
+  bundle_.router().port()->link().send(order.from, std::as_bytes(std::span(&done, 1)));
+}
+
 bool ChannelReceivers::has_work() noexcept {
-  return !by_network_.empty() || !due_.empty() || arrivals_.has_arrival();
+  return !by_network_.empty() || !due_.empty() || !orders_.empty() || arrivals_.has_arrival();
 }
 
 bool ChannelReceivers::take_piece(const link::Access& packet) {

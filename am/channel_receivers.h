@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -30,7 +31,7 @@ class ChannelReceivers {
   // Calls back for what has arrived; returns how many times.
   int poll() {
     int count = arrivals_.poll([this](shmem::Arrival arrival) { arrive(arrival); });
-    if (!by_network_.empty() || !due_.empty()) [[unlikely]]
+    if (!by_network_.empty() || !due_.empty() || !orders_.empty()) [[unlikely]]
       count += poll_noted();
     return count;
   }
@@ -41,17 +42,31 @@ class ChannelReceivers {
   void arrived(std::uint32_t arrival) { by_network_.push_back(arrival); }
   bool take_piece(const link::Access& packet);
 
+  // A far process asks to pass on what comes on a channel; poll() sets that up and answers.
+  bool take_relay(Rank from, const link::Access& packet);
+
   const ChannelStats& stats() const noexcept { return stats_; }
+  // How many lines of senders poll() looks at.
+  std::size_t watched() const noexcept { return arrivals_.watched(); }
 
  private:
   using End = detail::ReceiveEnd;
 
+  struct Order {  // to pass on
+    Rank from;
+    std::uint32_t arrival;
+    std::uint8_t detail;
+    ChannelHandle to;
+  };
+
   End* find(std::uint32_t arrival) noexcept;
   std::uint16_t take_number();
   void publish(const End& end) noexcept;
+  void say(const End& end, detail::State state) noexcept;
   void arrive(shmem::Arrival arrival);
   void arrive(End& end, std::uint32_t puts);
   int poll_noted();
+  void obey(const Order& order);
   void call(End& end);
   void wrong(ChannelPhase::Wrong what, const End& end, const char* call);
   void wrong_stale(std::uint32_t arrival);
@@ -61,11 +76,11 @@ class ChannelReceivers {
   shmem::ArrivalBoard& board_;
   // Owned by the bundle's thread.
   shmem::Arrivals arrivals_;
-  std::vector<End*> ends_;                  // by number; nullptr: free
-  std::vector<std::uint16_t> generations_;  // by number: the last one
-  std::deque<std::uint16_t> free_;          // numbers, the longest unused first
-  std::vector<std::uint32_t> by_network_;   // arrivals that poll() has not seen
-  std::vector<std::uint32_t> due_;          // channels to be called back, as arrivals
+  std::vector<End*> ends_;                 // by number; nullptr: free
+  std::deque<std::uint16_t> free_;         // numbers, the longest unused first
+  std::vector<std::uint32_t> by_network_;  // arrivals that poll() has not seen
+  std::vector<std::uint32_t> due_;         // channels to be called back, as arrivals
+  std::vector<Order> orders_;
   ChannelStats stats_;
 };
 

@@ -15,8 +15,17 @@ namespace {
 void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
 
 shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
-  // pairs with: ChannelReceivers::publish() and close()
+  // pairs with: ChannelReceivers::say()
   return shmem::Arrival::of(word.load(std::memory_order_acquire));
+}
+
+bool is(const shmem::Arrival& state, detail::State what) noexcept {
+  return state.number == static_cast<std::uint16_t>(what);
+}
+
+// The channel of that generation has been closed.
+bool stale(const shmem::Arrival& state, std::uint16_t generation) noexcept {
+  return is(state, detail::State::kClosed) || state.generation != generation;
 }
 
 }  // namespace
@@ -48,11 +57,9 @@ void ChannelSenders::open_near(End& end) {
   const ChannelHandle& handle = end.handle;
   const Peer& peer = router_.peer(handle.rank);
   end.state = &peer.header->puts.states[handle.number];
-  const shmem::Arrival state = state_of(*end.state);
-  if (state.generation != handle.generation) {
+  if (stale(state_of(*end.state), handle.generation)) {
     refuse("SendChannel", handle, "the receiver has closed it; ask it for a new handle");
   }
-  end.told = state.count;
   reclaim();
   try {
     end.seat = seats_of(handle.rank).take();
@@ -89,7 +96,7 @@ void ChannelSenders::reclaim() {
   std::erase_if(retired_, [this](const Retired& one) {
     const auto& states = router_.peer(one.rank).header->puts.states;
     const shmem::Arrival state = state_of(states[one.last.number]);
-    const bool seen = state.generation != one.last.generation || state.count == one.last.count;
+    const bool seen = stale(state, one.last.generation) || state.count == one.last.count;
     if (seen) seats_of(one.rank).give_back(one.seat);
     return seen;
   });
@@ -98,11 +105,10 @@ void ChannelSenders::reclaim() {
 // Of checked builds: what the receiver says of the channel.
 void ChannelSenders::check(const End& end) const {
   const shmem::Arrival state = state_of(*end.state);
-  if (state.generation != end.handle.generation) {
+  if (stale(state, end.handle.generation)) {
     refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
   }
-  const bool free = state.number != 0;
-  if (state.count == end.told && free) return;
+  if (state.count == end.told && is(state, detail::State::kFree)) return;
   refuse("put", end.handle,
          state.count == end.told
              ? "the receiver has not called ready() since the last one"
@@ -120,6 +126,9 @@ void ChannelSenders::put(End& end) {
 }
 
 void ChannelSenders::put_near(End& end, const End::Source& source) {
+  // Those of an earlier sender are all told by now, which they need not be when this one opens.
+  if (end.puts == 0) [[unlikely]]
+    end.told = state_of(*end.state).count;
   if constexpr (kChecked) check(end);
   copy(end.target, end.handle.shape, source.first, source.shape);
   ++end.puts;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "am/channel_receivers.h"
 #include "am/channel_senders.h"
 
@@ -16,6 +18,7 @@ struct Channels {
 
   ChannelReceivers receivers;
   ChannelSenders senders;
+  std::uint32_t relays_awaited = 0;  // by the one MulticastChannel that is being made
 };
 
 }  // namespace am

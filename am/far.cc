@@ -54,8 +54,7 @@ void Endpoint::Far::close(std::uint32_t index) {
   const auto send = [&](link::Type type) {
     link::MessagePacket packet = head_to(out, index, type);
     packet.head.bytes = sizeof packet;
-    std::memcpy(port_.link().claim(out.rank, sizeof packet), &packet, sizeof packet);
-    port_.link().commit(out.rank);
+    port_.link().send(out.rank, std::as_bytes(std::span(&packet, 1)));
   };
   const auto all_read = [&] {
     return std::ranges::all_of(out.in_flight, [](std::uint32_t n) { return n == 0; });

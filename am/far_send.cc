@@ -205,8 +205,7 @@ void Endpoint::Far::place_reply(const Correspondent& from, std::uint64_t offset,
 void Endpoint::Far::introduce(Rank to, MessagePacket head, Tag tag) {
   link::Introduction packet{head, tag, endpoint_.extent_.offset, endpoint_.extent_.bytes};
   packet.message.head.bytes = sizeof packet;
-  std::memcpy(port_.link().claim(to, sizeof packet), &packet, sizeof packet);
-  port_.link().commit(to);
+  port_.link().send(to, std::as_bytes(std::span(&packet, 1)));
 }
 
 }  // namespace am

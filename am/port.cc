@@ -123,14 +123,23 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
     case Type::kPutDone:
       if (access == nullptr || !one_sided_.take_done(*access)) refuse(from, packet);
       return;
-    case Type::kChannel: {
-      Channels* const channels = router_.channels();
-      if (channels == nullptr) return;  // closed, with the bundle they were in
-      if (access == nullptr || !channels->receivers.take_piece(*access)) refuse(from, packet);
+    case Type::kChannel:
+    case Type::kRelay:
+    case Type::kRelayed:
+      if (!deliver_to_channels(from, packet)) refuse(from, packet);
       return;
-    }
     default: return deliver_message(from, packet);
   }
+}
+
+bool Port::deliver_to_channels(Rank from, const link::PacketHeader& packet) {
+  Channels* const channels = router_.channels();
+  if (channels == nullptr) return true;  // closed, with the bundle they were in
+  if (packet.type == Type::kRelayed) return channels->relays_awaited-- != 0;
+  const auto* const access = as<link::Access>(packet);
+  if (access == nullptr) return false;
+  return packet.type == Type::kChannel ? channels->receivers.take_piece(*access)
+                                       : channels->receivers.take_relay(from, *access);
 }
 
 void Port::arrived(std::uint32_t arrival) {
@@ -174,8 +183,7 @@ void Port::tell_barrier(Rank to, int round, std::uint64_t epoch) {
                               .handler = 0,
                               .words = 0},
                              epoch};
-  std::memcpy(link_->claim(to, sizeof packet), &packet, sizeof packet);
-  link_->commit(to);
+  link_->send(to, std::as_bytes(std::span(&packet, 1)));
 }
 
 void Port::set_round(Rank from, const link::PacketHeader& head) {

@@ -82,6 +82,7 @@ class Port final : public link::PacketSink {
   void deliver(Rank from, const link::PacketHeader& packet) override;
   void arrived(std::uint32_t arrival) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
+  bool deliver_to_channels(Rank from, const link::PacketHeader& packet);
   void deliver_message(Rank from, const link::PacketHeader& packet);
   void deliver_late();
   void set_round(Rank from, const link::PacketHeader& packet);

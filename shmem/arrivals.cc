@@ -36,6 +36,19 @@ ArrivalSeat ArrivalSeats::take() {
 
 void ArrivalSeats::give_back(const ArrivalSeat& seat) { free_.push_back(seat.seat()); }
 
+Arrivals::Arrivals(ArrivalBoard& board, Fence fence)
+    : board_(board), fence_(fence), known_(ArrivalBoard::kLines / 64) {
+  // pairs with: nothing; who tells anything of this owner's was given it after this
+  const std::uint32_t lines =
+      std::min(board.taken.load(std::memory_order_relaxed), ArrivalBoard::kLines);
+  for (std::uint32_t line = 0; line < lines; ++line) {
+    for (const auto& seat : board.lines[line].seats) {
+      // pairs with: ArrivalSeat::tell()
+      seen_.push_back(seat.load(std::memory_order_acquire));
+    }
+  }
+}
+
 bool Arrivals::has_arrival() noexcept {
   // pairs with: ArrivalBoard::raise()
   if (board_.raises.load(std::memory_order_acquire) != raises_seen_) find_raised();

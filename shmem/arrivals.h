@@ -55,7 +55,7 @@ struct alignas(4096) ArrivalBoard {
   alignas(kCacheLine) std::atomic<std::uint64_t> raises;               // how often a bit was set
   alignas(kCacheLine) std::atomic<std::uint32_t> taken;                // lines, by senders
   alignas(kCacheLine) std::atomic<std::uint64_t> raised[kLines / 64];  // the receiver looks there
-  // What the receiver says of each number, in a word of its own choice; 0: there is none.
+  // What the receiver says of each number, in a word of its own choice.
   alignas(4096) std::atomic<std::uint64_t> states[kNumbers];
   alignas(4096) Line lines[kLines];
 };
@@ -111,8 +111,8 @@ class ArrivalSeats {
 // Thread rule: one thread at a time.
 class Arrivals {
  public:
-  Arrivals(ArrivalBoard& board, Fence fence)
-      : board_(board), fence_(fence), known_(ArrivalBoard::kLines / 64) {}
+  // What was told on the board before is not told again.
+  Arrivals(ArrivalBoard& board, Fence fence);
 
   // Calls `sink(arrival)` for every word that is another than at the last look; returns how many
   // there were. What the sink throws passes through; the rest is found by the next poll.
@@ -133,6 +133,9 @@ class Arrivals {
 
   // Whether poll() would find something.
   bool has_arrival() noexcept;
+
+  // How many lines poll() looks at.
+  std::size_t watched() const noexcept { return active_.size(); }
 
  private:
   static constexpr std::uint32_t kSweep = 4096;  // empty polls before idle lines are left alone

@@ -38,6 +38,8 @@ enum class Type : std::uint8_t {
   kPutDone,   // Access without data
   kGot,       // Access with data
   kChannel,   // Access with data: a piece of a put on a channel
+  kRelay,     // Access with a ChannelHandle: pass on there what comes on a channel
+  kRelayed,   // PacketHeader: all that was to be passed on will be
 };
 // How every packet begins.
 struct PacketHeader {
@@ -110,8 +112,8 @@ static_assert(sizeof(Barrier) == 16);
 struct Access {
   PacketHeader head;
   std::uint64_t offset;  // in the process's segment; of kPutDone, kGot, kChannel: in the operation
-  std::uint64_t number;  // of kStore: offset of the counter; of kChannel: which one; else the
-                         // operation, to be given back
+  std::uint64_t number;  // of kStore: offset of the counter; of kChannel and kRelay: which one;
+                         // else the operation, to be given back
 };
 static_assert(sizeof(Access) == 24);
 
@@ -121,6 +123,10 @@ struct Count {
   std::uint64_t bytes;    // to be added to it
 };
 static_assert(sizeof(Count) == 24);
+
+// Detail of a kRelay: the first, the last of several for one channel.
+inline constexpr std::uint8_t kFirstRelay = 1;
+inline constexpr std::uint8_t kLastRelay = 2;
 
 inline constexpr std::uint32_t rounded(std::uint32_t bytes) noexcept { return (bytes + 7) & ~7u; }
 
