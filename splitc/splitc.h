@@ -31,6 +31,8 @@
 // one-way        store(p, value)                   then store_sync(bytes) where it lands,
 //                                                  or all_store_sync() everywhere
 // bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
+// every step     put_channel<T>(to, from)  multicast_channel<T>(mine)  reduce_channel<T>(mine, result)
+//                set up once; then put(), and wait(), ready() where it arrives
 // atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
@@ -46,12 +48,15 @@
 #include "splitc/allocate.h"
 #include "splitc/atomic.h"
 #include "splitc/bulk.h"
+#include "splitc/channel.h"
 #include "splitc/collective.h"
 #include "splitc/global_ptr.h"
 #include "splitc/layout.h"
+#include "splitc/multicast_channel.h"
 #include "splitc/my_range.h"
 #include "splitc/place.h"
 #include "splitc/reduce.h"
+#include "splitc/reduce_channel.h"
 #include "splitc/split_phase.h"
 #include "splitc/spread_array.h"
 #include "splitc/spread_array_2d.h"

@@ -1,0 +1,69 @@
+#include "splitc/channel.h"
+
+#include <string>
+#include <utility>
+
+#include "splitc/collective.h"
+#include "splitc/world.h"
+
+namespace splitc::detail {
+namespace {
+
+// Throws Error unless [first of shape, last] is memory that a program may write.
+void check_target(const char* call, const Wish& wish) {
+  if (wish.bits == 0) return;
+  check_range(proc_of(wish.bits), wish.bits & kOffsetMask, wish.shape.extent(), call);
+}
+
+}  // namespace
+
+Channel::Channel(const char* call, const Wish& wish, std::function<void()> told)
+    : told_(std::move(told)) {
+  check_target(call, wish);
+  // Everybody says what it wants to whom it wants it of, and gets handles back.
+  std::vector<Wish> mine(procs());
+  std::vector<Wish> wishes(procs());
+  if (wish.bits != 0) mine[proc_of(wish.bits)] = wish;
+  all_to_all(std::span(mine), std::span(wishes));
+  std::vector<am::ChannelHandle> given(procs());
+  std::vector<am::ChannelHandle> handles(procs());
+  take(wishes, given);
+  all_to_all(std::span(given), std::span(handles));
+  if (wish.bits != 0) out_.emplace(world().bundle(), handles[proc_of(wish.bits)]);
+}
+
+void Channel::take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles) {
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    const Wish& wish = wishes[proc];
+    if (wish.bits == 0) continue;
+    in_.emplace_back(world().bundle(), mapped(wish.bits), wish.shape, [this] {
+      ++arrived_;
+      if (told_) told_();
+    });
+    handles[proc] = in_.back().handle();
+  }
+}
+
+void Channel::associate(const void* from, const am::Strided& shape) {
+  out_->associate(static_cast<const std::byte*>(from), shape);
+}
+
+am::SendChannel& Channel::out(const char* call) {
+  if (!out_) refuse(call, "this process gave no target, so it sends nothing");
+  return *out_;
+}
+
+void Channel::wait() {
+  world().bundle().wait_until([this] { return arrived(); });
+}
+
+void Channel::mark() {
+  for (am::ReceiveChannel& in : in_) in.ready_mark();
+  arrived_ = 0;
+}
+
+void Channel::arm() {
+  for (am::ReceiveChannel& in : in_) in.ready_poll();
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,161 @@
+// put_channel, multicast_channel and reduce_channel.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+
+namespace splitc {
+namespace {
+
+std::uint32_t right() { return (my_proc() + 1) % procs(); }
+std::uint32_t left() { return (my_proc() + procs() - 1) % procs(); }
+
+// This process's part of memory that all have at the same place.
+template <class T>
+T* own(spread_ptr<T> all) {
+  return tolocal(global_ptr<T>(my_proc(), all.offset()));
+}
+
+TEST(PutChannel, shifts_an_edge_around_the_ring) {
+  constexpr std::size_t kSize = 1000;
+  const auto ghosts = all_spread_malloc<double>(kSize * procs());
+  std::vector<double> edge(kSize);
+  int told = 0;
+  put_channel<double> halo(global_ptr<double>(right(), ghosts.offset()), edge, [&] { ++told; });
+  EXPECT_TRUE(halo.sends());
+  EXPECT_EQ(halo.senders(), 1u);
+  for (int step = 1; step <= 20; ++step) {
+    std::iota(edge.begin(), edge.end(), my_proc() * 1e6 + step);
+    halo.put();
+    halo.wait();
+    EXPECT_EQ(told, step);
+    for (std::size_t i = 0; i < kSize; ++i) {
+      ASSERT_EQ(own(ghosts)[i], left() * 1e6 + step + static_cast<double>(i));
+    }
+    wait_until([&] { return halo.reusable(); });
+    halo.ready();
+    barrier();
+  }
+  barrier();
+  all_spread_free(ghosts);
+}
+
+TEST(PutChannel, takes_a_column_and_makes_it_a_row) {
+  constexpr std::uint32_t kRows = 37;
+  constexpr std::uint32_t kColumns = 11;
+  const auto room = all_spread_malloc<float>(kRows * procs());
+  std::vector<float> matrix(kRows * kColumns);
+  std::iota(matrix.begin(), matrix.end(), 1000.0f * static_cast<float>(my_proc()));
+  put_channel<float> column(global_ptr<float>(right(), room.offset()), {.run = kRows}, &matrix[3],
+                            {.run = 1, .rows = kRows, .row_stride = kColumns});
+  column.put();
+  column.wait();
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    EXPECT_EQ(own(room)[i], 1000.0f * static_cast<float>(left()) + 3.0f + 11.0f * i);
+  }
+  barrier();
+  wait_until([&] { return column.reusable(); });
+  barrier();
+  all_spread_free(room);
+}
+
+TEST(PutChannel, alternates_between_two_sources) {
+  const auto room = all_spread_malloc<int>(4 * procs());
+  const std::vector<int> even(4, 2);
+  const std::vector<int> odd(4, 1);
+  put_channel<int> channel(global_ptr<int>(right(), room.offset()), even);
+  channel.alternate(odd);
+  for (int step = 0; step < 6; ++step) {
+    channel.put();
+    channel.wait();
+    EXPECT_EQ(own(room)[3], step % 2 == 0 ? 2 : 1);
+    channel.ready();
+    barrier();
+  }
+  all_spread_free(room);
+}
+
+TEST(PutChannel, has_several_senders_or_none) {
+  const auto room = all_spread_malloc<std::uint32_t>(procs() * procs());
+  const std::uint32_t mine = my_proc() + 100;
+  {
+    put_channel<std::uint32_t> to_first(
+        global_ptr<std::uint32_t>(0, room.offset() + my_proc() * sizeof mine), std::span(&mine, 1));
+    EXPECT_EQ(to_first.senders(), my_proc() == 0 ? procs() : 0);
+    to_first.put();
+    to_first.wait();
+    if (my_proc() == 0) {
+      for (std::uint32_t p = 0; p < procs(); ++p) EXPECT_EQ(own(room)[p], p + 100);
+    }
+    barrier();
+  }
+  const put_channel<std::uint32_t> nothing(nullptr, {});
+  EXPECT_FALSE(nothing.sends());
+  EXPECT_EQ(nothing.senders(), 0u);
+  EXPECT_TRUE(nothing.arrived());
+  barrier();
+  all_spread_free(room);
+}
+
+TEST(PutChannel, refuses_to_put_where_nothing_was_to_be_sent) {
+  put_channel<int> nothing(nullptr, {});
+  ::test::expect_error([&] { nothing.put(); },
+                       {"put_channel::put: this process gave no target, so it sends nothing"});
+  barrier();
+}
+
+TEST(MulticastChannel, brings_the_roots_data_to_all) {
+  constexpr std::size_t kSize = 5000;
+  int* const room = local_malloc<int>(kSize);
+  const std::span mine(room, kSize);
+  for (std::uint32_t root = 0; root < procs(); ++root) {
+    multicast_channel<int> channel(mine, root);
+    for (int step = 1; step <= 3; ++step) {
+      if (my_proc() == root) {
+        std::iota(mine.begin(), mine.end(), step);
+        channel.put();
+        wait_until([&] { return channel.reusable(); });
+      }
+      channel.wait();
+      for (std::size_t i = 0; i < kSize; ++i) ASSERT_EQ(mine[i], step + static_cast<int>(i));
+      channel.ready();
+      barrier();
+    }
+  }
+  local_free(room);
+}
+
+TEST(ReduceChannel, adds_what_all_have) {
+  constexpr std::size_t kSize = 300;
+  std::vector<double> mine(kSize);
+  std::vector<double> result(kSize);
+  const std::uint32_t root = procs() - 1;
+  reduce_channel<double> sum(mine, result, root);
+  for (int step = 1; step <= 4; ++step) {
+    for (std::size_t i = 0; i < kSize; ++i) {
+      mine[i] = 1.0 / (my_proc() + 1 + step + static_cast<double>(i));
+    }
+    sum.put();
+    sum.wait();
+    if (my_proc() == root) {
+      for (std::size_t i = 0; i < kSize; ++i) {
+        double expected = 1.0 / (1 + step + static_cast<double>(i));
+        for (std::uint32_t p = 1; p < procs(); ++p) {
+          expected += 1.0 / (p + 1 + step + static_cast<double>(i));
+        }
+        ASSERT_EQ(result[i], expected);
+      }
+    }
+    wait_until([&] { return sum.reusable(); });
+    sum.ready();
+    barrier();
+  }
+}
+
+}  // namespace
+}  // namespace splitc
