@@ -11,7 +11,9 @@ struct Network {
   std::unique_ptr<RawNetwork> pair;  // none at other processes
 };
 
-std::shared_ptr<void> prepare(Bench& b) {
+}  // namespace
+
+std::shared_ptr<void> prepare_network(Bench& b) {
   const auto network = std::make_shared<Network>();
   network->fabric = open_fabric(b.job, b.pair, {});
   b.report.say(network->fabric->describe());
@@ -21,8 +23,6 @@ std::shared_ptr<void> prepare(Bench& b) {
   b.pair.meet_over([raw = b.raw_network](const auto& meanwhile) { raw->meet(meanwhile); });
   return network;
 }
-
-}  // namespace
 
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
   const am::Config& config = job.config();
@@ -36,7 +36,7 @@ std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Opti
 }
 
 int run_network_program(int argc, char** argv, Program program) {
-  program.prepare = prepare;
+  program.prepare = prepare_network;
   return run_program(argc, argv, program);
 }
 

@@ -48,6 +48,27 @@ double Raw::payload(std::size_t bytes, int round_trips) {
   return watch.ns() / round_trips;
 }
 
+double Raw::payload_one_line(std::size_t bytes, int round_trips) {
+  std::byte* const to = pair_.buffer(pair_.other());
+  const std::byte* const from = pair_.source();
+  std::atomic<std::uint64_t>& mine = pair_.first() ? board_.line.there : board_.line.back;
+  const std::atomic<std::uint64_t>& others = pair_.first() ? board_.line.back : board_.line.there;
+  const auto send = [&] {
+    std::memcpy(to, from, bytes);
+    // pairs with: the other rank's load, just below
+    mine.store(line_, std::memory_order_release);
+  };
+  const Stopwatch watch;
+  for (int i = 0; i < round_trips; ++i) {
+    ++line_;
+    if (pair_.first()) send();
+    // pairs with: the other rank's store, just above
+    spin_until([&] { return others.load(std::memory_order_acquire) == line_; });
+    if (!pair_.first()) send();
+  }
+  return watch.ns() / round_trips;
+}
+
 double Raw::ring(int messages) {
   constexpr std::uint64_t kSlots = Board::kRingSlots;
   std::uint64_t sum = 0;
