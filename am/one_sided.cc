@@ -222,7 +222,7 @@ bool OneSided::take_store(const Access& packet) {
   const std::uint64_t bytes = packet.head.data_bytes;
   if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
   copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
-  return add(packet.number, bytes);
+  return count(packet.number, bytes);
 }
 
 link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {
@@ -236,11 +236,11 @@ link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noe
           bytes};
 }
 
-bool OneSided::take_count(const link::Count& packet) { return add(packet.counter, packet.bytes); }
+bool OneSided::take_count(const link::Count& packet) { return count(packet.counter, packet.bytes); }
 
 // To a counter of stores, of which this process is the only writer: its line is that of one far
 // process.
-bool OneSided::add(std::uint64_t counter, std::uint64_t bytes) {
+bool OneSided::count(std::uint64_t counter, std::uint64_t bytes) {
   if (counter % sizeof counter != 0 || !in_segment(counter, sizeof counter)) return false;
   std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(router_.segment() + counter));
   // pairs with: whoever reads the counter, and then what was stored

@@ -54,6 +54,9 @@ class OneSided {
   // The packet of a store whose `bytes` are written by other means before it.
   static link::Count make_count(std::uint64_t counter, std::uint64_t bytes) noexcept;
   bool take_count(const link::Count& packet);
+  // Adds to a counter of stores. False: there is none.
+  bool count(std::uint64_t counter, std::uint64_t bytes);
+  bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
  private:
   // An access by the network itself, where it is counted.
@@ -81,8 +84,6 @@ class OneSided {
   bool start(const ByMessages& access);
   bool send_pieces(std::uint32_t number);
   bool account(const link::Access& packet, std::uint64_t bytes);
-  bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
-  bool add(std::uint64_t counter, std::uint64_t bytes);
 
   // Constant after construction.
   Router& router_;

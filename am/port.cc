@@ -37,13 +37,14 @@ const Packet* as(const link::PacketHeader& head) noexcept {
 
 }  // namespace
 
-Port::Port(Router& router, std::unique_ptr<link::Link> link, bool progress_thread)
+Port::Port(Router& router, std::unique_ptr<link::Link> link, const Options& options)
     : router_(router),
       link_(std::move(link)),
       rung_(router.self().header->bell),
       one_sided_(router, *link_),
-      transfers_(*link_, one_sided_) {
-  if (progress_thread) {
+      transfers_(*link_, one_sided_),
+      learned_stores_(*link_, one_sided_, options.learn) {
+  if (options.progress_thread) {
     progress_.emplace(*link_, [&router] { router.notify(router.rank()); });
   }
 }
@@ -128,6 +129,10 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
     case Type::kRelayed:
       if (!deliver_to_channels(from, packet)) refuse(from, packet);
       return;
+    case Type::kLearn:
+    case Type::kLearned:
+      if (!deliver_learning(from, packet)) refuse(from, packet);
+      return;
     default: return deliver_message(from, packet);
   }
 }
@@ -142,7 +147,15 @@ bool Port::deliver_to_channels(Rank from, const link::PacketHeader& packet) {
                                        : channels->receivers.take_relay(from, *access);
 }
 
+bool Port::deliver_learning(Rank from, const link::PacketHeader& packet) {
+  const auto* const learn = as<link::Learn>(packet);
+  if (learn == nullptr) return false;
+  return packet.type == Type::kLearn ? learned_stores_.take_question(from, *learn)
+                                     : learned_stores_.take_answer(*learn);
+}
+
 void Port::arrived(std::uint32_t arrival) {
+  if (LearnedStores::is_learned(arrival)) return learned_stores_.arrived(arrival);
   if (Channels* const channels = router_.channels()) channels->receivers.arrived(arrival);
 }
 

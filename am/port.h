@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/learned_stores.h"
 #include "am/link/link.h"
 #include "am/link/progress_thread.h"
 #include "am/one_sided.h"
@@ -28,8 +29,13 @@ class Router;
 class Port final : public link::PacketSink {
  public:
   // `router` outlives the port and reaches this process itself already.
-  // `progress_thread`: the network goes on while nobody polls; the link is made for that.
-  Port(Router& router, std::unique_ptr<link::Link> link, bool progress_thread);
+  struct Options {
+    bool progress_thread =
+        false;          // the network goes on while nobody polls; the link is made for it
+    bool learn = true;  // stores that repeat get channels of their own
+  };
+
+  Port(Router& router, std::unique_ptr<link::Link> link, const Options& options);
   ~Port() override;
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -37,6 +43,7 @@ class Port final : public link::PacketSink {
   link::Link& link() noexcept { return *link_; }
   OneSided& one_sided() noexcept { return one_sided_; }
   Transfers& transfers() noexcept { return transfers_; }
+  LearnedStores& learned_stores() noexcept { return learned_stores_; }
 
   // Endpoints, by their serial numbers.
   void attach(Endpoint& endpoint, std::uint32_t serial);
@@ -82,6 +89,7 @@ class Port final : public link::PacketSink {
   void deliver(Rank from, const link::PacketHeader& packet) override;
   void arrived(std::uint32_t arrival) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
+  bool deliver_learning(Rank from, const link::PacketHeader& packet);
   bool deliver_to_channels(Rank from, const link::PacketHeader& packet);
   void deliver_message(Rank from, const link::PacketHeader& packet);
   void deliver_late();
@@ -95,6 +103,7 @@ class Port final : public link::PacketSink {
   // Owned by whoever is inside.
   OneSided one_sided_;
   Transfers transfers_;
+  LearnedStores learned_stores_;
   std::unordered_map<std::uint32_t, Endpoint*> endpoints_;  // by serial
   Bundle* polling_ = nullptr;                               // the bundle that polls
   std::vector<Late> late_;

@@ -73,10 +73,20 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
     bundle_.wait_until([&] { return !far.link().congested(rank); });
   }
   if (from.size() <= link::kMaxData) return far.one_sided().store(rank, offset, from, counter);
+  if (const auto arrival = far.learned_stores().find(rank, offset, from.size(), counter)) {
+    Released released;
+    released.done = [](link::Completion& done) { static_cast<Released&>(done).yes = true; };
+    bundle_.wait_until([&] { return far.link().try_put(rank, offset, from, *arrival, released); });
+    return bundle_.wait_until([&] { return released.yes; });
+  }
   const link::Count packet = OneSided::make_count(counter, from.size());
   bool released = false;
   far.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
   bundle_.wait_until([&] { return released; });
+}
+
+const LearningStats& RemoteMemory::learning() const noexcept {
+  return bundle_.router().port()->learned_stores().stats();
 }
 
 }  // namespace am

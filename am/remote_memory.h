@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "am/bundle.h"
+#include "am/learned_stores.h"
 #include "am/link/link.h"
 #include "am/types.h"
 
@@ -47,8 +48,13 @@ class RemoteMemory {
   // there, by that process's own thread. No order is kept between stores.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter);
+  const LearningStats& learning() const noexcept;
 
  private:
+  // Sets a flag that is waited for.
+  struct Released : link::Completion {
+    bool yes = false;
+  };
   struct Operation : link::Completion {
     RemoteMemory* owner = nullptr;
     std::uint32_t ticket = 0;

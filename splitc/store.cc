@@ -115,6 +115,10 @@ void store_counter::wait_all_far() {
   }
 }
 
+am::LearningStats learned_stores() {
+  return detail::has_far_peers() ? world().remote().learning() : am::LearningStats{};
+}
+
 void all_store_sync() {
   sync();
   store_counter::default_counter().wait_all();

@@ -91,6 +91,10 @@ class store_counter {
   std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
 };
 
+// How many targets of large stores to other nodes have repeated so often that they got a put
+// channel of their own, and how many stores went by these (SPLITC_LEARN=0: none).
+am::LearningStats learned_stores();
+
 // *p :- value.
 template <class T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,

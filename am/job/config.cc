@@ -31,7 +31,7 @@ constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 14> kSettings{{
+constexpr std::array<Setting, 15> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -51,6 +51,9 @@ constexpr std::array<Setting, 14> kSettings{{
     {"SPLITC_RMA", "0 or 1", "1",
      "0 reads and writes the memory of other nodes by messages, even where the network could do it "
      "itself.",
+     false},
+    {"SPLITC_LEARN", "0 or 1", "1",
+     "0 keeps large stores to other nodes that repeat from getting put channels of their own.",
      false},
     {kCrossMemory, "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
@@ -307,6 +310,7 @@ Config read_config() {
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
   config.progress_thread = read_progress();
   config.rma = read_switch("SPLITC_RMA", "1");
+  config.learn = read_switch("SPLITC_LEARN", "1");
   config.cross_memory = read_cross_memory();
   config.node = read_node();
   read_place_in_job(config);

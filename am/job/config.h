@@ -42,6 +42,7 @@ struct Config {
   std::string interface;         // a network interface or address of this machine; "": chosen
   bool progress_thread = false;  // the network goes on while the program computes
   bool rma = true;               // the network itself reads and writes far memory, where it can
+  bool learn = true;             // stores that repeat get put channels
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
 
   Rank rank = 0;           // with job_fd or rendezvous

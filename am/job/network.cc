@@ -64,7 +64,8 @@ void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Rou
     const auto candidates = rdma::Fabric::candidates(options);
     auto fabric = std::make_unique<rdma::Fabric>(options, agree(bootstrap, candidates));
     router.add_port(std::make_unique<Port>(
-        router, connect(bootstrap, std::move(fabric), config, router), config.progress_thread));
+        router, connect(bootstrap, std::move(fabric), config, router),
+        Port::Options{.progress_thread = config.progress_thread, .learn = config.learn}));
   } catch (const rdma::Error& error) {
     throw Error("rank " + std::to_string(router.rank()) + ": Job: " + error.what());
   } catch (const shmem::Error& error) {

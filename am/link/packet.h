@@ -40,6 +40,8 @@ enum class Type : std::uint8_t {
   kChannel,   // Access with data: a piece of a put on a channel
   kRelay,     // Access with a ChannelHandle: pass on there what comes on a channel
   kRelayed,   // PacketHeader: all that was to be passed on will be
+  kLearn,     // Learn: a store repeats
+  kLearned,   // Learn: it may be put
 };
 // How every packet begins.
 struct PacketHeader {
@@ -127,6 +129,16 @@ static_assert(sizeof(Count) == 24);
 // Detail of a kRelay: the first, the last of several for one channel.
 inline constexpr std::uint8_t kFirstRelay = 1;
 inline constexpr std::uint8_t kLastRelay = 2;
+
+struct Learn {
+  PacketHeader head;
+  std::uint64_t offset;    // of the store, in the receiver's segment
+  std::uint64_t size;      // of the store, in bytes
+  std::uint64_t counter;   // offset of the word, in the receiver's segment
+  std::uint32_t question;  // to be given back
+  std::uint32_t number;    // of kLearned: how the receiver knows it now
+};
+static_assert(sizeof(Learn) == 40);
 
 inline constexpr std::uint32_t rounded(std::uint32_t bytes) noexcept { return (bytes + 7) & ~7u; }
 

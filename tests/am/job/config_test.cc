@@ -55,6 +55,7 @@ TEST(Config, bare_program_has_the_defaults_and_is_alone) {
   EXPECT_EQ(config.provider, "");
   EXPECT_EQ(config.interface, "");
   EXPECT_TRUE(config.rma);
+  EXPECT_TRUE(config.learn);
   EXPECT_TRUE(config.cross_memory);
   EXPECT_EQ(config.rank, 0u);
   EXPECT_EQ(config.size, 1u);
@@ -90,6 +91,7 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_FALSE(config_with({{"SPLITC_PROGRESS", "poll"}}).progress_thread);
   expect_refused({{"SPLITC_PROGRESS", "Thread"}}, {"SPLITC_PROGRESS=Thread", "poll or thread"});
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
+  EXPECT_FALSE(config_with({{"SPLITC_LEARN", "0"}}).learn);
   EXPECT_FALSE(config_with({{"SPLITC_CROSS_MEMORY", "off"}}).cross_memory);
   expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "spin"}}).wait, WaitPolicy::kSpin);
