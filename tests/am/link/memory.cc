@@ -34,7 +34,7 @@ void copy_word(std::byte* to, const std::byte* from) {
 }
 
 // Words in one piece, as RemoteMemory promises; memcpy does not.
-void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   if (bytes == 0) return;
   if (places % bytes != 0 || bytes > 8) {
@@ -74,14 +74,14 @@ void Memory::wait_for_all() {
 
 void Memory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket) {
   if (!near(rank)) return remote->get(rank, offset, to, ticket);
-  copy(to.data(), at(rank, offset), to.size());
+  copy_whole(to.data(), at(rank, offset), to.size());
   note(ticket);
 }
 
 void Memory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                  std::uint32_t ticket) {
   if (!near(rank)) return remote->put(rank, offset, from, ticket);
-  copy(at(rank, offset), from.data(), from.size());
+  copy_whole(at(rank, offset), from.data(), from.size());
   note(ticket);
 }
 

@@ -32,8 +32,10 @@ struct Flag : Completion {
 
 std::vector<std::byte> noise(std::size_t bytes) {
   static std::mt19937_64 random(::test::seed());
+  std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t) + 1);
+  std::ranges::generate(words, random);
   std::vector<std::byte> made(bytes);
-  for (std::byte& b : made) b = static_cast<std::byte>(random());
+  if (bytes != 0) std::memcpy(made.data(), words.data(), bytes);
   return made;
 }
 
@@ -65,7 +67,7 @@ class Registered : public testing::TestWithParam<const char*> {
   }
   // Sizes of all kinds, at odd places, with guards around them.
   void write_and_read_back() {
-    for (const std::size_t bytes : {1, 7, 8, 9, 64, 200, 4096, 12'345, 100'000, 1'000'001}) {
+    for (const std::size_t bytes : {1, 7, 8, 9, 200, 4097, 100'000, 1'000'001}) {
       SCOPED_TRACE(bytes);
       const std::vector<std::byte> sent = noise(bytes);
       std::vector<std::byte> target = noise(bytes + 32), back = noise(bytes + 32);
@@ -98,6 +100,9 @@ class Registered : public testing::TestWithParam<const char*> {
   std::unique_ptr<Registration> registration_;  // of b
 };
 
+// What has nothing to do with the provider.
+class RegisteredAnywhere : public Registered {};
+
 const auto kRefused = AnyOf(HasSubstr("rank 1 refused an access to its memory"),
                             HasSubstr("was to memory that is not registered there"));
 
@@ -113,9 +118,8 @@ TEST_P(Registered, memory_is_accessed_where_local_memory_has_to_be_registered_to
 TEST_P(Registered, long_accesses_are_cut) {
   open({.local_keys = true, .longest_access = 1000});
   EXPECT_FALSE(a().writes_before_packets(1001));
-  write_and_read_back();
   // Many at once, so that pieces find no room.
-  constexpr std::size_t kCount = 500, kBytes = 20'000;
+  constexpr std::size_t kCount = 200, kBytes = 7'500;
   std::vector<std::byte> theirs(kCount * kBytes);
   const std::vector<std::byte> mine = noise(kCount * kBytes);
   const auto registration = b().register_memory(theirs);
@@ -126,11 +130,14 @@ TEST_P(Registered, long_accesses_are_cut) {
     pair_->poll_until([&] { return a().try_write(1, at, part, false, done[i]); });
   }
   pair_->poll_until([&] { return !a().busy(); });
-  for (const Flag& one : done) EXPECT_EQ(one.times, 1);
   EXPECT_TRUE(theirs == mine);
+  std::vector<std::byte> back(1500);
+  read(registration->key() + 123'456, back);
+  EXPECT_TRUE(std::ranges::equal(back, std::span(mine).subspan(123'456, 1500)));
+  for (const Flag& one : done) EXPECT_EQ(one.times, 1);
 }
 
-TEST_P(Registered, parts_of_the_segment_cost_nothing) {
+TEST_P(RegisteredAnywhere, parts_of_the_segment_cost_nothing) {
   const auto part = pair_->b.segment().subspan(1000, 500);
   const auto registration = b().register_memory(part);
   const std::vector<std::byte> sent = noise(500);
@@ -140,13 +147,13 @@ TEST_P(Registered, parts_of_the_segment_cost_nothing) {
   EXPECT_EQ(b().registration_stats().misses, 0u);
 }
 
-TEST_P(Registered, memory_is_registered_once_for_many_uses) {
+TEST_P(RegisteredAnywhere, memory_is_registered_once_for_many_uses) {
   std::vector<std::byte> memory(100'000);
   const RegistrationStats before = b().registration_stats();
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     const auto whole = b().register_memory(memory);
-    const auto part = b().register_memory(std::span(memory).subspan(i % 90'000, 1 + i % 10'000));
-    ASSERT_EQ(part->key(), whole->key() + i % 90'000);
+    const auto part = b().register_memory(std::span(memory).subspan(i, 1 + i % 10'000));
+    ASSERT_EQ(part->key(), whole->key() + i);
   }
   const RegistrationStats after = b().registration_stats();
   EXPECT_EQ(after.used, before.used);
@@ -196,7 +203,7 @@ TEST_P(Registered, local_memory_may_be_deregistered_while_it_is_written_from) {
   EXPECT_EQ(a().registration_stats().used + a().registration_stats().kept, 0u);
 }
 
-TEST_P(Registered, no_bytes_are_refused) {
+TEST_P(RegisteredAnywhere, no_bytes_are_refused) {
   std::vector<std::byte> memory(10);
   try {
     b().register_memory(std::span(memory).first(0));
@@ -206,7 +213,7 @@ TEST_P(Registered, no_bytes_are_refused) {
   }
 }
 
-TEST_P(Registered, nothing_can_be_without_access_to_memory) {
+TEST_P(RegisteredAnywhere, nothing_can_be_without_access_to_memory) {
   pair_.reset();
   pair_.emplace(GetParam(), test::Side::Options{.use_rma = false});
   std::vector<std::byte> memory(10);
@@ -238,6 +245,8 @@ TEST_P(Registered, an_access_beyond_its_end_ends_the_job) {
   const RemoteKey key = registration_->key() + 1;
   EXPECT_THAT(last_words([&] { write(key, mine); }), kRefused);
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, RegisteredAnywhere, testing::Values("net"));
 
 INSTANTIATE_TEST_SUITE_P(Over, Registered,
                          testing::Values("net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"),
