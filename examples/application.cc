@@ -18,6 +18,7 @@ struct NamedWay {
 constexpr NamedWay kWays[] = {
     {"messages", Way::kMessages},
     {"stores", Way::kStores},
+    {"channels", Way::kChannels},
 };
 
 // What has been seen of one way.

@@ -11,8 +11,8 @@
 
 namespace examples {
 
-// By active messages, by counted stores into the memory of others.
-enum class Way : std::uint8_t { kMessages, kStores };
+// By active messages, by counted stores, by persistent channels.
+enum class Way : std::uint8_t { kMessages, kStores, kChannels };
 
 // What the user asks of every application.
 struct Runs {

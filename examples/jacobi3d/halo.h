@@ -21,5 +21,6 @@ class Halo {
 // Collective, and so is their end. The block outlives them.
 std::unique_ptr<Halo> with_messages(Block& block);
 std::unique_ptr<Halo> with_stores(Block& block);
+std::unique_ptr<Halo> with_channels(Block& block);
 
 }  // namespace jacobi3d

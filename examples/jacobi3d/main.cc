@@ -22,10 +22,9 @@ using examples::Way;
 constexpr std::size_t kMaxSize = 2000;
 
 std::unique_ptr<Halo> make_halo(Way way, Block& block) {
-  switch (way) {
-    case Way::kMessages: return with_messages(block);
-    default: return with_stores(block);
-  }
+  if (way == Way::kMessages) return with_messages(block);
+  if (way == Way::kStores) return with_stores(block);
+  return with_channels(block);
 }
 
 examples::Outcome solve(Way way, const Decomposition& whole, std::uint32_t iterations) {
@@ -48,7 +47,7 @@ int program(Args args) {
   examples::Runs runs;
   CLI::App app("Jacobi's method on a cube of points, by three ways of communicating.", "jacobi3d");
   app.option_defaults()->always_capture_default();
-  app.add_option("--size", size, "points along each dimension")->check(CLI::Range(kMaxSize));
+  app.add_option("--size", size, "points along each dimension")->check(CLI::Range(std::size_t{1}, kMaxSize));
   examples::add_option(app, grid);
   examples::add_options(app, runs);
   if (!examples::parse(app, args)) return 0;

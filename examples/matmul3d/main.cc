@@ -22,10 +22,9 @@ using examples::Way;
 constexpr std::size_t kMaxSize = 20'000;
 
 std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem) {
-  switch (way) {
-    case Way::kMessages: return with_messages(problem);
-    default: return with_stores(problem);
-  }
+  if (way == Way::kMessages) return with_messages(problem);
+  if (way == Way::kStores) return with_stores(problem);
+  return with_channels(problem);
 }
 
 examples::Outcome solve(Way way, const Decomposition& whole, std::uint32_t iterations) {
@@ -51,7 +50,7 @@ int program(Args args) {
   CLI::App app("The product of two matrices, by three ways of communicating.", "matmul3d");
   app.option_defaults()->always_capture_default();
   app.add_option("--size", whole.n, "rows and columns of the matrices")
-      ->check(CLI::Range(kMaxSize));
+      ->check(CLI::Range(std::size_t{1}, kMaxSize));
   examples::add_option(app, whole.grid);
   examples::add_options(app, runs);
   if (!examples::parse(app, args)) return 0;

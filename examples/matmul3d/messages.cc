@@ -66,8 +66,8 @@ Messages::Messages(Problem& problem)
 Messages::~Messages() { barrier(); }
 
 void Messages::exchange(unsigned turn, Phase phase) {
-  for (const Piece& piece : problem_.pieces(turn, phase)) send(piece, turn, phase);
-  wait_until([&] { return count(turn, phase) == problem_.incoming_pieces(phase); });
+  for (const Piece& piece : problem_.outgoing(turn, phase)) send(piece, turn, phase);
+  wait_until([&] { return count(turn, phase) == problem_.incoming(turn, phase).size(); });
   count(turn, phase) = 0;
 }
 
@@ -78,13 +78,13 @@ void Messages::send(const Piece& piece, unsigned turn, Phase phase) {
     return (numbers + static_cast<std::ptrdiff_t>(place)).offset();
   };
   if (piece.bytes() <= am::max_medium()) {
-    endpoint_.request_medium<&on_small_piece>(piece.to, pack(piece), target);
+    endpoint_.request_medium<&on_small_piece>(piece.peer, pack(piece), target);
   } else if (piece.contiguous()) {
     endpoint_.request_long<&on_contiguous_piece>(
-        piece.to, offset_of(problem_.numbers_of(piece.to), piece.place), pack(piece), target);
+        piece.peer, offset_of(problem_.numbers_of(piece.peer), piece.place), pack(piece), target);
   } else {
     endpoint_.request_long<&on_packed_piece>(
-        piece.to, offset_of(landing_.on(piece.to), piece.landing), pack(piece), target);
+        piece.peer, offset_of(landing_.on(piece.peer), piece.landing), pack(piece), target);
   }
 }
 

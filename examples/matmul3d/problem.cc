@@ -71,44 +71,52 @@ void Problem::find_sizes() {
   turn_size_ = summands_place_ + whole_.grid[2] * summand_size_;
 }
 
+Piece Problem::piece_of_a(unsigned turn, std::uint32_t peer, const Range& columns) const noexcept {
+  const std::size_t first = turn * turn_size_;
+  const std::size_t place = first + columns.begin;
+  return {
+      peer,         numbers().data() + place, place,        first + columns.begin * rows_.size(),
+      rows_.size(), columns.size(),           depth_.size()};
+}
+Piece Problem::piece_of_b(unsigned turn, std::uint32_t peer, const Range& rows) const noexcept {
+  const std::size_t place = turn * turn_size_ + b_place_ + rows.begin * columns_.size();
+  return {peer,        numbers().data() + place, place,          place,
+          rows.size(), columns_.size(),          columns_.size()};
+}
+Piece Problem::piece_of_sum(unsigned turn, std::uint32_t peer, const Range& rows,
+                            std::size_t z) const noexcept {
+  const std::size_t place = turn * turn_size_ + summands_place_ + z * summand_size_;
+  return {peer,           product_[turn].data() + rows.begin * columns_.size(),
+          place,          place,
+          rows.size(),    columns_.size(),
+          columns_.size()};
+}
+
 void Problem::find_inputs(unsigned turn) {
-  std::vector<Piece>& pieces = pieces_[turn][0];
-  const std::size_t a_place = turn * turn_size_;
   for (std::uint32_t y = 0; y < whole_.grid[1]; ++y) {
     if (y == at_[1]) continue;
-    const std::size_t place = a_place + a_columns_.begin;
-    pieces.push_back({whole_.proc({at_[0], y, at_[2]}), numbers().data() + place, place,
-                      a_place + a_columns_.begin * rows_.size(), rows_.size(), a_columns_.size(),
-                      depth_.size()});
+    const std::uint32_t peer = whole_.proc({at_[0], y, at_[2]});
+    outgoing_[turn][0].push_back(piece_of_a(turn, peer, a_columns_));
+    const Range theirs = part(depth_.size(), whole_.grid[1], y);
+    incoming_[turn][0].push_back(piece_of_a(turn, peer, theirs));
   }
   for (std::uint32_t x = 0; x < whole_.grid[0]; ++x) {
     if (x == at_[0]) continue;
-    const std::size_t place = a_place + b_place_ + b_rows_.begin * columns_.size();
-    pieces.push_back({whole_.proc({x, at_[1], at_[2]}), numbers().data() + place, place, place,
-                      b_rows_.size(), columns_.size(), columns_.size()});
+    const std::uint32_t peer = whole_.proc({x, at_[1], at_[2]});
+    outgoing_[turn][0].push_back(piece_of_b(turn, peer, b_rows_));
+    const Range theirs = part(depth_.size(), whole_.grid[0], x);
+    incoming_[turn][0].push_back(piece_of_b(turn, peer, theirs));
   }
 }
 
 void Problem::find_products(unsigned turn) {
   for (std::uint32_t z = 0; z < whole_.grid[2]; ++z) {
     if (z == at_[2]) continue;
-    const Range rows = part(rows_.size(), whole_.grid[2], z);
-    const std::size_t place = turn * turn_size_ + summands_place_ + at_[2] * summand_size_;
-    pieces_[turn][1].push_back({whole_.proc({at_[0], at_[1], z}),
-                                product_[turn].data() + rows.begin * columns_.size(), place, place,
-                                rows.size(), columns_.size(), columns_.size()});
+    const std::uint32_t peer = whole_.proc({at_[0], at_[1], z});
+    const Range theirs = part(rows_.size(), whole_.grid[2], z);
+    outgoing_[turn][1].push_back(piece_of_sum(turn, peer, theirs, at_[2]));
+    incoming_[turn][1].push_back(piece_of_sum(turn, peer, sum_rows_, z));
   }
-}
-
-std::uint64_t Problem::incoming_bytes(Phase phase) const noexcept {
-  const std::size_t others_of_a = rows_.size() * (depth_.size() - a_columns_.size());
-  const std::size_t others_of_b = (depth_.size() - b_rows_.size()) * columns_.size();
-  const std::size_t summands = (whole_.grid[2] - 1) * sum_.size();
-  return (phase == Phase::kInputs ? others_of_a + others_of_b : summands) * sizeof(double);
-}
-std::uint32_t Problem::incoming_pieces(Phase phase) const noexcept {
-  // Everybody who gets a piece from this process also sends one to it.
-  return static_cast<std::uint32_t>(pieces(0, phase).size());
 }
 
 void Problem::prepare(unsigned turn) {

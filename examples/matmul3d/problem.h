@@ -33,11 +33,11 @@ struct Decomposition {
 // What processes exchange: first their pieces of A and B, then rows of the product.
 enum class Phase : std::uint8_t { kInputs, kProducts };
 
-// Rows of numbers that go to another process. They lie equally far apart at both ends.
+// Rows of numbers that go from one process to another. They lie equally far apart at both ends.
 struct Piece {
-  std::uint32_t to;
-  const double* from;   // here
-  std::size_t place;    // there, in the numbers of `to`
+  std::uint32_t peer;   // the other process
+  const double* from;   // at the sender, if that is this process
+  std::size_t place;    // at the receiver, in its numbers
   std::size_t landing;  // the place where they may lie one behind the other until they are there
   std::size_t rows, columns, stride;
 
@@ -59,11 +59,12 @@ class Problem {
   std::uint64_t checksum() const;  // of what this process has added up
 
   // What goes to others, and what comes from others.
-  const std::vector<Piece>& pieces(unsigned turn, Phase phase) const noexcept {
-    return pieces_[turn][phase == Phase::kProducts];
+  const std::vector<Piece>& outgoing(unsigned turn, Phase phase) const noexcept {
+    return outgoing_[turn][phase == Phase::kProducts];
   }
-  std::uint64_t incoming_bytes(Phase phase) const noexcept;
-  std::uint32_t incoming_pieces(Phase phase) const noexcept;
+  const std::vector<Piece>& incoming(unsigned turn, Phase phase) const noexcept {
+    return incoming_[turn][phase == Phase::kProducts];
+  }
 
   // All places are in these.
   std::size_t size() const noexcept { return 2 * turn_size_; }
@@ -80,8 +81,11 @@ class Problem {
   double* summand(unsigned turn, std::size_t z) const noexcept {
     return a(turn) + summands_place_ + z * summand_size_;
   }
-  template <class F>
-  void for_each_input(F&& f) const;
+  Piece piece_of_a(unsigned turn, std::uint32_t peer, const Range& columns) const noexcept;
+  Piece piece_of_b(unsigned turn, std::uint32_t peer, const Range& rows) const noexcept;
+  // Rows of the product as process (x, y, z) has multiplied them.
+  Piece piece_of_sum(unsigned turn, std::uint32_t peer, const Range& rows,
+                     std::size_t z) const noexcept;
 
   // Constant after construction.
   Decomposition whole_;
@@ -90,7 +94,8 @@ class Problem {
   Range a_columns_, b_rows_, sum_rows_;  // its pieces, counted from where its parts begin
   std::size_t b_place_ = 0, summands_place_ = 0, summand_size_ = 0, turn_size_ = 0;
   splitc::spread_array<double> numbers_{0};  // by turn: part of A, part of B, summands by z
-  std::vector<Piece> pieces_[2][2];          // by turn and phase
+  std::vector<Piece> outgoing_[2][2];        // by turn and phase
+  std::vector<Piece> incoming_[2][2];
   // Of the iteration under way.
   std::vector<double> a_piece_, b_piece_;
   std::vector<double> product_[2];  // by turn, as pieces of one may be on their way

@@ -32,10 +32,12 @@ void send(const Piece& piece, global_ptr<double> numbers, store_counter& counter
 
 void Stores::exchange(unsigned turn, Phase phase) {
   store_counter& counter = arrived_[turn][phase == Phase::kProducts];
-  for (const Piece& piece : problem_.pieces(turn, phase)) {
-    send(piece, problem_.numbers_of(piece.to), counter);
+  for (const Piece& piece : problem_.outgoing(turn, phase)) {
+    send(piece, problem_.numbers_of(piece.peer), counter);
   }
-  store_sync(problem_.incoming_bytes(phase), counter);
+  std::uint64_t bytes = 0;
+  for (const Piece& piece : problem_.incoming(turn, phase)) bytes += piece.bytes();
+  store_sync(bytes, counter);
 }
 
 }  // namespace

@@ -29,5 +29,6 @@ class Exchange {
 // Collective, and so are their ends. The problem outlives them.
 std::unique_ptr<Exchange> with_messages(Problem& problem);
 std::unique_ptr<Exchange> with_stores(Problem& problem);
+std::unique_ptr<Exchange> with_channels(Problem& problem);
 
 }  // namespace pair_calculator

@@ -20,10 +20,9 @@ using namespace splitc;
 using examples::Way;
 
 std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem) {
-  switch (way) {
-    case Way::kMessages: return with_messages(problem);
-    default: return with_stores(problem);
-  }
+  if (way == Way::kMessages) return with_messages(problem);
+  if (way == Way::kStores) return with_stores(problem);
+  return with_channels(problem);
 }
 
 examples::Outcome solve(Way way, const Options& options, std::uint32_t iterations) {

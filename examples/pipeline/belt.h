@@ -26,5 +26,6 @@ class Belt {
 // Collective, and so are their ends. The stage outlives them.
 std::unique_ptr<Belt> with_messages(Stage& stage);
 std::unique_ptr<Belt> with_stores(Stage& stage);
+std::unique_ptr<Belt> with_channels(Stage& stage);
 
 }  // namespace pipeline
