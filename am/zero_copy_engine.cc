@@ -1,6 +1,7 @@
 #include "am/zero_copy_engine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "am/port.h"
@@ -33,6 +34,7 @@ Engine::Engine(Job& job, Bundle& bundle, std::size_t pool_bytes)
       slots_(me_, neighbours_),
       wire_(bundle, *this) {
   wire_.add_handlers<&on_control, &on_piece, &on_whole, &on_announcement>();
+  wire_.on_returned([this](const Returned& message) { came_back(message); });
   job.connect(wire_);
   const auto all = job.exchange(Hello{neighbours_.card()});
   for (Rank rank = 0; rank < router_.size(); ++rank) {
@@ -42,6 +44,19 @@ Engine::Engine(Job& job, Bundle& bundle, std::size_t pool_bytes)
 }
 
 Engine::~Engine() { bundle_.remove(*this); }
+
+// The other process has ended its ZeroCopy. With it went the keys that it had.
+void Engine::came_back(const Returned& message) {
+  Control control{};
+  if (message.kind == Kind::kShort && message.arguments.size() == sizeof control) {
+    std::memcpy(&control, message.arguments.data(), sizeof control);
+    if (control.verb == Verb::kRevoke) return revoked_there(control);
+    if (control.verb == Verb::kRevoked) return;
+  }
+  router_.fatal("poll: a zero-copy message to rank " + std::to_string(message.destination) +
+                " came back: " + std::string(am::describe(message.status)) +
+                "; end a ZeroCopy only when no other process uses its buffers any more");
+}
 
 int Engine::poll() {
   int count = 0;

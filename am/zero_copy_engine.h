@@ -160,6 +160,7 @@ class Engine final : public Poller {
   void tell_later(Rank to, const Control& control) { controls_.push_back({to, control}); }
   int flush();
   void flush_controls();
+  void came_back(const Returned& message);
   void advance_or_wait(Operation& operation);
   bool advance(Operation& operation);
 

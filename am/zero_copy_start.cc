@@ -96,12 +96,12 @@ void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::s
 
 // Copies by this process's own hand, if the memory of the other can be reached.
 bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
+  if (!neighbours_.current(remote.rank, remote.slot, remote.generation)) refuse_stale(put, remote);
   std::byte* const there = neighbours_.mapped(remote.rank, remote.address, bytes);
   if (there == nullptr &&
       (bytes < kCrossFrom || neighbours_.cross_memory(remote.rank) == nullptr)) {
     return false;
   }
-  if (!neighbours_.current(remote.rank, remote.slot, remote.generation)) refuse_stale(put, remote);
   std::byte* const here = end.memory().data();
   if (there == nullptr) {
     if (!cross(put, end, remote, bytes)) return false;
