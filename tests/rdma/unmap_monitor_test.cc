@@ -2,8 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -207,6 +208,30 @@ TEST_F(Unmapped, calls_do_not_hang_while_the_monitor_ends) {
   }
   stop.store(true);
   other.join();
+}
+
+TEST_F(Unmapped, what_a_child_unmaps_is_its_own) {
+  ASSERT_TRUE(monitor_->watch(pages(0, 16)));
+  const pid_t child = fork();
+  if (child == 0) _exit(munmap(memory_, kPages * kPage) == 0 ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(told_nothing());
+}
+
+TEST(UnmapMonitor, says_that_the_system_refuses) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  try {
+    const UserfaultMonitor monitor;
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("cannot notice when memory is unmapped"));
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(Unmapped, what_cannot_be_watched_is_said) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -201,6 +202,21 @@ TEST_P(Registered, local_memory_may_be_deregistered_while_it_is_written_from) {
   pair_->poll_until([&] { return done.times != 0; });
   EXPECT_TRUE(theirs == mine);
   EXPECT_EQ(a().registration_stats().used + a().registration_stats().kept, 0u);
+}
+
+// The monitor needs a file descriptor.
+TEST_P(RegisteredAnywhere, memory_is_not_kept_where_nobody_watches_it) {
+  std::vector<std::byte> memory(1000);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  registration_ = b().register_memory(memory);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  write(registration_->key(), noise(1000));
+  registration_ = nullptr;
+  EXPECT_EQ(b().registration_stats().used + b().registration_stats().kept, 0u);
+  EXPECT_THAT(b().registration_stats().not_kept, HasSubstr("cannot notice"));
 }
 
 TEST_P(RegisteredAnywhere, no_bytes_are_refused) {
