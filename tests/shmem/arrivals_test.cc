@@ -1,0 +1,256 @@
+#include "shmem/arrivals.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "shmem/error.h"
+#include "shmem/region.h"
+#include "tests/shmem/in_child.h"
+#include "tests/support/seed.h"
+
+namespace shmem {
+namespace {
+
+constexpr unsigned kPatience = 30;  // seconds that one side waits for one that has failed
+constexpr std::uint32_t kPerLine = ArrivalBoard::kSeatsPerLine;
+
+// A board in memory of its own, all zero, and what else two sides share.
+struct Shared {
+  ArrivalBoard board;
+  alignas(kCacheLine) std::atomic<std::uint64_t> seen;  // arrivals, by the receiver
+  Doorbell bell;                                        // the receiver's
+};
+
+class SharedRegion {
+ public:
+  Shared* operator->() const noexcept { return reinterpret_cast<Shared*>(region_.data()); }
+  Shared& operator*() const noexcept { return *operator->(); }
+
+ private:
+  Region region_ = Region::create({.what = "a board", .bytes = sizeof(Shared)});
+};
+
+std::vector<Arrival> poll(Arrivals& arrivals) {
+  std::vector<Arrival> all;
+  const int count = arrivals.poll([&](Arrival arrival) { all.push_back(arrival); });
+  EXPECT_EQ(static_cast<std::size_t>(count), all.size());
+  return all;
+}
+
+// Polls until no line is looked at any more.
+void let_rest(Arrivals& arrivals) {
+  for (int i = 0; i < 100'000 && arrivals.watched() != 0; ++i) ASSERT_TRUE(poll(arrivals).empty());
+  ASSERT_EQ(arrivals.watched(), 0u);
+}
+
+TEST(ArrivalWord, holds_all_three) {
+  const Arrival arrival{0xfedc, 0xba98, 0x76543210};
+  EXPECT_EQ(arrival.word(), 0xfedcba9876543210u);
+  EXPECT_EQ(Arrival::of(arrival.word()), arrival);
+}
+
+class Board : public testing::Test {
+ protected:
+  SharedRegion shared_;
+  ArrivalBoard& board_ = shared_->board;
+  const Fence fence_{false};
+  Arrivals arrivals_{board_, fence_};
+  ArrivalSeats seats_{board_};
+};
+
+TEST_F(Board, tells_each_arrival_once) {
+  EXPECT_FALSE(arrivals_.has_arrival());
+  EXPECT_TRUE(poll(arrivals_).empty());
+  ArrivalSeat seat = seats_.take();
+  seat.tell({7, 1, 1}, fence_);
+  EXPECT_TRUE(arrivals_.has_arrival());
+  EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{7, 1, 1}}));
+  EXPECT_FALSE(arrivals_.has_arrival());
+  EXPECT_TRUE(poll(arrivals_).empty());
+}
+
+TEST_F(Board, tells_the_last_of_several) {
+  ArrivalSeat seat = seats_.take();
+  for (std::uint32_t count = 1; count <= 5; ++count) seat.tell({7, 1, count}, fence_);
+  EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{7, 1, 5}}));
+}
+
+TEST_F(Board, keeps_the_seats_of_two_senders_on_lines_of_their_own) {
+  ArrivalSeats others(board_);
+  std::set<std::uint32_t> mine;
+  std::set<std::uint32_t> theirs;
+  for (std::uint32_t i = 0; i < 3 * kPerLine; ++i) {
+    mine.insert(seats_.take().seat() / kPerLine);
+    theirs.insert(others.take().seat() / kPerLine);
+  }
+  EXPECT_EQ(mine.size(), 3u);
+  EXPECT_EQ(theirs.size(), 3u);
+  for (const std::uint32_t line : theirs) EXPECT_FALSE(mine.contains(line));
+}
+
+TEST_F(Board, looks_no_longer_at_lines_where_nothing_comes) {
+  std::vector<ArrivalSeat> all;
+  for (std::uint32_t i = 0; i < 100 * kPerLine; ++i) all.push_back(seats_.take());
+  EXPECT_EQ(arrivals_.watched(), 0u) << "a seat alone is nothing to look at";
+  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].tell({i, 1, 1}, fence_);
+  EXPECT_EQ(poll(arrivals_).size(), all.size());
+  EXPECT_EQ(arrivals_.watched(), 100u);
+  let_rest(arrivals_);
+  all[3 * kPerLine].tell({24, 1, 2}, fence_);
+  EXPECT_TRUE(arrivals_.has_arrival());
+  EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{24, 1, 2}}));
+  EXPECT_EQ(arrivals_.watched(), 1u) << "the others rest";
+}
+
+TEST_F(Board, goes_on_looking_where_something_comes) {
+  ArrivalSeat seat = seats_.take();
+  for (std::uint32_t count = 1; count <= 5; ++count) {
+    seat.tell({7, 1, count}, fence_);
+    EXPECT_EQ(poll(arrivals_).size(), 1u);
+    for (int i = 0; i < 4000; ++i) poll(arrivals_);
+    EXPECT_EQ(arrivals_.watched(), 1u);
+  }
+}
+
+TEST_F(Board, keeps_the_rest_for_the_next_poll_when_the_sink_throws) {
+  ArrivalSeat first = seats_.take();
+  ArrivalSeat second = seats_.take();
+  first.tell({1, 1, 1}, fence_);
+  second.tell({2, 1, 1}, fence_);
+  EXPECT_THROW(arrivals_.poll([](Arrival) { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{2, 1, 1}}));
+}
+
+TEST_F(Board, does_not_repeat_to_a_second_owner_what_it_told_the_first) {
+  ArrivalSeat seat = seats_.take();
+  ArrivalSeat resting = seats_.take();
+  resting.tell({2, 1, 9}, fence_);
+  EXPECT_EQ(poll(arrivals_).size(), 1u);
+  let_rest(arrivals_);
+  seat.tell({1, 1, 5}, fence_);
+  Arrivals second(board_, fence_);
+  EXPECT_TRUE(poll(second).empty());
+  EXPECT_FALSE(second.has_arrival());
+  seat.tell({1, 2, 1}, fence_);
+  EXPECT_EQ(poll(second), (std::vector<Arrival>{{1, 2, 1}}));
+}
+
+TEST_F(Board, lends_seats_until_all_are_taken) {
+  ArrivalSeats others(board_);
+  const ArrivalSeat one = others.take();
+  for (std::uint32_t i = kPerLine; i < ArrivalBoard::kSeats; ++i) seats_.take();
+  try {
+    seats_.take();
+    FAIL() << "there are no more";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("65536 places"), std::string::npos) << error.what();
+  }
+  others.take();  // of the line it has
+  others.give_back(one);
+  EXPECT_EQ(others.take().seat(), one.seat());
+  ArrivalSeat last(board_, ArrivalBoard::kSeats - 1);
+  last.tell({1, 1, 1}, fence_);
+  EXPECT_EQ(poll(arrivals_).size(), 1u);
+}
+
+// --- Both sides at once
+
+struct Traffic {
+  std::uint32_t seats;
+  std::uint64_t arrivals;
+  Fence fence;
+};
+
+// Tells on one seat after the other, the next when the receiver has seen the last, and some time
+// later, so that it meets the receiver at every moment of its coming to rest.
+std::string tell_all(const Traffic& traffic, Shared& shared) {
+  ArrivalSeats seats(shared.board);
+  std::vector<ArrivalSeat> all;
+  for (std::uint32_t i = 0; i < traffic.seats; ++i) all.push_back(seats.take());
+  std::vector<std::uint32_t> told(traffic.seats);
+  std::mt19937_64 random(::test::seed());
+  for (std::uint64_t n = 0; n < traffic.arrivals; ++n) {
+    const auto which = static_cast<std::uint16_t>(random() % traffic.seats);
+    all[which].tell({which, 1, ++told[which]}, traffic.fence);
+    shared.bell.notify(traffic.fence);
+    // pairs with: receive_all()
+    while (shared.seen.load(std::memory_order_acquire) <= n) sched_yield();
+    // Beyond what the receiver looks in vain before it rests.
+    for (std::uint64_t i = random() % 2 * (random() % 50'000); i > 0; --i) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+  }
+  return "fine";
+}
+
+std::string receive_all(const Traffic& traffic, Shared& shared, Arrivals& arrivals) {
+  std::vector<std::uint32_t> next(traffic.seats);
+  std::mt19937_64 random(::test::seed() + 1);
+  std::uint64_t seen = 0;
+  std::uint64_t rests = 0;
+  while (seen < traffic.arrivals) {
+    const std::size_t watched = arrivals.watched();
+    const int count = arrivals.poll([&](Arrival arrival) {
+      if (arrival.count != ++next[arrival.number]) throw std::logic_error("another count");
+    });
+    rests += watched != 0 && arrivals.watched() == 0;
+    seen += static_cast<std::uint64_t>(count);
+    // pairs with: tell_all()
+    if (count != 0) shared.seen.store(seen, std::memory_order_release);
+    if (count != 0 || random() % 8192 != 0) continue;
+    const std::uint32_t ticket = shared.bell.about_to_sleep();
+    traffic.fence.heavy();
+    if (!arrivals.has_arrival()) shared.bell.sleep(ticket, Doorbell::kForever);
+  }
+  if (arrivals.has_arrival()) return "something is left";
+  return rests != 0 ? "fine" : "the receiver never came to rest";
+}
+
+class TwoSides : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam() && !Fence::enroll()) GTEST_SKIP() << "the kernel has no such membarrier";
+  }
+  SharedRegion shared_;
+};
+INSTANTIATE_TEST_SUITE_P(Fences, TwoSides, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "by_the_kernel" : "by_both_sides");
+});
+
+TEST_P(TwoSides, lose_nothing_as_threads) {
+  alarm(kPatience);
+  const Traffic traffic{20, 5'000, Fence(GetParam())};
+  Arrivals arrivals(shared_->board, traffic.fence);  // before anything is told
+  std::string told;
+  std::thread sender([&] { told = tell_all(traffic, *shared_); });
+  EXPECT_EQ(receive_all(traffic, *shared_, arrivals), "fine");
+  sender.join();
+  EXPECT_EQ(told, "fine");
+  alarm(0);
+}
+
+TEST_P(TwoSides, lose_nothing_as_processes) {
+  const Traffic traffic{20, 5'000, Fence(GetParam())};
+  Arrivals arrivals(shared_->board, traffic.fence);  // of the child that receives
+  const auto results = test::in_children(2, [&](unsigned me) {
+    alarm(kPatience);
+    if (GetParam() && !Fence::enroll()) return std::string("refused");
+    return me == 0 ? receive_all(traffic, *shared_, arrivals) : tell_all(traffic, *shared_);
+  });
+  for (const std::string& result : results) EXPECT_EQ(result, "fine");
+}
+
+}  // namespace
+}  // namespace shmem
