@@ -19,8 +19,9 @@ _SANITIZED = [
 
 def job_test(
         name,
-        srcs,
-        deps,
+        srcs = [],
+        deps = [],
+        program = None,
         procs = PROCS,
         nodes = [],
         tags = [],
@@ -36,9 +37,10 @@ def job_test(
     bring a main() that knows of jobs, such as //tests/support:job_main. NAME is the suite of all.
 
     Args:
-      name: of the suite; the program itself is NAME_program.
+      name: of the suite; the program itself is NAME_program, unless `program` names another.
       srcs: of the program.
       deps: of the program.
+      program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
       nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
       tags: of the tests. Those that the sanitizers' build can do without get "once", too.
@@ -47,13 +49,14 @@ def job_test(
       data: files that the program needs.
       size: of the tests.
     """
-    program = name + "_program"
-    native.cc_binary(
-        name = program,
-        testonly = True,
-        srcs = srcs,
-        deps = deps,
-    )
+    if not program:
+        program = name + "_program"
+        native.cc_binary(
+            name = program,
+            testonly = True,
+            srcs = srcs,
+            deps = deps,
+        )
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
     shapes = {"%s_n%d" % (name, count): str(count) for count in procs}
     shapes.update({"%s_n%d_m%d" % (name, n, m): "%d:%d" % (n, m) for n, m in nodes})

@@ -1,0 +1,85 @@
+// Channels of several bundles, one after the other: nothing of an earlier one is taken for news.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tests/support/job_main.h"
+
+namespace am {
+namespace {
+
+using ::test::barrier;
+using ::test::job;
+
+constexpr std::uint64_t kBytes = 128;
+
+// One generation of channels to the right neighbour, in a bundle of its own.
+class Generation {
+ public:
+  explicit Generation(std::uint32_t channels) {
+    const Rank right = (job().rank() + 1) % job().size();
+    std::byte* const segment = job().router().segment();
+    for (std::uint32_t i = 0; i < channels; ++i) {
+      in_.emplace_back(bundle_, std::span(segment + i * kBytes, kBytes), [this] { ++told_; });
+      out_.emplace_back(bundle_, job().exchange(in_.back().handle())[right]);
+      out_.back().associate(source_);
+    }
+  }
+  ~Generation() { barrier(); }
+
+  // One put on each of them.
+  void put() {
+    for (SendChannel& out : out_) out.put();
+    ++rounds_;
+    bundle_.wait_until([&] { return told_ == rounds_ * in_.size(); });
+    bundle_.wait_until([&] {
+      for (const SendChannel& out : out_) {
+        if (!out.reusable()) return false;
+      }
+      return true;
+    });
+  }
+  void ready() {
+    for (ReceiveChannel& in : in_) in.ready();
+    job().barrier(bundle_);
+  }
+  void expect_nothing() {
+    for (int i = 0; i < 5'000; ++i) bundle_.poll();
+    EXPECT_EQ(told_, 0u);
+    EXPECT_EQ(bundle_.channel_stats(), ChannelStats{});
+    job().exchange(0);  // nobody puts before
+  }
+  ChannelHandle handle() const { return in_[0].handle(); }
+
+ private:
+  Bundle bundle_{job()};
+  std::vector<std::byte> source_ = std::vector<std::byte>(kBytes);
+  std::uint64_t rounds_ = 0;
+  std::uint64_t told_ = 0;
+  std::vector<ReceiveChannel> in_;
+  std::vector<SendChannel> out_;
+};
+
+TEST(Bundles, one_after_the_other_have_channels_of_their_own) {
+  std::optional<ChannelHandle> earlier;
+  for (std::uint32_t round = 1; round <= 4; ++round) {
+    Generation generation(3 * round);
+    generation.expect_nothing();
+    if (earlier) {
+      EXPECT_EQ(generation.handle().number, earlier->number);
+      EXPECT_NE(generation.handle().generation, earlier->generation);
+    }
+    for (int put = 0; put < 3; ++put) {
+      generation.put();
+      generation.ready();
+    }
+    earlier = generation.handle();
+  }
+}
+
+}  // namespace
+}  // namespace am
