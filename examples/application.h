@@ -17,9 +17,13 @@ enum class Way : std::uint8_t { kMessages, kStores, kChannels };
 // What the user asks of every application.
 struct Runs {
   std::string with = "all";       // the name of a way, or all of them in turn
-  std::uint32_t iterations = 20;  // of what the application does over and over
+  std::uint32_t iterations = 20;  // of what the application does over and over, that are timed
   std::uint32_t repetitions = 3;  // of all iterations, of which the fastest counts
   bool verify = false;            // compare with what process 0 computes alone
+
+  // Before the timed ones come these, in which connections are made and memory is touched first.
+  static constexpr std::uint32_t kWarmUp = 2;
+  std::uint32_t all_iterations() const noexcept { return kWarmUp + iterations; }
 };
 void add_options(CLI::App& app, Runs& runs);
 
@@ -45,6 +49,22 @@ double fraction(std::uint64_t x) noexcept;
 // The sum of these over all numbers, each at its own place, is their checksum. It does not depend
 // on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
 std::uint64_t mark(std::uint64_t place, double value) noexcept;
+
+// Calls iterate(i) for every iteration, and returns the seconds that the timed ones take.
+// Collective.
+template <class F>
+double timed(const Runs& runs, F&& iterate) {
+  double start = 0;
+  for (std::uint32_t i = 0; i < runs.all_iterations(); ++i) {
+    if (i == Runs::kWarmUp) {
+      splitc::barrier();
+      start = splitc::get_seconds();
+    }
+    iterate(i);
+  }
+  splitc::barrier();
+  return splitc::get_seconds() - start;
+}
 
 // Of one process's part of one repetition.
 struct Outcome {

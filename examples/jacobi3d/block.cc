@@ -9,36 +9,44 @@ namespace {
 using examples::fraction;
 using examples::mark;
 
-// How far apart the neighbours of each dimension are, in a block of `size` with its ghosts.
-Size strides(const Size& size) noexcept { return {(size[1] + 2) * (size[2] + 2), size[2] + 2, 1}; }
-
-std::size_t volume(const Size& size) noexcept {
-  return (size[0] + 2) * (size[1] + 2) * (size[2] + 2);
-}
-
-// The layer at `place` of the dimension of `face`; ghosts are at 0 and behind the size.
-Layer layer_at(const Size& size, std::uint32_t face, std::size_t place) noexcept {
-  const Size stride = strides(size);
-  switch (face / 2) {
-    case 0: return {place * stride[0] + stride[1] + 1, size[2], size[1], stride[1], 1, 0};
-    case 1: return {stride[0] + place * stride[1] + 1, size[2], size[0], stride[0], 1, 0};
-    default: return {stride[0] + stride[1] + place, 1, size[1], stride[1], size[0], stride[0]};
-  }
-}
+// A row of points and the four rows around it, with the points in front of it and behind.
+struct Row {
+  const double* at;
+  const double *above, *below, *before, *behind;
+  double left, right;
+};
 
 // The one place where values are computed, so that all agree to the last bit.
-void step(const Size& size, const double* from, double* __restrict to) {
-  const Size stride = strides(size);
-  for (std::size_t i = 1; i <= size[0]; ++i) {
-    for (std::size_t j = 1; j <= size[1]; ++j) {
-      const double* const old = from + i * stride[0] + j * stride[1];
-      double* const next = to + i * stride[0] + j * stride[1];
-      for (std::size_t k = 1; k <= size[2]; ++k) {
-        const double* const at = old + k;
-        const double before = *(at - stride[0]) + *(at - stride[1]) + *(at - 1);
-        const double behind = at[stride[0]] + at[stride[1]] + at[1];
-        next[k] = (*at + before + behind) * (1.0 / 7);
-      }
+inline double mean(const Row& row, std::size_t k, double left, double right) noexcept {
+  const double nearer = row.above[k] + row.before[k] + left;
+  const double farther = row.below[k] + row.behind[k] + right;
+  return (row.at[k] + nearer + farther) * (1.0 / 7);
+}
+
+void step_row(const Row& row, std::size_t n, double* __restrict next) noexcept {
+  next[0] = mean(row, 0, row.left, n == 1 ? row.right : row.at[1]);
+  for (std::size_t k = 1; k + 1 < n; ++k) next[k] = mean(row, k, row.at[k - 1], row.at[k + 1]);
+  if (n > 1) next[n - 1] = mean(row, n - 1, row.at[n - 2], row.right);
+}
+
+// Of a whole block, whose ghosts are behind the points in `from`.
+void step(const Size& size, const double* from, double* to) noexcept {
+  const auto [planes, rows, n] = size;
+  const double* ghosts[kFaces];
+  for (std::uint32_t face = 0; face < kFaces; ++face) {
+    ghosts[face] = from + place_of_ghosts(size, face);
+  }
+  for (std::size_t i = 0; i < planes; ++i) {
+    for (std::size_t j = 0; j < rows; ++j) {
+      const double* const at = from + (i * rows + j) * n;
+      const Row row{.at = at,
+                    .above = i == 0 ? ghosts[0] + j * n : at - rows * n,
+                    .below = i + 1 == planes ? ghosts[1] + j * n : at + rows * n,
+                    .before = j == 0 ? ghosts[2] + i * n : at - n,
+                    .behind = j + 1 == rows ? ghosts[3] + i * n : at + n,
+                    .left = ghosts[4][i * rows + j],
+                    .right = ghosts[5][i * rows + j]};
+      step_row(row, n, to + (i * rows + j) * n);
     }
   }
 }
@@ -46,39 +54,46 @@ void step(const Size& size, const double* from, double* __restrict to) {
 // Calls f(place in memory, number in the whole cube) for the points of a part of it.
 template <class F>
 void for_each_point_of(const Size& begin, const Size& size, std::size_t n, F&& f) {
-  const Size stride = strides(size);
+  std::size_t at = 0;
   for (std::size_t i = 0; i < size[0]; ++i) {
     for (std::size_t j = 0; j < size[1]; ++j) {
-      const std::size_t at = (i + 1) * stride[0] + (j + 1) * stride[1] + 1;
       const std::size_t number = ((begin[0] + i) * n + begin[1] + j) * n + begin[2];
-      for (std::size_t k = 0; k < size[2]; ++k) f(at + k, number + k);
+      for (std::size_t k = 0; k < size[2]; ++k) f(at++, number + k);
     }
   }
-}
-
-// The ghosts of a block that is its own neighbour.
-void copy_layer(const Size& size, std::uint32_t face, double* values) {
-  std::size_t at = 0;
-  std::vector<double> points(outermost(size, face).points());
-  const std::size_t run = outermost(size, face).run;
-  outermost(size, face).for_each_run([&](std::size_t first) {
-    std::copy_n(values + first, run, points.begin() + static_cast<std::ptrdiff_t>(at));
-    at += run;
-  });
-  at = 0;
-  ghosts(size, opposite(face)).for_each_run([&](std::size_t first) {
-    std::copy_n(points.begin() + static_cast<std::ptrdiff_t>(at), run, values + first);
-    at += run;
-  });
 }
 
 }  // namespace
 
 Layer outermost(const Size& size, std::uint32_t face) noexcept {
-  return layer_at(size, face, face % 2 == 0 ? 1 : size[face / 2]);
+  const std::size_t plane = size[1] * size[2];
+  const std::size_t last = face % 2 == 0 ? 0 : size[face / 2] - 1;
+  switch (face / 2) {
+    case 0: return {last * plane, plane, 1, plane};
+    case 1: return {last * size[2], size[2], size[0], plane};
+    default: return {last, 1, size[0] * size[1], size[2]};
+  }
 }
-Layer ghosts(const Size& size, std::uint32_t face) noexcept {
-  return layer_at(size, face, face % 2 == 0 ? 0 : size[face / 2] + 1);
+
+void pack(const double* values, const Layer& layer, double* to) noexcept {
+  const double* from = values + layer.first;
+  if (layer.run == 1) {
+    for (std::size_t i = 0; i < layer.rows; ++i, from += layer.stride) to[i] = *from;
+    return;
+  }
+  for (std::size_t row = 0; row < layer.rows; ++row, from += layer.stride, to += layer.run) {
+    std::copy_n(from, layer.run, to);
+  }
+}
+
+std::size_t volume(const Size& size) noexcept { return size[0] * size[1] * size[2]; }
+
+std::size_t place_of_ghosts(const Size& size, std::uint32_t face) noexcept {
+  std::size_t place = volume(size);
+  for (std::uint32_t before = 0; before < face; ++before) {
+    place += outermost(size, before).points();
+  }
+  return place;
 }
 
 Grid Decomposition::place(std::uint32_t proc) const noexcept {
@@ -100,19 +115,10 @@ std::uint32_t Decomposition::neighbour(std::uint32_t proc, std::uint32_t face) c
   at[face / 2] = (at[face / 2] + (face % 2 == 0 ? along - 1 : 1)) % along;
   return (at[0] * grid_[1] + at[1]) * grid_[2] + at[2];
 }
-std::size_t Decomposition::largest_volume() const noexcept {
+std::size_t Decomposition::largest() const noexcept {
   std::size_t largest = 0;
   for (std::uint32_t proc = 0; proc < splitc::procs(); ++proc) {
-    largest = std::max(largest, volume(size(proc)));
-  }
-  return largest;
-}
-std::size_t Decomposition::largest_face() const noexcept {
-  std::size_t largest = 0;
-  for (std::uint32_t proc = 0; proc < splitc::procs(); ++proc) {
-    for (std::uint32_t face = 0; face < kFaces; ++face) {
-      largest = std::max(largest, outermost(size(proc), face).points());
-    }
+    largest = std::max(largest, place_of_ghosts(size(proc), kFaces));
   }
   return largest;
 }
@@ -120,14 +126,20 @@ std::size_t Decomposition::largest_face() const noexcept {
 Block::Block(const Decomposition& whole)
     : whole_(whole),
       size_(whole.size(splitc::my_proc())),
-      volume_(whole.largest_volume()),
-      values_(splitc::procs(), 2 * volume_) {
+      room_(whole.largest()),
+      values_(splitc::procs(), 2 * room_) {
   for_each_point([&](std::size_t at, std::size_t number) { values(0)[at] = fraction(number); });
 }
 
 template <class F>
 void Block::for_each_point(F&& f) const {
   for_each_point_of(whole_.begin(splitc::my_proc()), size_, whole_.n(), f);
+}
+
+splitc::global_ptr<double> Block::ghosts_beyond(unsigned turn, std::uint32_t face) const {
+  const std::uint32_t to = neighbour(face);
+  const std::size_t place = place_of_ghosts(whole_.size(to), opposite(face));
+  return values_.on(to) + static_cast<std::ptrdiff_t>(turn * room_ + place);
 }
 
 void Block::step(unsigned turn) { jacobi3d::step(size_, values(turn), values(1 - turn)); }
@@ -141,12 +153,15 @@ std::uint64_t Block::checksum(unsigned turn) const {
 
 std::uint64_t serial_checksum(std::size_t n, std::uint32_t iterations) {
   const Size size{n, n, n};
-  std::vector<double> values(volume(size));
-  std::vector<double> next(volume(size));
+  std::vector<double> values(place_of_ghosts(size, kFaces));
+  std::vector<double> next(values.size());
   for_each_point_of({}, size, n,
                     [&](std::size_t at, std::size_t number) { values[at] = fraction(number); });
   for (std::uint32_t i = 0; i < iterations; ++i) {
-    for (std::uint32_t face = 0; face < kFaces; ++face) copy_layer(size, face, values.data());
+    for (std::uint32_t face = 0; face < kFaces; ++face) {  // the cube is its own neighbour
+      double* const ghosts = values.data() + place_of_ghosts(size, opposite(face));
+      pack(values.data(), outermost(size, face), ghosts);
+    }
     step(size, values.data(), next.data());
     values.swap(next);
   }

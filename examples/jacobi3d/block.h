@@ -19,27 +19,26 @@ using Size = std::array<std::size_t, 3>;
 inline constexpr std::uint32_t kFaces = 6;
 constexpr std::uint32_t opposite(std::uint32_t face) noexcept { return face ^ 1; }
 
-// One layer of points along a face, as it lies in the memory of a block that has a layer of ghosts
-// around it: planes of rows of runs of contiguous points. Strides in points.
+// The outermost points of a block along a face, as they lie in its memory: runs of contiguous
+// points, `stride` points from one to the next. They are all points of a plane, rows, or points
+// that all lie apart.
 struct Layer {
   std::size_t first;
   std::size_t run;
-  std::size_t rows, row_stride;
-  std::size_t planes, plane_stride;
+  std::size_t rows;
+  std::size_t stride;
 
-  std::size_t points() const noexcept { return run * rows * planes; }
-  // Calls f(place of the run's first point) for every run, in the order of memory.
-  template <class F>
-  void for_each_run(F&& f) const {
-    for (std::size_t plane = 0; plane < planes; ++plane) {
-      for (std::size_t row = 0; row < rows; ++row) {
-        f(first + plane * plane_stride + row * row_stride);
-      }
-    }
-  }
+  std::size_t points() const noexcept { return run * rows; }
 };
-Layer outermost(const Size& size, std::uint32_t face) noexcept;  // points of the block itself
-Layer ghosts(const Size& size, std::uint32_t face) noexcept;     // behind these: those of another
+Layer outermost(const Size& size, std::uint32_t face) noexcept;
+
+// Copies them one behind the other.
+void pack(const double* values, const Layer& layer, double* to) noexcept;
+
+// Behind the points of a block are its ghosts, the outermost points of its neighbours: those of one
+// face behind those of another, and each face as pack() would have it.
+std::size_t volume(const Size& size) noexcept;  // without ghosts
+std::size_t place_of_ghosts(const Size& size, std::uint32_t face) noexcept;
 
 // Who has which part of a cube of n x n x n points that continues at its other end.
 class Decomposition {
@@ -50,8 +49,7 @@ class Decomposition {
   Size begin(std::uint32_t proc) const noexcept;  // the first point
   Size size(std::uint32_t proc) const noexcept;
   std::uint32_t neighbour(std::uint32_t proc, std::uint32_t face) const noexcept;
-  std::size_t largest_volume() const noexcept;  // of a block with its ghosts
-  std::size_t largest_face() const noexcept;
+  std::size_t largest() const noexcept;  // points of a block with its ghosts
 
  private:
   Grid place(std::uint32_t proc) const noexcept;
@@ -66,8 +64,7 @@ class Block {
  public:
   explicit Block(const Decomposition& whole);  // collective, and so is its end
 
-  // The outermost layers of the values of `turn`, 0 or 1, must have come to the ghosts of the
-  // neighbours first. Computes the values of the other turn.
+  // Computes the values of the other turn from those of `turn`, 0 or 1, whose ghosts have come.
   void step(unsigned turn);
   // Of the values of `turn` on this process.
   std::uint64_t checksum(unsigned turn) const;
@@ -77,11 +74,12 @@ class Block {
   std::uint32_t neighbour(std::uint32_t face) const noexcept {
     return whole_.neighbour(splitc::my_proc(), face);
   }
-  double* values(unsigned turn) const noexcept { return values_.mine().data() + turn * volume_; }
-  // The same of another process.
-  splitc::global_ptr<double> values_of(std::uint32_t proc, unsigned turn) const {
-    return values_.on(proc) + static_cast<std::ptrdiff_t>(turn * volume_);
+  double* values(unsigned turn) const noexcept { return values_.mine().data() + turn * room_; }
+  std::span<double> ghosts(unsigned turn, std::uint32_t face) const noexcept {
+    return {values(turn) + place_of_ghosts(size_, face), outermost(size_, face).points()};
   }
+  // The ghosts that the outermost points along `face` go to, at that neighbour.
+  splitc::global_ptr<double> ghosts_beyond(unsigned turn, std::uint32_t face) const;
 
  private:
   template <class F>
@@ -89,7 +87,7 @@ class Block {
 
   Decomposition whole_;
   Size size_;
-  std::size_t volume_;  // what each turn has in every process
+  std::size_t room_;  // that each turn has in every process
   splitc::spread_array<double> values_;
 };
 

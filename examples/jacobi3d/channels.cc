@@ -26,16 +26,14 @@ class Channels : public Halo {
   std::uint32_t arrived_[2] = {0, 0};  // ghosts of each turn
 };
 
+// Of the outermost points in the block, and of the ghosts that they become.
 am::Strided shape_of(const Layer& layer) noexcept {
   return {.run = layer.run * sizeof(double),
           .rows = static_cast<std::uint32_t>(layer.rows),
-          .planes = static_cast<std::uint32_t>(layer.planes),
-          .row_stride = layer.row_stride * sizeof(double),
-          .plane_stride = layer.plane_stride * sizeof(double)};
+          .row_stride = layer.stride * sizeof(double)};
 }
-
-std::byte* first_of(const Layer& layer, double* values) noexcept {
-  return reinterpret_cast<std::byte*>(values + layer.first);
+am::Strided packed_shape_of(const Layer& layer) noexcept {
+  return shape_of({layer.first, layer.run, layer.rows, layer.run});
 }
 
 Channels::Channels(Block& block) : block_(block) {
@@ -48,9 +46,9 @@ Channels::Channels(Block& block) : block_(block) {
 
 void Channels::make_receivers(unsigned turn, spread_array<am::ChannelHandle>& handles) {
   for (std::uint32_t face = 0; face < kFaces; ++face) {
-    const Layer layer = ghosts(block_.size(), face);
-    ghosts_[turn].emplace_back(world().bundle(), first_of(layer, block_.values(turn)),
-                               shape_of(layer), [this, turn] { ++arrived_[turn]; });
+    ghosts_[turn].emplace_back(
+        world().bundle(), reinterpret_cast<std::byte*>(block_.ghosts(turn, face).data()),
+        packed_shape_of(outermost(block_.size(), face)), [this, turn] { ++arrived_[turn]; });
     put(handles.on(block_.neighbour(face)) + (turn * kFaces + opposite(face)),
         ghosts_[turn].back().handle());
   }
@@ -60,7 +58,8 @@ void Channels::make_senders(unsigned turn, const am::ChannelHandle* handles) {
   for (std::uint32_t face = 0; face < kFaces; ++face) {
     const Layer layer = outermost(block_.size(), face);
     layers_[turn].emplace_back(world().bundle(), handles[face]);
-    layers_[turn].back().associate(first_of(layer, block_.values(turn)), shape_of(layer));
+    layers_[turn].back().associate(
+        reinterpret_cast<const std::byte*>(block_.values(turn) + layer.first), shape_of(layer));
   }
 }
 

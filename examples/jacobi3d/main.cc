@@ -27,18 +27,14 @@ std::unique_ptr<Halo> make_halo(Way way, Block& block) {
   return with_channels(block);
 }
 
-examples::Outcome solve(Way way, const Decomposition& whole, std::uint32_t iterations) {
+examples::Outcome solve(Way way, const Decomposition& whole, const examples::Runs& runs) {
   Block block(whole);
   const auto halo = make_halo(way, block);
-  barrier();
-  const double start = get_seconds();
-  for (std::uint32_t i = 0; i < iterations; ++i) {
+  const double seconds = examples::timed(runs, [&](std::uint32_t i) {
     halo->exchange(i % 2);
     block.step(i % 2);
-  }
-  barrier();
-  const double seconds = get_seconds() - start;
-  return {seconds, block.checksum(iterations % 2)};
+  });
+  return {seconds, block.checksum(runs.all_iterations() % 2)};
 }
 
 int program(Args args) {
@@ -47,7 +43,8 @@ int program(Args args) {
   examples::Runs runs;
   CLI::App app("Jacobi's method on a cube of points, by three ways of communicating.", "jacobi3d");
   app.option_defaults()->always_capture_default();
-  app.add_option("--size", size, "points along each dimension")->check(CLI::Range(std::size_t{1}, kMaxSize));
+  app.add_option("--size", size, "points along each dimension")
+      ->check(CLI::Range(std::size_t{1}, kMaxSize));
   examples::add_option(app, grid);
   examples::add_options(app, runs);
   if (!examples::parse(app, args)) return 0;
@@ -66,8 +63,8 @@ int program(Args args) {
                 grid[0], grid[1], grid[2], block[0], block[1], block[2]);
   });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, whole, runs.iterations); },
-      [&] { return serial_checksum(size, runs.iterations); });
+      runs, [&](Way way) { return solve(way, whole, runs); },
+      [&] { return serial_checksum(size, runs.all_iterations()); });
 }
 
 }  // namespace

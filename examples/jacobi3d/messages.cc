@@ -1,5 +1,7 @@
-// A layer is packed, travels in one message, and is unpacked where it arrives.
+// A layer is packed and travels in one message: a medium one is copied to the ghosts by its
+// handler, a long one is written there by itself.
 
+#include <cstring>
 #include <vector>
 
 #include "examples/jacobi3d/halo.h"
@@ -15,38 +17,34 @@ class Messages : public Halo {
   ~Messages() override;
   void exchange(unsigned turn) override;
 
-  // A layer has come for the ghosts of `face`.
-  void arrived(const std::byte* points, std::uint32_t face, std::uint32_t turn);
+  void copy(std::span<const std::byte> points, std::uint32_t face, std::uint32_t turn) {
+    std::memcpy(block_.ghosts(turn, face).data(), points.data(), points.size());
+  }
+  void arrived(std::uint32_t turn) { ++arrived_[turn]; }
 
  private:
   void send(std::uint32_t face, unsigned turn);
 
   Block& block_;
   am::Endpoint endpoint_;
-  std::size_t largest_face_;
-  spread_array<double> landing_;  // long payloads, by turn and face
   std::vector<double> packed_;
   std::uint32_t arrived_[2] = {0, 0};  // layers of each turn
 };
 
 Messages* messages;  // what the handlers work for
 
-void on_small_layer(am::OneWay, std::span<const std::byte> points, std::uint32_t face,
-                    std::uint32_t turn) {
-  messages->arrived(points.data(), face, turn);
+void on_layer(am::OneWay, std::span<const std::byte> points, std::uint32_t face,
+              std::uint32_t turn) {
+  messages->copy(points, face, turn);
+  messages->arrived(turn);
 }
-void on_large_layer(am::OneWay, std::span<std::byte> points, std::uint32_t face,
-                    std::uint32_t turn) {
-  messages->arrived(points.data(), face, turn);
+void on_long_layer(am::OneWay, std::span<std::byte>, std::uint32_t turn) {
+  messages->arrived(turn);
 }
 
-Messages::Messages(Block& block)
-    : block_(block),
-      endpoint_(world().bundle()),
-      largest_face_(block.whole().largest_face()),
-      landing_(procs(), 2 * kFaces * largest_face_) {
+Messages::Messages(Block& block) : block_(block), endpoint_(world().bundle()) {
   messages = this;
-  endpoint_.add_handlers<&on_small_layer, &on_large_layer>();
+  endpoint_.add_handlers<&on_layer, &on_long_layer>();
   world().job().connect(endpoint_);
 }
 
@@ -60,31 +58,16 @@ void Messages::exchange(unsigned turn) {
 
 void Messages::send(std::uint32_t face, unsigned turn) {
   const Layer layer = outermost(block_.size(), face);
-  packed_.clear();
-  layer.for_each_run([&](std::size_t first) {
-    const double* const run = block_.values(turn) + first;
-    packed_.insert(packed_.end(), run, run + layer.run);
-  });
+  packed_.resize(layer.points());
+  pack(block_.values(turn), layer, packed_.data());
   const std::uint32_t to = block_.neighbour(face);
-  const std::uint32_t there = opposite(face);
   const auto payload = std::as_bytes(std::span(packed_));
   if (payload.size() <= am::max_medium()) {
-    endpoint_.request_medium<&on_small_layer>(to, payload, there, std::uint32_t{turn});
+    endpoint_.request_medium<&on_layer>(to, payload, opposite(face), std::uint32_t{turn});
   } else {
-    const std::size_t slot = (turn * kFaces + there) * largest_face_;
-    const auto place = landing_.on(to) + static_cast<std::ptrdiff_t>(slot);
-    endpoint_.request_long<&on_large_layer>(to, place.offset(), payload, there,
-                                            std::uint32_t{turn});
+    const std::uint64_t offset = block_.ghosts_beyond(turn, face).offset();
+    endpoint_.request_long<&on_long_layer>(to, offset, payload, std::uint32_t{turn});
   }
-}
-
-void Messages::arrived(const std::byte* points, std::uint32_t face, std::uint32_t turn) {
-  const Layer layer = ghosts(block_.size(), face);
-  layer.for_each_run([&](std::size_t first) {
-    std::memcpy(block_.values(turn) + first, points, layer.run * sizeof(double));
-    points += layer.run * sizeof(double);
-  });
-  ++arrived_[turn];
 }
 
 }  // namespace

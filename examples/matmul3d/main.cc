@@ -27,21 +27,18 @@ std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem) {
   return with_channels(problem);
 }
 
-examples::Outcome solve(Way way, const Decomposition& whole, std::uint32_t iterations) {
+examples::Outcome solve(Way way, const Decomposition& whole, const examples::Runs& runs) {
   Problem problem(whole);
   const auto exchange = make_exchange(way, problem);
-  barrier();
-  const double start = get_seconds();
-  for (std::uint32_t i = 0; i < iterations; ++i) {
+  const double seconds = examples::timed(runs, [&](std::uint32_t i) {
     const unsigned turn = i % 2;
     problem.prepare(turn);
     exchange->exchange(turn, Phase::kInputs);
     problem.multiply(turn);
     exchange->exchange(turn, Phase::kProducts);
     problem.add(turn);
-  }
-  barrier();
-  return {get_seconds() - start, problem.checksum()};
+  });
+  return {seconds, problem.checksum()};
 }
 
 int program(Args args) {
@@ -65,8 +62,8 @@ int program(Args args) {
                 whole.grid[0], whole.grid[1], whole.grid[2], whole.n, whole.n);
   });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, whole, runs.iterations); },
-      [&] { return serial_checksum(whole, runs.iterations); });
+      runs, [&](Way way) { return solve(way, whole, runs); },
+      [&] { return serial_checksum(whole, runs.all_iterations()); });
 }
 
 }  // namespace

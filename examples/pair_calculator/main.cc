@@ -25,23 +25,22 @@ std::unique_ptr<Exchange> make_exchange(Way way, Problem& problem) {
   return with_channels(problem);
 }
 
-examples::Outcome solve(Way way, const Options& options, std::uint32_t iterations) {
+void iterate(Problem& problem, Exchange& exchange) {
+  exchange.send_points();
+  for (std::size_t planes = problem.my_planes().size(); planes > 0; --planes) {
+    const std::uint32_t plane = exchange.next_plane();
+    problem.improve(plane);
+    exchange.send_results(plane);
+  }
+  exchange.wait_for_results();
+  problem.advance_states();
+}
+
+examples::Outcome solve(Way way, const Options& options, const examples::Runs& runs) {
   Problem problem(options);
   const auto exchange = make_exchange(way, problem);
-  barrier();
-  const double start = get_seconds();
-  for (std::uint32_t i = 0; i < iterations; ++i) {
-    exchange->send_points();
-    for (std::size_t planes = problem.my_planes().size(); planes > 0; --planes) {
-      const std::uint32_t plane = exchange->next_plane();
-      problem.improve(plane);
-      exchange->send_results(plane);
-    }
-    exchange->wait_for_results();
-    problem.advance_states();
-  }
-  barrier();
-  return {get_seconds() - start, problem.checksum()};
+  const double seconds = examples::timed(runs, [&](std::uint32_t) { iterate(problem, *exchange); });
+  return {seconds, problem.checksum()};
 }
 
 int program(Args args) {
@@ -62,8 +61,8 @@ int program(Args args) {
                 options.states, options.points, options.planes);
   });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, options, runs.iterations); },
-      [&] { return serial_checksum(options, runs.iterations); });
+      runs, [&](Way way) { return solve(way, options, runs); },
+      [&] { return serial_checksum(options, runs.all_iterations()); });
 }
 
 }  // namespace

@@ -32,18 +32,16 @@ void pass_block(Stage& stage, Belt& belt, unsigned turn) {
   if (!stage.is_last()) belt.send(turn);
 }
 
-examples::Outcome solve(Way way, std::size_t points, std::uint32_t blocks) {
+examples::Outcome solve(Way way, std::size_t points, const examples::Runs& runs) {
   Stage stage(points);
   const auto belt = make_belt(way, stage);
-  barrier();
-  const double start = get_seconds();
-  for (std::uint32_t i = 0; i < blocks; ++i) pass_block(stage, *belt, i % 2);
+  const double seconds =
+      examples::timed(runs, [&](std::uint32_t i) { pass_block(stage, *belt, i % 2); });
   // When all buffers are free again nothing is under way.
   for (const unsigned turn : {0, 1}) {
     if (!stage.is_last()) belt->claim(turn);
   }
-  barrier();
-  return {get_seconds() - start, stage.checksum()};
+  return {seconds, stage.checksum()};
 }
 
 int program(Args args) {
@@ -59,8 +57,8 @@ int program(Args args) {
 
   on_one([&] { std::printf("%u processes, blocks of %zu numbers\n", procs(), points); });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, points, runs.iterations); },
-      [&] { return serial_checksum(points, runs.iterations, procs()); });
+      runs, [&](Way way) { return solve(way, points, runs); },
+      [&] { return serial_checksum(points, runs.all_iterations(), procs()); });
 }
 
 }  // namespace
