@@ -85,20 +85,19 @@ TEST_P(FarKill, ends_a_job_that_no_launcher_started) {
   expect_gone(processes);
 }
 
-INSTANTIATE_TEST_SUITE_P(InTheMiddleOf, FarKill,
-                         testing::Values(Way{"short", "net"}, Way{"medium", "tcp;ofi_rxm"},
-                                         Way{"long", "net"}, Way{"long", "tcp;ofi_rxm"},
-                                         Way{"get", "net"}, Way{"get", "sockets"},
-                                         Way{"put", "tcp;ofi_rxm"}, Way{"put", "net"},
-                                         Way{"store", "net"}, Way{"store", "tcp;ofi_rxm"},
-                                         Way{"barrier", "net"}, Way{"barrier", "tcp;ofi_rxm"},
-                                         Way{"blocked", "net"}, Way{"short", "udp;ofi_rxd"}),
-                         [](const auto& info) {
-                           std::string name =
-                               std::string(info.param.transfer) + "_" + info.param.provider;
-                           for (char& c : name) c = c == ';' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    InTheMiddleOf, FarKill,
+    testing::Values(Way{"short", "net"}, Way{"medium", "tcp;ofi_rxm"}, Way{"long", "net"},
+                    Way{"long", "tcp;ofi_rxm"}, Way{"get", "net"}, Way{"get", "sockets"},
+                    Way{"put", "tcp;ofi_rxm"}, Way{"put", "net"}, Way{"store", "net"},
+                    Way{"store", "tcp;ofi_rxm"}, Way{"channel", "net"}, Way{"channel", "sockets"},
+                    Way{"barrier", "net"}, Way{"barrier", "tcp;ofi_rxm"}, Way{"blocked", "net"},
+                    Way{"short", "udp;ofi_rxd"}),
+    [](const auto& info) {
+      std::string name = std::string(info.param.transfer) + "_" + info.param.provider;
+      for (char& c : name) c = c == ';' ? '_' : c;
+      return name;
+    });
 
 TEST(FarLeave, before_the_end_is_an_error) {
   alarm(kPatience);

@@ -1,7 +1,7 @@
 // What far_kill_test and far_stop_test start: a job that talks between nodes. Each process prints
 // "RANK PID" first.
 //
-//   far_victim short|medium|long|get|put|store|barrier   goes on with that for ever
+//   far_victim short|medium|long|get|put|store|channel|barrier   goes on with that for ever
 //   far_victim blocked                                   asleep, waiting for nothing
 //   far_victim leaves     rank 1 ends with 0 in the midst of it; the others go on with messages
 //   far_victim counted    a certain number of everything, checked; ends by itself
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +73,7 @@ class Victim {
       remote_.store(to, place, bytes.first(some), counter(job_.rank()));
       stored_[to] += some;
     }
+    if (how == "channel") put_on_channel();
     if (how == "barrier") job_.barrier(bundle_);
     started_ += how == "get" || how == "put";
     // Not too many transfers into one place.
@@ -114,6 +116,34 @@ class Victim {
   std::uint32_t rank() const { return job_.rank(); }
 
  private:
+  // A ring of channels, on which a put goes round for ever; one for little and one for much.
+  struct Lane {
+    bool may_put = false;  // this process has been put to
+    std::optional<am::ReceiveChannel> in;
+    std::optional<am::SendChannel> out;
+  };
+  void open_lane(std::size_t bytes) {
+    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>());
+    std::byte* const buffer = job_.router().segment() + lanes_.size() * kArea;
+    lane.in.emplace(bundle_, std::span(buffer, bytes), [&lane] {
+      lane.in->ready();
+      lane.may_put = true;
+    });
+    lane.out.emplace(bundle_, job_.exchange(lane.in->handle())[(job_.rank() + 1) % job_.size()]);
+    lane.out->associate(std::span<const std::byte>(much_).first(bytes));
+    lane.may_put = job_.rank() == 0;
+  }
+  void put_on_channel() {
+    if (lanes_.empty()) {
+      for (const std::size_t bytes : {std::size_t{8}, kMuch}) open_lane(bytes);
+      job_.barrier(bundle_);
+    }
+    Lane& lane = *lanes_[turn_ % lanes_.size()];
+    bundle_.wait_until([&] { return lane.may_put && lane.out->reusable(); });
+    lane.may_put = false;
+    lane.out->put();
+  }
+
   static std::uint64_t counter(am::Rank writer) { return kCounters + 8 * writer; }
   am::Job job_;
   am::Bundle bundle_{job_};
@@ -122,6 +152,7 @@ class Victim {
   std::vector<am::Rank> far_;
   std::vector<std::byte> much_ = std::vector<std::byte>(kMuch);
   std::vector<std::byte> room_ = std::vector<std::byte>(kMuch);
+  std::vector<std::unique_ptr<Lane>> lanes_;
   std::uint64_t turn_ = 0;
   std::uint64_t started_ = 0;                          // gets and puts
   std::array<std::uint64_t, kMaxProcesses> stored_{};  // bytes, by target

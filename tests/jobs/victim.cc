@@ -3,13 +3,15 @@
 //
 //   victim flood     requests to everybody, all kinds, as many as credits allow
 //   victim barriers  one barrier after the other
+//   victim channels  puts round and round, on channels from each process to the next
 //   victim blocked   asleep, waiting for a message that nobody sends
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,6 +35,23 @@ void on_block(am::OneWay, std::span<std::byte>) {}
   }
 }
 
+// Every put is answered by one of the next process, from the callback.
+[[noreturn]] void put(am::Job& job, am::Bundle& bundle) {
+  constexpr std::size_t kBytes = 64 << 10;
+  static const std::array<std::byte, kBytes> kSource{};
+  std::optional<am::SendChannel> out;
+  am::ReceiveChannel in(bundle, std::span(job.router().segment(), kBytes), [&] {
+    in.ready();
+    out->put();
+  });
+  out.emplace(bundle, job.exchange(in.handle())[(job.rank() + 1) % job.size()]);
+  out->associate(kSource);
+  job.barrier(bundle);
+  if (job.rank() == 0) out->put();
+  bundle.wait_until([] { return false; });
+  std::abort();
+}
+
 void run(const std::string& how) {
   am::Job job;
   am::Bundle bundle(job);
@@ -43,6 +62,7 @@ void run(const std::string& how) {
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(99);
   if (how == "flood") flood(job, endpoint);
   while (how == "barriers") job.barrier(bundle);
+  if (how == "channels") put(job, bundle);
   bundle.wait_until([] { return false; });
 }
 
