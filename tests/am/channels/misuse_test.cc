@@ -97,7 +97,7 @@ class Misuse : public testing::Test {
   void SetUp() override {
     before_ = bundle().channel_stats();
     beside_.told = [this] { told_beside_ += beside_.value() == 77; };
-    barrier();
+    stand_still();
   }
   // Whatever has happened: the channel beside works, and none but the counted things were counted.
   void TearDown() override {
@@ -123,7 +123,7 @@ class Misuse : public testing::Test {
     const auto node = job().exchange(job().router().options().node);
     return node.front() == node.back();
   }
-  // Nobody polls between this and the next.
+  // Where all meet nobody polls: an error of poll() shall not come out of a barrier.
   static void stand_still() { job().exchange(0); }
 
   // By the receiver: what its next poll throws.
@@ -197,7 +197,7 @@ TEST_F(Misuse, another_size) {
 TEST_F(Misuse, put_while_the_buffer_is_in_use) {
   if (sending()) channel_.put(1);
   if (receiving()) channel_.wait_for(1);
-  barrier();
+  stand_still();
   const bool came =
       put_wrongly(channel_, 2, "has not called ready() since the last one",
                   "a put came before ready(), while the buffer was in use", &ChannelStats::early);
@@ -211,7 +211,7 @@ TEST_F(Misuse, put_while_the_buffer_is_in_use) {
       channel_.in->ready();
     }
   }
-  barrier();
+  stand_still();
   if (sending()) channel_.put(3);
   if (receiving()) {
     channel_.wait_for(came ? 3 : 2);
@@ -245,7 +245,7 @@ TEST_F(Misuse, put_before_the_last_one_was_told) {
     EXPECT_EQ(channel_.in->callbacks(), callbacks);
     if (!near_) channel_.in->ready();
   }
-  barrier();
+  stand_still();
   if (sending()) channel_.put(3);
   if (receiving()) {
     channel_.wait_for(near_ ? 2 : 3);
@@ -260,11 +260,11 @@ TEST_F(Misuse, second_put_between_mark_and_poll) {
     channel_.in->ready_mark();
     EXPECT_FALSE(channel_.in->in_use());
   }
-  barrier();
+  stand_still();
   if (sending()) channel_.put(2);
-  barrier();
+  stand_still();
   if (receiving()) bundle().poll();  // what is of its node is seen now
-  barrier();
+  stand_still();
   const bool came = put_wrongly(channel_, 3, "has not called ready() since the last one",
                                 "several puts came where one was to come", &ChannelStats::lost);
   if (receiving()) {
@@ -300,7 +300,7 @@ TEST_F(Misuse, ready_twice) {
     for (int i = 0; i < 100; ++i) bundle().poll();
     EXPECT_EQ(channel_.in->callbacks(), 1u);
   }
-  barrier();
+  stand_still();
   if (sending()) channel_.put(2);
   if (receiving()) {
     channel_.wait_for(2);
@@ -321,14 +321,14 @@ TEST_F(Misuse, ready_poll_without_ready_mark) {
     EXPECT_TRUE(channel_.in->in_use());
     channel_.in->ready();
   }
-  barrier();
+  stand_still();
   if (sending()) channel_.put(2);
   if (receiving()) channel_.wait_for(2);
 }
 
 TEST_F(Misuse, put_on_a_closed_channel) {
   if (receiving()) channel_.in->close();
-  barrier();
+  stand_still();
   const std::string number = "channel " + std::to_string(channel_.handle.number) + ", generation " +
                              std::to_string(channel_.handle.generation);
   const bool by_sender = kChecked && near_;
@@ -466,7 +466,7 @@ TEST_F(Misuse, source_that_has_not_been_left) {
     large.out->associate(other);
   }
   if (receiving()) large.wait_for(1);
-  barrier();
+  stand_still();
   large.out.reset();
 }
 
@@ -501,7 +501,7 @@ TEST_F(Misuse, exception_in_a_callback_comes_out_of_poll_and_loses_nothing) {
     for (int i = 0; i < 100; ++i) bundle().poll();
     EXPECT_EQ(channel_.in->callbacks(), 1u);
   }
-  barrier();
+  stand_still();
 }
 
 }  // namespace
