@@ -18,13 +18,12 @@ struct Way {
   std::function<double(int times)> run;
 };
 
-// For what travels between the two before they measure. In all processes, before any measurement.
-void add_handlers(am::Endpoint& endpoint);
-
 // By hand, without the library. The first one is the limit of all others.
 void add_raw(std::vector<Way>& ways, bench::Bench& b, std::size_t bytes);
 void add_messages(std::vector<Way>& ways, bench::Bench& b, std::size_t bytes);
 void add_stores(std::vector<Way>& ways, bench::Bench& b, std::size_t bytes);
 void add_channel(std::vector<Way>& ways, bench::Bench& b, std::size_t bytes);
+void add_zero_copies(std::vector<Way>& ways, bench::Bench& b, am::ZeroCopy& zero,
+                     std::size_t bytes);
 
 }  // namespace channel_pingpong

@@ -1,9 +1,5 @@
-#include "am/channel.h"
-
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <span>
 
 #include "benchmarks/channel_pingpong.h"
 #include "benchmarks/support/clock.h"
@@ -13,17 +9,6 @@ namespace {
 
 using bench::Bench;
 
-// Those that the other process has sent and this one has not used yet.
-std::deque<am::ChannelHandle> handles;
-void on_handle(am::OneWay, const am::ChannelHandle& handle) { handles.push_back(handle); }
-
-am::ChannelHandle next_handle(Bench& b) {
-  b.bundle.wait_until([] { return !handles.empty(); });
-  const am::ChannelHandle handle = handles.front();
-  handles.pop_front();
-  return handle;
-}
-
 // A channel there and one back.
 class Channels {
  public:
@@ -31,7 +16,7 @@ class Channels {
       : bundle_(b.bundle),
         first_(b.pair.first()),
         in_(b.bundle, {b.pair.buffer(b.pair.me()), bytes}, [this] { ++arrived_; }),
-        out_(connect(b, in_.handle())) {
+        out_(b.bundle, b.messages.swap(in_.handle())) {
     out_.associate({b.pair.source(), bytes});
   }
 
@@ -48,11 +33,6 @@ class Channels {
   }
 
  private:
-  static am::SendChannel connect(Bench& b, const am::ChannelHandle& mine) {
-    b.endpoint.request<&on_handle>(b.pair.other(), mine);
-    return am::SendChannel(b.bundle, next_handle(b));
-  }
-
   am::Bundle& bundle_;
   const bool first_;
   std::uint64_t arrived_ = 0;
@@ -62,8 +42,6 @@ class Channels {
 };
 
 }  // namespace
-
-void add_handlers(am::Endpoint& endpoint) { endpoint.add_handlers<&on_handle>(); }
 
 void add_channel(std::vector<Way>& ways, Bench& b, std::size_t bytes) {
   ways.push_back({"channel", [channels = std::make_shared<Channels>(b, bytes)](int n) {

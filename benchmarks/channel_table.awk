@@ -6,6 +6,11 @@ BEGIN {
   row("message", "request messages")
   row("bulk_store", "bulk_store, store_sync")
   row("channel", "channel")
+  for (i = split("get put", calls, " "); i > 0; --i) {
+    for (j = split("prereg reg unreg", modes, " "); j > 0; --j) {
+      row(calls[i] "_" modes[j], "zero-copy " calls[i] ", " toupper(modes[j]))
+    }
+  }
   row("raw", "raw limit")
   row("raw_one_line", "raw, flags in one line")
   mpi("open_mpi", "Open MPI")

@@ -57,13 +57,14 @@ if ((nodes == 2)); then
   mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
 fi
 ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
-[[ -z $quick ]] || iterations=2 samples=1
+seconds=120  # that one program may take
+[[ -z $quick ]] || iterations=2 samples=1 seconds=15
 
 # Each contender appends to $work/figures a line WAY,BYTES,NS for each of its ways and sizes. One
 # that takes too long leaves what it had until then.
 
 splitphase() {
-  "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind core --timeout 300 \
+  "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind core --timeout $((2 * seconds)) \
     "$bin/benchmarks/channel_pingpong" --csv $quick >"$work/csv"
   awk -F, '$1 !~ /:|^line_|^benchmark$/ { print $1 "," $3 "," $4 }' "$work/csv" >>"$work/figures"
   awk -F, '/^line_round_trip/ { print $4 }' "$work/csv" >>"$work/lines"
@@ -83,7 +84,7 @@ open_mpi() {
   for window in "${windows[@]}"; do
     # In shared windows of Open MPI 4.1 MPI_MODE_NOCHECK never returns.
     [[ $window == shared ]] && ways=3 || ways=4
-    timeout 120 "$open_mpi_run" -n 2 "${open_mpi_options[@]}" "$work/open_mpi" "$window" $ways \
+    timeout $seconds "$open_mpi_run" -n 2 "${open_mpi_options[@]}" "$work/open_mpi" "$window" $ways \
       $iterations $samples "${sizes[@]}" 2>/dev/null | add open_mpi "$window" || true
   done
 }
@@ -91,7 +92,7 @@ open_mpi() {
 mpich() {
   local window
   for window in "${windows[@]}"; do
-    timeout 120 env "${mpich_environment[@]}" mpiexec.hydra -n 2 -bind-to core "$work/mpich" \
+    timeout $seconds env "${mpich_environment[@]}" mpiexec.hydra -n 2 -bind-to core "$work/mpich" \
       "$window" 4 $iterations $samples "${sizes[@]}" 2>/dev/null | add mpich "$window" || true
   done
 }

@@ -1,5 +1,7 @@
 #include "benchmarks/support/messages.h"
 
+#include <array>
+#include <deque>
 #include <span>
 #include <utility>
 
@@ -53,16 +55,29 @@ void on_one_way(am::OneWay, std::uint64_t n) {
   ++seen.requests;
 }
 
+// What swap() gave this process and it has not taken yet.
+using Card = std::array<std::byte, 64>;
+std::deque<Card> cards;
+void on_card(am::OneWay, const Card& card) { cards.push_back(card); }
+
 }  // namespace
 
 void Messages::add_handlers(am::Endpoint& endpoint) {
   endpoint.add_handlers<&on_ping, &on_pong, &on_medium, &on_medium_back, &on_long, &on_long_back,
-                        &on_stream, &on_one_way>();
+                        &on_stream, &on_one_way, &on_card>();
 }
 
 Messages::Messages(Pair& pair, am::Bundle& bundle, am::Endpoint& endpoint) noexcept
     : pair_(pair), bundle_(bundle), endpoint_(endpoint) {
   answer = {pair.source(), pair.buffer_offset()};
+}
+
+Messages::Card Messages::swap_cards(const Card& mine) {
+  endpoint_.request<&on_card>(pair_.other(), mine);
+  bundle_.wait_until([] { return !cards.empty(); });
+  const Card theirs = cards.front();
+  cards.pop_front();
+  return theirs;
 }
 
 void Messages::serve(int count) {

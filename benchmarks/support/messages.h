@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "am/am.h"
 #include "benchmarks/support/pair.h"
@@ -16,6 +18,19 @@ class Messages {
   // The endpoint has had add_handlers() before it was connected.
   Messages(Pair& pair, am::Bundle& bundle, am::Endpoint& endpoint) noexcept;
   static void add_handlers(am::Endpoint& endpoint);
+
+  // Gives the other process a few plain bytes, such as the handle of a channel, and returns what it
+  // gave this one.
+  template <class T>
+  T swap(const T& mine) {
+    static_assert(sizeof(T) <= sizeof(Card));
+    Card card{};
+    std::memcpy(card.data(), &mine, sizeof mine);
+    const Card theirs = swap_cards(card);
+    T value;
+    std::memcpy(static_cast<void*>(&value), theirs.data(), sizeof value);
+    return value;
+  }
 
   // Request and reply, one after the other: 8 bytes of arguments both ways; `bytes` of payload both
   // ways; `bytes` written into the segment both ways.
@@ -45,6 +60,9 @@ class Messages {
   Overheads one_way_overheads(int burst);  // collect: 0
 
  private:
+  using Card = std::array<std::byte, 64>;
+  Card swap_cards(const Card& mine);
+
   // Handles requests at rank 1 until `count` more have come.
   void serve(int count);
   // Makes `request`, whose reply says nothing, and waits for that, `times` over; in ns each.

@@ -1,5 +1,6 @@
 #include "benchmarks/support/network_program.h"
 
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -11,9 +12,7 @@ struct Network {
   std::unique_ptr<RawNetwork> pair;  // none at other processes
 };
 
-}  // namespace
-
-std::shared_ptr<void> prepare_network(Bench& b) {
+std::shared_ptr<void> prepare(Bench& b) {
   const auto network = std::make_shared<Network>();
   network->fabric = open_fabric(b.job, b.pair, {});
   b.report.say(network->fabric->describe());
@@ -23,6 +22,14 @@ std::shared_ptr<void> prepare_network(Bench& b) {
   b.pair.meet_over([raw = b.raw_network](const auto& meanwhile) { raw->meet(meanwhile); });
   return network;
 }
+
+// All processes agree on whether the pair is on one node: a third one may not see it.
+std::shared_ptr<void> prepare_if_apart(Bench& b) {
+  const bool near = b.job.exchange(std::uint8_t{b.pair.near()}).front() != 0;
+  return near ? nullptr : prepare(b);
+}
+
+}  // namespace
 
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
   const am::Config& config = job.config();
@@ -36,7 +43,13 @@ std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Opti
 }
 
 int run_network_program(int argc, char** argv, Program program) {
-  program.prepare = prepare_network;
+  program.prepare = prepare;
+  return run_program(argc, argv, program);
+}
+
+int run_program_anywhere(int argc, char** argv, Program program) {
+  program.prepare = prepare_if_apart;
+  program.anywhere = true;
   return run_program(argc, argv, program);
 }
 

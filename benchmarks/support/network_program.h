@@ -11,11 +11,9 @@ namespace bench {
 // name, with the pair's memory at both ends. Of `options` the rest counts. Collective.
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options);
 
-// Opens libfabric between the two, for Bench::raw_network and for their meetings. Collective; what
-// it returns keeps it open.
-std::shared_ptr<void> prepare_network(Bench& b);
-
 // run_program() with libfabric by hand at Bench::raw_network.
 int run_network_program(int argc, char** argv, Program program);
+// The same for programs that need it only if the two processes are not on one node.
+int run_program_anywhere(int argc, char** argv, Program program);
 
 }  // namespace bench
