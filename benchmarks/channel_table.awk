@@ -80,12 +80,18 @@ function print_figures(    i, c) {
     printf "\n"
   }
 }
+function print_ratio(text, above, below,    c) {
+  printf "%-28s", text
+  for (c = 1; c <= columns; ++c) printf "%9s", ratio(above "," sizes[c], below "," sizes[c])
+  printf "\n"
+}
 function print_ratios(    c, fastest) {
-  printf "\n%-28s", "channel / raw limit"
-  for (c = 1; c <= columns; ++c) printf "%9s", ratio("channel," sizes[c], "raw," sizes[c])
-  printf "\n%-28s", "message / channel"
-  for (c = 1; c <= columns; ++c) printf "%9s", ratio("message," sizes[c], "channel," sizes[c])
-  printf "\n%-28s", "best MPI / channel"
+  printf "\n"
+  print_ratio("channel / raw limit", "channel", "raw")
+  if ("raw_one_line" in seen) print_ratio("channel / raw, one line", "channel", "raw_one_line")
+  print_ratio("message / channel", "message", "channel")
+  print_ratio("bulk_store / channel", "bulk_store", "channel")
+  printf "%-28s", "best MPI / channel"
   for (c = 1; c <= columns; ++c) {
     fastest = best_mpi(sizes[c])
     printf "%9s", ratio(fastest "," sizes[c], "channel," sizes[c])
