@@ -23,7 +23,7 @@
 namespace shmem {
 namespace {
 
-constexpr unsigned kPatience = 30;  // seconds that one side waits for one that has failed
+constexpr unsigned kPatience = 60;  // seconds that one side waits for one that has failed
 constexpr std::uint32_t kPerLine = ArrivalBoard::kSeatsPerLine;
 
 // A board in memory of its own, all zero, and what else two sides share.
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Fences, TwoSides, testing::Bool(), [](const auto& info)
 
 TEST_P(TwoSides, lose_nothing_as_threads) {
   alarm(kPatience);
-  const Traffic traffic{20, 5'000, Fence(GetParam())};
+  const Traffic traffic{20, 2'000, Fence(GetParam())};
   Arrivals arrivals(shared_->board, traffic.fence);  // before anything is told
   std::string told;
   std::thread sender([&] { told = tell_all(traffic, *shared_); });
@@ -242,7 +242,7 @@ TEST_P(TwoSides, lose_nothing_as_threads) {
 }
 
 TEST_P(TwoSides, lose_nothing_as_processes) {
-  const Traffic traffic{20, 5'000, Fence(GetParam())};
+  const Traffic traffic{20, 2'000, Fence(GetParam())};
   Arrivals arrivals(shared_->board, traffic.fence);  // of the child that receives
   const auto results = test::in_children(2, [&](unsigned me) {
     alarm(kPatience);

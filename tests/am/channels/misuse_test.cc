@@ -279,6 +279,29 @@ TEST_F(Misuse, second_put_between_mark_and_poll) {
   }
 }
 
+TEST_F(Misuse, second_put_when_a_remembered_one_is_about_to_be_told) {
+  if (!near_) return;  // there one cannot say when a put has come
+  if (sending()) channel_.put(1);
+  if (receiving()) {
+    channel_.wait_for(1);
+    channel_.in->ready_mark();
+  }
+  stand_still();
+  if (sending()) channel_.put(2);
+  stand_still();
+  if (receiving()) {
+    bundle().poll();
+    channel_.told = [this] { channel_.in->ready(); };
+    channel_.in->ready_poll();
+  }
+  stand_still();
+  put_wrongly(channel_, 3, "has not called ready() since the last one", "", &ChannelStats::lost);
+  if (receiving()) {
+    for (int i = 0; i < 100; ++i) bundle().poll();
+    EXPECT_EQ(channel_.in->callbacks(), 2u) << "one for both, and none for nothing";
+  }
+}
+
 TEST_F(Misuse, ready_twice) {
   if (sending()) channel_.put(1);
   if (receiving()) {

@@ -230,6 +230,53 @@ TEST(Scenario, a_channel_passes_from_sender_to_sender) {
   EXPECT_EQ(link.in.callbacks(), 20u);
 }
 
+TEST(Scenario, closing_right_behind_a_put_loses_nothing) {
+  constexpr std::uint64_t kBytes = 3 << 20;
+  for (int value = 1; value <= 3; ++value) {
+    Link link(segment(), Strided::contiguous(kBytes));
+    barrier();
+    {
+      const std::vector<std::byte> source(kBytes, static_cast<std::byte>(value));
+      link.out.associate(source);
+      link.out.put();
+      link.out.close();
+    }
+    bundle().wait_until([&] { return link.in.callbacks() == 1; });
+    const auto right = std::count(segment(), segment() + kBytes, static_cast<std::byte>(value));
+    EXPECT_EQ(static_cast<std::uint64_t>(right), kBytes);
+    barrier();
+  }
+}
+
+TEST(Scenario, more_puts_at_once_than_the_network_takes) {
+  constexpr std::size_t kChannels = 1'500;
+  constexpr std::uint64_t kBytes = 600;
+  std::vector<std::byte> source(kBytes, std::byte{9});
+  std::uint64_t told = 0;
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < kChannels; ++i) {
+    // Every third in pieces.
+    const Strided shape = i % 3 != 0 ? Strided::contiguous(kBytes)
+                                     : Strided{.run = 300, .rows = 2, .row_stride = 400};
+    links.emplace_back(segment() + i * 1024, shape, [&] { ++told; });
+    links.back().out.associate(source);
+  }
+  for (std::uint64_t put = 1; put <= 2; ++put) {
+    for (Link& link : links) link.out.put();
+    bundle().wait_until([&] { return told == put * kChannels; });
+    for (Link& link : links) {
+      EXPECT_EQ(link.in.callbacks(), put);
+      link.in.ready();
+    }
+    barrier();
+  }
+  for (std::size_t i = 0; i < kChannels; ++i) {
+    const bool row = i % 3 != 0;
+    EXPECT_EQ(segment()[i * 1024 + (row ? 599 : 699)], std::byte{9});
+  }
+  barrier();
+}
+
 TEST(Scenario, opening_and_closing_uses_seats_again) {
   std::vector<std::byte> source(40);
   const auto& lines = job().router().self().header->puts.taken;
