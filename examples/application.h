@@ -51,7 +51,7 @@ double fraction(std::uint64_t x) noexcept;
 std::uint64_t mark(std::uint64_t place, double value) noexcept;
 
 // Calls iterate(i) for every iteration, and returns the seconds that the timed ones take.
-// Collective.
+// Collective: when it returns every process is done with all of them.
 template <class F>
 double timed(const Runs& runs, F&& iterate) {
   double start = 0;

@@ -14,7 +14,6 @@ using namespace splitc;
 class Messages : public Halo {
  public:
   explicit Messages(Block& block);
-  ~Messages() override;
   void exchange(unsigned turn) override;
 
   void copy(std::span<const std::byte> points, std::uint32_t face, std::uint32_t turn) {
@@ -47,8 +46,6 @@ Messages::Messages(Block& block) : block_(block), endpoint_(world().bundle()) {
   endpoint_.add_handlers<&on_layer, &on_long_layer>();
   world().job().connect(endpoint_);
 }
-
-Messages::~Messages() { barrier(); }
 
 void Messages::exchange(unsigned turn) {
   for (std::uint32_t face = 0; face < kFaces; ++face) send(face, turn);

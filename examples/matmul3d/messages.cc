@@ -22,7 +22,6 @@ struct Target {
 class Messages : public Exchange {
  public:
   explicit Messages(Problem& problem);
-  ~Messages() override;
   void exchange(unsigned turn, Phase phase) override;
 
   void copy_to_place(std::span<const std::byte> numbers, const Target& target);
@@ -62,8 +61,6 @@ Messages::Messages(Problem& problem)
   endpoint_.add_handlers<&on_small_piece, &on_packed_piece, &on_contiguous_piece>();
   world().job().connect(endpoint_);
 }
-
-Messages::~Messages() { barrier(); }
 
 void Messages::exchange(unsigned turn, Phase phase) {
   for (const Piece& piece : problem_.outgoing(turn, phase)) send(piece, turn, phase);

@@ -14,7 +14,6 @@ using namespace splitc;
 class Channels : public Exchange {
  public:
   explicit Channels(Problem& problem);
-  ~Channels() override { barrier(); }
   void send_points() override;
   std::uint32_t next_plane() override;
   void send_results(std::uint32_t plane) override;

@@ -15,7 +15,6 @@ using namespace splitc;
 class Messages : public Exchange {
  public:
   explicit Messages(Problem& problem);
-  ~Messages() override;
   void send_points() override;
   std::uint32_t next_plane() override;
   void send_results(std::uint32_t plane) override;
@@ -61,8 +60,6 @@ Messages::Messages(Problem& the_problem)
   endpoint_.add_handlers<&on_points, &on_long_points, &on_result, &on_long_result>();
   world().job().connect(endpoint_);
 }
-
-Messages::~Messages() { barrier(); }
 
 void Messages::send_points() {
   for (const std::uint32_t state : problem.my_states()) {

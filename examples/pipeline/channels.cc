@@ -2,7 +2,7 @@
 // free as soon as its block is used, a buffer is looked at only when its turn has come: a block
 // that comes while the stage is busy with the other buffer is told then.
 
-#include <optional>
+#include <vector>
 
 #include "examples/pipeline/belt.h"
 
@@ -14,87 +14,58 @@ using namespace splitc;
 class Channels : public Belt {
  public:
   explicit Channels(Stage& stage);
-  ~Channels() override { barrier(); }
   void receive(unsigned turn) override;
   void release(unsigned turn) override;
   void claim(unsigned turn) override;
-  void send(unsigned turn) override { turns_[turn].block_out->put(); }
+  void send(unsigned turn) override { turns_[turn].blocks.put(); }
 
  private:
-  // What is needed twice. The first stage has no block_in and word_out, the last no others.
+  // What is needed twice.
   struct Turn {
-    std::optional<am::ReceiveChannel> block_in;
-    std::optional<am::SendChannel> block_out;
-    std::optional<am::ReceiveChannel> word_in;
-    std::optional<am::SendChannel> word_out;
-    bool full = false;  // a block is in the input
-    bool free = true;   // the input of the next stage is
+    put_channel<double> blocks;        // to the next stage
+    put_channel<std::uint64_t> words;  // to the one before
+    bool marked = false;               // the buffer has been, and nobody has looked at it since
+    bool fresh = true;                 // the buffer of the next stage has never been used
   };
-  // At those who send: for blocks, then for words; by turn.
-  using Handles = spread_array<am::ChannelHandle>;
-  static constexpr std::ptrdiff_t kForWords = 2;
+  Turn make(Stage& stage, unsigned turn);
 
-  void make_receivers(unsigned turn, const Handles& handles);
-  void make_senders(unsigned turn, const Handles& handles);
-
-  Stage& stage_;
   spread_array<std::uint64_t> words_;  // by turn; only their coming says something
-  Turn turns_[2];
+  std::vector<Turn> turns_;
 };
 
-Channels::Channels(Stage& stage) : stage_(stage), words_(procs(), 2) {
-  const Handles handles(procs(), 4);
-  for (const unsigned turn : {0, 1}) make_receivers(turn, handles);
-  sync();
-  barrier();
-  for (const unsigned turn : {0, 1}) make_senders(turn, handles);
+Channels::Channels(Stage& stage) : words_(procs(), 2) {
+  for (const unsigned turn : {0, 1}) turns_.push_back(make(stage, turn));
 }
 
-void Channels::make_receivers(unsigned turn, const Handles& handles) {
-  Turn& mine = turns_[turn];
-  am::Bundle& bundle = world().bundle();
-  if (!stage_.is_first()) {
-    mine.block_in.emplace(bundle, std::as_writable_bytes(stage_.input(turn)),
-                          [&mine] { mine.full = true; });
-    put(handles.on(my_proc() - 1) + turn, mine.block_in->handle());
-  }
-  if (!stage_.is_last()) {
-    mine.word_in.emplace(bundle, std::as_writable_bytes(words_.mine().subspan(turn, 1)),
-                         [&mine] { mine.free = true; });
-    put(handles.on(my_proc() + 1) + kForWords + turn, mine.word_in->handle());
-  }
-}
-
-void Channels::make_senders(unsigned turn, const Handles& handles) {
-  Turn& mine = turns_[turn];
-  const am::ChannelHandle* const handle = handles.mine().data() + turn;
-  if (!stage_.is_last()) {
-    mine.block_out.emplace(world().bundle(), handle[0]);
-    mine.block_out->associate(std::as_bytes(stage_.output(turn)));
-  }
-  if (!stage_.is_first()) {
-    mine.word_out.emplace(world().bundle(), handle[kForWords]);
-    mine.word_out->associate(std::as_bytes(words_.mine().subspan(turn, 1)));
-  }
+Channels::Turn Channels::make(Stage& stage, unsigned turn) {
+  global_ptr<double> block;  // whoever sends nothing gives a null pointer
+  global_ptr<std::uint64_t> word;
+  if (!stage.is_last()) block = stage.input_of(my_proc() + 1, turn);
+  if (!stage.is_first()) word = words_.on(my_proc() - 1) + turn;
+  return {.blocks = {block, stage.output(turn)}, .words = {word, words_.mine().subspan(turn, 1)}};
 }
 
 void Channels::receive(unsigned turn) {
   Turn& mine = turns_[turn];
-  if (mine.block_in->callbacks() > 0) mine.block_in->ready_poll();
-  wait_until([&] { return mine.full; });
-  mine.full = false;
+  if (mine.marked) mine.blocks.ready_poll();
+  mine.marked = false;
+  mine.blocks.wait();
 }
 
 void Channels::release(unsigned turn) {
-  turns_[turn].block_in->ready_mark();
-  turns_[turn].word_out->put();
+  Turn& mine = turns_[turn];
+  mine.blocks.ready_mark();
+  mine.marked = true;
+  mine.words.put();
 }
 
 void Channels::claim(unsigned turn) {
   Turn& mine = turns_[turn];
-  wait_until([&] { return mine.free; });
-  mine.free = false;
-  if (mine.word_in->in_use()) mine.word_in->ready();
+  if (!mine.fresh) {
+    mine.words.wait();
+    mine.words.ready();
+  }
+  mine.fresh = false;
 }
 
 }  // namespace

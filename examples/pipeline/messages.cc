@@ -13,7 +13,6 @@ using namespace splitc;
 class Messages : public Belt {
  public:
   explicit Messages(Stage& stage);
-  ~Messages() override;
   void receive(unsigned turn) override;
   void release(unsigned turn) override;
   void claim(unsigned turn) override;
@@ -48,8 +47,6 @@ Messages::Messages(Stage& stage) : stage_(stage), endpoint_(world().bundle()) {
   endpoint_.add_handlers<&on_block, &on_long_block, &on_release>();
   world().job().connect(endpoint_);
 }
-
-Messages::~Messages() { barrier(); }
 
 void Messages::receive(unsigned turn) {
   wait_until([&] { return full_[turn]; });
