@@ -33,7 +33,8 @@ Engine::Engine(Job& job, Bundle& bundle, std::size_t pool_bytes)
       pool_(neighbours_.pool()),
       slots_(me_, neighbours_),
       wire_(bundle, *this) {
-  wire_.add_handlers<&on_control, &on_piece, &on_whole, &on_announcement>();
+  wire_.add_handlers<&on_control, &on_moved, &on_fetch, &on_fetched, &on_piece, &on_whole,
+                     &on_announcement>();
   wire_.on_returned([this](const Returned& message) { came_back(message); });
   job.connect(wire_);
   const auto all = job.exchange(Hello{neighbours_.card()});
@@ -101,9 +102,12 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   Operation& operation = *free_.back();
   free_.pop_back();
   operation.busy = true;
+  operation.step = Operation::Step::kAwait;
+  operation.put = operation.initiated = operation.alone = operation.told = operation.far = false;
   operation.peer = peer;
   operation.end = end;
   operation.bytes = bytes;
+  operation.moved = 0;
   return operation;
 }
 
@@ -120,11 +124,10 @@ Engine::Operation& Engine::operation(std::uint32_t id, Rank from) {
 
 void Engine::give_back(Operation& operation) noexcept {
   if (operation.far) router_.port()->arrived();
-  const std::uint32_t id = operation.id + kPlaces + 1;
-  operation = Operation{};
-  operation.engine = this;
-  operation.done = &accessed;
-  operation.id = id;
+  operation.busy = false;
+  operation.id += kPlaces + 1;
+  operation.end.callback.reset();
+  operation.registration.reset();
   free_.push_back(&operation);
 }
 
@@ -142,8 +145,8 @@ void Engine::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
     if (--slot->receivers != 0) return;
     bytes = slot->least;
   }
-  if (end.callback == nullptr) return settle(end);
-  finished_.push_back({end, {end.buffer, bytes, peer, source}});
+  if ((slot != nullptr ? slot->callback : end.callback) == nullptr) return settle(end);
+  finished_.push_back({{end.buffer, bytes, peer, source}, end.callback});
 }
 
 // The buffer takes no part in that transfer any more.
@@ -165,11 +168,14 @@ int Engine::run_callbacks() {
     const Finish next = std::move(finished_.front());
     finished_.pop_front();
     ++count;
-    const ZeroCopyInfo& buffer = next.end.buffer;
-    const bool gone =
-        buffer.slot != kNone && slots_.find(buffer.slot, buffer.generation) == nullptr;
-    settle(next.end);
-    if (!gone) (*next.end.callback)(next.done);
+    const ZeroCopyInfo& buffer = next.done.buffer;
+    if (buffer.slot == kNone) {
+      (*next.callback)(next.done);
+    } else if (const Slot* const slot = slots_.find(buffer.slot, buffer.generation)) {
+      const SharedCallback callback = slot->callback;  // which it may replace
+      settle({buffer, nullptr});
+      (*callback)(next.done);
+    }
   }
   return count;
 }
@@ -178,9 +184,15 @@ int Engine::run_callbacks() {
 
 // In order: what is told to a process later is told later.
 void Engine::tell(Rank to, const Control& control) {
-  if (!controls_.empty() || bundle_.in_handler() || !wire_.try_request<&on_control>(to, control)) {
+  if (!controls_.empty() || bundle_.in_handler() || !try_tell(to, control)) {
     tell_later(to, control);
   }
+}
+
+bool Engine::try_tell(Rank to, const Control& control) {
+  if (control.verb != Verb::kMoved) return wire_.try_request<&on_control>(to, control);
+  return wire_.try_request<&on_moved>(
+      to, Moved{control.slot, control.generation, control.bytes, control.put});
 }
 
 void Engine::flush_controls() {
@@ -188,7 +200,7 @@ void Engine::flush_controls() {
   for (std::size_t left = controls_.size(); left != 0; --left) {
     const Arrived next = controls_.front();
     const bool sent = std::find(blocked.begin(), blocked.end(), next.from) == blocked.end() &&
-                      wire_.try_request<&on_control>(next.from, next.control);
+                      try_tell(next.from, next.control);
     controls_.pop_front();
     if (sent) {
       ++sent_;
@@ -220,7 +232,11 @@ void Engine::advance_or_wait(Operation& operation) {
 // False: no room now.
 bool Engine::advance(Operation& operation) {
   switch (operation.step) {
-    case Operation::Step::kWhole: return try_whole(operation);
+    case Operation::Step::kWhole:
+      if (!try_whole(operation.end, operation.remote, operation.bytes)) return false;
+      give_back(operation);
+      return true;
+    case Operation::Step::kFetch: return try_fetch(operation);
     case Operation::Step::kPieces: return try_pieces(operation);
     case Operation::Step::kAnnounce: return try_announce(operation);
     case Operation::Step::kAccess: return try_access(operation);

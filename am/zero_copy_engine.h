@@ -24,9 +24,9 @@ namespace am::zero_copy {
 //
 // To a process of this node the initiator copies by itself where it can: memory that it maps, or
 // through the kernel; then it tells the owner (kMoved). Everything else begins with a message. What
-// fits into one goes along or comes back with it. More is asked for (kGet, kPut), and the owner,
-// who knows best whether that buffer is still there, moves it: by the network, or in pieces. With
-// its kDone it may hand out a key, and the next transfer is the initiator's own write or read.
+// fits into one goes along, or comes back with its answer. More is asked for (kGet, kPut), and the
+// owner, who knows best whether that buffer is still there, moves it: by the network, or in pieces.
+// With its kDone it may hand out a key, and the next transfer is the initiator's own write or read.
 //
 // Handlers only note what has come; poll() acts.
 class Engine final : public Poller {
@@ -73,6 +73,9 @@ class Engine final : public Poller {
 
   // --- Handlers of what other engines send (zero_copy_pieces.cc)
   static void on_control(OneWay message, Control control);
+  static void on_moved(OneWay message, Moved moved);
+  static void on_fetch(Request request, Fetch fetch);
+  static void on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op);
   static void on_piece(OneWay message, std::span<const std::byte> bytes, Piece piece);
   static void on_whole(OneWay message, std::span<const std::byte> bytes, Whole whole);
   static void on_announcement(OneWay message, std::span<const std::byte> bytes,
@@ -89,6 +92,7 @@ class Engine final : public Poller {
     enum class Step : std::uint8_t {
       kAwait,     // what comes
       kWhole,     // send everything in one message
+      kFetch,     // have it sent in one
       kPieces,    // send pieces
       kAnnounce,  // send a request
       kAccess,    // read or write by the network
@@ -115,8 +119,8 @@ class Engine final : public Poller {
     Announcement announcement{};
   };
   struct Finish {
-    End end;
     ZeroCopyDone done;
+    SharedCallback callback;  // of what is no ZeroCopyBuffer
   };
   struct Arrived {
     Rank from;
@@ -157,6 +161,7 @@ class Engine final : public Poller {
 
   // Sending (zero_copy_engine.cc).
   void tell(Rank to, const Control& control);
+  bool try_tell(Rank to, const Control& control);
   void tell_later(Rank to, const Control& control) { controls_.push_back({to, control}); }
   int flush();
   void flush_controls();
@@ -198,7 +203,8 @@ class Engine final : public Poller {
   void revoked_there(const Control& control) noexcept;
 
   // By messages (zero_copy_pieces.cc).
-  bool try_whole(Operation& operation);
+  bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  bool try_fetch(Operation& operation);
   bool try_pieces(Operation& operation);
   bool try_announce(Operation& operation);
   void take_announcement(Rank from, std::span<const std::byte> bytes,

@@ -2,25 +2,35 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "am/zero_copy_engine.h"
 
 namespace am::zero_copy {
 
-bool Engine::try_whole(Operation& operation) {
-  const Whole whole{operation.remote.slot, operation.remote.generation};
-  if (!wire_.try_request_medium<&on_whole>(operation.peer,
-                                           operation.end.memory().first(operation.bytes), whole)) {
+bool Engine::try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
+  const Whole whole{remote.slot, remote.generation};
+  if (bundle_.in_handler() ||
+      !wire_.try_request_medium<&on_whole>(remote.rank, end.memory().first(bytes), whole)) {
     return false;
   }
   ++sent_;
   ++stats_.messages;
-  through(operation);
+  finish(end, bytes, remote.rank, true);
+  return true;
+}
+
+bool Engine::try_fetch(Operation& operation) {
+  const Fetch fetch{operation.id, operation.remote.slot, operation.remote.generation,
+                    static_cast<std::uint32_t>(operation.bytes)};
+  if (!wire_.try_request<&on_fetch>(operation.peer, fetch)) return false;
+  ++sent_;
+  operation.step = Operation::Step::kAwait;
   return true;
 }
 
 bool Engine::try_pieces(Operation& operation) {
-  do {
+  while (operation.moved != operation.bytes) {
     const std::size_t bytes =
         std::min<std::size_t>(operation.bytes - operation.moved, max_medium());
     const Piece piece{operation.remote_op, 0, operation.moved};
@@ -30,7 +40,7 @@ bool Engine::try_pieces(Operation& operation) {
     }
     ++sent_;
     operation.moved += bytes;
-  } while (operation.moved != operation.bytes);
+  }
   ++stats_.messages;
   through(operation);
   return true;
@@ -51,6 +61,44 @@ bool Engine::try_announce(Operation& operation) {
 
 void Engine::on_control(OneWay message, Control control) {
   static_cast<Wire&>(message.endpoint()).engine.arrived_.push_back({message.source(), control});
+}
+
+void Engine::on_moved(OneWay message, Moved moved) {
+  Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
+  engine.arrived_.push_back({message.source(),
+                             {.verb = Verb::kMoved,
+                              .put = moved.put != 0,
+                              .slot = moved.slot,
+                              .generation = moved.generation,
+                              .bytes = moved.bytes}});
+}
+
+void Engine::on_fetch(Request request, Fetch fetch) {
+  Engine& engine = static_cast<Wire&>(request.endpoint()).engine;
+  const Rank from = request.source();
+  Slot* const slot = engine.find(from, {.verb = Verb::kGet,
+                                        .op = fetch.op,
+                                        .slot = fetch.slot,
+                                        .generation = fetch.generation,
+                                        .bytes = fetch.bytes});
+  if (slot == nullptr) return;
+  const End end = engine.slots_.begin(*slot);
+  std::move(request).reply_medium<&on_fetched>(end.memory().first(fetch.bytes), fetch.op);
+  ++engine.stats_.messages;
+  engine.finish(end, fetch.bytes, from, true);
+}
+
+void Engine::on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op) {
+  Engine& engine = static_cast<Wire&>(reply.endpoint()).engine;
+  Operation& fetching = engine.operation(op, reply.source());
+  if (bytes.size() != fetching.bytes) {
+    engine.router_.fatal("poll: rank " + std::to_string(reply.source()) + " has sent " +
+                         std::to_string(bytes.size()) + " bytes of a buffer instead of " +
+                         std::to_string(fetching.bytes) +
+                         "; all programs of a job must be built from the same Splitphase");
+  }
+  if (!bytes.empty()) std::memcpy(fetching.end.memory().data(), bytes.data(), bytes.size());
+  engine.through(fetching);
 }
 
 void Engine::on_piece(OneWay message, std::span<const std::byte> bytes, Piece piece) {

@@ -49,11 +49,6 @@ Slot* Slots::find(std::uint32_t slot, std::uint32_t generation) noexcept {
   return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
 }
 
-End Slots::begin(Slot& slot) {
-  ++slot.under_way;
-  return {slot.info, slot.callback};
-}
-
 bool Slots::any_in(std::span<const std::byte> block) const noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(block.data());
   return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {

@@ -23,7 +23,7 @@ struct End {
   }
 
   ZeroCopyInfo buffer;      // slot: kNone if it is no ZeroCopyBuffer
-  SharedCallback callback;  // nullptr: none
+  SharedCallback callback;  // of what is no ZeroCopyBuffer; nullptr: none
 };
 
 // One buffer of this process, or the payload of a request that it has sent.
@@ -64,7 +64,10 @@ class Slots {
   // nullptr: that one is not there any more.
   Slot* find(std::uint32_t slot, std::uint32_t generation) noexcept;
   // An end for a transfer that begins; counts it.
-  End begin(Slot& slot);
+  End begin(Slot& slot) {
+    ++slot.under_way;
+    return {slot.info, nullptr};
+  }
   // Whether a buffer lies in `block`.
   bool any_in(std::span<const std::byte> block) const noexcept;
 

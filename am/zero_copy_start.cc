@@ -68,13 +68,14 @@ void Engine::transfer(bool put, const End& end, const ZeroCopyInfo& remote, std:
   if (remote.rank == me_) return within(put, end, remote, bytes);
   const bool near = router_.is_near(remote.rank);
   if (near && copy_near(put, end, remote, bytes)) return;
+  if (put && bytes <= max_medium() && try_whole(end, remote, bytes)) return;
   Operation& operation = take(remote.rank, end, bytes);
   operation.initiated = true;
   operation.put = put;
   operation.remote = remote;
-  if (put && bytes <= max_medium()) {
-    operation.step = Operation::Step::kWhole;
-  } else if (!near && bytes > max_medium() && use_grant(operation)) {
+  if (bytes <= max_medium()) {
+    operation.step = put ? Operation::Step::kWhole : Operation::Step::kFetch;
+  } else if (!near && use_grant(operation)) {
     operation.step = Operation::Step::kAccess;
   } else {
     return ask(operation);
@@ -146,7 +147,7 @@ void Engine::ask(Operation& operation) {
                   .bytes = operation.bytes,
                   .address = operation.end.buffer.address};
   const bool near = router_.is_near(remote.rank);
-  if (!near && rma() && operation.bytes > max_medium()) {
+  if (!near && rma()) {
     try {
       control.key = lend_key(operation);
     } catch (...) {

@@ -21,7 +21,8 @@ enum class Verb : std::uint8_t {
   kSend,     // owner of a destination: send pieces for its operation `slot`
   kDone,     // owner: operation `op` is through; with a key: use it next time
   kRefused,  // owner: it is not, see Refusal
-  kMoved,    // initiator, or who was sent a request: `bytes` were moved from or to the buffer
+  kMoved,    // initiator, or who was sent a request: `bytes` were moved from or to the buffer;
+             // travels as Moved
   kRevoke,   // owner: forget the key of the buffer
   kRevoked,  // initiator: forgotten, and nothing is under way with it
 };
@@ -41,6 +42,23 @@ struct Control {
   link::RemoteKey key{};
 };
 static_assert(std::is_trivially_copyable_v<Control> && sizeof(Control) <= kMaxArgumentBytes);
+
+// kMoved on its own way: short enough for the line that a message on a node occupies anyway.
+struct Moved {
+  std::uint32_t slot;
+  std::uint32_t generation;
+  std::uint64_t bytes : 63;
+  std::uint64_t put : 1;
+};
+static_assert(sizeof(Moved) == 16);
+
+// A get that is answered by all its bytes.
+struct Fetch {
+  std::uint32_t op;  // of the initiator; comes back with the bytes
+  std::uint32_t slot;
+  std::uint32_t generation;
+  std::uint32_t bytes;
+};
 
 // With a part of the bytes, or all of them, as payload.
 struct Piece {
