@@ -3,7 +3,7 @@
 // in every poll. Rank 0 receives and polls; rank 1 sends.
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
