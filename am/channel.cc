@@ -129,7 +129,9 @@ void SendChannel::set_source(std::uint32_t index, const std::byte* first, const 
     bundle_->refuse(call, detail::describe(end_->handle) +
                               ": a put has not left its source yet; wait until reusable()");
   }
-  end_->sources[index] = {first, shape};
+  end_->sources[index] = {
+      first, shape,
+      end_->bytes != 0 && shape.is_contiguous() && end_->handle.shape.is_contiguous()};
   end_->source_count = index + 1;
 }
 

@@ -42,19 +42,21 @@ struct SendEnd : link::Completion {  // done: one put has left its source
   struct Source {
     const std::byte* first = nullptr;
     Strided shape;
+    bool in_one_piece = false;  // some bytes, and so is the receiver's buffer
   };
 
   const Source& source_of(std::uint64_t put) const noexcept {
-    return sources[(put - first_put) % source_count];
+    return sources[(put - first_put) & (source_count - 1)];
   }
   bool near() const noexcept { return target != nullptr; }
 
   ChannelHandle handle;
   ChannelSenders* senders = nullptr;
   Source sources[2];
-  std::uint32_t source_count = 0;
+  std::uint32_t source_count = 0;  // at most 2
   std::uint64_t puts = 0;
   std::uint64_t first_put = 0;  // that sends sources[0], as these are now
+  std::size_t bytes = 0;        // of each
   // To a receiver on this node.
   std::byte* target = nullptr;                        // its buffer
   const std::atomic<std::uint64_t>* state = nullptr;  // what it says of the channel

@@ -49,6 +49,7 @@ void ChannelSenders::open(End& end) {
     refuse("SendChannel", handle, "the handle is damaged, or of another job");
   }
   end.senders = this;
+  end.bytes = handle.shape.bytes();
   end.done = &left;
   if (router_.is_near(handle.rank)) open_near(end);
 }
@@ -71,7 +72,8 @@ void ChannelSenders::open_near(End& end) {
 
 shmem::ArrivalSeats& ChannelSenders::seats_of(Rank rank) {
   if (!seats_[rank]) {
-    seats_[rank] = std::make_unique<shmem::ArrivalSeats>(router_.peer(rank).header->puts);
+    seats_[rank] = std::make_unique<shmem::ArrivalSeats>(router_.peer(rank).header->puts,
+                                                         router_.arrival_pair(rank));
   }
   return *seats_[rank];
 }
@@ -130,7 +132,11 @@ void ChannelSenders::put_near(End& end, const End::Source& source) {
   if (end.puts == 0) [[unlikely]]
     end.told = state_of(*end.state).count;
   if constexpr (kChecked) check(end);
-  copy(end.target, end.handle.shape, source.first, source.shape);
+  if (source.in_one_piece) [[likely]] {
+    std::memcpy(end.target, source.first, end.bytes);
+  } else {
+    copy(end.target, end.handle.shape, source.first, source.shape);
+  }
   ++end.puts;
   end.seat.tell({end.handle.number, end.handle.generation, ++end.told}, router_.fence());
   router_.notify(end.handle.rank);
@@ -140,9 +146,8 @@ void ChannelSenders::put_near(End& end, const End::Source& source) {
 bool ChannelSenders::try_start(End& end) {
   link::Link& link = router_.port()->link();
   const End::Source& source = end.source_of(end.started);
-  const std::uint64_t bytes = end.handle.shape.bytes();
-  const bool in_one_write = bytes != 0 && bytes <= link.max_put() && source.shape.is_contiguous() &&
-                            end.handle.shape.is_contiguous();
+  const std::size_t bytes = end.bytes;
+  const bool in_one_write = source.in_one_piece && bytes <= link.max_put();
   if (!in_one_write) return try_send_pieces(end, source);
   if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes},
                     detail::arrival_of(end.handle), end)) {
@@ -154,7 +159,7 @@ bool ChannelSenders::try_start(End& end) {
 
 bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
   link::Link& link = router_.port()->link();
-  const std::uint64_t all = end.handle.shape.bytes();
+  const std::uint64_t all = end.bytes;
   do {
     if (link.congested(end.handle.rank)) return false;
     const auto bytes =

@@ -1,5 +1,6 @@
 #include "am/router.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -26,6 +27,18 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
   auto* header = reinterpret_cast<RegionHeader*>(region.data());
   peers_[rank] = {region.data() + RegionHeader::kBytes, header};
   regions_.push_back(std::move(region));
+}
+
+std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {
+  const auto index = [this](Rank of) {
+    return static_cast<std::uint32_t>(
+        std::count_if(peers_.begin(), peers_.begin() + of,
+                      [](const Peer& peer) { return peer.segment != nullptr; }));
+  };
+  const std::uint32_t own = index(options_.rank);
+  const std::uint32_t other = index(rank);
+  if (own == other || std::max(own, other) >= shmem::ArrivalBoard::kPairs) return std::nullopt;
+  return shmem::ArrivalPair(self().header->puts, own, peers_[rank].header->puts, other);
 }
 
 std::uint64_t Router::segment_offset(const void* address) const noexcept {

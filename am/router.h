@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,10 @@ class Router {
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
   // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
   std::uint64_t segment_offset(const void* address) const noexcept;
+
+  // The line that this process and `rank` of this node share for telling each other of puts; not if
+  // it is the same, or there are too many processes.
+  std::optional<shmem::ArrivalPair> arrival_pair(Rank rank) const;
 
   // Those of the one bundle that has channels; nullptr: none.
   Channels* channels() const noexcept { return channels_; }

@@ -160,9 +160,37 @@ TEST_F(Board, lends_seats_until_all_are_taken) {
   others.take();  // of the line it has
   others.give_back(one);
   EXPECT_EQ(others.take().seat(), one.seat());
-  ArrivalSeat last(board_, ArrivalBoard::kSeats - 1);
+  constexpr std::uint32_t kLast = ArrivalBoard::kLines - 1;
+  ArrivalSeat last(board_, board_.lines[kLast], (ArrivalBoard::kPairs + kLast) * kPerLine);
   last.tell({1, 1, 1}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), 1u);
+}
+
+TEST_F(Board, shares_a_line_with_who_tells_in_both_directions) {
+  SharedRegion others_memory;
+  ArrivalBoard& others_board = others_memory->board;
+  const ArrivalPair here(board_, 5, others_board, 2);
+  const ArrivalPair there(others_board, 2, board_, 5);
+  EXPECT_EQ(&here.line(), &there.line());
+  Arrivals mine(board_, fence_, {here});
+  Arrivals others(others_board, fence_, {there});
+  ArrivalSeats to_others(others_board, here);
+  ArrivalSeats to_me(board_, there);
+  std::set<std::uint32_t> numbers;
+  for (std::uint16_t i = 1; i <= 2 * ArrivalPair::kSeats; ++i) {  // more than it has
+    ArrivalSeat out = to_others.take();
+    ArrivalSeat in = to_me.take();
+    EXPECT_EQ(out.seat() / kPerLine == 5, i <= ArrivalPair::kSeats);
+    EXPECT_EQ(in.seat() / kPerLine == 2, i <= ArrivalPair::kSeats);
+    EXPECT_TRUE(numbers.insert(out.seat()).second);
+    out.tell({i, 1, 1}, fence_);
+    in.tell({i, 2, 1}, fence_);
+    EXPECT_EQ(poll(others), (std::vector<Arrival>{{i, 1, 1}}));
+    EXPECT_EQ(poll(mine), (std::vector<Arrival>{{i, 2, 1}}));
+  }
+  // Who comes later takes no seat in which something was told that may be unseen.
+  ArrivalSeats again(others_board, here);
+  EXPECT_GE(again.take().seat() / kPerLine, ArrivalBoard::kPairs);
 }
 
 // --- Both sides at once
