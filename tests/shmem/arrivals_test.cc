@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <new>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -30,6 +29,7 @@ constexpr std::uint32_t kPerLine = ArrivalBoard::kSeatsPerLine;
 struct Shared {
   ArrivalBoard board;
   alignas(kCacheLine) std::atomic<std::uint64_t> seen;  // arrivals, by the receiver
+  std::atomic<std::int64_t> rest_ns;                    // from an arrival to when it rests
   Doorbell bell;                                        // the receiver's
 };
 
@@ -201,8 +201,12 @@ struct Traffic {
   Fence fence;
 };
 
-// Tells on one seat after the other, the next when the receiver has seen the last, and some time
-// later, so that it meets the receiver at every moment of its coming to rest.
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// Tells on one seat after the other, the next when the receiver has seen the last, at once or about
+// when it comes to rest: to meet it at every moment of that.
 std::string tell_all(const Traffic& traffic, Shared& shared) {
   ArrivalSeats seats(shared.board);
   std::vector<ArrivalSeat> all;
@@ -215,9 +219,10 @@ std::string tell_all(const Traffic& traffic, Shared& shared) {
     shared.bell.notify(traffic.fence);
     // pairs with: receive_all()
     while (shared.seen.load(std::memory_order_acquire) <= n) sched_yield();
-    // Beyond what the receiver looks in vain before it rests.
-    for (std::uint64_t i = random() % 2 * (random() % 50'000); i > 0; --i) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);
+    const std::int64_t rest = shared.rest_ns.load(std::memory_order_relaxed);
+    static constexpr std::int64_t kPercent[] = {0, 80, 90, 100, 100, 100, 110, 1000};
+    const std::int64_t percent = kPercent[random() % 8] + static_cast<std::int64_t>(random() % 10);
+    for (const std::int64_t until = now_ns() + rest * percent / 100; now_ns() < until;) {
     }
   }
   return "fine";
@@ -228,16 +233,22 @@ std::string receive_all(const Traffic& traffic, Shared& shared, Arrivals& arriva
   std::mt19937_64 random(::test::seed() + 1);
   std::uint64_t seen = 0;
   std::uint64_t rests = 0;
+  std::int64_t last = now_ns();
   while (seen < traffic.arrivals) {
     const std::size_t watched = arrivals.watched();
     const int count = arrivals.poll([&](Arrival arrival) {
       if (arrival.count != ++next[arrival.number]) throw std::logic_error("another count");
     });
-    rests += watched != 0 && arrivals.watched() == 0;
+    if (watched != 0 && arrivals.watched() == 0) {
+      ++rests;
+      shared.rest_ns.store(now_ns() - last, std::memory_order_relaxed);
+    }
+    if (count != 0) last = now_ns();
     seen += static_cast<std::uint64_t>(count);
     // pairs with: tell_all()
     if (count != 0) shared.seen.store(seen, std::memory_order_release);
-    if (count != 0 || random() % 8192 != 0) continue;
+    if (count != 0 || random() % 32'768 != 0) continue;
+    last = now_ns();
     const std::uint32_t ticket = shared.bell.about_to_sleep();
     traffic.fence.heavy();
     if (!arrivals.has_arrival()) shared.bell.sleep(ticket, Doorbell::kForever);
@@ -250,6 +261,7 @@ class TwoSides : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam() && !Fence::enroll()) GTEST_SKIP() << "the kernel has no such membarrier";
+    shared_->rest_ns = 50'000;  // until it is known
   }
   SharedRegion shared_;
 };
