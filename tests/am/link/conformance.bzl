@@ -13,13 +13,13 @@ def conformance_test(name, program, shapes, wait, env = {}, tags = []):
     """
     settings = ["SPLITC_WAIT=" + wait] + ["'%s=%s'" % (key, env[key]) for key in sorted(env)]
     tests = []
-    for n, m in shapes:
+    for i, (n, m) in enumerate(shapes):
         test = "%s_n%d" % (name, n) + ("_m%d" % m if m else "")
         tests.append(":" + test)
         native.sh_test(
             name = test,
             size = "medium",
-            tags = tags,
+            tags = tags + (["once"] if i > 0 else []),  # the sanitizers run one of each
             srcs = ["//tests:job_test.sh"],
             args = ["$(rootpath //am/job/launcher:splitcrun)"] +
                    ["%d:%d" % (n, m) if m else str(n)] + settings +
