@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "benchmarks/channel_pingpong.h"
 #include "benchmarks/support/clock.h"
@@ -13,9 +14,11 @@ using Mode = am::ZeroCopyMode;
 
 enum class Call { kGet, kPut };
 
+constexpr std::size_t kPage = 4096;
+
 // A buffer that is read and one that is written at each end, used for ever. What the other process
 // writes or reads lies in the segment, what this one reads or writes in memory of its own; kPrereg:
-// all of it in the pool.
+// all of it in the pool. All of it begins on a page, as elsewhere in this program.
 class ZeroCopies {
  public:
   ZeroCopies(Bench& b, am::ZeroCopy& zero, Call call, Mode mode, std::size_t bytes)
@@ -29,11 +32,9 @@ class ZeroCopies {
         their_source_(b.messages.swap(source_.info())),
         their_target_(b.messages.swap(target_.info())) {}
   ~ZeroCopies() {
-    const std::span<std::byte> blocks[] = {source_.memory(), target_.memory()};
     source_.init({});
     target_.init({});
-    if (!pooled_) return;
-    for (const std::span<std::byte> block : blocks) zero_.free(block);
+    for (const std::span<std::byte> block : blocks_) zero_.free(block);
   }
   ZeroCopies(const ZeroCopies&) = delete;
   ZeroCopies& operator=(const ZeroCopies&) = delete;
@@ -57,7 +58,10 @@ class ZeroCopies {
 
  private:
   std::span<std::byte> place(Bench& b, bool own, std::size_t bytes) {
-    if (pooled_) return zero_.alloc(bytes);
+    if (pooled_) {
+      blocks_.push_back(zero_.alloc((bytes + kPage - 1) / kPage * kPage));
+      return blocks_.back().first(bytes);
+    }
     return {own ? b.pair.source() : b.pair.buffer(b.pair.me()), bytes};
   }
   static am::ZeroCopyCallback count(std::uint64_t& number) {
@@ -76,6 +80,7 @@ class ZeroCopies {
   const Call call_;
   const bool first_;
   const bool pooled_;
+  std::vector<std::span<std::byte>> blocks_;  // of the pool
   std::uint64_t read_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t expected_ = 0;
