@@ -292,5 +292,167 @@ TEST_P(TwoSides, lose_nothing_as_processes) {
   for (const std::string& result : results) EXPECT_EQ(result, "fine");
 }
 
+// --- Two that tell one another
+
+struct SharedPair {
+  ArrivalBoard boards[2];
+  struct alignas(kCacheLine) {
+    std::atomic<std::uint64_t> seen;  // of what the other has told
+  } sides[2];
+};
+
+class PairRegion {
+ public:
+  SharedPair& operator*() const noexcept { return *reinterpret_cast<SharedPair*>(region_.data()); }
+
+ private:
+  Region region_ = Region::create({.what = "two boards", .bytes = sizeof(SharedPair)});
+};
+
+// One of the two: tells on some seats, of the line that they share and of lines of its own.
+class Side {
+ public:
+  static constexpr std::uint32_t kSeats = 2 * ArrivalPair::kSeats;
+
+  Side(SharedPair& shared, std::uint32_t me, Fence fence)
+      : shared_(shared),
+        me_(me),
+        fence_(fence),
+        pair_(shared.boards[me], kIndex[me], shared.boards[1 - me], kIndex[1 - me]),
+        arrivals_(shared.boards[me], fence, {pair_}),
+        seats_(shared.boards[1 - me], pair_),
+        random_(::test::seed() + me) {
+    for (std::uint32_t i = 0; i < kSeats; ++i) seat_.push_back(seats_.take());
+  }
+
+  void tell(std::uint32_t which) {
+    seat_[which].tell({static_cast<std::uint16_t>(which), 1, ++told_[which]}, fence_);
+    ++told_all_;
+  }
+  // Returns how many have come, each of which is the next of its seat.
+  int poll() {
+    return arrivals_.poll([this](Arrival arrival) {
+      if (arrival.count != ++seen_[arrival.number]) throw std::logic_error("another count");
+      ++seen_all_;
+    });
+  }
+  std::size_t watched() const { return arrivals_.watched(); }
+  bool has_arrival() { return arrivals_.has_arrival(); }
+  std::uint32_t line_of(std::uint32_t which) const {
+    return seat_[which].seat() / ArrivalBoard::kSeatsPerLine;
+  }
+
+  // Tells so often, and sees as much: the next when the last has been seen, at once or after some
+  // looks in vain, so that both come to rest again and again.
+  std::string run(std::uint64_t times) {
+    std::uint64_t rests = 0;
+    std::uint64_t quiet = 0;  // looks before the next
+    while (told_all_ < times || seen_all_ < times || seen_by_other() < times) {
+      const std::size_t before = watched();
+      if (poll() != 0) {
+        // pairs with: seen_by_other()
+        shared_.sides[me_].seen.store(seen_all_, std::memory_order_release);
+      }
+      rests += before != 0 && watched() == 0;
+      if (quiet > 0 && --quiet > 0) continue;
+      if (seen_by_other() < told_all_) {
+        sched_yield();
+      } else if (told_all_ < times) {
+        tell(static_cast<std::uint32_t>(random_() % kSeats));
+        quiet = random_() % 2 * (random_() % 9'000);
+      }
+    }
+    return rests != 0 ? "fine" : "it never came to rest";
+  }
+
+ private:
+  static constexpr std::uint32_t kIndex[] = {3, 7};  // among the processes of the node
+
+  std::uint64_t seen_by_other() const {
+    // pairs with: run()
+    return shared_.sides[1 - me_].seen.load(std::memory_order_acquire);
+  }
+
+  SharedPair& shared_;
+  const std::uint32_t me_;
+  const Fence fence_;
+  const ArrivalPair pair_;
+  Arrivals arrivals_;
+  ArrivalSeats seats_;
+  std::mt19937_64 random_;
+  std::vector<ArrivalSeat> seat_;
+  std::uint32_t told_[kSeats]{};
+  std::uint32_t seen_[kSeats]{};
+  std::uint64_t told_all_ = 0;
+  std::uint64_t seen_all_ = 0;
+};
+
+TEST(Pair, shares_one_line_for_the_first_seats_of_each) {
+  PairRegion shared;
+  Side one(*shared, 0, Fence(false));
+  Side two(*shared, 1, Fence(false));
+  for (std::uint32_t i = 0; i < Side::kSeats; ++i) {
+    EXPECT_EQ(one.line_of(i) < ArrivalBoard::kPairs, i < ArrivalPair::kSeats);
+    one.tell(i);
+    two.tell(i);
+  }
+  EXPECT_EQ(one.poll(), static_cast<int>(Side::kSeats)) << "what the other has told, and no more";
+  EXPECT_EQ(two.poll(), static_cast<int>(Side::kSeats));
+  for (int i = 0; i < 100'000 && one.watched() != 0; ++i) EXPECT_EQ(one.poll(), 0);
+  EXPECT_EQ(one.watched(), 0u);
+  one.tell(0);
+  EXPECT_FALSE(one.has_arrival()) << "its own words are no news";
+  EXPECT_EQ(one.watched(), 0u);
+  EXPECT_EQ(two.poll(), 1);
+  two.tell(0);
+  EXPECT_TRUE(one.has_arrival());
+  EXPECT_EQ(one.poll(), 1);
+  EXPECT_EQ(one.watched(), 1u);
+}
+
+TEST(Pair, is_not_taken_again_by_who_comes_later) {
+  PairRegion shared;
+  {
+    Side earlier(*shared, 0, Fence(false));
+    earlier.tell(0);
+  }
+  Side later(*shared, 0, Fence(false));
+  EXPECT_GE(later.line_of(0), ArrivalBoard::kPairs) << "the other may not have seen that yet";
+}
+
+class PairOfSides : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam() && !Fence::enroll()) GTEST_SKIP() << "the kernel has no such membarrier";
+    alarm(kPatience);
+  }
+  void TearDown() override { alarm(0); }
+
+  static constexpr std::uint64_t kTimes = 3'000;
+  PairRegion shared_;
+  Side one_{*shared_, 0, Fence(GetParam())};
+  Side two_{*shared_, 1, Fence(GetParam())};
+};
+INSTANTIATE_TEST_SUITE_P(Fences, PairOfSides, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "by_the_kernel" : "by_both_sides");
+});
+
+TEST_P(PairOfSides, lose_nothing_as_threads) {
+  std::string other;
+  std::thread thread([&] { other = two_.run(kTimes); });
+  EXPECT_EQ(one_.run(kTimes), "fine");
+  thread.join();
+  EXPECT_EQ(other, "fine");
+}
+
+TEST_P(PairOfSides, lose_nothing_as_processes) {
+  const auto results = test::in_children(2, [&](unsigned me) {
+    alarm(kPatience);
+    if (GetParam() && !Fence::enroll()) return std::string("refused");
+    return (me == 0 ? one_ : two_).run(kTimes);
+  });
+  for (const std::string& result : results) EXPECT_EQ(result, "fine");
+}
+
 }  // namespace
 }  // namespace shmem
