@@ -154,7 +154,7 @@ class ZeroCopyBuffer {
 
   // Moves all of `source` to the beginning of this buffer. Throws Error, with both sizes, if it is
   // larger; also if either end is kNoreg, deregistered, or `source` is stale. Where only the owner
-  // can tell (on other nodes, and for small or unmapped buffers) that Error leaves Bundle::poll().
+  // can tell, on another node, that Error leaves Bundle::poll().
   void get(const ZeroCopyInfo& source);
   // Moves all of this buffer to the beginning of `destination`; likewise.
   void put(const ZeroCopyInfo& destination);

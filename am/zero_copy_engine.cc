@@ -62,8 +62,7 @@ void Engine::came_back(const Returned& message) {
 int Engine::poll() {
   int count = 0;
   for (std::size_t left = arrived_.size(); left != 0; --left) {
-    const Arrived next = arrived_.front();
-    arrived_.pop_front();
+    const Arrived next = arrived_.pop();
     ++count;
     handle(next.from, next.control);
   }
@@ -146,7 +145,7 @@ void Engine::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
     bytes = slot->least;
   }
   if ((slot != nullptr ? slot->callback : end.callback) == nullptr) return settle(end);
-  finished_.push_back({{end.buffer, bytes, peer, source}, end.callback});
+  finished_.push({{end.buffer, bytes, peer, source}, end.callback});
 }
 
 // The buffer takes no part in that transfer any more.
@@ -165,8 +164,7 @@ void Engine::settle(const End& end) noexcept {
 int Engine::run_callbacks() {
   int count = 0;
   for (std::size_t left = finished_.size(); left != 0; --left) {
-    const Finish next = std::move(finished_.front());
-    finished_.pop_front();
+    const Finish next = finished_.pop();
     ++count;
     const ZeroCopyInfo& buffer = next.done.buffer;
     if (buffer.slot == kNone) {
@@ -198,15 +196,14 @@ bool Engine::try_tell(Rank to, const Control& control) {
 void Engine::flush_controls() {
   std::vector<Rank> blocked;
   for (std::size_t left = controls_.size(); left != 0; --left) {
-    const Arrived next = controls_.front();
+    const Arrived next = controls_.pop();
     const bool sent = std::find(blocked.begin(), blocked.end(), next.from) == blocked.end() &&
                       try_tell(next.from, next.control);
-    controls_.pop_front();
     if (sent) {
       ++sent_;
     } else {
       blocked.push_back(next.from);
-      controls_.push_back(next);
+      controls_.push(next);
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -15,6 +14,7 @@
 #include "am/zero_copy.h"
 #include "am/zero_copy_near.h"
 #include "am/zero_copy_pool.h"
+#include "am/zero_copy_queue.h"
 #include "am/zero_copy_slots.h"
 #include "am/zero_copy_wire.h"
 
@@ -162,7 +162,7 @@ class Engine final : public Poller {
   // Sending (zero_copy_engine.cc).
   void tell(Rank to, const Control& control);
   bool try_tell(Rank to, const Control& control);
-  void tell_later(Rank to, const Control& control) { controls_.push_back({to, control}); }
+  void tell_later(Rank to, const Control& control) { controls_.push({to, control}); }
   int flush();
   void flush_controls();
   void came_back(const Returned& message);
@@ -222,12 +222,12 @@ class Engine final : public Poller {
   Slots slots_;
   Wire wire_;
   ZeroCopyStats stats_;
-  std::deque<Arrived> arrived_;
-  std::deque<Finish> finished_;
+  Queue<Arrived> arrived_;
+  Queue<Finish> finished_;
   std::vector<std::unique_ptr<Operation>> operations_;  // by the lower bits of their id
   std::vector<Operation*> free_;
   std::vector<Operation*> waiting_;  // to advance
-  std::deque<Arrived> controls_;     // to be sent; `from` is to whom
+  Queue<Arrived> controls_;          // to be sent; `from` is to whom
   std::uint32_t requests_ = 0;       // whose payloads are not all taken
   std::uint64_t sent_ = 0;           // messages, pieces and accesses
   std::map<GrantName, Grant> grants_;

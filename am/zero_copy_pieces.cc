@@ -60,17 +60,17 @@ bool Engine::try_announce(Operation& operation) {
 // --- Handlers
 
 void Engine::on_control(OneWay message, Control control) {
-  static_cast<Wire&>(message.endpoint()).engine.arrived_.push_back({message.source(), control});
+  static_cast<Wire&>(message.endpoint()).engine.arrived_.push({message.source(), control});
 }
 
 void Engine::on_moved(OneWay message, Moved moved) {
   Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
-  engine.arrived_.push_back({message.source(),
-                             {.verb = Verb::kMoved,
-                              .put = moved.put != 0,
-                              .slot = moved.slot,
-                              .generation = moved.generation,
-                              .bytes = moved.bytes}});
+  engine.arrived_.push({message.source(),
+                        {.verb = Verb::kMoved,
+                         .put = moved.put != 0,
+                         .slot = moved.slot,
+                         .generation = moved.generation,
+                         .bytes = moved.bytes}});
 }
 
 void Engine::on_fetch(Request request, Fetch fetch) {

@@ -8,17 +8,17 @@ std::uint32_t Slots::open() {
   if (free_.empty()) {
     if (slots_.size() == kMaxSlots) return kNone;
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back();
+    slots_.push_back(std::make_unique<Slot>());
   }
   const std::uint32_t slot = free_.back();
   free_.pop_back();
-  slots_[slot].in_use = true;
+  slots_[slot]->in_use = true;
   renew(slot, {}, ZeroCopyMode::kNoreg);
   return slot;
 }
 
 void Slots::close(std::uint32_t slot) noexcept {
-  Slot& entry = slots_[slot];
+  Slot& entry = *slots_[slot];
   const std::uint32_t generation = entry.info.generation;
   entry = {};
   entry.info.generation = generation;
@@ -27,7 +27,7 @@ void Slots::close(std::uint32_t slot) noexcept {
 }
 
 void Slots::renew(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyMode mode) {
-  Slot& entry = slots_[slot];
+  Slot& entry = *slots_[slot];
   entry.info = {.rank = rank_,
                 .slot = slot,
                 .generation = std::max(entry.info.generation + 1, 1u),
@@ -39,21 +39,15 @@ void Slots::renew(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyMode 
 }
 
 void Slots::publish(std::uint32_t slot) noexcept {
-  const Slot& entry = slots_[slot];
+  const Slot& entry = *slots_[slot];
   neighbours_.publish(slot, entry.takes_transfers() ? entry.info.generation : 0);
-}
-
-Slot* Slots::find(std::uint32_t slot, std::uint32_t generation) noexcept {
-  if (slot >= slots_.size()) return nullptr;
-  Slot& entry = slots_[slot];
-  return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
 }
 
 bool Slots::any_in(std::span<const std::byte> block) const noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(block.data());
-  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return slot.in_use && slot.info.mode == ZeroCopyMode::kPrereg && slot.info.address >= begin &&
-           slot.info.address - begin < block.size();
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+    return slot->in_use && slot->info.mode == ZeroCopyMode::kPrereg &&
+           slot->info.address >= begin && slot->info.address - begin < block.size();
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -60,9 +59,13 @@ class Slots {
   // Shows neighbours whether transfers may come.
   void publish(std::uint32_t slot) noexcept;
 
-  Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
+  Slot& operator[](std::uint32_t slot) noexcept { return *slots_[slot]; }
   // nullptr: that one is not there any more.
-  Slot* find(std::uint32_t slot, std::uint32_t generation) noexcept;
+  Slot* find(std::uint32_t slot, std::uint32_t generation) noexcept {
+    if (slot >= slots_.size()) return nullptr;
+    Slot& entry = *slots_[slot];
+    return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
+  }
   // An end for a transfer that begins; counts it.
   End begin(Slot& slot) {
     ++slot.under_way;
@@ -74,7 +77,7 @@ class Slots {
  private:
   const Rank rank_;
   Neighbours& neighbours_;
-  std::deque<Slot> slots_;  // they stay where they are
+  std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -22,8 +22,8 @@ enum class ZeroCopyMode : std::uint8_t {
 };
 
 // Names a buffer of some process: ZeroCopyBuffer::info(). Plain bytes that fit the arguments of one
-// message. Good until that buffer is initialised anew, moved elsewhere or gone; later use is an
-// Error. Registering and deregistering change nothing.
+// message. Good until that buffer is initialised anew or has ended; later use is an Error.
+// Registering and deregistering change nothing.
 struct ZeroCopyInfo {
   Rank rank = 0;
   std::uint32_t slot = 0;        // which buffer of that process
