@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(Fences, TwoSides, testing::Bool(), [](const auto& info)
 
 TEST_P(TwoSides, lose_nothing_as_threads) {
   alarm(kPatience);
-  const Traffic traffic{20, 2'000, Fence(GetParam())};
+  const Traffic traffic{20, 1'000, Fence(GetParam())};
   Arrivals arrivals(shared_->board, traffic.fence);  // before anything is told
   std::string told;
   std::thread sender([&] { told = tell_all(traffic, *shared_); });
@@ -282,7 +282,7 @@ TEST_P(TwoSides, lose_nothing_as_threads) {
 }
 
 TEST_P(TwoSides, lose_nothing_as_processes) {
-  const Traffic traffic{20, 2'000, Fence(GetParam())};
+  const Traffic traffic{20, 1'000, Fence(GetParam())};
   Arrivals arrivals(shared_->board, traffic.fence);  // of the child that receives
   const auto results = test::in_children(2, [&](unsigned me) {
     alarm(kPatience);
@@ -428,7 +428,7 @@ class PairOfSides : public testing::TestWithParam<bool> {
   }
   void TearDown() override { alarm(0); }
 
-  static constexpr std::uint64_t kTimes = 3'000;
+  static constexpr std::uint64_t kTimes = 1'500;
   PairRegion shared_;
   Side one_{*shared_, 0, Fence(GetParam())};
   Side two_{*shared_, 1, Fence(GetParam())};

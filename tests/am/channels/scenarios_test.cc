@@ -231,7 +231,7 @@ TEST(Scenario, a_channel_passes_from_sender_to_sender) {
 }
 
 TEST(Scenario, closing_right_behind_a_put_loses_nothing) {
-  constexpr std::uint64_t kBytes = 3 << 20;
+  constexpr std::uint64_t kBytes = 1 << 20;
   for (int value = 1; value <= 3; ++value) {
     Link link(segment(), Strided::contiguous(kBytes));
     barrier();
