@@ -46,7 +46,7 @@ ReceiveChannel::ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer,
                      std::move(callback)) {}
 
 ReceiveChannel::ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape,
-                               std::function<void()> callback, const Options& options)
+                               std::function<void()> callback)
     : channels_(&bundle.channels()), end_(std::make_unique<detail::ReceiveEnd>()) {
   if (!callback) bundle.refuse("ReceiveChannel", "the callback is empty; pass a function");
   check_shape(bundle, "ReceiveChannel", shape);
@@ -56,7 +56,6 @@ ReceiveChannel::ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& 
   handle.node = bundle.router().options().node;
   handle.offset = place_of(bundle, first, shape);
   handle.shape = shape;
-  handle.pattern = options.pattern.value_or(0);
   end_->first = first;
   end_->callback = std::move(callback);
   channels_->receivers.open(*end_);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -46,16 +45,14 @@ struct ChannelHandle {
   static constexpr std::uint32_t kMagic = 0x6c6e6863;  // "chnl"
 
   std::uint32_t magic = 0;
-  Rank rank = 0;                     // of the receiver
-  std::uint16_t number = 0;          // of the channel there
-  std::uint16_t generation = 0;      // of that number; never 0
-  std::uint32_t node : 31 = 0;       // of the receiver
-  std::uint32_t by_pattern : 1 = 0;  // arrival is seen by `pattern`, over the network
-  std::uint64_t offset = 0;          // of the buffer, in the receiver's segment
-  Strided shape;                     // of the buffer
-  std::uint64_t pattern = 0;         // what the last 8 bytes never are, if by_pattern
+  Rank rank = 0;                 // of the receiver
+  std::uint16_t number = 0;      // of the channel there
+  std::uint16_t generation = 0;  // of that number; never 0
+  std::uint32_t node = 0;        // of the receiver
+  std::uint64_t offset = 0;      // of the buffer, in the receiver's segment
+  Strided shape;                 // of the buffer
 };
-static_assert(sizeof(ChannelHandle) == 64 && std::is_trivially_copyable_v<ChannelHandle>);
+static_assert(sizeof(ChannelHandle) == 56 && std::is_trivially_copyable_v<ChannelHandle>);
 static_assert(sizeof(ChannelHandle) <= kMaxArgumentBytes);
 
 // What has gone wrong on the channels of this process, by other processes' or its own fault, as far
@@ -68,19 +65,14 @@ struct ChannelStats {
   bool operator==(const ChannelStats&) const = default;
 };
 
-// The receiver's end (CkDirect_createHandle).
+// The receiver's end (CkDirect_createHandle). A put may consist of any bytes: no value of its last
+// ones is set aside to tell that it has come (the paper's out-of-band pattern), since a network
+// that writes a buffer in order may still have written half of its last word (docs/channels.md).
 //
 // Misuse is named in checked builds by an Error: of ready() at once, of what a sender did wrong out
 // of poll(). Release builds count it (Bundle::channel_stats()).
 class ReceiveChannel {
  public:
-  struct Options {
-    // A value that the last 8 bytes of the data never have (CkDirect's out-of-band pattern). Over a
-    // network that puts the bytes of a write into memory in order it replaces remote completion
-    // data; everywhere else it is not needed, and ignored.
-    std::optional<std::uint64_t> pattern;
-  };
-
   // `buffer` is part of this process's segment, of any size, and the receiver's until close();
   // while the channel is ready it is written by puts. `callback` runs in poll(), once for each put;
   // like a handler it may not wait, but it may put, and send by try_request(). The channel is ready
@@ -88,7 +80,7 @@ class ReceiveChannel {
   ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer, std::function<void()> callback);
   // The same for bytes from `first` on.
   ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape,
-                 std::function<void()> callback, const Options& options = {});
+                 std::function<void()> callback);
   ReceiveChannel(ReceiveChannel&& other) noexcept;
   ReceiveChannel& operator=(ReceiveChannel&& other) noexcept;
   ~ReceiveChannel();  // closes

@@ -42,7 +42,7 @@ void ChannelSenders::open(End& end) {
   const ChannelHandle& handle = end.handle;
   if (handle.magic != ChannelHandle::kMagic || handle.generation == 0) {
     bundle_.refuse("SendChannel",
-                   "this is no handle of a channel; pass the 64 bytes of ReceiveChannel::handle()");
+                   "this is no handle of a channel; pass all bytes of ReceiveChannel::handle()");
   }
   if (handle.rank >= router_.size() || handle.offset > router_.segment_bytes() ||
       handle.shape.extent() > router_.segment_bytes() - handle.offset) {

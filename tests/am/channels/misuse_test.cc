@@ -51,13 +51,11 @@ void expect_says(const std::string& sentence, std::initializer_list<std::string>
 // there. In a job of one both are here.
 class Channel {
  public:
-  explicit Channel(std::uint64_t place, const Strided& shape = Strided::contiguous(kBytes),
-                   const ReceiveChannel::Options& options = {})
+  explicit Channel(std::uint64_t place, const Strided& shape = Strided::contiguous(kBytes))
       : buffer_(segment() + place), source_(shape.extent()) {
     ChannelHandle mine;
     if (rank() == kReceiver) {
-      in.emplace(
-          bundle(), buffer_, shape, [this] { told(); }, options);
+      in.emplace(bundle(), buffer_, shape, [this] { told(); });
       mine = in->handle();
     }
     handle = job().exchange(mine)[kReceiver];
