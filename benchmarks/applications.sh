@@ -10,6 +10,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 rounds=3
+repetitions=30  # short ones, of which some run undisturbed
 only=""
 csv=""
 bin=""
@@ -32,28 +33,30 @@ done
 # A grid of 1x1x2 cuts a cube where no two points of a face are neighbours in memory, 2x1x1 where all
 # are. Matrices on 1x2x1 send columns, on 1x1x2 summands.
 runs=(
-  "jacobi3d --size 16 --grid 1x1x2:2000"
-  "jacobi3d --size 32 --grid 1x1x2:500"
-  "jacobi3d --size 64 --grid 1x1x2:100"
-  "jacobi3d --size 128 --grid 1x1x2:20"
-  "jacobi3d --size 16 --grid 2x1x1:2000"
-  "jacobi3d --size 32 --grid 2x1x1:500"
-  "jacobi3d --size 64 --grid 2x1x1:100"
-  "jacobi3d --size 128 --grid 2x1x1:20"
-  "matmul3d --size 16 --grid 1x2x1:2000"
-  "matmul3d --size 32 --grid 1x2x1:1000"
-  "matmul3d --size 64 --grid 1x2x1:200"
-  "matmul3d --size 128 --grid 1x2x1:50"
-  "matmul3d --size 256 --grid 1x2x1:10"
-  "matmul3d --size 32 --grid 1x1x2:1000"
-  "matmul3d --size 128 --grid 1x1x2:50"
-  "pair_calculator --states 8 --points 64:500"
-  "pair_calculator --states 8 --points 512:200"
-  "pair_calculator --states 8 --points 4096:30"
-  "pipeline --points 16:5000"
-  "pipeline --points 128:5000"
-  "pipeline --points 1024:2000"
-  "pipeline --points 8192:300"
+  "jacobi3d --size 8 --grid 1x1x2:200"
+  "jacobi3d --size 16 --grid 1x1x2:100"
+  "jacobi3d --size 32 --grid 1x1x2:50"
+  "jacobi3d --size 64 --grid 1x1x2:10"
+  "jacobi3d --size 128 --grid 1x1x2:3"
+  "jacobi3d --size 8 --grid 2x1x1:200"
+  "jacobi3d --size 16 --grid 2x1x1:100"
+  "jacobi3d --size 32 --grid 2x1x1:50"
+  "jacobi3d --size 64 --grid 2x1x1:10"
+  "jacobi3d --size 128 --grid 2x1x1:3"
+  "matmul3d --size 8 --grid 1x2x1:200"
+  "matmul3d --size 16 --grid 1x2x1:200"
+  "matmul3d --size 32 --grid 1x2x1:100"
+  "matmul3d --size 64 --grid 1x2x1:30"
+  "matmul3d --size 128 --grid 1x2x1:5"
+  "matmul3d --size 32 --grid 1x1x2:100"
+  "matmul3d --size 128 --grid 1x1x2:5"
+  "pair_calculator --states 8 --points 16:100"
+  "pair_calculator --states 8 --points 128:30"
+  "pair_calculator --states 8 --points 1024:5"
+  "pipeline --points 16:500"
+  "pipeline --points 128:500"
+  "pipeline --points 1024:200"
+  "pipeline --points 8192:30"
 )
 names=$(printf '%s\n' "${runs[@]%% *}" | sort -u)
 if [[ -n $only ]] && ! grep -qxF -e "$only" <<<"$names"; then
@@ -77,7 +80,7 @@ turns() {
   for ((round = 0; round < rounds; ++round)); do
     # The options are words.
     "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$1" --bind core --timeout 120 \
-      "$bin/examples/"$options --iterations "$iterations" --repetitions 5 >"$work/out"
+      "$bin/examples/"$options --iterations "$iterations" --repetitions "$repetitions" >"$work/out"
     awk -v work="$work" '/^(messages|stores|channels) / { print $2 >>(work "/" $1) }' "$work/out"
   done
 }
@@ -86,7 +89,8 @@ least() { sort -g "$work/$1" | head -n 1; }
 if [[ -n $csv ]]; then
   echo "application,nodes,messages_us,stores_us,channels_us"
 else
-  printf 'us an iteration, the least of %s rounds of 5 repetitions in turn\n\n' "$rounds"
+  printf 'us an iteration, the least of %s rounds of %s repetitions in turn\n\n' \
+    "$rounds" "$repetitions"
   printf '%-40s %5s %10s %10s %10s %20s\n' "2 processes" nodes messages stores channels \
     "messages / channels"
 fi
