@@ -15,7 +15,7 @@ while (($#)); do
   case $1 in
     --few) few=${2:?--few needs a number} && shift 2 ;;
     --many) many=${2:?--many needs a number} && shift 2 ;;
-    --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) && shift 2 ;;
+    --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
     *)
       sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /d'
       [[ $1 == --help ]] && exit 0 || exit 2

@@ -17,7 +17,7 @@ only=""
 while (($#)); do
   case $1 in
     --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
-    --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) && shift 2 ;;
+    --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
     --only) only=${2:?--only needs node or tcp} && shift 2 ;;
     *)
       sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /d'
