@@ -17,11 +17,11 @@
 // Zero-copy buffers: memory that moves between processes from where it is to where it shall be, as
 // in Charm++'s Zerocopy Direct, Entry Method and Post APIs. docs/zero_copy.md has the rules.
 //
-//   am::ZeroCopy zero(job, bundle);                                    // collective
+//   am::ZeroCopy zero(job, bundle);                     // collective
 //   am::ZeroCopyBuffer mine(zero, memory, [](const am::ZeroCopyDone& done) { ... });
-//   endpoint.request<&on_offer>(other, mine.info());                   // 40 plain bytes
-//   mine.get(theirs);                                                  // theirs: an info() that
-//   came mine.put(theirs);
+//   endpoint.request<&on_offer>(other, mine.info());    // 40 plain bytes
+//   mine.get(theirs);                                   // or mine.put(theirs), where an info() of
+//                                                       // the other's buffer has come
 
 namespace am {
 
