@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"long", "tcp;ofi_rxm"}, Way{"get", "net"}, Way{"get", "sockets"},
                     Way{"put", "tcp;ofi_rxm"}, Way{"put", "net"}, Way{"store", "net"},
                     Way{"store", "tcp;ofi_rxm"}, Way{"channel", "net"}, Way{"channel", "sockets"},
-                    Way{"barrier", "net"}, Way{"barrier", "tcp;ofi_rxm"}, Way{"blocked", "net"},
+                    Way{"zero_copy", "net"}, Way{"zero_copy", "tcp;ofi_rxm"}, Way{"barrier", "net"},
+                    Way{"barrier", "tcp;ofi_rxm"}, Way{"blocked", "net"},
                     Way{"short", "udp;ofi_rxd"}),
     [](const auto& info) {
       std::string name = std::string(info.param.transfer) + "_" + info.param.provider;

@@ -2,6 +2,7 @@
 // "RANK PID" first.
 //
 //   far_victim short|medium|long|get|put|store|channel|barrier   goes on with that for ever
+//   far_victim zero_copy                                 likewise, with neighbours, too
 //   far_victim blocked                                   asleep, waiting for nothing
 //   far_victim leaves     rank 1 ends with 0 in the midst of it; the others go on with messages
 //   far_victim counted    a certain number of everything, checked; ends by itself
@@ -46,14 +47,49 @@ void on_block(am::Request request, std::span<std::byte>) {
   std::move(request).reply<&on_pong>();
 }
 
+std::vector<std::byte> taken(kMuch);
+void on_payload(am::ZeroCopyRequest& request) { request.receive(taken); }
+
+// Zero-copy transfers of every kind, with all other processes.
+class ZeroCopies {
+ public:
+  ZeroCopies(am::Job& job, am::Bundle& bundle) : job_(job), zero_(job, bundle) {
+    zero_.add_handlers<&on_payload>();
+    all_ = job.exchange(std::array{asked_.info(), accessed_.info(), small_.info()});
+    job.barrier(bundle);
+  }
+  void go_on() {
+    const am::Rank to = (job_.rank() + 1 + ++turn_ % (job_.size() - 1)) % job_.size();
+    const auto& [asked, accessed, small] = all_[to];
+    switch (turn_ / job_.size() % 4) {
+      case 0: asked_.put(asked); break;
+      case 1: accessed_.get(accessed); break;
+      case 2: small_.put(small); break;
+      case 3: zero_.request_zero_copy<&on_payload>(to, memory_, {}); break;
+    }
+    if (turn_ % 16 == 0) zero_.wait();
+  }
+
+ private:
+  am::Job& job_;
+  am::ZeroCopy zero_;
+  std::vector<std::byte> memory_ = std::vector<std::byte>(kMuch);
+  am::ZeroCopyBuffer asked_{zero_, memory_};
+  am::ZeroCopyBuffer accessed_{zero_, memory_, {}, am::ZeroCopyMode::kReg};
+  am::ZeroCopyBuffer small_{zero_, std::span(memory_).first(8)};
+  std::vector<std::array<am::ZeroCopyInfo, 3>> all_;  // of the above, by rank
+  std::uint64_t turn_ = 0;
+};
+
 class Victim {
  public:
-  Victim() {
+  explicit Victim(const std::string& how) {
     endpoint_.add_handlers<&on_pong, &on_ping, &on_bytes, &on_block>();
     job_.connect(endpoint_);
     for (am::Rank rank = 0; rank < job_.size(); ++rank) {
       if (!job_.router().is_near(rank)) far_.push_back(rank);
     }
+    if (how == "zero_copy") zero_copies_.emplace(job_, bundle_);
     const std::string line = std::to_string(job_.rank()) + " " + std::to_string(getpid()) + "\n";
     if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(99);
   }
@@ -74,6 +110,7 @@ class Victim {
       stored_[to] += some;
     }
     if (how == "channel") put_on_channel();
+    if (how == "zero_copy") zero_copies_->go_on();
     if (how == "barrier") job_.barrier(bundle_);
     started_ += how == "get" || how == "put";
     // Not too many transfers into one place.
@@ -153,13 +190,14 @@ class Victim {
   std::vector<std::byte> much_ = std::vector<std::byte>(kMuch);
   std::vector<std::byte> room_ = std::vector<std::byte>(kMuch);
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::optional<ZeroCopies> zero_copies_;
   std::uint64_t turn_ = 0;
   std::uint64_t started_ = 0;                          // gets and puts
   std::array<std::uint64_t, kMaxProcesses> stored_{};  // bytes, by target
 };
 
 int run(const std::string& how) {
-  Victim victim;
+  Victim victim(how);
   if (how == "counted") return victim.count();
   if (how == "blocked") victim.block();
   if (how == "leaves") {

@@ -93,10 +93,10 @@ class Kill : public testing::Test {
 
 TEST_F(Kill, of_a_random_process_at_a_random_moment_ends_the_job_within_a_second) {
   const auto before = shared_memory_files();
-  const std::string ways[] = {"flood", "barriers", "blocked", "channels"};
-  for (std::size_t i = 0; i < 24; ++i) {
+  const std::string ways[] = {"flood", "barriers", "blocked", "channels", "zero_copy"};
+  for (std::size_t i = 0; i < 25; ++i) {
     const int size = 2 + static_cast<int>(random_() % 7);
-    const std::string& how = ways[i % 4];
+    const std::string& how = ways[i % 5];
     SCOPED_TRACE(how + ", " + std::to_string(size) + " processes");
     const double took = kill_one(size, how);
     std::printf("%s, %d processes: ended %.0f ms after the kill\n", how.c_str(), size, took);

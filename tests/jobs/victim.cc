@@ -4,6 +4,7 @@
 //   victim flood     requests to everybody, all kinds, as many as credits allow
 //   victim barriers  one barrier after the other
 //   victim channels  puts round and round, on channels from each process to the next
+//   victim zero_copy puts, gets and requests to everybody, in the segment and outside
 //   victim blocked   asleep, waiting for a message that nobody sends
 #include <unistd.h>
 
@@ -24,6 +25,11 @@ void on_pong(am::Reply, std::uint64_t) { ++pongs; }
 void on_ping(am::Request request, std::uint64_t n) { std::move(request).reply<&on_pong>(n); }
 void on_bytes(am::Request, std::span<const std::byte>) {}
 void on_block(am::OneWay, std::span<std::byte>) {}
+
+void tell(const am::Job& job) {
+  const std::string line = std::to_string(job.rank()) + " " + std::to_string(getpid()) + "\n";
+  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(99);
+}
 
 [[noreturn]] void flood(am::Job& job, am::Endpoint& endpoint) {
   static const std::array<std::byte, 4096> kBytes{};
@@ -52,14 +58,37 @@ void on_block(am::OneWay, std::span<std::byte>) {}
   std::abort();
 }
 
+constexpr std::size_t kMuch = 256 << 10;
+std::array<std::byte, kMuch> taken;
+void on_payload(am::ZeroCopyRequest& request) { request.receive(taken); }
+
+[[noreturn]] void move_zero_copy(am::Job& job, am::Bundle& bundle) {
+  static std::array<std::byte, kMuch> memory;
+  am::ZeroCopy zero(job, bundle);
+  zero.add_handlers<&on_payload>();
+  am::ZeroCopyBuffer mapped(zero, std::span(job.router().segment(), kMuch));
+  am::ZeroCopyBuffer large(zero, memory);
+  am::ZeroCopyBuffer small(zero, std::span(memory).first(8));
+  const auto all = job.exchange(std::array{mapped.info(), large.info(), small.info()});
+  tell(job);
+  for (std::uint64_t n = 0;; ++n) {
+    const auto to = static_cast<am::Rank>(n % job.size());
+    large.put(all[to][0]);
+    large.get(all[to][1]);
+    small.get(all[to][2]);
+    zero.request_zero_copy<&on_payload>(to, memory, {});
+    if (n % 8 == 0) zero.wait();
+  }
+}
+
 void run(const std::string& how) {
   am::Job job;
   am::Bundle bundle(job);
   am::Endpoint endpoint(bundle);
   endpoint.add_handlers<&on_pong, &on_ping, &on_bytes, &on_block>();
   job.connect(endpoint);
-  const std::string line = std::to_string(job.rank()) + " " + std::to_string(getpid()) + "\n";
-  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(99);
+  if (how == "zero_copy") move_zero_copy(job, bundle);
+  tell(job);
   if (how == "flood") flood(job, endpoint);
   while (how == "barriers") job.barrier(bundle);
   if (how == "channels") put(job, bundle);
