@@ -12,6 +12,8 @@
 namespace am {
 namespace {
 
+constexpr std::size_t kSmall = 1024;  // bytes
+
 void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
 
 shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
@@ -147,7 +149,10 @@ bool ChannelSenders::try_start(End& end) {
   link::Link& link = router_.port()->link();
   const End::Source& source = end.source_of(end.started);
   const std::size_t bytes = end.bytes;
-  const bool in_one_write = source.in_one_piece && bytes <= link.max_put();
+  // Small ones that come close together are better off in a frame than each in a write.
+  const bool in_company =
+      bytes <= kSmall && link.prefers_packets() && link.gathers(end.handle.rank);
+  const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !in_company;
   if (!in_one_write) return try_send_pieces(end, source);
   if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes},
                     detail::arrival_of(end.handle), end)) {

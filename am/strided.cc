@@ -52,6 +52,25 @@ void copy_runs(std::byte* to, const Strided& to_shape, const std::byte* from,
   }
 }
 
+// Runs of one word, and whole ones of them.
+constexpr std::uint64_t kWord = 8;
+bool is_words(const Strided& shape, std::uint64_t at, std::uint64_t bytes) noexcept {
+  return shape.run == kWord && at % kWord == 0 && bytes % kWord == 0;
+}
+
+// Calls f(byte in the order from `at` on, byte in memory) for every word of `bytes` bytes.
+template <class F>
+void for_each_word(const Strided& shape, std::uint64_t at, std::uint64_t bytes, F&& f) {
+  std::uint64_t flat = 0;
+  while (flat != bytes) {
+    const std::uint64_t word = (at + flat) / kWord;
+    const std::uint64_t row = word % shape.rows;
+    std::uint64_t offset = word / shape.rows * shape.plane_stride + row * shape.row_stride;
+    const std::uint64_t end = std::min(bytes, flat + (shape.rows - row) * kWord);
+    for (; flat != end; flat += kWord, offset += shape.row_stride) f(flat, offset);
+  }
+}
+
 // One side: a shape from some byte on, and from which byte of its order.
 struct Side {
   const Strided& shape;
@@ -89,12 +108,30 @@ void copy(std::byte* to, const Strided& to_shape, const std::byte* from,
 
 void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uint64_t at,
             std::uint64_t bytes) {
-  copy_any(to, {Strided::contiguous(bytes), 0}, from, {shape, at}, bytes);
+  if (bytes == 0) return;
+  if (shape.is_contiguous()) {
+    std::memcpy(to, from + at, bytes);
+  } else if (is_words(shape, at, bytes)) {
+    for_each_word(shape, at, bytes, [&](std::uint64_t flat, std::uint64_t offset) {
+      std::memcpy(to + flat, from + offset, kWord);
+    });
+  } else {
+    copy_any(to, {Strided::contiguous(bytes), 0}, from, {shape, at}, bytes);
+  }
 }
 
 void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::byte* from,
              std::uint64_t bytes) {
-  copy_any(to, {shape, at}, from, {Strided::contiguous(bytes), 0}, bytes);
+  if (bytes == 0) return;
+  if (shape.is_contiguous()) {
+    std::memcpy(to + at, from, bytes);
+  } else if (is_words(shape, at, bytes)) {
+    for_each_word(shape, at, bytes, [&](std::uint64_t flat, std::uint64_t offset) {
+      std::memcpy(to + offset, from + flat, kWord);
+    });
+  } else {
+    copy_any(to, {shape, at}, from, {Strided::contiguous(bytes), 0}, bytes);
+  }
 }
 
 }  // namespace am

@@ -147,12 +147,18 @@ std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
 void FabricLink::commit(Rank to) {
   Route& r = *routes_[to];
   r.open->bytes += claimed_;
-  if (polling_ || now_ns() - r.sent_ns < kGatherNs) {
+  if (gathers(to)) {
     list(r);
   } else {
     start(r);
   }
 }
+
+bool FabricLink::gathers(Rank to) const noexcept {
+  return polling_ || (routes_[to] && now_ns() - routes_[to]->sent_ns < kGatherNs);
+}
+
+void FabricLink::note_sent(Rank to) noexcept { routes_[to]->sent_ns = now_ns(); }
 
 bool FabricLink::push() {
   if (!unsent_.empty()) flush();

@@ -68,6 +68,7 @@ class FabricLink final : public Link {
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
   bool push() override;
+  bool gathers(Rank to) const noexcept override;
   bool congested(Rank to) const noexcept override;
   int poll(PacketSink& sink) override;
   bool fetch(PacketSink& sink) override;
@@ -102,6 +103,7 @@ class FabricLink final : public Link {
   struct Card;  // how card() begins
 
   Route& route(Rank rank);
+  void note_sent(Rank to) noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
   void restart(Route& route);

@@ -122,6 +122,7 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
     lose(to, error.what());
     return false;
   }
+  note_sent(to);
   completion.done(completion);
   return true;
 }

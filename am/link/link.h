@@ -104,6 +104,8 @@ class Link {
   }
   // Sends now what gathers, for callers who will not poll soon. False: there was no room for all.
   virtual bool push() = 0;
+  // A packet that is committed now would wait for company, as something has left just before.
+  virtual bool gathers(Rank to) const noexcept = 0;
   // So much waits to leave for `to` that what can wait should: poll first.
   virtual bool congested(Rank to) const noexcept = 0;
 
