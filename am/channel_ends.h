@@ -15,8 +15,6 @@
 
 namespace am {
 
-class ChannelSenders;
-
 namespace detail {
 
 // What the receiver says of a number on the board, in the place of an Arrival's number, beside the
@@ -51,7 +49,6 @@ struct SendEnd : link::Completion {  // done: one put has left its source
   bool near() const noexcept { return target != nullptr; }
 
   ChannelHandle handle;
-  ChannelSenders* senders = nullptr;
   Source sources[2];
   std::uint32_t source_count = 0;  // at most 2
   std::uint64_t puts = 0;

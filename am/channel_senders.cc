@@ -50,7 +50,6 @@ void ChannelSenders::open(End& end) {
       handle.shape.extent() > router_.segment_bytes() - handle.offset) {
     refuse("SendChannel", handle, "the handle is damaged, or of another job");
   }
-  end.senders = this;
   end.bytes = handle.shape.bytes();
   end.done = &left;
   if (router_.is_near(handle.rank)) open_near(end);

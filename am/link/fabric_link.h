@@ -184,7 +184,6 @@ class FabricLink final : public Link {
   std::vector<std::byte> realigned_;  // the frame, if it came to a place that is not aligned
   Rank source_ = 0;
   std::uint32_t under_way_ = 0;      // frames
-  std::uint64_t strays_ = 0;         // frames from outside the job
   int progress_ = 0;                 // completions since the last poll
   std::optional<std::string> lost_;  // what to say of the first process that could not be reached
   std::optional<Rank> lost_rank_;    // which it is, once known

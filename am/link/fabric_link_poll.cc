@@ -131,8 +131,7 @@ void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   FrameHeader header{};
   if (frame.size() >= sizeof header) std::memcpy(&header, frame.data(), sizeof header);
   if (header.cookie != cookie_ || header.source >= options_.size) {
-    ++strays_;  // whoever sent this is not of the job
-    return;
+    return;  // whoever sent this is not of the job
   }
   source_ = header.source;
   packet_ = frame.data() + sizeof header;
@@ -180,11 +179,8 @@ void FabricLink::failed(const rdma::Failure& failure) {
   const std::string why =
       failure.text.empty() ? rdma::category().message(failure.code) : failure.text;
   if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
-    if (failure.code == FI_ETRUNC || failure.code == FI_EMSGSIZE) {
-      ++strays_;  // no frame of ours is that long
-    } else {
-      lose_some(why);
-    }
+    // No frame of ours is too long: that is of somebody outside the job.
+    if (failure.code != FI_ETRUNC && failure.code != FI_EMSGSIZE) lose_some(why);
     if (failure.op != nullptr && !fabric_->has_multi_recv()) receives_->renew(*failure.op);
     return;
   }
