@@ -66,9 +66,11 @@ struct SendEnd : link::Completion {  // done: one put has left its source
   bool waiting = false;         // with puts that have not started
 };
 
-// How the network names a channel: the completion data of a put.
-inline constexpr std::uint32_t arrival_of(const ChannelHandle& handle) noexcept {
-  return std::uint32_t{handle.number} << 16 | handle.generation;
+// How the network names a channel: the completion data of a put. Of a handle, or of a neighbour's
+// shmem::Arrival.
+template <class Numbered>
+constexpr std::uint32_t arrival_of(const Numbered& channel) noexcept {
+  return std::uint32_t{channel.number} << 16 | channel.generation;
 }
 
 // "channel N of rank R (B bytes at O)", for sentences.

@@ -108,7 +108,7 @@ void ChannelReceivers::say(const End& end, detail::State state) noexcept {
 }
 
 void ChannelReceivers::arrive(shmem::Arrival arrival) {
-  const std::uint32_t name = std::uint32_t{arrival.number} << 16 | arrival.generation;
+  const std::uint32_t name = detail::arrival_of(arrival);
   End* const end = find(name);
   if (end == nullptr) [[unlikely]]
     return wrong_stale(name);
@@ -189,12 +189,8 @@ void ChannelReceivers::obey(const Order& order) {
   end->relays.emplace_back(bundle_, order.to);
   end->relays.back().associate(end->first, end->handle.shape);
   if ((order.detail & link::kLastRelay) == 0) return;
-  const link::PacketHeader done{.bytes = sizeof done,
-                                .type = link::Type::kRelayed,
-                                .detail = 0,
-                                .data_bytes = 0,
-                                .handler = 0,
-                                .words = 0};
+  const link::PacketHeader done =
+      link::make_header(link::Type::kRelayed, sizeof(link::PacketHeader));
   bundle_.router().port()->link().send(order.from, std::as_bytes(std::span(&done, 1)));
 }
 

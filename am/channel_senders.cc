@@ -179,14 +179,9 @@ bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
 
 void ChannelSenders::send_piece(const End& end, const End::Source& source, std::uint32_t bytes) {
   link::Link& link = router_.port()->link();
-  const link::Access head{{.bytes = static_cast<std::uint16_t>(sizeof head + link::rounded(bytes)),
-                           .type = link::Type::kChannel,
-                           .detail = 0,
-                           .data_bytes = static_cast<std::uint16_t>(bytes),
-                           .handler = 0,
-                           .words = 0},
-                          end.sent,
-                          detail::arrival_of(end.handle)};
+  const link::Access head{
+      link::make_header(link::Type::kChannel, sizeof head + link::rounded(bytes), bytes), end.sent,
+      detail::arrival_of(end.handle)};
   std::byte* const at = link.claim(end.handle.rank, head.head.bytes);
   std::memcpy(at, &head, sizeof head);
   gather(at + sizeof head, source.first, source.shape, end.sent, bytes);

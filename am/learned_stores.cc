@@ -37,12 +37,7 @@ std::optional<std::uint32_t> LearnedStores::find(Rank to, std::uint64_t offset, 
 }
 
 void LearnedStores::ask(const Key& key) {
-  const link::Learn question{{.bytes = sizeof question,
-                              .type = link::Type::kLearn,
-                              .detail = 0,
-                              .data_bytes = 0,
-                              .handler = 0,
-                              .words = 0},
+  const link::Learn question{link::make_header(link::Type::kLearn, sizeof question),
                              key.offset,
                              key.bytes,
                              key.counter,

@@ -52,13 +52,7 @@ void send_order(link::Link& link, const ChannelHandle& relay, const ChannelHandl
   struct {
     link::Access head;
     ChannelHandle to;
-  } packet{{{.bytes = sizeof packet,
-             .type = link::Type::kRelay,
-             .detail = detail,
-             .data_bytes = sizeof to,
-             .handler = 0,
-             .words = 0},
-            0,
+  } packet{{link::make_header(link::Type::kRelay, sizeof packet, sizeof to, detail), 0,
             detail::arrival_of(relay)},
            to};
   link.send(relay.rank, std::as_bytes(std::span(&packet, 1)));

@@ -50,14 +50,7 @@ void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint6
           std::span<const std::byte> data) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
   const std::uint32_t packet_bytes = sizeof(Access) + link::rounded(bytes);
-  const Access packet{{.bytes = static_cast<std::uint16_t>(packet_bytes),
-                       .type = type,
-                       .detail = 0,
-                       .data_bytes = static_cast<std::uint16_t>(bytes),
-                       .handler = 0,
-                       .words = 0},
-                      offset,
-                      number};
+  const Access packet{link::make_header(type, packet_bytes, bytes), offset, number};
   std::byte* const at = link.claim(to, packet_bytes);
   std::memcpy(at, &packet, sizeof packet);
   copy_whole(at + sizeof packet, data.data(), bytes);
@@ -226,14 +219,7 @@ bool OneSided::take_store(const Access& packet) {
 }
 
 link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {
-  return {{.bytes = sizeof(link::Count),
-           .type = Type::kCount,
-           .detail = 0,
-           .data_bytes = 0,
-           .handler = 0,
-           .words = 0},
-          counter,
-          bytes};
+  return {link::make_header(Type::kCount, sizeof(link::Count)), counter, bytes};
 }
 
 bool OneSided::take_count(const link::Count& packet) { return count(packet.counter, packet.bytes); }

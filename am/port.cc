@@ -189,13 +189,9 @@ void Port::deliver_late() {
 }
 
 void Port::tell_barrier(Rank to, int round, std::uint64_t epoch) {
-  const link::Barrier packet{{.bytes = sizeof(link::Barrier),
-                              .type = Type::kBarrier,
-                              .detail = static_cast<std::uint8_t>(round),
-                              .data_bytes = 0,
-                              .handler = 0,
-                              .words = 0},
-                             epoch};
+  const link::Barrier packet{
+      link::make_header(Type::kBarrier, sizeof(link::Barrier), 0, static_cast<std::uint8_t>(round)),
+      epoch};
   link_->send(to, std::as_bytes(std::span(&packet, 1)));
 }
 

@@ -13,11 +13,6 @@ namespace {
 constexpr std::uint32_t kPlaceBits = 20;
 constexpr std::uint32_t kPlaces = (1u << kPlaceBits) - 1;
 
-// What the engines of a job tell each other when they start.
-struct Hello {
-  Neighbours::Card card;
-};
-
 link::Link* link_of(const Router& router) {
   return router.port() == nullptr ? nullptr : &router.port()->link();
 }
@@ -37,9 +32,9 @@ Engine::Engine(Job& job, Bundle& bundle, std::size_t pool_bytes)
                      &on_announcement>();
   wire_.on_returned([this](const Returned& message) { came_back(message); });
   job.connect(wire_);
-  const auto all = job.exchange(Hello{neighbours_.card()});
+  const auto all = job.exchange(neighbours_.card());
   for (Rank rank = 0; rank < router_.size(); ++rank) {
-    if (router_.is_near(rank)) neighbours_.open(rank, all[rank].card);
+    if (router_.is_near(rank)) neighbours_.open(rank, all[rank]);
   }
   bundle_.add(*this);
 }

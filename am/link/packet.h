@@ -54,6 +54,17 @@ struct PacketHeader {
 };
 static_assert(sizeof(PacketHeader) == 8);
 
+// That of a packet which is no message: `bytes` long, the data's rounding included.
+inline constexpr PacketHeader make_header(Type type, std::size_t bytes, std::size_t data_bytes = 0,
+                                          std::uint8_t detail = 0) noexcept {
+  return {.bytes = static_cast<std::uint16_t>(bytes),
+          .type = type,
+          .detail = detail,
+          .data_bytes = static_cast<std::uint16_t>(data_bytes),
+          .handler = 0,
+          .words = 0};
+}
+
 // Between a translation of one endpoint (the requester's, which has `index`) and another endpoint.
 struct MessagePacket {
   PacketHeader head;             // detail: see below
