@@ -1,9 +1,9 @@
 #include "am/bundle.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "am/channels.h"
+#include "am/clock.h"
 #include "am/endpoint.h"
 #include "am/poller.h"
 #include "am/port.h"
@@ -12,10 +12,6 @@ namespace am {
 namespace {
 
 constexpr std::int64_t kMemoryLookNs = 1'000'000;  // between looks at memory that nobody rings for
-
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 Ladder::Far far_waits(const Router& router) {
   if (!router.far_peers()) return Ladder::Far::kNothing;

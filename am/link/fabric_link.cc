@@ -1,11 +1,11 @@
 #include "am/link/fabric_link.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <random>
 #include <utility>
 
+#include "am/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {
@@ -20,10 +20,6 @@ constexpr std::size_t kMaxFramesUnderWay = 512;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
-
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 std::size_t received_frames(std::uint32_t peers) {
   return std::clamp(peers * kReceivedFramesPerPeer, kMinReceivedFrames, kMaxReceivedFrames);

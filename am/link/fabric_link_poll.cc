@@ -2,10 +2,10 @@
 
 #include <rdma/fi_errno.h>
 
-#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "am/clock.h"
 #include "am/link/fabric_link.h"
 #include "rdma/error.h"
 
@@ -17,10 +17,6 @@ constexpr int kRounds = 8;  // of reading completions, in one poll
 // one that does, we do it, after that time.
 constexpr std::int64_t kGraceNs = 1'000'000'000;
 constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what found no room
-
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 // Of another process. (At the writer sockets reports FI_REMOTE_CQ_DATA, too.)
 bool tells_of_put(const fi_cq_data_entry& event) {
