@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "am/router.h"
 
@@ -42,6 +43,7 @@ void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexc
   std::memcpy(to, from, bytes);
 }
 
+constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
 constexpr std::size_t kSmall = 64;   // bytes of an access that gains by company
 constexpr std::uint32_t kAlone = 2;  // of these under way before the next ones gather
 
@@ -59,6 +61,14 @@ void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint6
 
 const std::byte* data_of(const Access& packet) noexcept {
   return reinterpret_cast<const std::byte*>(&packet + 1);
+}
+
+// What an access by messages is called in packets: which of accesses_, and how often it was used.
+constexpr std::uint64_t name_of(std::uint64_t generation, std::uint32_t slot) noexcept {
+  return generation << 16 | slot;
+}
+std::uint32_t slot_of(const Access& packet) noexcept {
+  return static_cast<std::uint32_t>(packet.number & 0xffff);
 }
 
 bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
@@ -117,41 +127,56 @@ bool OneSided::take_counted() noexcept {
 }
 
 bool OneSided::start(const ByMessages& access) {
+  Target& target = targets_[access.rank];
+  if (!in_flight_.available(target.accesses)) return false;
+  if (free_.empty() && accesses_.size() == kSlots) return false;
   if (free_.empty()) {
-    if (accesses_.size() == kMost) return false;
     free_.push_back(static_cast<std::uint32_t>(accesses_.size()));
-    accesses_.push_back(access);
+    accesses_.emplace_back();
   }
+  in_flight_.take(target.accesses);
   const std::uint32_t number = free_.back();
   free_.pop_back();
+  const std::uint64_t generation = accesses_[number].generation + 1;
   accesses_[number] = access;
-  if (!send_pieces(number)) waiting_.push_back(number);
+  accesses_[number].generation = generation;
+  target.unfinished.push_back(number);
+  if (target.unfinished.size() == 1 && !send_fragments(target)) waiting_.push_back(&target);
   return true;
 }
 
 // False: there is more to send, later.
-bool OneSided::send_pieces(std::uint32_t number) {
+bool OneSided::send_fragments(Target& target) {
+  while (!target.unfinished.empty()) {
+    if (!send_fragments(target, target.unfinished.front())) return false;
+    target.unfinished.pop_front();
+  }
+  return true;
+}
+
+bool OneSided::send_fragments(Target& target, std::uint32_t number) {
   ByMessages& access = accesses_[number];
   while (access.asked < access.bytes) {
-    if (access.asked - access.done >= kAhead || link_.congested(access.rank)) return false;
+    if (target.asked >= kAhead || link_.congested(access.rank)) return false;
     const std::uint64_t bytes =
         std::min<std::uint64_t>(access.bytes - access.asked, link::kMaxData);
-    const std::uint64_t tag = access.asked << 16 | number;  // where in the access, and which
+    const std::uint64_t name = name_of(access.generation, number);
     if (access.write) {
-      send(link_, access.rank, Type::kPut, access.offset + access.asked, tag,
+      send(link_, access.rank, Type::kPut, access.offset + access.asked, name,
            {access.local + access.asked, bytes});
     } else {
       std::byte wanted[sizeof bytes];
       std::memcpy(wanted, &bytes, sizeof bytes);
-      send(link_, access.rank, Type::kGet, access.offset + access.asked, tag, wanted);
+      send(link_, access.rank, Type::kGet, access.offset + access.asked, name, wanted);
     }
     access.asked += bytes;
+    target.asked += bytes;
   }
   return true;
 }
 
 void OneSided::resume() {
-  std::erase_if(waiting_, [this](std::uint32_t number) { return send_pieces(number); });
+  std::erase_if(waiting_, [this](Target* target) { return send_fragments(*target); });
 }
 
 bool OneSided::in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept {
@@ -175,35 +200,47 @@ bool OneSided::serve_put(Rank from, const Access& packet) {
   return true;
 }
 
-// Notes that a piece is done.
-bool OneSided::account(const Access& packet, std::uint64_t bytes) {
-  const auto number = static_cast<std::uint32_t>(packet.number & 0xffff);
+// The access of this process that `packet` answers; nullptr: none.
+const OneSided::ByMessages* OneSided::find(Rank from, const Access& packet,
+                                           bool write) const noexcept {
+  const std::uint32_t number = slot_of(packet);
+  if (number >= accesses_.size()) return nullptr;
+  const ByMessages& access = accesses_[number];
+  const bool awaited = access.completion != nullptr && access.asked != access.done &&
+                       name_of(access.generation, number) == packet.number;
+  return awaited && access.rank == from && access.write == write ? &access : nullptr;
+}
+
+// Notes that the oldest outstanding fragment of access `number`, of `bytes`, is done.
+void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
   ByMessages& access = accesses_[number];
+  Target& target = targets_.at(access.rank);
   access.done += bytes;
-  if (access.done != access.bytes) return true;
-  link::Completion& completion = *access.completion;
+  target.asked -= bytes;
+  if (access.done != access.bytes) return;
+  link::Completion& completion = *std::exchange(access.completion, nullptr);
+  in_flight_.give_back(target.accesses);
   free_.push_back(number);
   completion.done(completion);
+}
+
+bool OneSided::take_data(Rank from, const Access& packet) {
+  const std::uint64_t bytes = packet.head.data_bytes;
+  const ByMessages* const access = find(from, packet, false);
+  if (access == nullptr || !whole(packet, packet.head.data_bytes)) return false;
+  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
+  copy_whole(access->local + access->done, data_of(packet), bytes);
+  account(slot_of(packet), bytes);
   return true;
 }
 
-bool OneSided::take_data(const Access& packet) {
-  const auto number = static_cast<std::uint32_t>(packet.number & 0xffff);
-  const std::uint64_t at = packet.number >> 16;
-  const std::uint64_t bytes = packet.head.data_bytes;
-  if (!whole(packet, packet.head.data_bytes) || number >= accesses_.size()) return false;
-  const ByMessages& access = accesses_[number];
-  if (access.write || at > access.asked || bytes > access.asked - at) return false;
-  copy_whole(access.local + at, data_of(packet), bytes);
-  return account(packet, bytes);
-}
-
-bool OneSided::take_done(const Access& packet) {
-  const auto number = static_cast<std::uint32_t>(packet.number & 0xffff);
-  if (!whole(packet, 0) || number >= accesses_.size()) return false;
-  const ByMessages& access = accesses_[number];
-  if (!access.write || packet.offset > access.asked - access.done) return false;
-  return account(packet, packet.offset);
+bool OneSided::take_done(Rank from, const Access& packet) {
+  const ByMessages* const access = find(from, packet, true);
+  if (access == nullptr || !whole(packet, 0)) return false;
+  const std::uint64_t bytes = packet.offset;
+  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
+  account(slot_of(packet), bytes);
+  return true;
 }
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,

@@ -5,8 +5,10 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "am/link/in_flight.h"
 #include "am/link/link.h"
 #include "am/types.h"
 
@@ -38,14 +40,15 @@ class OneSided {
 
   // Starts what could not be sent before; call it with every poll.
   void resume();
-  // Nothing is under way by messages.
+  // Nothing is in flight by messages.
   bool idle() const noexcept { return free_.size() == accesses_.size(); }
 
-  // A packet of one of the types below has come. False: it is damaged.
+  // A packet of one of the types below has arrived from `from`. False: it is damaged, or answers
+  // nothing that this process has asked of that one.
   bool serve_get(Rank from, const link::Access& packet);
   bool serve_put(Rank from, const link::Access& packet);
-  bool take_data(const link::Access& packet);  // kGot
-  bool take_done(const link::Access& packet);  // kPutDone
+  bool take_data(Rank from, const link::Access& packet);  // kGot
+  bool take_done(Rank from, const link::Access& packet);  // kPutDone
 
   // Writes `data` at `offset` of `to`'s segment without an answer, and adds the number of its bytes
   // to the word at `counter` there. At most link::kMaxData bytes.
@@ -64,26 +67,39 @@ class OneSided {
     OneSided* owner = nullptr;
     link::Completion* counted = nullptr;
   };
-  // An access by messages, in pieces of at most link::kMaxData.
+  // An access by messages, in fragments of at most link::kMaxData. The fragments of one target are
+  // answered in the order in which they were sent.
   struct ByMessages {
-    Rank rank;
-    std::uint64_t offset;
-    std::byte* local;
-    std::uint64_t bytes;
-    bool write;
-    link::Completion* completion;
-    std::uint64_t asked = 0;  // bytes, in pieces that have been sent
-    std::uint64_t done = 0;   // bytes
+    Rank rank = 0;
+    std::uint64_t offset = 0;
+    std::byte* local = nullptr;
+    std::uint64_t bytes = 0;
+    bool write = false;
+    link::Completion* completion = nullptr;  // nullptr: this one is free
+    std::uint64_t asked = 0;                 // bytes, in fragments that have been sent
+    std::uint64_t done = 0;                  // bytes
+    std::uint64_t generation = 0;            // counts the uses
   };
-  static constexpr std::size_t kMost = 4096;                    // accesses under way
-  static constexpr std::uint64_t kAhead = 16 * link::kMaxData;  // bytes asked for and not done
+  // A process that is accessed by messages.
+  struct Target {
+    link::InFlight::Share accesses;
+    std::uint64_t asked = 0;               // bytes that have been asked for and are not done
+    std::deque<std::uint32_t> unfinished;  // accesses with fragments to send, oldest first
+  };
+  static constexpr link::InFlight::Limits kAccesses{
+      .reserved = 8, .per_peer = 2048, .shared = 4096};
+  // Bytes asked of one target and not done: what it holds for this process while its answers wait
+  // for room is no more.
+  static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
   Counted& count(link::Completion& completion);
   bool take_counted() noexcept;
   static void counted(link::Completion& completion);
   bool start(const ByMessages& access);
-  bool send_pieces(std::uint32_t number);
-  bool account(const link::Access& packet, std::uint64_t bytes);
+  bool send_fragments(Target& target);
+  bool send_fragments(Target& target, std::uint32_t number);
+  const ByMessages* find(Rank from, const link::Access& packet, bool write) const noexcept;
+  void account(std::uint32_t number, std::uint64_t bytes);
 
   // Constant after construction.
   Router& router_;
@@ -96,7 +112,9 @@ class OneSided {
   std::vector<Counted*> free_counted_;
   std::deque<ByMessages> accesses_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> waiting_;  // those with pieces to send
+  link::InFlight in_flight_{kAccesses};
+  std::unordered_map<Rank, Target> targets_;
+  std::vector<Target*> waiting_;  // those with unfinished accesses
 };
 
 }  // namespace am

@@ -119,10 +119,10 @@ void Port::deliver(Rank from, const link::PacketHeader& packet) {
       if (access == nullptr || !one_sided_.serve_put(from, *access)) refuse(from, packet);
       return;
     case Type::kGot:
-      if (access == nullptr || !one_sided_.take_data(*access)) refuse(from, packet);
+      if (access == nullptr || !one_sided_.take_data(from, *access)) refuse(from, packet);
       return;
     case Type::kPutDone:
-      if (access == nullptr || !one_sided_.take_done(*access)) refuse(from, packet);
+      if (access == nullptr || !one_sided_.take_done(from, *access)) refuse(from, packet);
       return;
     case Type::kChannel:
     case Type::kRelay:

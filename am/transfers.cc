@@ -38,21 +38,19 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
 
 Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
                                      std::span<const std::byte> packet) {
-  auto found = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one->free; });
-  if (found == all_.end()) {
-    all_.push_back(std::make_unique<Transfer>());
-    found = all_.end() - 1;
-    (*found)->owner = this;
-    (*found)->done = &written;
+  if (free_.empty()) {
+    free_.push_back(all_.emplace_back(std::make_unique<Transfer>()).get());
+    free_.back()->owner = this;
+    free_.back()->done = &written;
   }
-  Transfer& transfer = **found;
+  Transfer& transfer = *free_.back();
+  free_.pop_back();
   transfer.free = false;
   transfer.packet_sent = false;
   transfer.to = to;
   transfer.offset = offset;
   transfer.packet_bytes = static_cast<std::uint32_t>(packet.size());
   std::memcpy(transfer.packet.data(), packet.data(), packet.size());
-  ++under_way_;
   return transfer;
 }
 
@@ -78,13 +76,18 @@ void Transfers::written(link::Completion& completion) {
   transfer.released = nullptr;
   if (transfer.copy.capacity() > kKept) transfer.copy = {};
   transfer.free = true;
-  --owner.under_way_;
+  owner.free_.push_back(&transfer);
 }
 
 void Transfers::resume() {
-  const auto refused = std::find_if(waiting_.begin(), waiting_.end(),
-                                    [this](Transfer* one) { return !try_start(*one); });
-  waiting_.erase(waiting_.begin(), refused);
+  // A target that has no room delays only what goes there.
+  std::vector<Rank> full;
+  std::erase_if(waiting_, [&](Transfer* one) {
+    if (std::ranges::find(full, one->to) != full.end()) return false;
+    if (try_start(*one)) return true;
+    full.push_back(one->to);
+    return false;
+  });
 }
 
 bool Transfers::owes(Rank to) const noexcept {

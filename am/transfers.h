@@ -36,7 +36,7 @@ class Transfers {
 
   // Starts what found no room before; call it with every poll.
   void resume();
-  bool idle() const noexcept { return under_way_ == 0; }
+  bool idle() const noexcept { return free_.size() == all_.size(); }
   // Packets that are still to be sent to `to`.
   bool owes(Rank to) const noexcept;
 
@@ -64,8 +64,8 @@ class Transfers {
   OneSided& one_sided_;
   // Owned by the bundle's thread.
   std::vector<std::unique_ptr<Transfer>> all_;
+  std::vector<Transfer*> free_;
   std::vector<Transfer*> waiting_;  // to be started, oldest first
-  std::uint32_t under_way_ = 0;
 };
 
 }  // namespace am

@@ -12,10 +12,11 @@
 namespace rdma {
 
 // A row of equal buffers that an endpoint sends from or receives into, registered where the
-// provider wants local memory registered. Each begins on a page's or, if smaller, its own boundary.
+// provider wants local memory registered. The first begins on a page boundary, each of the others
+// where the one before it ends.
 class Buffers {
  public:
-  // `bytes_each` is a power of two.
+  // `bytes_each` is a multiple of 8. Throws Error when the provider cannot register them.
   Buffers(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes_each);
 
   std::span<std::byte> operator[](std::size_t i) const noexcept {

@@ -41,12 +41,6 @@ Endpoint::Endpoint(Fabric& fabric, const Options& options) : fabric_(fabric) {
   check(fi_ep_bind(opened, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(opened, &addresses_->fid, 0), "fi_ep_bind");
   check(fi_enable(opened), "fi_enable");
-  // Afterwards: shm of libfabric 1.17 has nothing to set it in before.
-  if (fabric.has_multi_recv()) {
-    std::size_t largest = options.largest_message;
-    check(fi_setopt(&opened->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest),
-          "fi_setopt(FI_OPT_MIN_MULTI_RECV)");
-  }
 }
 
 void Endpoint::open_queue(const Options& options) {
@@ -88,15 +82,9 @@ bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* 
 }
 
 bool Endpoint::try_receive(std::span<std::byte> room, void* descriptor, Op& op) {
-  iovec part{room.data(), room.size()};
-  fi_msg message{};
-  message.msg_iov = &part;
-  message.desc = &descriptor;
-  message.iov_count = 1;
-  message.addr = FI_ADDR_UNSPEC;
-  message.context = &op;
-  const std::uint64_t flags = fabric_.has_multi_recv() ? FI_MULTI_RECV : 0;
-  return started(fi_recvmsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_recvmsg");
+  return started(
+      fi_recv(endpoint_.get(), room.data(), room.size(), descriptor, FI_ADDR_UNSPEC, &op),
+      "fi_recv");
 }
 
 bool Endpoint::try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,

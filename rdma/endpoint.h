@@ -35,9 +35,8 @@ struct Failure {
 class Endpoint {
  public:
   struct Options {
-    std::size_t operations = 1024;       // that may be under way at a time, receives included
-    bool wait_fd = true;                 // make wait_fd(), where the provider can
-    std::size_t largest_message = 4096;  // of those received, in bytes
+    std::size_t operations = 1024;  // most in flight at a time, posted receives included
+    bool wait_fd = true;            // make wait_fd(), where the provider can
   };
 
   Endpoint(Fabric& fabric, const Options& options);
@@ -53,7 +52,8 @@ class Endpoint {
   [[nodiscard]] bool try_inject(fi_addr_t to, std::span<const std::byte> message);
   [[nodiscard]] bool try_send(fi_addr_t to, std::span<const std::byte> message, void* descriptor,
                               Op& op);
-  // Offers room for messages: for many if the fabric has_multi_recv(), else for one.
+  // Posts a receive for one message of at most room.size() bytes. A longer message is reported as
+  // a failure (FI_ETRUNC), and its bytes are lost.
   [[nodiscard]] bool try_receive(std::span<std::byte> room, void* descriptor, Op& op);
 
   [[nodiscard]] bool try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,

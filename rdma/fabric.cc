@@ -23,8 +23,8 @@ struct Demand {
 };
 
 constexpr Demand kDemands[] = {
-    {FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS | FI_ORDER_SAW, FI_RM_ENABLED},
-    {FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS, FI_RM_ENABLED},
+    {FI_MSG | FI_RMA, FI_ORDER_SAS | FI_ORDER_SAW, FI_RM_ENABLED},
+    {FI_MSG | FI_RMA, FI_ORDER_SAS, FI_RM_ENABLED},
     {FI_MSG | FI_RMA, FI_ORDER_SAS, FI_RM_UNSPEC},
     {FI_MSG, FI_ORDER_SAS, FI_RM_UNSPEC},
 };
@@ -212,7 +212,6 @@ std::string Fabric::describe() const {
                      candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
   text += has_rma() ? ", RMA" : ", no RMA";
   if (write_before_send()) text += ", FI_ORDER_SAW";
-  if (has_multi_recv()) text += ", FI_MULTI_RECV";
   if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";
   if (needs_local_keys()) text += ", FI_MR_LOCAL";
   text += has_wait_fd() ? ", wait by descriptor" : ", wait by polling";

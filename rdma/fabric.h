@@ -55,9 +55,6 @@ class Fabric {
     return has_rma() && info_->domain_attr->cq_data_size >= 4 ? info_->ep_attr->max_msg_size : 0;
   }
 
-  // One buffer receives many messages (FI_MULTI_RECV).
-  bool has_multi_recv() const { return (info_->caps & FI_MULTI_RECV) != 0; }
-
   // A send posted after a write is delivered after it (FI_ORDER_SAW).
   bool write_before_send() const { return (info_->tx_attr->msg_order & FI_ORDER_SAW) != 0; }
 

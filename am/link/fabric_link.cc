@@ -16,7 +16,8 @@ namespace {
 constexpr std::int64_t kGatherNs = 4'000;
 // Frames that wait for one process before those who can wait do.
 constexpr std::uint32_t kCongested = 8;
-constexpr std::size_t kMaxFramesUnderWay = 512;
+// Injected frames in a row: the provider queues copies of them, and reports none.
+constexpr std::uint32_t kMaxUnsignaled = 64;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
@@ -63,9 +64,9 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       routes_(options.size),
       endpoint_(
           *fabric_,
-          {.operations = kMaxFramesUnderWay + kMaxAccessesUnderWay + received_frames(options.peers),
-           .wait_fd = options.sleeps || options.progress_thread || fabric_->has_cheap_wait_fd(),
-           .largest_message = Frame::kBytes}),
+          {.operations = InFlight::most(kFrames, options.peers) +
+                         InFlight::most(kAccesses, options.peers) + received_frames(options.peers),
+           .wait_fd = options.sleeps || options.progress_thread || fabric_->has_cheap_wait_fd()}),
       frames_(*fabric_, endpoint_) {
   if (fabric_->has_rma() && options.use_rma) {
     segment_.emplace(*fabric_, options.segment,
@@ -193,15 +194,20 @@ void FabricLink::restart(Route& r) {
   }
 }
 
-// True: it has left, or is on its way and will be reported. An injected frame is empty again.
+bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcept {
+  return bytes <= fabric_->inject_bytes() && route.unsignaled < kMaxUnsignaled;
+}
+
+// True: it has left, or is in flight and will be reported. An injected frame is empty again.
 bool FabricLink::try_start(Frame& frame) {
-  if (under_way_ >= kMaxFramesUnderWay) return false;
   Route& r = *frame.route;
+  if (!frames_in_flight_.available(r.frames)) return false;
   const std::span<const std::byte> bytes(frame.data, frame.bytes);
   try {
-    if (bytes.size() <= fabric_->inject_bytes()) {
+    if (may_inject(r, bytes.size())) {
       if (!endpoint_.try_inject(r.address, bytes)) return false;
       frame.bytes = sizeof(FrameHeader);
+      ++r.unsignaled;
       return true;
     }
     if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
@@ -210,7 +216,7 @@ bool FabricLink::try_start(Frame& frame) {
     return false;
   }
   if (r.open == &frame) r.open = nullptr;
-  ++under_way_;
+  frames_in_flight_.take(r.frames);
   return true;
 }
 

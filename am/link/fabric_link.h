@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "am/link/frames.h"
+#include "am/link/in_flight.h"
 #include "am/link/link.h"
 #include "am/link/receives.h"
 #include "rdma/endpoint.h"
@@ -22,14 +23,17 @@
 
 namespace am::link {
 
-// The way to one process. Made at its first use.
+// The connection to one process. Made at its first use.
 struct Route {
   Rank rank = 0;
   fi_addr_t address = FI_ADDR_UNSPEC;
-  Frame* open = nullptr;     // takes the next packet
-  FrameQueue waiting;        // full, or refused by the provider; older than `open`
-  std::int64_t sent_ns = 0;  // when the last frame left
-  bool listed = false;       // in FabricLink::unsent_
+  Frame* open = nullptr;         // takes the next packet
+  FrameQueue waiting;            // full, or refused by the provider; older than `open`
+  std::int64_t sent_ns = 0;      // when the last frame was sent
+  bool listed = false;           // in FabricLink::unsent_
+  InFlight::Share frames;        // sent and not reported complete
+  InFlight::Share accesses;      // likewise
+  std::uint32_t unsignaled = 0;  // frames injected since the last one that is reported
 };
 
 // The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
@@ -56,7 +60,10 @@ class FabricLink final : public Link {
 
   // What another process must know to reach this one, as bytes to be exchanged.
   static constexpr std::size_t kMaxCard = 256;
-  static constexpr std::size_t kMaxAccessesUnderWay = 1024;
+  // How much may be in flight. The reserve of each peer is for replies and for those who ask
+  // little: what others have in flight, to a peer that does not poll, cannot delay them.
+  static constexpr InFlight::Limits kFrames{.reserved = 8, .per_peer = 128, .shared = 512};
+  static constexpr InFlight::Limits kAccesses{.reserved = 8, .per_peer = 512, .shared = 1024};
 
   FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options);
   ~FabricLink() override;
@@ -106,6 +113,7 @@ class FabricLink final : public Link {
   void note_sent(Rank to) noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
+  bool may_inject(const Route& route, std::size_t bytes) const noexcept;
   void restart(Route& route);
   void list(Route& route);
   void flush();
@@ -116,8 +124,8 @@ class FabricLink final : public Link {
   void settle_sends(PacketSink& sink);
   void begin_frame(const fi_cq_data_entry& event);
   void end_frame();
-  int deliver_all(PacketSink& sink, bool keeping);
-  bool kept(const PacketSink& sink) const noexcept;
+  class Turn;
+  int deliver_all(PacketSink& sink, Turn& turn, bool keeping);
   int deliver_frame(PacketSink& sink, bool keeping);
   void failed(const rdma::Failure& failure);
   void lose_some(const std::string& why);
@@ -181,9 +189,9 @@ class FabricLink final : public Link {
   bool in_frame_ = false;              // the event before event_ is a frame, not all delivered
   const std::byte* packet_ = nullptr;  // its next
   const std::byte* frame_end_ = nullptr;
-  std::vector<std::byte> realigned_;  // the frame, if it came to a place that is not aligned
   Rank source_ = 0;
-  std::uint32_t under_way_ = 0;      // frames
+  InFlight frames_in_flight_{kFrames};
+  InFlight accesses_in_flight_{kAccesses};
   int progress_ = 0;                 // completions since the last poll
   std::optional<std::string> lost_;  // what to say of the first process that could not be reached
   std::optional<Rank> lost_rank_;    // which it is, once known
@@ -192,7 +200,7 @@ class FabricLink final : public Link {
   std::optional<rdma::UserfaultMonitor> monitor_;
   std::string no_monitor_;  // why there is none
   std::optional<rdma::RegistrationCache> registrations_;
-  std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever under way together
+  std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever in flight together
   std::vector<Access*> free_accesses_;
   std::vector<Access*> unfinished_;  // those whose next piece has found no room
   // In the order in which they are made; closed the other way round.

@@ -11,14 +11,16 @@ namespace am::link {
 FabricLink::~FabricLink() { endpoint_.close(); }
 
 FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
+  Route& to = route(rank);
+  if (!accesses_in_flight_.available(to.accesses)) return nullptr;
   if (free_accesses_.empty()) {
-    if (accesses_.size() == kMaxAccessesUnderWay) return nullptr;
     accesses_.push_back(std::make_unique<Access>());
     free_accesses_.reserve(accesses_.size());
     free_accesses_.push_back(accesses_.back().get());
   }
   Access* const access = free_accesses_.back();
   free_accesses_.pop_back();
+  accesses_in_flight_.take(to.accesses);
   access->completion = &completion;
   access->rank = rank;
   access->at = segments_[rank];
@@ -26,6 +28,7 @@ FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
 }
 
 void FabricLink::give_back(Access& access) {
+  accesses_in_flight_.give_back(routes_[access.rank]->accesses);
   access.use.reset();
   access.rest = {};
   free_accesses_.push_back(&access);
@@ -141,7 +144,7 @@ Rank FabricLink::rank_of(const rdma::Op& op) const {
 }
 
 bool FabricLink::busy() const noexcept {
-  return under_way_ != 0 || !unsent_.empty() || free_accesses_.size() != accesses_.size();
+  return frames_in_flight_.total() != 0 || !unsent_.empty() || accesses_in_flight_.total() != 0;
 }
 
 }  // namespace am::link

@@ -12,7 +12,9 @@
 namespace am::link {
 namespace {
 
-constexpr int kRounds = 8;  // of reading completions, in one poll
+// Of one poll() or fetch(): then the caller evaluates its condition, and others have their turn.
+constexpr std::int64_t kTurnNs = 200'000;
+constexpr int kFreeFrames = 8;  // of a turn, before it reads the clock
 // A launcher ends the whole job when a process dies, and says more about it than we could. Without
 // one that does, we do it, after that time.
 constexpr std::int64_t kGraceNs = 1'000'000'000;
@@ -37,6 +39,22 @@ class Gathering {
 
 }  // namespace
 
+// The time that one poll() or fetch() may take.
+class FabricLink::Turn {
+ public:
+  // Asked after each frame.
+  bool over() noexcept {
+    if (++frames_ < kFreeFrames) return false;
+    const std::int64_t now = now_ns();
+    if (frames_ == kFreeFrames) begun_ns_ = now;
+    return now - begun_ns_ > kTurnNs;
+  }
+
+ private:
+  int frames_ = 0;
+  std::int64_t begun_ns_ = 0;
+};
+
 int FabricLink::poll(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (lost_) [[unlikely]]
@@ -44,11 +62,12 @@ int FabricLink::poll(PacketSink& sink) {
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
   int count = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  Turn turn;
+  do {
     if (!in_frame_ && !read_events()) break;
-    count += deliver_all(sink, false);
-    if (!more_events()) break;  // a look in vain would delay the answers
-  }
+    count += deliver_all(sink, turn, false);
+    // Another read that finds nothing would delay the answers.
+  } while (more_events() && !turn.over());
   receives_->retry();
   if (!unsent_.empty()) flush();
   return count + std::exchange(progress_, 0);
@@ -60,20 +79,28 @@ bool FabricLink::fetch(PacketSink& sink) {
     look_at_lost();
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
-  while (!in_frame_ && read_events()) deliver_all(sink, true);
-  if (in_frame_) deliver_all(sink, true);
+  Turn turn;
+  bool more = in_frame_ || read_events();
+  while (more) {
+    deliver_all(sink, turn, true);
+    if (in_frame_ || turn.over()) break;
+    more = read_events();
+  }
   if (in_frame_) endpoint_.drive();  // the provider goes on while a packet is kept
+  receives_->retry();
   if (!unsent_.empty()) flush();
-  return in_frame_;
+  return more;
 }
 
-// Everything that was read of the completion queue; with `keeping`, up to a packet that is kept.
-int FabricLink::deliver_all(PacketSink& sink, bool keeping) {
+// Everything that was read of the completion queue, as long as the turn lasts; with `keeping`, up
+// to a packet that is kept.
+int FabricLink::deliver_all(PacketSink& sink, Turn& turn, bool keeping) {
   int count = 0;
   do {
     count += deliver_frame(sink, keeping);
+    if (in_frame_) break;
     settle_sends(sink);
-  } while (in_frame_ && !(keeping && packet_ != frame_end_ && kept(sink)));
+  } while (in_frame_ && !turn.over());
   return count;
 }
 
@@ -102,8 +129,10 @@ void FabricLink::settle_sends(PacketSink& sink) {
     switch (op.kind) {
       case rdma::Op::Kind::kReceive: begin_frame(event); break;
       case rdma::Op::Kind::kSend: {
-        frames_.give_back(Frame::of(op));
-        --under_way_;
+        Frame& frame = Frame::of(op);
+        frames_in_flight_.give_back(frame.route->frames);
+        frame.route->unsignaled = 0;
+        frames_.give_back(frame);
         break;
       }
       case rdma::Op::Kind::kAccess:
@@ -116,14 +145,9 @@ void FabricLink::settle_sends(PacketSink& sink) {
 
 void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   in_frame_ = true;
-  std::span<const std::byte> frame =
-      receives_->frame(rdma::Op::of(event.op_context), event.buf, event.len);
-  if (reinterpret_cast<std::uintptr_t>(frame.data()) % alignof(std::uint64_t) != 0) [[unlikely]] {
-    realigned_.assign(frame.begin(), frame.end());  // a stray of odd length lies before it
-    frame = realigned_;
-  }
+  const std::span<const std::byte> frame =
+      Receives::frame(rdma::Op::of(event.op_context), event.len);
   packet_ = frame_end_ = frame.data();
-  if (frame.empty()) return;  // says only that the buffer is full
   FrameHeader header{};
   if (frame.size() >= sizeof header) std::memcpy(&header, frame.data(), sizeof header);
   if (header.cookie != cookie_ || header.source >= options_.size) {
@@ -132,10 +156,6 @@ void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   source_ = header.source;
   packet_ = frame.data() + sizeof header;
   frame_end_ = frame.data() + frame.size();
-}
-
-bool FabricLink::kept(const PacketSink& sink) const noexcept {
-  return sink.keeps(*reinterpret_cast<const PacketHeader*>(packet_));
 }
 
 int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
@@ -161,9 +181,7 @@ int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
 void FabricLink::end_frame() {
   in_frame_ = false;
   const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_ - 1)];
-  if (!fabric_->has_multi_recv() || (event.flags & FI_MULTI_RECV) != 0) {
-    receives_->renew(rdma::Op::of(event.op_context));
-  }
+  receives_->renew(rdma::Op::of(event.op_context));
 }
 
 std::int64_t FabricLink::patience_ns() const noexcept {
@@ -177,7 +195,7 @@ void FabricLink::failed(const rdma::Failure& failure) {
   if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
     // No frame of ours is too long: that is of somebody outside the job.
     if (failure.code != FI_ETRUNC && failure.code != FI_EMSGSIZE) lose_some(why);
-    if (failure.op != nullptr && !fabric_->has_multi_recv()) receives_->renew(*failure.op);
+    if (failure.op != nullptr) receives_->renew(*failure.op);
     return;
   }
   const Rank rank = rank_of(*failure.op);

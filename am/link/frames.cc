@@ -1,6 +1,8 @@
 #include "am/link/frames.h"
 
+#include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace am::link {
 
@@ -23,24 +25,49 @@ void FrameQueue::pop() noexcept {
   --size_;
 }
 
+FrameSlab::FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint)
+    : buffers_(fabric, endpoint, kFrames, Frame::kBytes) {
+  for (std::uint32_t i = 0; i < kFrames; ++i) {
+    frames_.emplace_back(*this, buffers_[i].data(), buffers_.descriptor());
+  }
+}
+
+Frame& FrameSlab::take() noexcept {
+  Frame& frame = frames_[static_cast<std::size_t>(std::countr_zero(free_))];
+  free_ &= free_ - 1;
+  return frame;
+}
+
+void FrameSlab::give_back(const Frame& frame) noexcept {
+  const auto at = (frame.data - buffers_[0].data()) / static_cast<std::ptrdiff_t>(Frame::kBytes);
+  free_ |= std::uint32_t{1} << at;
+}
+
 Frame& FramePool::take(Route& route, const FrameHeader& header) {
-  if (free_.empty()) grow();
-  Frame& frame = *free_.back();
-  free_.pop_back();
+  if (ready_.empty()) {
+    ready_.emplace_front(fabric_, endpoint_);
+    ready_.front().place = ready_.begin();
+    ++unused_;
+  }
+  FrameSlab& slab = ready_.front();
+  if (slab.unused()) --unused_;
+  Frame& frame = slab.take();
+  if (slab.exhausted()) exhausted_.splice(exhausted_.begin(), ready_, slab.place);
   frame.route = &route;
   frame.bytes = sizeof header;
   std::memcpy(frame.data, &header, sizeof header);
   return frame;
 }
 
-void FramePool::grow() {
-  const rdma::Buffers& slab = slabs_.emplace_back(fabric_, endpoint_, kSlab, Frame::kBytes);
-  frames_.reserve(frames_.size() + kSlab);
-  free_.reserve(frames_.size() + kSlab);  // so that give_back() never allocates
-  for (std::size_t i = 0; i < kSlab; ++i) {
-    frames_.push_back(std::make_unique<Frame>(slab[i].data(), slab.descriptor()));
-    free_.push_back(frames_.back().get());
-  }
+void FramePool::give_back(Frame& frame) noexcept {
+  FrameSlab& slab = frame.slab;
+  if (slab.exhausted()) ready_.splice(ready_.begin(), exhausted_, slab.place);
+  slab.give_back(frame);
+  if (!slab.unused()) return;
+  ready_.splice(ready_.end(), ready_, slab.place);
+  if (++unused_ <= kKept) return;
+  --unused_;
+  ready_.pop_back();
 }
 
 }  // namespace am::link

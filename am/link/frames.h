@@ -3,8 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
-#include <vector>
+#include <list>
 
 #include "am/link/packet.h"
 #include "rdma/buffers.h"
@@ -13,13 +12,15 @@
 namespace am::link {
 
 struct Route;
+class FrameSlab;
 
 // One send: room for packets that go to one process together.
 struct Frame {
   // Below what ofi_rxm sends at once: for longer messages it asks the receiver first.
   static constexpr std::size_t kBytes = 12288;
 
-  Frame(std::byte* data, void* descriptor) noexcept : data(data), descriptor(descriptor) {}
+  Frame(FrameSlab& slab, std::byte* data, void* descriptor) noexcept
+      : slab(slab), data(data), descriptor(descriptor) {}
 
   static Frame& of(const rdma::Op& op) noexcept {
     return reinterpret_cast<Frame&>(const_cast<rdma::Op&>(op));  // its first member
@@ -32,6 +33,7 @@ struct Frame {
   Route* route = nullptr;
   Frame* next = nullptr;    // in a queue
   std::uint32_t bytes = 0;  // so far, the header included
+  FrameSlab& slab;          // which it is part of
   std::byte* const data;    // kBytes, registered
   void* const descriptor;
 };
@@ -53,25 +55,53 @@ class FrameQueue {
   std::uint32_t size_ = 0;
 };
 
-// Frames that are made once and used again. It grows as far as credits let packets pile up.
+// Frames that are allocated and registered together.
+class FrameSlab {
+ public:
+  static constexpr std::uint32_t kFrames = 16;
+
+  FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint);
+  FrameSlab(const FrameSlab&) = delete;
+  FrameSlab& operator=(const FrameSlab&) = delete;
+
+  bool exhausted() const noexcept { return free_ == 0; }
+  bool unused() const noexcept { return free_ == kAll; }
+  Frame& take() noexcept;  // unless exhausted()
+  void give_back(const Frame& frame) noexcept;
+
+  std::list<FrameSlab>::iterator place;  // in the pool
+
+ private:
+  static constexpr std::uint32_t kAll = (std::uint32_t{1} << kFrames) - 1;
+
+  rdma::Buffers buffers_;
+  std::deque<Frame> frames_;
+  std::uint32_t free_ = kAll;  // a bit for each frame
+};
+
+// The frames of a link. Grows as far as flow control lets packets queue up, and gives memory back
+// when more than kKept slabs are unused.
+//
+// Thread rule: the link's.
 class FramePool {
  public:
+  static constexpr std::size_t kKept = 32;  // slabs: 6 MiB
+
   FramePool(rdma::Fabric& fabric, rdma::Endpoint& endpoint) noexcept
       : fabric_(fabric), endpoint_(endpoint) {}
 
+  // A frame that begins with `header`. Throws Error when no more memory can be registered.
   Frame& take(Route& route, const FrameHeader& header);
-  void give_back(Frame& frame) noexcept { free_.push_back(&frame); }
+  void give_back(Frame& frame) noexcept;
+
+  std::size_t slabs() const noexcept { return exhausted_.size() + ready_.size(); }
 
  private:
-  static constexpr std::size_t kSlab = 16;  // frames made at a time
-
-  void grow();
-
   rdma::Fabric& fabric_;
   rdma::Endpoint& endpoint_;
-  std::deque<rdma::Buffers> slabs_;
-  std::vector<std::unique_ptr<Frame>> frames_;
-  std::vector<Frame*> free_;
+  std::list<FrameSlab> exhausted_;
+  std::list<FrameSlab> ready_;  // with free frames; those that are unused come last
+  std::size_t unused_ = 0;      // how many of them
 };
 
 }  // namespace am::link

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -12,34 +11,42 @@
 
 namespace am::link {
 
-// Room for frames to come in, offered to the provider: a few large buffers that each take many
-// frames, where it can do that, or else one buffer a frame.
+// Posted receives: one buffer for each frame that may arrive before the next poll.
+//
+// Multi-receive buffers (FI_MULTI_RECV), which would need fewer calls, are not used: libfabric
+// before 1.18.3, 1.19.1 and 1.20.0 reports such a buffer as finished when its last slice has been
+// handed out, although an earlier slice of another sender may still be half received. Whoever posts
+// it again then has data of two frames in one place. A receive a frame costs less than 2 % of a
+// round trip.
 class Receives {
  public:
+  // Posts `frames` receives of Frame::kBytes each.
   Receives(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frames);
 
-  // Where a frame of `bytes` is that came with `op`; `at` is what the provider says.
-  std::span<const std::byte> frame(const rdma::Op& op, void* at, std::size_t bytes) const noexcept;
-  // Offers the room of `op` again: all that came in it has been read.
+  // The frame of `bytes` that was received with `op`. Valid until renew(op).
+  static std::span<const std::byte> frame(const rdma::Op& op, std::size_t bytes) noexcept {
+    return std::span<const std::byte>(slot_of(op).buffer).first(bytes);
+  }
+  // Posts the receive of `op` again, now or at the next retry(): its frame has been read, or the
+  // receive has failed.
   void renew(const rdma::Op& op);
-  // Offers again what the provider had no room for.
+  // Posts what the provider had no room for.
   void retry();
 
  private:
-  struct Room {
-    explicit Room(std::span<std::byte> bytes) noexcept : bytes(bytes) {}
+  struct Slot {
+    explicit Slot(std::span<std::byte> buffer) noexcept : buffer(buffer) {}
     rdma::Op op{rdma::Op::Kind::kReceive};
-    std::span<std::byte> bytes;
+    const std::span<std::byte> buffer;
   };
-  static Room& room_of(const rdma::Op& op) noexcept {
-    return reinterpret_cast<Room&>(const_cast<rdma::Op&>(op));  // its first member
+  static Slot& slot_of(const rdma::Op& op) noexcept {
+    return reinterpret_cast<Slot&>(const_cast<rdma::Op&>(op));  // its first member
   }
 
-  bool many_;  // frames a buffer
   rdma::Endpoint& endpoint_;
   rdma::Buffers buffers_;
-  std::deque<Room> rooms_;
-  std::vector<Room*> refused_;
+  std::deque<Slot> slots_;
+  std::vector<Slot*> refused_;  // not posted yet
 };
 
 }  // namespace am::link

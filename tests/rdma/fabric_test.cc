@@ -123,7 +123,6 @@ TEST_P(Provider, opens_and_has_what_is_needed) {
   EXPECT_NE(fabric.fabric(), nullptr);
   EXPECT_TRUE(fabric.has_rma());
   EXPECT_TRUE(fabric.has_delivery_complete());
-  EXPECT_TRUE(fabric.has_multi_recv());
   EXPECT_GE(fabric.inject_bytes(), 64u);
   EXPECT_NE(fabric.info().tx_attr->msg_order & FI_ORDER_SAS, 0u);
   EXPECT_NE(fabric.info().rx_attr->msg_order & FI_ORDER_SAS, 0u);
