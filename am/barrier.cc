@@ -1,5 +1,7 @@
 #include "am/barrier.h"
 
+#include <utility>
+
 #include "am/port.h"
 
 namespace am {
@@ -17,21 +19,31 @@ void Barrier::tell(int round) noexcept {
   if (several_nodes_) {
     const auto& leaders = router_.options().leaders;
     const std::size_t next = (router_.options().node + (std::size_t{1} << round)) % leaders.size();
-    return router_.port()->tell_barrier(leaders[next], round, epoch_);
+    return router_.port()->tell_barrier(leaders[next], round, epoch_, has_more());
   }
   const Rank next = (router_.rank() + (Rank{1} << round)) % router_.size();
   router_.peer(next).header->rounds[round].publish(epoch_);
   router_.notify(next);
 }
 
-void Barrier::enter() noexcept {
+Rank Barrier::signaller(const Router& router, int round) noexcept {
+  const auto& leaders = router.options().leaders;
+  const std::size_t distance = (std::size_t{1} << round) % leaders.size();
+  return leaders[(router.options().node + leaders.size() - distance) % leaders.size()];
+}
+
+bool Barrier::enter(bool more) noexcept {
+  if (entered_) return false;
+  entered_ = true;
   ++epoch_;
   round_ = 0;
   telling_ = false;
-  if (router_.size() == 1) return;
+  if (more) this->more().add(1);
+  if (router_.size() == 1) return true;
   if (!counts()) {
     telling_ = true;
-    return tell(0);
+    tell(0);
+    return true;
   }
   const std::uint64_t near = router_.options().near;
   const bool last = root().arrivals.add(1) + 1 == epoch_ * near;
@@ -44,6 +56,12 @@ void Barrier::enter() noexcept {
   } else if (last) {
     release();
   }
+  return true;
+}
+
+bool Barrier::any_more() noexcept {
+  const std::uint64_t total = more().total();
+  return std::exchange(known_[epoch_ % 2], total) != total;
 }
 
 // Lets the processes of this node go.
@@ -67,6 +85,11 @@ bool Barrier::disseminated() noexcept {
 }
 
 bool Barrier::passed() noexcept {
+  if (entered_ && has_passed()) entered_ = false;
+  return !entered_;
+}
+
+bool Barrier::has_passed() noexcept {
   if (router_.size() == 1) return true;
   if (!counts()) return disseminated();
   if (root().released.value() >= epoch_) return true;

@@ -4,6 +4,7 @@
 
 #include "am/bundle.h"
 #include "am/router.h"
+#include "am/source_location.h"
 
 namespace am {
 
@@ -22,24 +23,39 @@ class Barrier {
  public:
   explicit Barrier(const Router& router) noexcept;
 
-  // Enters the barrier: says that this process is here. Once per pass.
-  void enter() noexcept;
+  // Enters the barrier: says that this process is here, and whether it has `more` to do, for
+  // any_more(). Once per pass: false, and nothing is done, where an exception has left the wait for
+  // a barrier that was entered before.
+  bool enter(bool more = false) noexcept;
   // Whether all have entered. Call it until it says true; it carries the dissemination on.
   // What others wrote before they entered is then visible here.
   bool passed() noexcept;
+  // Whether any process has entered the barrier that was passed last with more to do. After each
+  // barrier in which one may have, all processes ask, once.
+  bool any_more() noexcept;
 
-  // enter(), and progress on `bundle` until passed().
-  void wait(Bundle& bundle) {
-    enter();
-    bundle.wait_until([this] { return passed(); });
+  // In a job of several nodes: the process whose packet signals `round` to this one.
+  static Rank signaller(const Router& router, int round) noexcept;
+
+  // The second half: progress on all bundles of the calling thread, `bundle` being one of them,
+  // until passed(). `call` at `where` waits.
+  void wait(Bundle& bundle, const char* call, const SourceLocation& where) {
+    bundle.wait_with_siblings(
+        [this] { return passed(); },
+        [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
   }
+  // How often enter() was called.
+  std::uint64_t count() const noexcept { return epoch_; }
 
  private:
   bool counts() const noexcept { return rounds_ == 0 || several_nodes_; }
   bool leads() const noexcept { return leader_ == router_.rank(); }
   RegionHeader& root() const noexcept { return *router_.peer(leader_).header; }
+  shmem::SharedCounter& more() const noexcept { return root().more[epoch_ % 2]; }
+  bool has_more() const noexcept { return more().total() != known_[epoch_ % 2]; }
   void tell(int round) noexcept;
   bool disseminated() noexcept;
+  bool has_passed() noexcept;
   void release() noexcept;
 
   // Constant after construction.
@@ -49,8 +65,12 @@ class Barrier {
   int rounds_ = 0;     // of the dissemination, among all or among the leaders
   // Owned by the bundle's thread.
   std::uint64_t epoch_ = 0;
+  bool entered_ = false;  // and not passed
   int round_ = 0;
   bool telling_ = false;  // the dissemination has begun
+  // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
+  // the first return from it and the last entry to the next: that one has the other total.
+  std::uint64_t known_[2] = {};
 };
 
 }  // namespace am

@@ -11,7 +11,7 @@
 namespace am {
 namespace {
 
-constexpr std::int64_t kMemoryLookNs = 1'000'000;  // between looks at memory that nobody rings for
+constexpr std::int64_t kVerifyNs = 3'000'000'000;  // of waiting, before the network is asked
 
 Ladder::Far far_waits(const Router& router) {
   if (!router.far_peers()) return Ladder::Far::kNothing;
@@ -22,10 +22,20 @@ Ladder::Far far_waits(const Router& router) {
 
 Bundle::Bundle(Router& router)
     : router_(router),
-      ladder_(router.options().wait, router.options().oversubscribed, far_waits(router)) {}
+      ladder_(router.options().wait, router.options().oversubscribed, far_waits(router)) {
+  change_owner(this_thread());
+  router_.add(*this);
+}
 
 Bundle::~Bundle() {
+  if (polling() || waiting_ != 0) {
+    router_.fatal(
+        "~Bundle: a bundle may not end while it polls or waits; let the handler return, and end it "
+        "after poll()");
+  }
+  if (!own_activity_) router_.give_back_activity();
   if (channels_) router_.set_channels(nullptr);
+  router_.remove(*this);
 }
 
 Channels& Bundle::channels() {
@@ -46,58 +56,157 @@ void Bundle::refuse(const std::string& call, const std::string& what) const {
   throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
 }
 
-int Bundle::poll(bool spinning) {
-  if (handling()) refuse("Bundle::poll", "a handler may not poll; let it return first");
-  struct Leave {
-    ~Leave() { inside = Inside::kNothing; }
-    Inside& inside;
-  } leave{inside_};
-  inside_ = Inside::kHandler;
+void Bundle::change_owner(const void* thread) {
+  if (activity_ != nullptr && !own_activity_) router_.give_back_activity();
+  own_activity_ = router_.lend_activity(thread) ? nullptr : std::make_unique<Activity>();
+  activity_ = own_activity_ ? own_activity_.get() : &router_.activity();
+  owner_.store(thread, std::memory_order_relaxed);
+}
+
+// (Inline: as a call it costs a poll with nothing to do 1 ns of 9.)
+[[gnu::always_inline]] inline int Bundle::poll_all(bool spinning) {
   int count = 0;
-  for (Endpoint* endpoint : endpoints_) count += endpoint->poll();
+  // By index: handlers may make endpoints, and end others than their own (then the one after it may
+  // have to wait for the next poll).
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    Endpoint* const endpoint = endpoints_[i];
+    active_ = endpoint;
+    count += endpoint->poll();
+  }
   if (Port* const port = router_.port()) [[unlikely]]
     count += spinning ? port->glance(*this) : port->poll(*this);
   if (channels_ || !pollers_.empty()) count += poll_others();
   return count;
 }
 
+void Bundle::refuse_poll() const {
+  refuse("Bundle::poll",
+         "a handler may not poll or wait, in any bundle; let it return first, and wait after "
+         "poll()");
+}
+
+int Bundle::poll(bool spinning) {
+  Thread& self = thread();
+  if (self.handles || polling()) [[unlikely]]
+    refuse_poll();
+  if (owner_.load(std::memory_order_relaxed) != &self) [[unlikely]]
+    change_owner(&self);
+  struct Leave {
+    ~Leave() {
+      self.handles = false;
+      bundle.inside_ = Inside::kNothing;
+      bundle.active_ = nullptr;
+      bundle.activity_->leave_handler();
+      bundle.activity_->count_poll();
+    }
+    Bundle& bundle;
+    Thread& self;
+  } leave{*this, self};
+  self.handles = true;
+  inside_ = Inside::kHandler;
+  try {
+    return poll_all(spinning);
+  } catch (...) {
+    const Activity::Running thrower = activity_->running();
+    if (thrower.is_function()) router_.note_thrown(thrower);
+    throw;
+  }
+}
+
+void Bundle::wait_until_released(const bool& released, const Reason& reason) {
+  try {
+    wait_until([&] { return released; }, Wake::kRung, [&] { return reason; });
+  } catch (...) {
+    router_.port()->bring_on_until(released);
+    throw;
+  }
+}
+
+int Bundle::poll_siblings() {
+  if (!router_.several_bundles()) return 0;
+  int count = 0;
+  for (std::size_t i = 0;; ++i) {
+    Bundle* const sibling = router_.find_bundle(this_thread(), i);
+    if (sibling == nullptr) return count;
+    if (sibling != this) count += sibling->poll();
+  }
+}
+
+bool Bundle::siblings_late() const noexcept {
+  if (router_.port() == nullptr) return false;
+  if (!router_.several_bundles()) return is_late();
+  for (std::size_t i = 0;; ++i) {
+    const Bundle* const sibling = router_.find_bundle(this_thread(), i);
+    if (sibling == nullptr) return false;
+    if (sibling->is_late()) return true;
+  }
+}
+
+bool Bundle::is_late() const noexcept {
+  return router_.port()->has_late(*this) || others_have_work();
+}
+
 int Bundle::poll_others() {
   inside_ = Inside::kPoller;
+  active_ = nullptr;
+  activity_->enter_callbacks();
   int count = channels_ ? channels_->poll() : 0;
   for (std::size_t i = 0; i < pollers_.size(); ++i) count += pollers_[i]->poll();
   return count;
 }
 
-void Bundle::add(Poller& poller) {
-  if (handling()) refuse("Bundle::add", "a handler may not add to what polls");
-  pollers_.push_back(&poller);
-}
+void Bundle::add(Poller& poller) { pollers_.push_back(&poller); }
 
 void Bundle::remove(Poller& poller) noexcept { std::erase(pollers_, &poller); }
 
 bool Bundle::has_message() noexcept {
-  if (Port* const port = router_.port(); port != nullptr && port->fetch()) return true;
-  if (channels_ && channels_->has_work()) return true;
-  return std::any_of(endpoints_.begin(), endpoints_.end(),
-                     [](Endpoint* endpoint) { return endpoint->has_message(); }) ||
+  if (Port* const port = router_.port(); port != nullptr && port->fetch(this)) return true;
+  return others_have_work() ||
+         std::any_of(endpoints_.begin(), endpoints_.end(),
+                     [](Endpoint* endpoint) { return endpoint->has_message(); });
+}
+
+bool Bundle::others_have_work() const noexcept {
+  return (channels_ && channels_->has_work()) ||
          std::any_of(pollers_.begin(), pollers_.end(),
                      [](Poller* poller) { return poller->has_work(); });
 }
 
-bool Bundle::wait(Events events, std::int64_t timeout_ns) {
+bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) {
   if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {
     refuse("Bundle::wait",
            "the event mask is empty, so this would never return; ask for "
            "Events::kNotEmpty");
   }
-  const std::int64_t deadline = timeout_ns < 0 ? 0 : now_ns() + timeout_ns;
+  // (2^62 ns are 146 years.)
+  const std::int64_t deadline = now_ns() + std::min(timeout_ns, std::int64_t{1} << 62);
+  ShownWait shown(*activity_);
+  shmem::SleepLimit limit;
   for (;;) {
     if (has_message()) return true;
-    std::int64_t left = shmem::Doorbell::kForever;
-    if (timeout_ns >= 0 && (left = deadline - now_ns()) <= 0) return false;
-    Nap nap(*this, Wake::kRung);
-    if (!has_message()) nap.sleep(left);
+    const std::int64_t left = timeout_ns < 0 ? limit.kLongestNs : deadline - now_ns();
+    if (left <= 0) return false;
+    show(shown, {.call = "Bundle::wait", .where = where});
+    Nap nap(*this);
+    if (!has_message()) nap.sleep(limit, left);
+  }
+}
+
+void Bundle::show(ShownWait& wait, const Reason& reason) {
+  const bool first = wait.show(reason);
+  Port* const port = router_.port();
+  const auto& watch = router_.options().watch;
+  if (watch) watch();
+  if (port == nullptr) return;
+  const std::int64_t now = now_ns();
+  if (first) {
+    verify_after_ns_ = kVerifyNs;
+    verify_at_ns_ = now + verify_after_ns_;
+  } else if (now >= verify_at_ns_) {
+    port->link().verify();
+    verify_after_ns_ *= 2;  // who does not poll gets few of these questions
+    verify_at_ns_ = now + verify_after_ns_;
   }
 }
 
@@ -106,26 +215,33 @@ void Bundle::adopt(Endpoint& endpoint) {
   if (&endpoint.bundle_->router_ != &router_) {
     refuse("Bundle::adopt", "the endpoint belongs to another job");
   }
-  if (handling() || endpoint.bundle_->handling()) {
+  if (polling() || endpoint.bundle_->polling()) {
     refuse("Bundle::adopt", "a handler may not move endpoints");
   }
+  const Bundle& before = *endpoint.bundle_;
   endpoint.bundle_->leave(endpoint);
   endpoints_.push_back(&endpoint);
   endpoint.bundle_ = this;
+  if (Port* const port = router_.port()) port->left(before);
 }
 
-void Bundle::leave(Endpoint& endpoint) { std::erase(endpoints_, &endpoint); }
-
-Bundle::Nap::Nap(Bundle& bundle, Wake wake) noexcept
-    : router_(bundle.router_), ticket_(router_.self().header->bell.about_to_sleep()), wake_(wake) {
-  bundle.router_.fence().heavy();
+void Bundle::leave(Endpoint& endpoint) {
+  if (active_ == &endpoint || endpoint.calls_ != 0) {
+    router_.fatal(
+        "~Endpoint: an endpoint may not end inside one of its own handlers, nor inside a call of "
+        "it "
+        "that waits; let the handler note it, and end the endpoint after poll()");
+  }
+  std::erase(endpoints_, &endpoint);
 }
 
-void Bundle::Nap::sleep() noexcept {
-  sleep(wake_ == Wake::kRung ? shmem::Doorbell::kForever : kMemoryLookNs);
+Bundle::Nap::Nap(Bundle& bundle) noexcept
+    : router_(bundle.router_), ticket_(router_.self().header->bell.about_to_sleep()) {
+  router_.fence().heavy();
 }
 
-void Bundle::Nap::sleep(std::int64_t timeout_ns) noexcept {
+void Bundle::Nap::sleep(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept {
+  const std::int64_t timeout_ns = std::min(limit.next(ticket_), at_most_ns);
   if (Port* const port = router_.port()) {
     port->sleep(ticket_, timeout_ns);
   } else {

@@ -2,18 +2,18 @@
 
 #include <type_traits>
 
-#include "am/segment.h"
+#include "am/admission.h"
 #include "am/types.h"
 #include "shmem/mailbox_layout.h"
 
 namespace am {
 
-// What an endpoint tells each mailbox it sends to about itself, in the mailbox's memory: `extent`
-// changes with Endpoint::set_segment(), the rest is constant.
+// What an endpoint writes about itself into each mailbox that it sends to: name and tag are
+// constant, `admission` says which long replies may be written.
 struct Caller {
   Name name;
   Tag tag;  // with which it mapped the owner
-  PublishedExtent extent;
+  PublishedAdmission admission;
 };
 static_assert(std::is_trivially_copyable_v<Caller> && sizeof(Caller) <= shmem::kCallerBytes);
 

@@ -71,8 +71,7 @@ ReceiveChannel& ReceiveChannel::operator=(ReceiveChannel&& other) noexcept {
 ReceiveChannel::~ReceiveChannel() { close(); }
 
 void ReceiveChannel::close() noexcept {
-  if (end_) channels_->receivers.close(*end_);
-  end_.reset();
+  if (end_) channels_->receivers.close(std::move(end_));
 }
 
 const ChannelHandle& ReceiveChannel::handle() const noexcept { return end_->handle; }

@@ -50,9 +50,10 @@ struct ChannelHandle {
   std::uint16_t generation = 0;  // of that number; never 0
   std::uint32_t node = 0;        // of the receiver
   std::uint64_t offset = 0;      // of the buffer, in the receiver's segment
+  std::uint64_t word = 0;        // by which a put from another node names it; 0: none can come
   Strided shape;                 // of the buffer
 };
-static_assert(sizeof(ChannelHandle) == 56 && std::is_trivially_copyable_v<ChannelHandle>);
+static_assert(sizeof(ChannelHandle) == 64 && std::is_trivially_copyable_v<ChannelHandle>);
 static_assert(sizeof(ChannelHandle) <= kMaxArgumentBytes);
 
 // What has gone wrong on the channels of this process, by other processes' or its own fault, as far
@@ -100,7 +101,7 @@ class ReceiveChannel {
   bool in_use() const noexcept;
   std::uint64_t callbacks() const noexcept;  // so far
 
-  // No callback from here on; the handle is stale. No put may be under way. Not by its callback.
+  // No callback from here on; the handle is stale. No put may be under way. Also by its callback.
   void close() noexcept;
 
  private:

@@ -25,6 +25,17 @@ enum class State : std::uint16_t {
   kFree,    // a put may come
 };
 
+// What the receiver's `word` on the board says of a channel: its State, in the place of a number.
+inline shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
+  // pairs with: ChannelReceivers::say()
+  return shmem::Arrival::of(word.load(std::memory_order_acquire));
+}
+// The channel of that generation has been closed.
+inline bool is_stale(const shmem::Arrival& state, std::uint16_t generation) noexcept {
+  return state.number == static_cast<std::uint16_t>(State::kClosed) ||
+         state.generation != generation;
+}
+
 struct ReceiveEnd {
   ChannelHandle handle;
   std::byte* first = nullptr;
@@ -66,8 +77,8 @@ struct SendEnd : link::Completion {  // done: one put has left its source
   bool waiting = false;         // with puts that have not started
 };
 
-// How the network names a channel: the completion data of a put. Of a handle, or of a neighbour's
-// shmem::Arrival.
+// How this process names a channel of its own: what ArrivalWords gives for the completion data of a
+// put, and what packets carry. Of a handle, or of a neighbour's shmem::Arrival.
 template <class Numbered>
 constexpr std::uint32_t arrival_of(const Numbered& channel) noexcept {
   return std::uint32_t{channel.number} << 16 | channel.generation;

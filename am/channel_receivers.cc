@@ -57,6 +57,12 @@ ChannelReceivers::ChannelReceivers(Bundle& bundle)
       board_(bundle.router().self().header->puts),
       arrivals_(board_, bundle.router().fence(), pairs_of(bundle.router())) {}
 
+ChannelReceivers::~ChannelReceivers() {
+  if (Port* const port = bundle_.router().port()) {
+    for (const std::uint64_t word : words_) port->arrival_words().remove(word);
+  }
+}
+
 std::uint16_t ChannelReceivers::take_number() {
   if (ends_.size() < shmem::ArrivalBoard::kNumbers) {  // rather than one that has had a channel
     ends_.push_back(nullptr);
@@ -80,14 +86,27 @@ void ChannelReceivers::open(End& end) {
   end.handle.generation = shmem::Arrival::of(last).generation;
   if (++end.handle.generation == 0) ++end.handle.generation;  // 0 is of no channel
   ends_[number] = &end;
+  end.handle.word = renew_word(end);
   publish(end);
 }
 
-void ChannelReceivers::close(const End& end) noexcept {
-  const std::uint16_t number = end.handle.number;
+// The word of a closed channel stays until its number has another one: so a put that comes too late
+// is known to be one.
+std::uint64_t ChannelReceivers::renew_word(const End& end) {
+  Port* const port = bundle_.router().port();
+  if (port == nullptr) return 0;
+  if (words_.size() <= end.handle.number) words_.resize(end.handle.number + std::size_t{1});
+  std::uint64_t& word = words_[end.handle.number];
+  port->arrival_words().remove(word);
+  return word = port->arrival_words().add(detail::arrival_of(end.handle));
+}
+
+void ChannelReceivers::close(std::unique_ptr<End> end) noexcept {
+  const std::uint16_t number = end->handle.number;
   ends_[number] = nullptr;
   free_.push_back(number);
-  say(end, detail::State::kClosed);
+  say(*end, detail::State::kClosed);
+  if (end.get() == calling_) closed_ = std::move(end);
 }
 
 ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
@@ -103,7 +122,7 @@ void ChannelReceivers::publish(const End& end) noexcept {
 
 void ChannelReceivers::say(const End& end, detail::State state) noexcept {
   const shmem::Arrival word{static_cast<std::uint16_t>(state), end.handle.generation, end.arrived};
-  // pairs with: ChannelSenders::open_near(), check(), put_near() and reclaim()
+  // pairs with: ChannelSenders::open_near(), check() and put_near(), and ChannelSeats::seen()
   board_.states[end.handle.number].store(word.word(), std::memory_order_release);
 }
 
@@ -135,6 +154,14 @@ void ChannelReceivers::call(End& end) {
   end.phase.called();
   ++end.callbacks;
   publish(end);
+  struct Calling {
+    ~Calling() {
+      receivers.calling_ = nullptr;
+      receivers.closed_.reset();
+    }
+    ChannelReceivers& receivers;
+  } const calling{*this};
+  calling_ = &end;
   end.callback();
 }
 
@@ -172,7 +199,7 @@ int ChannelReceivers::poll_noted() {
 
 bool ChannelReceivers::take_relay(Rank from, const link::Access& packet) {
   const auto arrival = static_cast<std::uint32_t>(packet.number);
-  if (packet.head.data_bytes != sizeof(ChannelHandle) ||
+  if (packet.number != arrival || packet.head.data_bytes != sizeof(ChannelHandle) ||
       packet.head.bytes != sizeof packet + sizeof(ChannelHandle) || find(arrival) == nullptr) {
     return false;
   }
@@ -201,7 +228,10 @@ bool ChannelReceivers::has_work() noexcept {
 bool ChannelReceivers::take_piece(const link::Access& packet) {
   const auto arrival = static_cast<std::uint32_t>(packet.number);
   const std::uint64_t bytes = packet.head.data_bytes;
-  if (packet.head.bytes != sizeof packet + link::rounded(packet.head.data_bytes)) return false;
+  if (packet.number != arrival ||
+      packet.head.bytes != sizeof packet + link::rounded(packet.head.data_bytes)) {
+    return false;
+  }
   End* const end = find(arrival);
   if (end == nullptr) {
     if (packet.offset == 0) arrived(arrival);  // poll() finds that it is stale, once

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,14 @@ class Bundle;
 class ChannelReceivers {
  public:
   explicit ChannelReceivers(Bundle& bundle);
+  ~ChannelReceivers();
+  ChannelReceivers(const ChannelReceivers&) = delete;
+  ChannelReceivers& operator=(const ChannelReceivers&) = delete;
 
   // Gives `end` a number. Throws Error when there is none left.
   void open(detail::ReceiveEnd& end);
-  void close(const detail::ReceiveEnd& end) noexcept;
+  // Also by its own callback: then the end lives until that has returned.
+  void close(std::unique_ptr<detail::ReceiveEnd> end) noexcept;
   void mark(detail::ReceiveEnd& end, const char* call);
   void arm(detail::ReceiveEnd& end, const char* call);
 
@@ -61,6 +66,7 @@ class ChannelReceivers {
 
   End* find(std::uint32_t arrival) noexcept;
   std::uint16_t take_number();
+  std::uint64_t renew_word(const End& end);
   void publish(const End& end) noexcept;
   void say(const End& end, detail::State state) noexcept;
   void arrive(shmem::Arrival arrival);
@@ -77,10 +83,13 @@ class ChannelReceivers {
   // Owned by the bundle's thread.
   shmem::Arrivals arrivals_;
   std::vector<End*> ends_;                 // by number; nullptr: free
+  std::vector<std::uint64_t> words_;       // by number: of the last channel that had it; 0: none
   std::deque<std::uint16_t> free_;         // numbers, the longest unused first
   std::vector<std::uint32_t> by_network_;  // arrivals that poll() has not seen
   std::vector<std::uint32_t> due_;         // channels to be called back, as arrivals
   std::vector<Order> orders_;
+  const End* calling_ = nullptr;  // whose callback is running
+  std::unique_ptr<End> closed_;   // that one, if it has been closed meanwhile
   ChannelStats stats_;
 };
 

@@ -16,24 +16,10 @@ constexpr std::size_t kSmall = 1024;  // bytes
 
 void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
 
-shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
-  // pairs with: ChannelReceivers::say()
-  return shmem::Arrival::of(word.load(std::memory_order_acquire));
-}
-
-bool is(const shmem::Arrival& state, detail::State what) noexcept {
-  return state.number == static_cast<std::uint16_t>(what);
-}
-
-// The channel of that generation has been closed.
-bool stale(const shmem::Arrival& state, std::uint16_t generation) noexcept {
-  return is(state, detail::State::kClosed) || state.generation != generation;
-}
-
 }  // namespace
 
 ChannelSenders::ChannelSenders(Bundle& bundle)
-    : bundle_(bundle), router_(bundle.router()), seats_(router_.size()) {}
+    : bundle_(bundle), router_(bundle.router()), seats_(router_.channel_seats()) {}
 
 void ChannelSenders::refuse(const char* call, const ChannelHandle& handle,
                             const std::string& what) const {
@@ -47,7 +33,7 @@ void ChannelSenders::open(End& end) {
                    "this is no handle of a channel; pass all bytes of ReceiveChannel::handle()");
   }
   if (handle.rank >= router_.size() || handle.offset > router_.segment_bytes() ||
-      handle.shape.extent() > router_.segment_bytes() - handle.offset) {
+      !handle.shape.fits(router_.segment_bytes() - handle.offset)) {
     refuse("SendChannel", handle, "the handle is damaged, or of another job");
   }
   end.bytes = handle.shape.bytes();
@@ -59,30 +45,25 @@ void ChannelSenders::open_near(End& end) {
   const ChannelHandle& handle = end.handle;
   const Peer& peer = router_.peer(handle.rank);
   end.state = &peer.header->puts.states[handle.number];
-  if (stale(state_of(*end.state), handle.generation)) {
+  if (detail::is_stale(detail::state_of(*end.state), handle.generation)) {
     refuse("SendChannel", handle, "the receiver has closed it; ask it for a new handle");
   }
-  reclaim();
   try {
-    end.seat = seats_of(handle.rank).take();
+    end.seat = seats_.take(handle.rank);
   } catch (const shmem::Error& error) {
     refuse("SendChannel", handle, error.what());
   }
   end.target = peer.segment + handle.offset;
 }
 
-shmem::ArrivalSeats& ChannelSenders::seats_of(Rank rank) {
-  if (!seats_[rank]) {
-    seats_[rank] = std::make_unique<shmem::ArrivalSeats>(router_.peer(rank).header->puts,
-                                                         router_.arrival_pair(rank));
-  }
-  return *seats_[rank];
-}
-
 void ChannelSenders::close(End& end) {
   if (end.near()) {
-    retired_.push_back(
-        {end.handle.rank, end.seat, {end.handle.number, end.handle.generation, end.told}});
+    const shmem::Arrival last{end.handle.number, end.handle.generation, end.told};
+    if (end.puts == 0) {
+      seats_.give_back(end.handle.rank, end.seat);
+    } else {
+      seats_.retire(end.handle.rank, end.seat, last);
+    }
     end.target = nullptr;
     return;
   }
@@ -91,27 +72,22 @@ void ChannelSenders::close(End& end) {
     refuse("SendChannel::close", end.handle,
            "a put has not left its source yet, and a handler or callback may not wait for that");
   }
-  bundle_.wait_until([&end] { return end.completed == end.puts; });
-}
-
-// Seats whose last word has been seen may say something else.
-void ChannelSenders::reclaim() {
-  std::erase_if(retired_, [this](const Retired& one) {
-    const auto& states = router_.peer(one.rank).header->puts.states;
-    const shmem::Arrival state = state_of(states[one.last.number]);
-    const bool seen = stale(state, one.last.generation) || state.count == one.last.count;
-    if (seen) seats_of(one.rank).give_back(one.seat);
-    return seen;
-  });
+  bundle_.wait_until([&end] { return end.completed == end.puts; }, Wake::kRung,
+                     [&end] {
+                       return Reason{.call = "SendChannel::close",
+                                     .needs = "the end of a put",
+                                     .peer = end.handle.rank};
+                     });
 }
 
 // Of checked builds: what the receiver says of the channel.
 void ChannelSenders::check(const End& end) const {
-  const shmem::Arrival state = state_of(*end.state);
-  if (stale(state, end.handle.generation)) {
+  const shmem::Arrival state = detail::state_of(*end.state);
+  if (detail::is_stale(state, end.handle.generation)) {
     refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
   }
-  if (state.count == end.told && is(state, detail::State::kFree)) return;
+  const auto free = static_cast<std::uint16_t>(detail::State::kFree);
+  if (state.count == end.told && state.number == free) return;
   refuse("put", end.handle,
          state.count == end.told
              ? "the receiver has not called ready() since the last one"
@@ -131,7 +107,7 @@ void ChannelSenders::put(End& end) {
 void ChannelSenders::put_near(End& end, const End::Source& source) {
   // Those of an earlier sender are all told by now, which they need not be when this one opens.
   if (end.puts == 0) [[unlikely]]
-    end.told = state_of(*end.state).count;
+    end.told = detail::state_of(*end.state).count;
   if constexpr (kChecked) check(end);
   if (source.in_one_piece) [[likely]] {
     std::memcpy(end.target, source.first, end.bytes);
@@ -153,8 +129,8 @@ bool ChannelSenders::try_start(End& end) {
       bytes <= kSmall && link.prefers_packets() && link.gathers(end.handle.rank);
   const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !in_company;
   if (!in_one_write) return try_send_pieces(end, source);
-  if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes},
-                    detail::arrival_of(end.handle), end)) {
+  if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes}, end.handle.word,
+                    end)) {
     return false;
   }
   ++end.started;

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "am/channel_ends.h"
+#include "am/channel_seats.h"
 #include "am/router.h"
-#include "shmem/arrivals.h"
 
 namespace am {
 
@@ -25,22 +24,16 @@ class ChannelSenders {
   void put(detail::SendEnd& end);
 
   // Starts what found no room; returns how much.
-  int poll() { return waiting_.empty() ? 0 : resume(); }
+  int poll() {
+    seats_.poll();
+    return waiting_.empty() ? 0 : resume();
+  }
   bool has_work() const noexcept { return !waiting_.empty(); }
 
  private:
   using End = detail::SendEnd;
 
-  // A seat that was given up; the receiver may not have seen its last word.
-  struct Retired {
-    Rank rank;
-    shmem::ArrivalSeat seat;
-    shmem::Arrival last;
-  };
-
   void open_near(End& end);
-  shmem::ArrivalSeats& seats_of(Rank rank);
-  void reclaim();
   void check(const End& end) const;
   void put_near(End& end, const End::Source& source);
   bool try_start(End& end);
@@ -53,9 +46,8 @@ class ChannelSenders {
   // Constant after construction.
   Bundle& bundle_;
   Router& router_;
+  ChannelSeats& seats_;
   // Owned by the bundle's thread.
-  std::vector<std::unique_ptr<shmem::ArrivalSeats>> seats_;  // by rank
-  std::vector<Retired> retired_;
   std::vector<End*> waiting_;  // oldest first
 };
 

@@ -1,60 +1,16 @@
-// From a packet to its handler, or back to its sender: the receiving half of am::Endpoint.
+#include "am/dispatch.h"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
+#include <string>
 
-#include "am/bounce.h"
 #include "am/caller.h"
-#include "am/endpoint.h"
 
 namespace am {
-
-// What the mailbox hands its messages to.
-class Endpoint::Dispatch {
- public:
-  explicit Dispatch(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
-
-  shmem::Doorbell& opened(std::uint32_t inbox, std::span<const std::byte> caller);
-  void closed(std::uint32_t inbox);
-  template <shmem::Lane kLane>
-  shmem::Mark request(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark);
-  template <shmem::Lane kLane>
-  void one_way(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark);
-
- private:
-  // The unusual ends of a message, out of the way of the usual one.
-  [[gnu::cold]] shmem::Mark refuse(const Delivery& delivery, Status why);
-  [[gnu::cold]] void refuse_one_way(std::uint32_t inbox, Kind kind, packet::MarkFields fields,
-                                    const Delivery& delivery, Status why);
-  [[gnu::cold]] void returned(Kind kind, packet::MarkFields fields, const Delivery& delivery);
-
-  Endpoint& endpoint_;
-};
-
-// Replies to one translation's requests.
-class Endpoint::ReplyDispatch {
- public:
-  ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept
-      : endpoint_(endpoint), from_(endpoint.translations_[to].near->peer), to_(to) {}
-  template <shmem::Lane kLane>
-  void reply(const shmem::Room& room, shmem::Mark mark);
-
- private:
-  template <Kind kKind>
-  void deliver(const shmem::Room& room, packet::MarkFields fields);
-  [[gnu::cold]] void refuse(Kind kind, packet::MarkFields fields, const Delivery& delivery,
-                            Status why);
-  [[gnu::cold]] void returned(Kind kind, const shmem::Room& room);
-
-  Endpoint& endpoint_;
-  const Correspondent& from_;
-  const std::uint32_t to_;
-};
-
 namespace {
 
-// Finds the payload of a medium or long message as its handler shall see it, a long one in
-// `segment`.
+// Finds the payload of a medium or long message as its handler shall see it, a long one in this
+// process's `segment`.
 template <Kind kKind>
 inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span<std::byte> segment,
                            std::span<std::byte>& payload) {
@@ -64,53 +20,54 @@ inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span
   } else {
     const packet::Placement place = packet::placement(half);
     const Extent extent{0, segment.size()};
-    if (!place.written || !extent.holds(place.offset, place.bytes)) [[unlikely]] {
-      return place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
-    }
+    if (!extent.holds(place.offset, place.bytes)) [[unlikely]]  // damaged
+      return Status::kBadLength;
     payload = segment.subspan(place.offset, place.bytes);
     return Status::kDelivered;
   }
 }
 
+// Why the message in `half` shall not be delivered, whatever it is. `tag_admits` it, or not: a long
+// one has been judged by who sent it.
+template <Kind kKind>
+inline Status refusal(const shmem::Half& half, bool tag_admits) noexcept {
+  if constexpr (kKind == Kind::kLong) {
+    const packet::Placement place = packet::placement(half);
+    if (place.written) [[likely]]
+      return Status::kDelivered;
+    return place.status == 0 ? Status::kBadLength : static_cast<Status>(place.status);
+  } else {
+    return tag_admits ? Status::kDelivered : Status::kBadTag;
+  }
+}
+
+}  // namespace
+
 // Calls the handler and counts it, if the message is what it takes; else says why not.
 template <Kind kKind>
-[[gnu::always_inline]] inline Status try_invoke(const HandlerEntry& entry, Shape shape,
-                                                Delivery& delivery, const shmem::Half& half,
-                                                std::byte* medium, std::uint64_t& count) {
-  if (entry.shape != shape) [[unlikely]] {
-    return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+[[gnu::always_inline]] inline Status Endpoint::try_invoke(HandlerIndex handler, Shape shape,
+                                                          Delivery& delivery,
+                                                          const shmem::Half& half,
+                                                          std::byte* medium, std::uint64_t& count) {
+  const HandlerEntry* entry = &handlers_[handler];
+  if (entry->shape != shape) [[unlikely]] {
+    if constexpr (kKind == Kind::kLong) entry = &admitted_entry(handler, shape);
+    if (entry->shape != shape) {
+      return entry->invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+    }
   }
   if constexpr (kKind != Kind::kShort) {
-    const Status status =
-        find_payload<kKind>(half, medium, delivery.endpoint.segment(), delivery.payload);
+    const Router& router = bundle_->router();
+    const Status status = find_payload<kKind>(
+        half, medium, {router.segment(), router.segment_bytes()}, delivery.payload);
     if (status != Status::kDelivered) [[unlikely]]
       return status;
   }
   ++count;
-  entry.invoke(delivery);
+  delivery.endpoint.bundle().activity().enter_handler(entry->invoke, delivery.from.name.rank);
+  entry->invoke(delivery);
   return Status::kDelivered;
 }
-
-// A message as it comes back to its sender. What it says of its own size is not to be trusted.
-Returned describe(const shmem::Half& half, std::byte* extension, const std::byte* payload,
-                  Kind kind, packet::MarkFields fields) {
-  Returned returned{};
-  returned.kind = kind;
-  returned.handler = fields.handler;
-  returned.arguments = {
-      packet::arguments(const_cast<shmem::Half&>(half), extension, kind, fields.words),
-      std::min(fields.words * packet::kWord, kMaxArgumentBytes)};
-  if (kind == Kind::kMedium) {
-    returned.payload = {payload, std::min<std::uint64_t>(packet::medium_bytes(half), max_medium())};
-  }
-  if (kind == Kind::kLong) {
-    returned.segment_offset = packet::placement(half).offset;
-    returned.segment_bytes = packet::placement(half).bytes;
-  }
-  return returned;
-}
-
-}  // namespace
 
 shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
                                             std::span<const std::byte> caller) {
@@ -123,18 +80,12 @@ shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
   }
   const Peer& peer = router.peer(record.name.rank);
   Correspondent& from = endpoint_.correspondents_[inbox];
-  from = {record.name, record.tag, false, &record.extent, peer.segment};
-  from.admitted = endpoint_.admits(record.tag);
+  from = {record.name,       record.tag,   endpoint_.admits(record.tag),
+          &record.admission, peer.segment, {}};
   return peer.header->bell;
 }
 
-void Endpoint::Dispatch::closed(std::uint32_t inbox) {
-  endpoint_.correspondents_[inbox] = {};
-  if (inbox >= endpoint_.ways_back_.size() || !endpoint_.ways_back_[inbox]) return;
-  const shmem::Outbox* const way_back = endpoint_.ways_back_[inbox].get();
-  std::erase_if(endpoint_.bounces_, [&](const Bounce& bounce) { return bounce.to == way_back; });
-  endpoint_.ways_back_[inbox].reset();
-}
+void Endpoint::Dispatch::closed(std::uint32_t inbox) { endpoint_.correspondents_[inbox] = {}; }
 
 template <shmem::Lane kLane>
 [[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::request(std::uint32_t inbox,
@@ -143,7 +94,6 @@ template <shmem::Lane kLane>
   constexpr Kind kKind = packet::kind_of(kLane);
   const packet::MarkFields fields = packet::fields_of(mark);
   const Correspondent& from = endpoint_.correspondents_[inbox];
-  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   shmem::Half& half = room.slot->request;
   Delivery delivery{endpoint_,
                     from,
@@ -152,128 +102,122 @@ template <shmem::Lane kLane>
                     {}};
   if (fields.form != 0) [[unlikely]]
     return shmem::Mailbox::kNoReply;  // a farewell
-  if (!from.admitted) [[unlikely]]
-    return refuse(delivery, Status::kBadTag);
-  const Status status =
-      try_invoke<kKind>(entry, make_shape(Role::kRequest, kKind, fields.words), delivery, half,
-                        room.request_payload, endpoint_.stats_[kKind].requests_received);
+  Status status = refusal<kKind>(half, from.admitted);
+  if (status == Status::kDelivered) [[likely]] {
+    status = endpoint_.try_invoke<kKind>(
+        fields.handler, make_shape(Role::kRequest, kKind, fields.words), delivery, half,
+        room.request_payload, endpoint_.stats_[kKind].requests_received);
+  }
   return status == Status::kDelivered ? delivery.reply : refuse(delivery, status);
 }
 
-shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
-  ++endpoint_.stats_.returned_by_us;
-  std::memcpy(delivery.room.slot->reply.bytes, &why, sizeof why);
-  return packet::make_mark(0, 0, static_cast<unsigned>(packet::Form::kReturned));
-}
-
 template <shmem::Lane kLane>
-[[gnu::always_inline]] inline void Endpoint::Dispatch::one_way(std::uint32_t inbox,
-                                                               const shmem::Room& room,
-                                                               shmem::Mark mark) {
+[[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::one_way(std::uint32_t inbox,
+                                                                      const shmem::Room& room,
+                                                                      shmem::Mark mark) {
   constexpr Kind kKind = packet::kind_of(kLane);
   const packet::MarkFields fields = packet::fields_of(mark);
   const Correspondent& from = endpoint_.correspondents_[inbox];
-  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   shmem::Half& half = room.slot->request;
   Delivery delivery{endpoint_,
                     from,
                     room,
                     packet::arguments(half, room.extension->request, kKind, fields.words),
                     {}};
-  if (fields.form != 0) [[unlikely]]
-    return returned(kKind, fields, delivery);
-  Status status = Status::kBadTag;
-  if (from.admitted) [[likely]] {
-    status =
-        try_invoke<kKind>(entry, make_shape(Role::kOneWay, kKind, fields.words), delivery, half,
-                          room.request_payload, endpoint_.stats_[kKind].one_way_received);
+  if (fields.form != 0) [[unlikely]] {
+    rejected_reply(from, room, fields);
+    return shmem::Mailbox::kNoReply;
   }
-  if (status != Status::kDelivered) [[unlikely]] {
-    refuse_one_way(inbox, kKind, fields, delivery, status);
+  Status status = refusal<kKind>(half, from.admitted);
+  if (status == Status::kDelivered) [[likely]] {
+    status = endpoint_.try_invoke<kKind>(
+        fields.handler, make_shape(Role::kOneWay, kKind, fields.words), delivery, half,
+        room.request_payload, endpoint_.stats_[kKind].one_way_received);
   }
-}
-
-void Endpoint::Dispatch::refuse_one_way(std::uint32_t inbox, Kind kind, packet::MarkFields fields,
-                                        const Delivery& delivery, Status why) {
-  endpoint_.bounces_
-      .emplace_back(endpoint_.way_back(inbox), kind, fields, packet::Form::kReturned, why)
-      .copy(delivery.room.slot->request, delivery.arguments, delivery.room.request_payload);
-}
-
-// One of our own one-way requests or replies has come back.
-void Endpoint::Dispatch::returned(Kind kind, packet::MarkFields fields, const Delivery& delivery) {
-  const shmem::Room& room = delivery.room;
-  Returned message =
-      describe(room.slot->request, room.extension->request, room.request_payload, kind, fields);
-  std::memcpy(&message.status, room.extension->reply, sizeof message.status);
-  message.opcode = fields.form == static_cast<unsigned>(packet::Form::kReturned) ? Opcode::kOneWay
-                                                                                 : Opcode::kReply;
-  message.destination = delivery.from.name.rank;
-  endpoint_.deliver_returned(message);
+  return status == Status::kDelivered ? shmem::Mailbox::kNoReply : refuse(delivery, status);
 }
 
 template <shmem::Lane kLane>
 [[gnu::always_inline]] inline void Endpoint::ReplyDispatch::reply(const shmem::Room& room,
                                                                   shmem::Mark mark) {
   const packet::MarkFields fields = packet::fields_of(mark);
+  const bool tag_admits = settle<kLane>(room);
   if (fields.handler == 0) [[unlikely]] {
-    if (fields.form == static_cast<unsigned>(packet::Form::kReturned)) {
-      returned(packet::kind_of(kLane), room);
-    }
-    return;  // else an empty reply
+    if (fields.form != static_cast<unsigned>(packet::Form::kReturned)) return;  // an empty reply
+    return take_back(packet::kind_of(kLane), room, Opcode::kRequest);
   }
   switch (static_cast<Kind>(fields.form)) {
-    case Kind::kShort: return deliver<Kind::kShort>(room, fields);
-    case Kind::kMedium: return deliver<Kind::kMedium>(room, fields);
-    default: return deliver<Kind::kLong>(room, fields);
+    case Kind::kShort: return deliver<kLane, Kind::kShort>(room, fields, tag_admits);
+    case Kind::kMedium: return deliver<kLane, Kind::kMedium>(room, fields, tag_admits);
+    default: return deliver<kLane, Kind::kLong>(room, fields, tag_admits);
   }
 }
 
-template <Kind kKind>
-inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::MarkFields fields) {
+template <shmem::Lane kLane, Kind kKind>
+inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::MarkFields fields,
+                                             bool tag_admits) {
   shmem::Half& half = room.slot->reply;
-  const HandlerEntry& entry = endpoint_.handlers_[fields.handler];
   Delivery delivery{endpoint_,
-                    from_,
+                    near_.peer,
                     room,
                     packet::arguments(half, room.extension->reply, kKind, fields.words),
                     {}};
-  const Status status =
-      try_invoke<kKind>(entry, make_shape(Role::kReply, kKind, fields.words), delivery, half,
-                        room.reply_payload, endpoint_.stats_[kKind].replies_received);
+  Status status = refusal<kKind>(half, tag_admits);
+  if (status == Status::kDelivered) [[likely]] {
+    status = endpoint_.try_invoke<kKind>(
+        fields.handler, make_shape(Role::kReply, kKind, fields.words), delivery, half,
+        room.reply_payload, endpoint_.stats_[kKind].replies_received);
+  }
   if (status != Status::kDelivered) [[unlikely]]
-    refuse(kKind, fields, delivery, status);
+    reject(kLane, kKind, fields, room, status);
 }
 
-void Endpoint::ReplyDispatch::refuse(Kind kind, packet::MarkFields fields, const Delivery& delivery,
-                                     Status why) {
-  endpoint_.bounces_
-      .emplace_back(*endpoint_.boxes_[to_], kind, fields, packet::Form::kRejectedReply, why)
-      .copy(delivery.room.slot->reply, delivery.arguments, delivery.room.reply_payload);
+// After an alert: finds endpoints of our translations that have ended, and what has come back.
+int Endpoint::attend() {
+  int count = 0;
+  const std::uint64_t alerts = bell_.alerts();
+  if (alerts != alerts_scanned_) {
+    find_gone();
+    for (std::size_t i = 0; i < connected_.size(); ++i) {
+      const std::uint32_t to = connected_[i];
+      count += boxes_[to]->take_returned(ReplyDispatch(*this, to));
+    }
+    alerts_scanned_ = alerts;
+  }
+  for (std::size_t i = 0; i < gone_.size(); ++i) {
+    const std::uint32_t to = gone_[i];
+    if (boxes_[to]->in_flight() != 0) count += boxes_[to]->abandon(ReplyDispatch(*this, to));
+  }
+  alerts_seen_ = gone_.empty() ? alerts : kNoAlert;
+  return count;
 }
 
-// A request that was answered with "could not be delivered": its own half of the slot still holds
-// it.
-void Endpoint::ReplyDispatch::returned(Kind kind, const shmem::Room& room) {
-  const shmem::Half& sent = room.slot->request;
-  const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
-  Returned message = describe(sent, room.extension->request, room.request_payload, kind,
-                              packet::fields_of(shmem::mark_of(head)));
-  std::memcpy(&message.status, room.slot->reply.bytes, sizeof message.status);
-  message.opcode = Opcode::kRequest;
-  message.destination = from_.name.rank;
-  endpoint_.deliver_returned(message);
+void Endpoint::find_gone() noexcept {
+  gone_.clear();
+  std::ranges::copy_if(connected_, std::back_inserter(gone_),
+                       [this](std::uint32_t to) { return boxes_[to]->gone(); });
+}
+
+void Endpoint::drop_awaiting(std::size_t i) noexcept {
+  awaiting_[i] = awaiting_.back();
+  awaiting_.pop_back();
 }
 
 int Endpoint::poll() {
   int count = 0;
+  if (bell_.alerts() != alerts_seen_) [[unlikely]]
+    count += attend();
   for (std::size_t i = 0; i < awaiting_.size();) {
     const std::uint32_t to = awaiting_[i];
     shmem::Outbox& box = *boxes_[to];
-    count += box.reap(ReplyDispatch(*this, to));
+    try {
+      count += box.reap(ReplyDispatch(*this, to));
+    } catch (...) {
+      if (box.awaited() == 0) drop_awaiting(i);
+      throw;
+    }
     if (box.awaited() == 0) {
-      awaiting_[i] = awaiting_.back();
-      awaiting_.pop_back();
+      drop_awaiting(i);
     } else {
       ++i;
     }
@@ -285,18 +229,33 @@ int Endpoint::poll() {
     return count;
   }
   requests_next_ = false;
-  count += mailbox_.poll(Dispatch(*this));
-  if (!bounces_.empty()) [[unlikely]]
-    flush_bounces();
-  return count;
+  return count + mailbox_.poll(Dispatch(*this));
+}
+
+// Whether attend() would find something.
+bool Endpoint::has_returned() noexcept {
+  const std::uint64_t alerts = bell_.alerts();
+  if (alerts != alerts_scanned_) {
+    find_gone();
+    if (std::ranges::any_of(connected_,
+                            [this](std::uint32_t to) { return boxes_[to]->has_returned(); })) {
+      return true;
+    }
+    alerts_scanned_ = alerts;
+    alerts_seen_ = gone_.empty() ? alerts : kNoAlert;
+  }
+  return std::ranges::any_of(gone_,
+                             [this](std::uint32_t to) { return boxes_[to]->in_flight() != 0; });
 }
 
 bool Endpoint::has_message() noexcept {
   for (const std::uint32_t to : awaiting_) {
     if (boxes_[to]->has_reply()) return true;
   }
-  if (!bounces_.empty() && bounces_.front().can_send()) return true;
+  if (bell_.alerts() != alerts_seen_ && has_returned()) return true;
   return mailbox_.has_message();
 }
+
+void Endpoint::close_mailbox() { mailbox_.close(Dispatch(*this)); }
 
 }  // namespace am

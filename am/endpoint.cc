@@ -1,9 +1,9 @@
 #include "am/endpoint.h"
 
 #include <algorithm>
-#include <cstring>
+#include <string>
+#include <utility>
 
-#include "am/bounce.h"
 #include "am/caller.h"
 #include "am/far.h"
 #include "shmem/error.h"
@@ -11,7 +11,7 @@
 namespace am {
 namespace {
 
-constexpr std::uint32_t kMaxTranslations = 1 << 16;  // on one node
+constexpr std::uint32_t kMaxTranslations = link::kMaxIndices;
 
 std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   // Four endpoints a process may map this one before anybody has to think about it.
@@ -19,33 +19,102 @@ std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   return std::min(count, shmem::kMaxInboxes);
 }
 
-}  // namespace
-
-Endpoint::Endpoint(Bundle& bundle, const Options& options)
-    : bundle_(&bundle),
-      extent_{0, bundle.router().segment_bytes()},
-      mailbox_(inbox_count(options.inboxes, bundle.router().options().near),
-               bundle.router().fence()),
-      boxes_(options.translations, nullptr),
-      translations_(options.translations),
-      correspondents_(inbox_count(options.inboxes, bundle.router().options().near)) {
+// Before anything is allocated for them.
+Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
   if (options.translations == 0 || options.translations > kMaxTranslations) {
     bundle.refuse("Endpoint", std::to_string(options.translations) +
                                   " translations asked for; 1 to " +
                                   std::to_string(kMaxTranslations) + " are possible");
   }
+  return bundle;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(Bundle& bundle, const Options& options)
+    : bell_(bundle.router().self().header->bell),
+      bundle_(&checked(bundle, options)),
+      extent_{0, bundle.router().segment_bytes()},
+      mailbox_(inbox_count(options.inboxes, bundle.router().options().near),
+               bundle.router().fence()),
+      boxes_(options.translations, nullptr),
+      alerts_scanned_(bell_.alerts()),
+      alerts_seen_(alerts_scanned_),
+      translations_(options.translations),
+      correspondents_(inbox_count(options.inboxes, bundle.router().options().near)) {
   name_ = {bundle.router().rank(), bundle.router().next_serial(), mailbox_.address()};
   set_segment({bundle.router().segment(), bundle.router().segment_bytes()});
   if (Port* const port = bundle.router().port()) far_ = std::make_unique<Far>(*this, *port);
   bundle.endpoints_.push_back(this);
 }
 
-Endpoint::~Endpoint() { bundle_->leave(*this); }
+Endpoint::~Endpoint() {
+  bundle_->leave(*this);
+  bundle_->router().retire(stats_.messages());
+  publish([](PublishedAdmission& admission) { admission.set_gone(); });
+  for (const std::uint32_t to : connected_) boxes_[to]->close();
+  close_mailbox();
+}
 
-void Endpoint::set_tag(Tag tag) noexcept {
-  tag_ = tag;
+template <class Change>
+void Endpoint::publish(Change&& change) noexcept {
+  change(admission());
+  for (const std::uint32_t to : connected_) change(admission_at(to));
+}
+
+PublishedAdmission& Endpoint::admission_at(std::uint32_t to) noexcept {
+  return reinterpret_cast<Caller*>(boxes_[to]->caller())->admission;
+}
+
+void Endpoint::set_tag(Tag tag) {
+  if (tag == tag_) return;
+  if (far_ && !far_->change_tag(tag)) {
+    bundle_->refuse("Endpoint::set_tag",
+                    "replies to requests that were made under 65535 other tags are still to come; "
+                    "poll until some have");
+  }
+  const Tag former = std::exchange(tag_, tag);
   for (Correspondent& from : correspondents_) from.admitted = admits(from.tag);
-  if (far_) far_->set_tag();
+  admission().set_tag(tag);
+  for (const std::uint32_t to : connected_) retag(to, former);
+  if (far_) far_->tag_changed();
+}
+
+// Remembers with which tag the requests were made whose replies are to come.
+void Endpoint::retag(std::uint32_t to, Tag former) {
+  Near& near = *translations_[to].near;
+  Near::Former now{former, {}};
+  std::uint64_t any = 0;
+  for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane) {
+    now.slots[lane] = near.box->awaited_slots(lane);
+    for (const Near::Former& earlier : near.retagged) now.slots[lane] &= ~earlier.slots[lane];
+    any |= now.slots[lane];
+  }
+  if (any != 0 && former != kTagNone) near.retagged.push_back(now);
+  publish_retagged(to);
+}
+
+void Endpoint::publish_retagged(std::uint32_t to) {
+  std::uint64_t refused[shmem::kLanes] = {};
+  for (const Near::Former& former : translations_[to].near->retagged) {
+    if (admits(former.tag)) continue;
+    for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane) refused[lane] |= former.slots[lane];
+  }
+  admission_at(to).set_retagged(refused);
+}
+
+// The request in that slot has been answered. Whether its reply may be delivered.
+bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot) {
+  Near& near = *translations_[to].near;
+  const std::uint64_t bit = std::uint64_t{1} << slot;
+  const auto former = std::ranges::find_if(
+      near.retagged, [&](const Near::Former& one) { return (one.slots[lane] & bit) != 0; });
+  if (former == near.retagged.end()) return true;
+  const bool admitted = admits(former->tag);
+  former->slots[lane] &= ~bit;
+  if ((former->slots[0] | former->slots[1] | former->slots[2]) == 0) near.retagged.erase(former);
+  publish_retagged(to);
+  return admitted;
 }
 
 std::uint32_t Endpoint::translations() const noexcept {
@@ -104,12 +173,16 @@ Tag Endpoint::translation_tag(std::uint32_t index) const {
   return translations_[index].tag;
 }
 
-std::unique_ptr<shmem::Outbox> Endpoint::open_outbox(const Name& name, Tag tag) {
-  Caller caller{name_, tag, {}};
-  caller.extent.publish(extent_);
+std::unique_ptr<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
+  const Caller caller{name_, to.tag, admission()};
   const Router& router = bundle_->router();
-  return std::make_unique<shmem::Outbox>(name.mailbox, std::as_bytes(std::span(&caller, 1)),
-                                         router.peer(name.rank).header->bell, router.fence());
+  shmem::Doorbell& bell = router.peer(to.name.rank).header->bell;
+  try {
+    return shmem::Outbox::try_open(to.name.mailbox, std::as_bytes(std::span(&caller, 1)), bell,
+                                   router.fence());
+  } catch (const shmem::Gone&) {
+    return shmem::Outbox::to_nobody(bell, router.fence());
+  }
 }
 
 shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
@@ -122,49 +195,46 @@ shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
   if (process.segment == nullptr) return nullptr;
   auto near = std::make_unique<Near>();
   try {
-    near->box = open_outbox(entry.name, entry.tag);
+    near->box = try_open_outbox(entry);
   } catch (const shmem::Error& error) {
     bundle_->refuse(call, "no way to the endpoint of rank " + std::to_string(entry.name.rank) +
                               " at translation " + std::to_string(to) + ": " + error.what());
   }
-  near->peer = {entry.name, entry.tag, true, nullptr, process.segment};
+  if (!near->box) return nullptr;
+  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}};
+  connected_.push_back(to);
+  // It may have been closed before it knew of us: then nobody has raised an alert.
+  if (near->box->gone()) {
+    gone_.push_back(to);
+    alerts_seen_ = kNoAlert;
+  }
   boxes_[to] = near->box.get();
   entry.near = std::move(near);
   return boxes_[to];
 }
 
-void Endpoint::unmap(std::uint32_t index) {
+void Endpoint::unmap(To to) {
+  const std::uint32_t index = to.index;
   if (bundle_->handling()) bundle_->refuse("Endpoint::unmap", "a handler may not unmap");
   if (!translation(index, "Endpoint::unmap").used) {
     bundle_->refuse("Endpoint::unmap", "translation " + std::to_string(index) + " is not mapped");
   }
-  if (boxes_[index] != nullptr) {
-    say_farewell(index);
-    boxes_[index]->close();
-    boxes_[index] = nullptr;
+  if (shmem::Outbox* const box = boxes_[index]) {
+    say_farewell(to, "unmap");
+    wait_until(to, "unmap", detail::kAnswer, [&] { return box->awaited() == 0; });
+    disconnect(index);
   }
-  if (far_) far_->close(index);
+  if (far_) far_->close(to);
   translations_[index] = {};
 }
 
-// One last request in each lane that is not empty: its answer says that all before it was read.
-void Endpoint::say_farewell(std::uint32_t to) {
-  shmem::Outbox& box = *boxes_[to];
-  bundle_->wait_until([this] { return bounces_.empty(); });
-  const auto last = [&]<Kind kKind>() {
-    constexpr shmem::Lane kLane = packet::lane_of(kKind);
-    if (box.in_flight<kLane>() == 0) return;
-    shmem::Room room;
-    bundle_->wait_until([&] { return box.try_claim<kLane>(room); });
-    const auto form = static_cast<unsigned>(packet::Form::kFarewell);
-    send<kKind>(to, room, packet::make_mark(0, 0, form), Role::kRequest);
-    --stats_[kKind].requests_sent;  // not the user's, and not counted there
-  };
-  last.template operator()<Kind::kShort>();
-  last.template operator()<Kind::kMedium>();
-  last.template operator()<Kind::kLong>();
-  bundle_->wait_until([&] { return box.awaited() == 0; });
-  std::erase(awaiting_, to);
+// Gives the inbox back, whatever is in flight.
+void Endpoint::disconnect(std::uint32_t index) noexcept {
+  boxes_[index]->close();
+  boxes_[index] = nullptr;
+  std::erase(connected_, index);
+  std::erase(awaiting_, index);
+  std::erase(gone_, index);
 }
 
 HandlerIndex Endpoint::find_handler(const HandlerEntry& entry) const {
@@ -195,7 +265,27 @@ void Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, boo
     bundle_->refuse("Endpoint::set_handler",
                     "index " + std::to_string(at) + " is in use; say `replace` to overwrite it");
   }
-  handlers_[at] = entry;
+  const auto place = static_cast<HandlerIndex>(at);
+  HandlerEntry& now = handlers_[place];
+  if (now.invoke != nullptr && now.shape != entry.shape && kind_of(now.shape) == Kind::kLong) {
+    std::erase_if(replaced_, [&](const Replaced& one) {
+      return one.index == place && one.entry.shape == now.shape;
+    });
+    replaced_.push_back({place, now});
+  }
+  const bool takes_long = kind_of(entry.shape) == Kind::kLong;
+  const bool admits_others = takes_long || kind_of(now.shape) == Kind::kLong;
+  now = entry;
+  has_long_handlers_ |= takes_long;
+  if (far_ && admits_others) far_->announce();
+  publish([&](PublishedAdmission& admission) { admission.set_shape(place, entry.shape); });
+}
+
+const HandlerEntry& Endpoint::admitted_entry(HandlerIndex handler, Shape shape) const noexcept {
+  for (const Replaced& one : replaced_) {
+    if (one.index == handler && one.entry.shape == shape) return one.entry;
+  }
+  return handlers_[handler];
 }
 
 void Endpoint::on_returned(std::function<void(const Returned&)> handler) {
@@ -215,11 +305,8 @@ void Endpoint::set_segment(std::span<std::byte> bytes) {
                         "segment, or enlarge it with SPLITC_SEGMENT");
   }
   extent_ = {offset, bytes.size()};
-  reinterpret_cast<PublishedExtent*>(mailbox_.owner_page())->publish(extent_);
-  for (shmem::Outbox* box : boxes_) {
-    if (box != nullptr) reinterpret_cast<Caller*>(box->caller())->extent.publish(extent_);
-  }
-  if (far_) far_->set_extent();
+  publish([this](PublishedAdmission& admission) { admission.set_extent(extent_); });
+  if (far_) far_->announce();
 }
 
 std::span<std::byte> Endpoint::segment() const noexcept {

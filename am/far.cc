@@ -1,39 +1,70 @@
 #include "am/far.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace am {
+
+using link::MessagePacket;
 
 Endpoint::Far::Far(Endpoint& endpoint, Port& port)
     : endpoint_(endpoint), port_(port), outgoing_(endpoint.translations()) {
   port_.attach(endpoint, endpoint.name().serial);
 }
 
-Endpoint::Far::~Far() { port_.detach(endpoint_.name().serial); }
+// Leaves those it sends to and those who send to it, without waiting.
+Endpoint::Far::~Far() {
+  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
+    if (!outgoing_[index]) continue;
+    const Outgoing& out = *outgoing_[index];
+    port_.arrived(out.awaited);
+    const bool asks = !out.all_read();
+    port_.leave_flushes(out.flushes + (asks ? 1 : 0));
+    if (asks) port_.send_last(out.rank, head_to(out, index, link::Type::kFlush));
+    port_.send_last(out.rank, head_to(out, index, link::Type::kGoodbye));
+  }
+  for (auto& [key, from] : incoming_) {
+    MessagePacket packet = head_to(*from, link::Type::kGone);
+    packet.credits = take_credits(*from);
+    port_.send_last(from->rank, packet);
+  }
+  port_.detach(endpoint_.name().serial);
+}
+
+void Endpoint::Far::await(Outgoing& from) noexcept {
+  ++from.awaited;
+  port_.await();
+}
+
+void Endpoint::Far::arrived(Outgoing& from) noexcept {
+  --from.awaited;
+  port_.arrived();
+}
 
 Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
   if (outgoing_[to]) [[likely]]
     return *outgoing_[to];
   const Translation& entry = endpoint_.translations_[to];
-  outgoing_[to] =
-      std::make_unique<Outgoing>(Outgoing{entry.name.rank, entry.name.serial, {}, {}, false, {}});
+  outgoing_[to] = std::make_unique<Outgoing>();
   Outgoing& made = *outgoing_[to];
-  made.peer = {entry.name, entry.tag, true, nullptr, nullptr};
-  introduce(made.rank, head_to(made, to, link::Type::kHello), entry.tag);
-  port_.await();  // its answer
+  made.rank = entry.name.rank;
+  made.serial = entry.name.serial;
+  made.peer = {entry.name, entry.tag, true, nullptr, nullptr, {}};
+  introduce(made.rank, head_to(made, to, link::Type::kHello), 0, entry.tag);
+  await(made);  // its answer
   return made;
 }
 
 Endpoint::Far::Outgoing* Endpoint::Far::find_outgoing(Rank from,
-                                                      const link::MessagePacket& message) noexcept {
+                                                      const MessagePacket& message) noexcept {
   if (message.index >= outgoing_.size() || !outgoing_[message.index]) return nullptr;
   Outgoing& found = *outgoing_[message.index];
   return found.rank == from && found.serial == message.from ? &found : nullptr;
 }
 
 Endpoint::Far::Incoming* Endpoint::Far::find_incoming(Rank from,
-                                                      const link::MessagePacket& message) noexcept {
-  const std::uint64_t wanted = key(from, message.from, message.index);
+                                                      const MessagePacket& message) noexcept {
+  const Key wanted{from, message.from, message.index};
   if (last_incoming_ != nullptr && last_key_ == wanted) return last_incoming_;
   const auto found = incoming_.find(wanted);
   if (found == incoming_.end()) return nullptr;
@@ -45,43 +76,40 @@ std::uint32_t Endpoint::Far::in_flight(std::uint32_t to, Kind kind) const noexce
   return outgoing_[to] ? outgoing_[to]->in_flight[static_cast<int>(kind)] : 0;
 }
 
-void Endpoint::Far::close(std::uint32_t index) {
-  if (!outgoing_[index]) return;
-  Outgoing& out = *outgoing_[index];
-  Bundle& bundle = endpoint_.bundle();
-  // The answer to the introduction is awaited too, so that it does not meet the next one's.
-  bundle.wait_until([&] { return out.extent && !port_.transfers().owes(out.rank); });
-  const auto send = [&](link::Type type) {
-    link::MessagePacket packet = head_to(out, index, type);
-    packet.head.bytes = sizeof packet;
-    port_.link().send(out.rank, std::as_bytes(std::span(&packet, 1)));
-  };
-  const auto all_read = [&] {
-    return std::ranges::all_of(out.in_flight, [](std::uint32_t n) { return n == 0; });
-  };
-  // Nothing of this translation is on its way any more once the flush has been answered and
-  // everything has been read: what comes next is of the translation that has this index next.
-  send(link::Type::kFlush);
-  port_.await();
-  bundle.wait_until([&] { return out.flushed && all_read(); });
-  port_.arrived();
-  send(link::Type::kGoodbye);
-  outgoing_[index].reset();
-}
-
-void Endpoint::Far::set_tag() noexcept {
+void Endpoint::Far::tag_changed() {
   for (auto& [key, from] : incoming_) from->from.admitted = endpoint_.admits(from->from.tag);
+  announce();
 }
 
-void Endpoint::Far::set_extent() {
+// Without long handlers nothing is admitted, as has been announced, or will be with an answer.
+void Endpoint::Far::announce() {
+  if (!endpoint_.has_long_handlers_) return;
   for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-    if (!outgoing_[index]) continue;
-    const Outgoing& to = *outgoing_[index];
-    introduce(to.rank, head_to(to, index, link::Type::kExtent), endpoint_.tag());
+    if (outgoing_[index]) introduce(*outgoing_[index], index, link::kFromRequester);
   }
-  for (auto& [key, from] : incoming_) {
-    introduce(from->rank, head_to(*from, link::Type::kExtent), endpoint_.tag());
+  for (const auto& [key, from] : incoming_) introduce(*from, 0);
+}
+
+bool Endpoint::Far::Announced::read(const link::Introduction& packet) {
+  const std::uint32_t data_bytes = packet.message.head.data_bytes;
+  if (packet.message.head.bytes != sizeof packet + link::rounded(data_bytes) ||
+      data_bytes % sizeof(std::uint32_t) != 0) {
+    return false;
   }
+  admits = (packet.message.head.detail & link::kAdmits) != 0;
+  extent = {packet.offset, packet.bytes};
+  handlers.resize(data_bytes / sizeof(std::uint32_t));
+  if (data_bytes != 0) std::memcpy(handlers.data(), &packet + 1, data_bytes);
+  return true;
+}
+
+Verdict Endpoint::Far::Announced::judge(const LongRequest& message,
+                                        bool tag_admits) const noexcept {
+  if (!tag_admits) return {Status::kBadTag, 0};
+  const auto handler =
+      std::ranges::find(handlers, message.handler, [](std::uint32_t word) { return word >> 16; });
+  const Shape shape = handler == handlers.end() ? kNoShape : static_cast<Shape>(*handler);
+  return am::judge(message, shape, extent);
 }
 
 }  // namespace am

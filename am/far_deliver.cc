@@ -1,6 +1,8 @@
 // What comes to an endpoint from endpoints of other nodes.
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "am/far.h"
 
@@ -19,6 +21,7 @@ struct Endpoint::Far::Body {
   Kind request = Kind::kShort;  // what a reply answers
   Opcode was = Opcode::kRequest;
   Place place{};
+  bool written = false;  // a long payload, before this packet
   std::span<const std::byte> arguments;
   std::span<const std::byte> payload;
 
@@ -47,6 +50,7 @@ bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
   const auto* at = reinterpret_cast<const std::byte*>(&message + 1);
   if (place_bytes != 0) std::memcpy(&place, at, sizeof place);
   if (link::carries_payload(detail) && place.bytes != message.head.data_bytes) return false;
+  written = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
   arguments = {at + place_bytes, argument_bytes};
   payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
   return true;
@@ -63,6 +67,7 @@ bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
     case Type::kExtent: return deliver_extent(from, message);
     case Type::kReturned: return deliver_returned(from, message);
     case Type::kGoodbye: return deliver_goodbye(from, message);
+    case Type::kGone: return deliver_gone(from, message);
     default: return false;
   }
 }
@@ -83,44 +88,62 @@ bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message
   if (to == nullptr) return false;
   if (message.head.type == Type::kReply) return deliver_reply(*to, message);
   credit(*to, message);
-  if (message.head.detail == link::kFlushed) to->flushed = true;
+  if (message.head.detail != link::kFlushed) return true;
+  if (to->flushes == 0) return false;
+  --to->flushes;
+  arrived(*to);
   return true;
 }
 
 bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
   last_incoming_ = nullptr;
-  return incoming_.erase(key(from, message.from, message.index)) == 1;
+  return incoming_.erase({from, message.from, message.index}) == 1;
+}
+
+bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
+  Outgoing* const to = find_outgoing(from, message);
+  if (to == nullptr || to->gone) return true;  // it has met our good-bye, or says so again
+  to->gone = true;
+  credit(*to, message);
+  if (!to->known) arrived(*to);
+  if (std::exchange(to->asking, false)) arrived(*to);
+  return true;
 }
 
 bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {
-  if (message.head.bytes != sizeof(link::Introduction)) return false;
+  if (message.head.bytes < sizeof(link::Introduction)) return false;
   const auto& hello = reinterpret_cast<const link::Introduction&>(message);
-  auto& made = incoming_[key(from, message.from, message.index)];
+  auto& made = incoming_[{from, message.from, message.index}];
   if (made) return false;
   made = std::make_unique<Incoming>();
   made->rank = from;
   made->serial = message.from;
   made->index = message.index;
-  made->from = {Name{from, message.from, {}}, hello.tag, endpoint_.admits(hello.tag), &made->extent,
-                nullptr};
-  made->extent.publish({hello.offset, hello.bytes});
-  introduce(from, head_to(*made, Type::kExtent), endpoint_.tag());
+  made->from = {
+      Name{from, message.from, {}}, hello.tag, endpoint_.admits(hello.tag), nullptr, nullptr, {}};
+  made->epoch = message.epoch;
+  if (!made->announced.read(hello)) return false;
+  introduce(*made, 0);
   return true;
 }
 
 bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
-  if (message.head.bytes != sizeof(link::Introduction)) return false;
-  const auto& told = reinterpret_cast<const link::Introduction&>(message);
-  if (message.head.detail == link::kFromRequester) {
+  if (message.head.bytes < sizeof(link::Introduction)) return false;
+  const auto& packet = reinterpret_cast<const link::Introduction&>(message);
+  const std::uint8_t detail = message.head.detail;
+  if ((detail & link::kFromRequester) != 0) {
     Incoming* const sender = find_incoming(from, message);
-    if (sender != nullptr) sender->extent.publish({told.offset, told.bytes});
-    return sender != nullptr;
+    if (sender == nullptr || !sender->announced.read(packet)) return false;
+    sender->epoch = message.epoch;
+    if ((detail & link::kAsks) != 0) introduce(*sender, link::kAnswers);
+    return true;
   }
   Outgoing* const to = find_outgoing(from, message);
   if (to == nullptr) return true;  // a change that has met our good-bye
-  if (!to->extent) port_.arrived();
-  to->extent = {told.offset, told.bytes};
-  return true;
+  if (!to->known) arrived(*to);
+  if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) arrived(*to);
+  to->known = Announced{};
+  return to->known->read(packet);
 }
 
 // Puts the payload where the handler shall see it.
@@ -132,12 +155,17 @@ Status Endpoint::Far::place_payload(Delivery& delivery, const MessagePacket& mes
     return Status::kDelivered;
   }
   if (body.kind == Kind::kShort) return Status::kDelivered;
-  const std::span<std::byte> segment = endpoint_.segment();
-  const Extent extent{0, segment.size()};
-  if (!extent.holds(body.place.offset, body.place.bytes)) {
-    return body.place.offset > segment.size() ? Status::kBadSegmentOffset : Status::kBadLength;
+  const Router& router = endpoint_.bundle().router();
+  Extent extent = endpoint_.extent_;
+  if (body.written) {  // and admitted, at the place that it had then
+    if (body.place.base > router.segment_bytes()) return Status::kBadSegmentOffset;
+    extent = {body.place.base, router.segment_bytes() - body.place.base};
   }
-  delivery.payload = segment.subspan(body.place.offset, body.place.bytes);
+  if (!extent.holds(body.place.offset, body.place.bytes)) {
+    return body.place.offset > extent.bytes ? Status::kBadSegmentOffset : Status::kBadLength;
+  }
+  if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
+  delivery.payload = {router.segment() + extent.offset + body.place.offset, body.place.bytes};
   if (link::carries_payload(message.head.detail)) {
     packet::copy_payload(delivery.payload.data(), body.payload);
   }
@@ -145,11 +173,15 @@ Status Endpoint::Far::place_payload(Delivery& delivery, const MessagePacket& mes
 }
 
 Status Endpoint::Far::try_invoke(Delivery& delivery, const MessagePacket& message, const Body& body,
-                                 Role role) {
-  const HandlerEntry& entry = endpoint_.handlers_[message.head.handler];
-  if (!delivery.from.admitted) return Status::kBadTag;
-  if (entry.shape != make_shape(role, body.kind, message.head.words)) {
-    return entry.invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
+                                 Role role, bool tag_admits) {
+  if (!tag_admits && !body.written) return Status::kBadTag;
+  const Shape shape = make_shape(role, body.kind, message.head.words);
+  const HandlerEntry* entry = &endpoint_.handlers_[message.head.handler];
+  if (entry->shape != shape && body.written) {
+    entry = &endpoint_.admitted_entry(message.head.handler, shape);
+  }
+  if (entry->shape != shape) {
+    return entry->invoke == nullptr ? Status::kBadHandler : Status::kBadArguments;
   }
   const Status status = place_payload(delivery, message, body);
   if (status != Status::kDelivered) return status;
@@ -157,7 +189,8 @@ Status Endpoint::Far::try_invoke(Delivery& delivery, const MessagePacket& messag
   ++(role == Role::kRequest  ? count.requests_received
      : role == Role::kOneWay ? count.one_way_received
                              : count.replies_received);
-  entry.invoke(delivery);
+  endpoint_.bundle().activity().enter_handler(entry->invoke, delivery.from.name.rank);
+  entry->invoke(delivery);
   return status;
 }
 
@@ -165,14 +198,16 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   Body body;
   if (!body.read(message)) return false;
   Delivery delivery{endpoint_, from.from, room_, body.arguments.data(), {}};
+  long_reply_.to = &from;
+  long_reply_.epoch = message.epoch;
   const auto finish = [&] {
-    if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply);
+    if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply, message.epoch);
     const int kind = static_cast<int>(body.kind);
     if (++from.unreported[kind] >= shmem::kWindow[kind] / 4) send_credits(from);
   };
   Status status = Status::kDelivered;
   try {
-    status = try_invoke(delivery, message, body, role);
+    status = try_invoke(delivery, message, body, role, from.from.admitted);
   } catch (...) {
     delivery.reply = shmem::Mailbox::kNoReply;
     finish();  // no credit is lost
@@ -188,31 +223,34 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   return true;
 }
 
-// An answer to a request of kind `request` has come.
-void Endpoint::Far::answered(Outgoing& from, Kind request) noexcept {
+bool Endpoint::Far::answered(Outgoing& from, Kind request, TagEpochs::Epoch epoch) {
   std::uint32_t& count = from.in_flight[static_cast<int>(request)];
-  if (count == 0) return;
+  if (count == 0) return false;
   --count;
-  port_.arrived();
+  arrived(from);
+  const std::optional<Tag> former = epochs_.answered(epoch);
+  return former && (epoch == epochs_.current() || endpoint_.admits_reply(*former));
 }
 
 void Endpoint::Far::credit(Outgoing& to, const MessagePacket& message) noexcept {
-  for (int kind = 0; kind < kKinds; ++kind) {
-    to.in_flight[kind] -= std::min<std::uint32_t>(to.in_flight[kind], message.credits[kind]);
+  for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
+    std::uint32_t& count = to.in_flight[static_cast<int>(kind)];
+    count -= std::min(count, link::credits_of(message.credits, kind));
   }
 }
 
 bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
-  answered(from, body.request);
+  const bool tag_admits = answered(from, body.request, message.epoch);
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
   Delivery delivery{endpoint_, from.peer, room_, body.arguments.data(), {}};
-  const Status status = try_invoke(delivery, message, body, Role::kReply);
+  const Status status = try_invoke(delivery, message, body, Role::kReply, tag_admits);
   if (status == Status::kDelivered) return true;
   ++endpoint_.stats_.returned_by_us;
   send_back(port_.link(), from.rank, message, status);
+  port_.flush_returned(from.rank);
   return true;
 }
 
@@ -233,27 +271,52 @@ void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& me
   if (kind == Kind::kLong) head.head.data_bytes = 0;
   head.to = message.from;
   head.from = message.to;
-  std::memset(head.credits, 0, sizeof head.credits);
+  head.credits = 0;
   head.status = static_cast<std::uint8_t>(why);
   std::memcpy(at, &head, sizeof head);
   link.commit(to);
 }
 
 void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePacket& message) {
-  const Type type = message.head.type;
-  if (type != Type::kRequest && type != Type::kOneWay) return;  // nobody waits for the rest
+  const auto answer = [&](Type type, std::uint8_t detail) {
+    MessagePacket packet{};
+    packet.head = link::make_header(type, sizeof packet, 0, detail);
+    packet.to = message.from;
+    packet.from = message.to;
+    packet.index = message.index;
+    link.send(from, std::as_bytes(std::span(&packet, 1)));
+  };
   Body body;
-  if (body.read(message)) send_back(link, from, message, Status::kBadEndpoint);
+  switch (message.head.type) {
+    case Type::kReply:
+      if (message.head.handler == 0) return;  // an empty one
+      [[fallthrough]];
+    case Type::kRequest:
+    case Type::kOneWay:
+      if (body.read(message)) send_back(link, from, message, Status::kBadEndpoint);
+      return;
+    case Type::kHello: return answer(Type::kGone, 0);
+    case Type::kExtent:
+      if ((message.head.detail & link::kAsks) != 0) answer(Type::kGone, 0);
+      return;
+    case Type::kFlush: return answer(Type::kCredits, link::kFlushed);
+    default: return;  // nobody waits for the rest
+  }
 }
 
 // One of our own messages has come back.
 bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
-  if (body.was == Opcode::kRequest) {
+  if (body.was != Opcode::kReply) {
     Outgoing* const to = find_outgoing(from, message);
     if (to == nullptr) return false;
-    answered(*to, body.kind);
+    if (body.was == Opcode::kRequest) {
+      answered(*to, body.kind, message.epoch);
+    } else if (message.status == static_cast<std::uint32_t>(Status::kBadEndpoint)) {
+      std::uint32_t& count = to->in_flight[static_cast<int>(body.kind)];
+      if (count != 0) --count;  // nobody else reports it as read
+    }
   }
   Returned returned{};
   returned.status = static_cast<Status>(message.status);

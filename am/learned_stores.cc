@@ -1,16 +1,18 @@
 #include "am/learned_stores.h"
 
 #include <span>
+#include <utility>
 
 namespace am {
 namespace {
 
-constexpr std::uint32_t kRefused = 0xffffffff;
+constexpr std::uint64_t kRefused = 0;
 
 }  // namespace
 
-LearnedStores::LearnedStores(link::Link& link, OneSided& one_sided, bool enabled)
-    : link_(link), one_sided_(one_sided), enabled_(enabled && link.max_put() != 0) {}
+LearnedStores::LearnedStores(link::Link& link, OneSided& one_sided, ArrivalWords& words,
+                             bool enabled)
+    : link_(link), one_sided_(one_sided), words_(words), enabled_(enabled && link.max_put() != 0) {}
 
 std::size_t LearnedStores::Hash::operator()(const Key& key) const noexcept {
   std::uint64_t hash = key.to;
@@ -21,7 +23,7 @@ std::size_t LearnedStores::Hash::operator()(const Key& key) const noexcept {
   return hash;
 }
 
-std::optional<std::uint32_t> LearnedStores::find(Rank to, std::uint64_t offset, std::uint64_t bytes,
+std::optional<std::uint64_t> LearnedStores::find(Rank to, std::uint64_t offset, std::uint64_t bytes,
                                                  std::uint64_t counter) {
   if (!enabled_ || bytes > link_.max_put()) return std::nullopt;
   const Key key{to, offset, bytes, counter};
@@ -32,8 +34,8 @@ std::optional<std::uint32_t> LearnedStores::find(Rank to, std::uint64_t offset, 
   }
   Repeated& repeated = found->second;
   if (repeated.times < kTimes && ++repeated.times == kTimes) ask(key);
-  if (repeated.arrival) ++stats_.puts;
-  return repeated.arrival;
+  if (repeated.word) ++stats_.puts;
+  return repeated.word;
 }
 
 void LearnedStores::ask(const Key& key) {
@@ -41,41 +43,41 @@ void LearnedStores::ask(const Key& key) {
                              key.offset,
                              key.bytes,
                              key.counter,
-                             static_cast<std::uint32_t>(asked_.size()),
+                             asked_.size(),
                              0};
-  asked_.push_back(&repeated_.at(key));  // elements of the map stay where they are
+  asked_.push_back({key.to, &repeated_.at(key)});  // elements of the map stay where they are
   link_.send(key.to, std::as_bytes(std::span(&question, 1)));
 }
 
 bool LearnedStores::take_question(Rank from, const link::Learn& packet) {
   if (!one_sided_.in_segment(packet.offset, packet.size) ||
-      !one_sided_.in_segment(packet.counter, sizeof packet.counter)) {
+      !one_sided_.has_counter(packet.counter)) {
     return false;
   }
   link::Learn answer = packet;
   answer.head.type = link::Type::kLearned;
-  answer.number = kRefused;
+  answer.word = kRefused;
   if (targets_.size() < kNumbers) {
-    answer.number = static_cast<std::uint32_t>(targets_.size());
+    answer.word = words_.add(static_cast<std::uint32_t>(targets_.size() << 16));
     targets_.push_back({packet.counter, packet.size});
   }
   link_.send(from, std::as_bytes(std::span(&answer, 1)));
   return true;
 }
 
-bool LearnedStores::take_answer(const link::Learn& packet) {
-  if (packet.question >= asked_.size()) return false;
-  if (packet.number == kRefused) return true;
-  if (packet.number >= kNumbers) return false;
-  asked_[packet.question]->arrival = packet.number << 16;
+bool LearnedStores::take_answer(Rank from, const link::Learn& packet) {
+  if (packet.question >= asked_.size() || asked_[packet.question].to != from) return false;
+  Repeated* const repeated = std::exchange(asked_[packet.question].about, nullptr);
+  if (repeated == nullptr) return false;
+  if (packet.word == kRefused) return true;
+  repeated->word = packet.word;
   ++stats_.channels;
   return true;
 }
 
 void LearnedStores::arrived(std::uint32_t arrival) {
-  const std::uint32_t number = arrival >> 16;
-  if (number >= targets_.size()) return;  // told by somebody who made it up
-  one_sided_.count(targets_[number].counter, targets_[number].bytes);
+  const Target& target = targets_[arrival >> 16];
+  one_sided_.count(target.counter, target.bytes);
 }
 
 }  // namespace am

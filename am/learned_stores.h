@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/arrival_words.h"
 #include "am/link/link.h"
 #include "am/one_sided.h"
 #include "am/types.h"
@@ -29,15 +30,15 @@ struct LearningStats {
 // Thread rule: the bundle's.
 class LearnedStores {
  public:
-  LearnedStores(link::Link& link, OneSided& one_sided, bool enabled);
+  LearnedStores(link::Link& link, OneSided& one_sided, ArrivalWords& words, bool enabled);
 
-  // How a store may be put: what to tell its target. std::nullopt: it goes as ever.
-  std::optional<std::uint32_t> find(Rank to, std::uint64_t offset, std::uint64_t bytes,
+  // How a store may be put: the word of its target. std::nullopt: it goes as ever.
+  std::optional<std::uint64_t> find(Rank to, std::uint64_t offset, std::uint64_t bytes,
                                     std::uint64_t counter);
 
   // From the network. False: damaged.
   bool take_question(Rank from, const link::Learn& packet);
-  bool take_answer(const link::Learn& packet);
+  bool take_answer(Rank from, const link::Learn& packet);
   // A put is complete; `arrival` is one that is_learned().
   void arrived(std::uint32_t arrival);
 
@@ -65,7 +66,7 @@ class LearnedStores {
   };
   struct Repeated {
     int times = 0;
-    std::optional<std::uint32_t> arrival;  // once it is learned
+    std::optional<std::uint64_t> word;  // of the target, once it is learned
   };
   struct Target {  // of this process
     std::uint64_t counter;
@@ -77,11 +78,16 @@ class LearnedStores {
   // Constant after construction.
   link::Link& link_;
   OneSided& one_sided_;
+  ArrivalWords& words_;
   const bool enabled_;
   // Owned by the bundle's thread.
   std::unordered_map<Key, Repeated, Hash> repeated_;
-  std::vector<Repeated*> asked_;  // by the number of the question
-  std::vector<Target> targets_;   // by number
+  struct Question {
+    Rank to;
+    Repeated* about;  // nullptr: answered
+  };
+  std::vector<Question> asked_;  // by number
+  std::vector<Target> targets_;  // by number
   LearningStats stats_;
 };
 

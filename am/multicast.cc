@@ -86,7 +86,11 @@ MulticastChannel::MulticastChannel(Bundle& bundle, std::span<const ChannelHandle
     link::Link& link = bundle.router().port()->link();
     if (send_orders(link, tree.nodes[i].front(), tree.targets(i + 1))) ++channels.relays_awaited;
   }
-  bundle.wait_until([&channels] { return channels.relays_awaited == 0; });
+  bundle.wait_until([&channels] { return channels.relays_awaited == 0; }, Wake::kRung,
+                    [] {
+                      return Reason{.call = "MulticastChannel",
+                                    .needs = "answers of the processes that pass it on"};
+                    });
 }
 
 void MulticastChannel::associate(std::span<const std::byte> source) {

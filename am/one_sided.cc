@@ -44,8 +44,8 @@ void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexc
 }
 
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::size_t kSmall = 64;   // bytes of an access that gains by company
-constexpr std::uint32_t kAlone = 2;  // of these under way before the next ones gather
+constexpr std::size_t kSmall = 64;       // bytes of an access that gains by company
+constexpr std::uint32_t kAlone = 2;      // of these under way before the next ones gather
 
 // Sends an access packet with `data` behind it.
 void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
@@ -264,7 +264,7 @@ bool OneSided::take_count(const link::Count& packet) { return count(packet.count
 // To a counter of stores, of which this process is the only writer: its line is that of one far
 // process.
 bool OneSided::count(std::uint64_t counter, std::uint64_t bytes) {
-  if (counter % sizeof counter != 0 || !in_segment(counter, sizeof counter)) return false;
+  if (!has_counter(counter)) return false;
   std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(router_.segment() + counter));
   // pairs with: whoever reads the counter, and then what was stored
   word.store(word.load(std::memory_order_relaxed) + bytes, std::memory_order_release);

@@ -60,6 +60,9 @@ class OneSided {
   // Adds to a counter of stores. False: there is none.
   bool count(std::uint64_t counter, std::uint64_t bytes);
   bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  bool has_counter(std::uint64_t counter) const noexcept {
+    return counter % sizeof counter == 0 && in_segment(counter, sizeof counter);
+  }
 
  private:
   // An access by the network itself, where it is counted.

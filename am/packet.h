@@ -29,7 +29,8 @@ inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
 inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
 
 // What a mark's `form` says. Of a request, whose kind is its lane: an ordinary one, or one of the
-// library's own. Of a reply: its Kind, or kReturned if the request came back.
+// library's own. Of a reply: its Kind, or kReturned if the request came back, which a one-way
+// request can, too.
 enum class Form : std::uint8_t { kOrdinary = 0, kFarewell = 1, kRejectedReply = 2, kReturned = 3 };
 
 struct MarkFields {
@@ -75,11 +76,13 @@ inline std::uint64_t medium_bytes(const shmem::Half& half) noexcept {
   return bytes;
 }
 
-// Where a long message's payload lies in the receiver's segment. `written` is false when the sender
-// saw that it does not fit: the message then travels without it, to be returned.
+// Where a long message's payload lies. `written`: it has been admitted (am/admission.h), and lies
+// at `offset` of the receiving process's segment. Else it travels without payload, to be returned;
+// `offset` is then what the sender asked for, in the endpoint's segment, and `status` why.
 struct Placement {
   std::uint64_t offset;
-  std::uint64_t bytes : 63;
+  std::uint64_t bytes : 48;
+  std::uint64_t status : 15;
   std::uint64_t written : 1;
 };
 static_assert(sizeof(Placement) == 16);
@@ -90,6 +93,16 @@ inline Placement placement(const shmem::Half& half) noexcept {
   Placement result;
   std::memcpy(&result, half.bytes, sizeof result);
   return result;
+}
+
+// Why a request is returned: in the reply's half of its slot.
+inline void put_status(const shmem::Room& room, Status status) noexcept {
+  std::memcpy(room.slot->reply.bytes, &status, sizeof status);
+}
+inline Status status_in(const shmem::Room& room) noexcept {
+  Status status;
+  std::memcpy(&status, room.slot->reply.bytes, sizeof status);
+  return status;
 }
 
 inline void copy_payload(std::byte* to, std::span<const std::byte> payload) noexcept {

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "am/arrival_words.h"
 #include "am/learned_stores.h"
 #include "am/link/link.h"
 #include "am/link/progress_thread.h"
@@ -44,10 +46,13 @@ class Port final : public link::PacketSink {
   OneSided& one_sided() noexcept { return one_sided_; }
   Transfers& transfers() noexcept { return transfers_; }
   LearnedStores& learned_stores() noexcept { return learned_stores_; }
+  ArrivalWords& arrival_words() noexcept { return arrival_words_; }
 
-  // Endpoints, by their serial numbers.
+  // Endpoints, by their serial numbers. What has come for one that is detached is refused.
   void attach(Endpoint& endpoint, std::uint32_t serial);
-  void detach(std::uint32_t serial) noexcept;
+  void detach(std::uint32_t serial);
+  // An endpoint has gone from `bundle` to another, and what has come for it must follow.
+  void left(const Bundle& bundle);
 
   // Handles what has come for the endpoints of `bundle`; returns how much.
   int poll(Bundle& bundle);
@@ -58,19 +63,39 @@ class Port final : public link::PacketSink {
     if (!expecting && ++skipped_ < kSkipped) return 0;
     return poll(bundle);
   }
-  // Whether poll() would hand something to an endpoint.
-  bool fetch();
+  // Whether poll(bundle) would pass something to an endpoint. Takes what needs no handler, and puts
+  // messages for other bundles aside; nullptr: leaves the first message where it is.
+  bool fetch(const Bundle* bundle);
+
+  // Whether messages have been put aside for `bundle`. Does not look at the network.
+  bool has_late(const Bundle& bundle) const noexcept { return late_.contains(&bundle); }
 
   // Something is to come that this process waits for: glance() looks every time.
   void await() noexcept { ++awaited_; }
-  void arrived() noexcept { --awaited_; }
+  void arrived(int count = 1) noexcept { awaited_ -= count; }
 
-  void tell_barrier(Rank to, int round, std::uint64_t epoch);
+  // Sends the last packet of a translation, when all that its transfers owe has been sent. Not once
+  // the job's processes have met for the last time: then nobody needs it.
+  void send_last(Rank to, const link::MessagePacket& packet);
+
+  // An endpoint has ended that was promised `count` answers to kFlush, which nobody else expects.
+  void leave_flushes(int count) noexcept { flushes_left_ += count; }
+  // Asks `to` to say when it has received what was sent there until now: a reply that goes back,
+  // for which no endpoint waits.
+  void flush_returned(Rank to);
+  // Whether what such endpoints sent has been handled, as far as they asked, and such replies have
+  // come.
+  bool has_flushed() const noexcept { return flushes_left_ == 0; }
+
+  void tell_barrier(Rank to, int round, std::uint64_t epoch, bool more);
 
   // Sleeps until something comes from the network or a neighbour rings, at most `timeout_ns`
-  // (negative: no limit). The doorbell's ticket has been taken and fetch() found nothing.
+  // (from 0). The doorbell's ticket has been taken and fetch() found nothing.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
+  // Keeps the network going until `done`, and puts messages that come aside for the next poll of
+  // their bundles.
+  void bring_on_until(const bool& done) noexcept;
   // Runs `blocking`, which waits for other processes outside the library, in a thread of its own,
   // and keeps the network going meanwhile: what has been sent may need this process's hand to get
   // through, and others may read and write its segment. No handler runs.
@@ -80,19 +105,26 @@ class Port final : public link::PacketSink {
   static constexpr int kAttention = 2000;  // looks in vain before it becomes less
   static constexpr int kSkipped = 150;     // glances: about as many times 50 ns
 
-  struct Late {  // a packet for an endpoint of another bundle
+  struct Late {  // a message for an endpoint of a bundle that was not polling
+    const link::PacketHeader& packet() const noexcept {
+      return *reinterpret_cast<const link::PacketHeader*>(bytes.data());
+    }
     Rank from;
     std::vector<std::byte> bytes;
   };
+  using LateQueue = std::deque<Late>;
 
   void resume();
   void deliver(Rank from, const link::PacketHeader& packet) override;
-  void arrived(std::uint32_t arrival) override;
+  bool arrived(std::uint64_t word) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
   bool deliver_learning(Rank from, const link::PacketHeader& packet);
   bool deliver_to_channels(Rank from, const link::PacketHeader& packet);
   void deliver_message(Rank from, const link::PacketHeader& packet);
-  void deliver_late();
+  void refuse_unknown(Rank from, const link::MessagePacket& message);
+  void deliver_to(Endpoint& endpoint, Rank from, const link::MessagePacket& message);
+  int deliver_late(const Bundle& bundle);
+  Endpoint* find(const link::PacketHeader& message) const noexcept;
   void set_round(Rank from, const link::PacketHeader& packet);
   [[noreturn]] void refuse(Rank from, const link::PacketHeader& packet) const;
 
@@ -101,12 +133,20 @@ class Port final : public link::PacketSink {
   std::unique_ptr<link::Link> link_;
   shmem::DoorbellSocket rung_;
   // Owned by whoever is inside.
+  ArrivalWords arrival_words_;
   OneSided one_sided_;
   Transfers transfers_;
   LearnedStores learned_stores_;
   std::unordered_map<std::uint32_t, Endpoint*> endpoints_;  // by serial
   Bundle* polling_ = nullptr;                               // the bundle that polls
-  std::vector<Late> late_;
+  const Bundle* fetching_ = nullptr;                        // ... or asks what poll() would find
+  std::unordered_map<const Bundle*, LateQueue> late_;       // none of them is empty
+  struct Last {
+    Rank to;
+    link::MessagePacket packet;
+  };
+  std::vector<Last> lasts_;  // to be sent when what their transfers owe has been
+  int flushes_left_ = 0;
   int attention_ = 0;
   int skipped_ = 0;
   int awaited_ = 0;

@@ -7,6 +7,25 @@
 
 namespace am {
 
+namespace {
+
+constexpr const char* kRoom = "room in the network towards the memory";
+constexpr const char* kEnd = "an answer";
+
+Reason reason_of(Rank rank, Reason reason, const char* needs) noexcept {
+  reason.needs = needs;
+  reason.peer = rank;
+  return reason;
+}
+
+}  // namespace
+
+template <class Condition>
+void RemoteMemory::wait_until(Rank rank, const Reason& reason, const char* needs,
+                              Condition&& condition) {
+  bundle_.wait_until(condition, Wake::kRung, [&] { return reason_of(rank, reason, needs); });
+}
+
 RemoteMemory::RemoteMemory(Bundle& bundle, Done done) : bundle_(bundle), done_(done) {}
 
 RemoteMemory::~RemoteMemory() = default;
@@ -44,17 +63,28 @@ void RemoteMemory::finished(link::Completion& completion) {
   owner.done_(operation.ticket);
 }
 
+// Tries until the operation is under way. If a handler throws meanwhile, there is none.
+template <class Try>
+void RemoteMemory::start(Operation& operation, Rank rank, const Reason& reason, Try&& try_start) {
+  if (try_start()) return;
+  try {
+    wait_until(rank, reason, kRoom, try_start);
+  } catch (...) {
+    free_.push_back(&operation);
+    throw;
+  }
+}
+
 void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
-                       std::uint32_t ticket) {
+                       std::uint32_t ticket, const Reason& reason) {
   OneSided& access = port(rank, "get").one_sided();
   if (to.empty()) return done_(ticket);
   Operation& operation = take(ticket);
-  if (access.try_read(rank, offset, to, operation)) return;
-  bundle_.wait_until([&] { return access.try_read(rank, offset, to, operation); });
+  start(operation, rank, reason, [&] { return access.try_read(rank, offset, to, operation); });
 }
 
 void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                       std::uint32_t ticket) {
+                       std::uint32_t ticket, const Reason& reason) {
   OneSided& access = port(rank, "put").one_sided();
   if (from.empty()) return done_(ticket);
   Operation& operation = take(ticket);
@@ -62,27 +92,28 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
     std::memcpy(operation.copy.data(), from.data(), from.size());
     from = {operation.copy.data(), from.size()};
   }
-  if (access.try_write(rank, offset, from, false, operation)) return;
-  bundle_.wait_until([&] { return access.try_write(rank, offset, from, false, operation); });
+  start(operation, rank, reason,
+        [&] { return access.try_write(rank, offset, from, false, operation); });
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint64_t counter) {
+                         std::uint64_t counter, const Reason& reason) {
   Port& far = port(rank, "store");
   if (far.link().congested(rank)) {
-    bundle_.wait_until([&] { return !far.link().congested(rank); });
+    wait_until(rank, reason, kRoom, [&] { return !far.link().congested(rank); });
   }
   if (from.size() <= link::kMaxData) return far.one_sided().store(rank, offset, from, counter);
-  if (const auto arrival = far.learned_stores().find(rank, offset, from.size(), counter)) {
+  if (const auto word = far.learned_stores().find(rank, offset, from.size(), counter)) {
     Released released;
     released.done = [](link::Completion& done) { static_cast<Released&>(done).yes = true; };
-    bundle_.wait_until([&] { return far.link().try_put(rank, offset, from, *arrival, released); });
-    return bundle_.wait_until([&] { return released.yes; });
+    wait_until(rank, reason, kRoom,
+               [&] { return far.link().try_put(rank, offset, from, *word, released); });
+    return bundle_.wait_until_released(released.yes, reason_of(rank, reason, kEnd));
   }
   const link::Count packet = OneSided::make_count(counter, from.size());
   bool released = false;
   far.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
-  bundle_.wait_until([&] { return released; });
+  bundle_.wait_until_released(released, reason_of(rank, reason, kEnd));
 }
 
 const LearningStats& RemoteMemory::learning() const noexcept {

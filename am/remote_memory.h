@@ -34,20 +34,23 @@ class RemoteMemory {
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
-  // Each of these waits, polling, while no more operations can be under way.
+  // Each of these waits, polling, while no more operations can be under way; `reason` gives the
+  // call and the bytes that are then named.
 
   // `to` must live until done. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
-  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket);
+  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
+           const Reason& reason = {.call = "get"});
 
   // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
   // everybody.
-  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket);
+  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
+           const Reason& reason = {.call = "put"});
 
   // One way: `from` may be reused on return, and nobody is told. At the target the bytes are
   // written, and then their number is added to the 64-bit word at offset `counter` of the segment
   // there, by that process's own thread. No order is kept between stores.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter);
+             std::uint64_t counter, const Reason& reason = {.call = "store"});
   const LearningStats& learning() const noexcept;
 
  private:
@@ -61,8 +64,12 @@ class RemoteMemory {
     std::array<std::byte, kCopied> copy;  // what a small put writes
   };
 
+  template <class Condition>
+  void wait_until(Rank rank, const Reason& reason, const char* needs, Condition&& condition);
   Port& port(Rank rank, const char* call) const;
   Operation& take(std::uint32_t ticket);
+  template <class Try>
+  void start(Operation& operation, Rank rank, const Reason& reason, Try&& try_start);
   static void finished(link::Completion& completion);
 
   Bundle& bundle_;

@@ -12,6 +12,10 @@ namespace detail {
 template <auto kFunction>
 inline std::atomic<HandlerIndex> handler_hint{0};
 
+// What requests wait for.
+inline constexpr const char* kCredit = "a credit";
+inline constexpr const char* kAnswer = "an answer";
+
 }  // namespace detail
 
 template <auto kFunction>
@@ -40,16 +44,16 @@ inline void Endpoint::send(std::uint32_t to, const shmem::Room& room, shmem::Mar
 }
 
 template <class H, class... Args>
-inline bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
-                              std::span<const std::byte> payload, std::uint64_t offset,
-                              bool* released, const Args&... args) {
+[[gnu::noinline]] bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
+                                         std::span<const std::byte> payload, std::uint64_t offset,
+                                         bool* released, const Args&... args) {
   alignas(8) std::byte arguments[kMaxArgumentBytes]{};
   H::Packing::pack(arguments, args...);
   return send_far(to, H::shape, index, arguments, payload, offset, released);
 }
 
 template <auto kFunction, class... Args>
-inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
+[[gnu::always_inline]] inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
@@ -67,8 +71,9 @@ inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
 }
 
 template <auto kFunction, class... Args>
-inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::byte> payload,
-                                         const Args&... args) {
+[[gnu::always_inline]] inline bool Endpoint::try_request_medium(std::uint32_t to,
+                                                                std::span<const std::byte> payload,
+                                                                const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kMedium,
@@ -90,8 +95,10 @@ inline bool Endpoint::try_request_medium(std::uint32_t to, std::span<const std::
 }
 
 template <auto kFunction, class... Args>
-inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
-                                       std::span<const std::byte> payload, const Args&... args) {
+[[gnu::always_inline]] inline bool Endpoint::try_request_long(std::uint32_t to,
+                                                              std::uint64_t offset,
+                                                              std::span<const std::byte> payload,
+                                                              const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kLong,
@@ -103,51 +110,72 @@ inline bool Endpoint::try_request_long(std::uint32_t to, std::uint64_t offset,
     return try_far<H>(to, index, payload, offset, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
-  const auto& extent = *reinterpret_cast<const PublishedExtent*>(box->owner_page());
-  place_long(room.slot->request, extent.read(),
-             bundle_->router().peer(translations_[to].name.rank).segment, offset, payload);
+  const Translation& translation = translations_[to];
+  const auto& admission = *reinterpret_cast<const PublishedAdmission*>(box->owner_page());
+  const LongRequest message{index, H::shape, offset, payload.size()};
+  translation.near->offsets[box->slot_of<shmem::Lane::kLong>(room)] = offset;
+  place_long(room.slot->request, admission.judge_request(message, translation.tag),
+             translation.near->peer.segment, offset, payload);
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kLong>(to, room, packet::make_mark(index, H::words, 0), H::role);
   return true;
 }
 
-template <auto kFunction, class... Args>
-inline void Endpoint::request(std::uint32_t to, const Args&... args) {
-  if constexpr (kChecked) refuse_waiting(to, "request");
-  if (try_request<kFunction>(to, args...)) [[likely]]
-    return;
-  stall(to, "request");
-  bundle_->wait_until([&] { return try_request<kFunction>(to, args...); });
+template <class Condition>
+inline void Endpoint::wait_until(const To& to, const char* call, const char* needs,
+                                 Condition&& condition) {
+  const Call guard(calls_);
+  bundle_->wait_with_siblings(condition, [&] { return reason(to, call, needs); });
+}
+
+// Not inline, so that a request that has its credit is: a call of it costs more than the request.
+template <class Attempt>
+[[gnu::noinline]] void Endpoint::wait_for_credit(const To& to, const char* call,
+                                                 const Attempt& attempt) {
+  stall(to.index, call);
+  wait_until(to, call, detail::kCredit, attempt);
 }
 
 template <auto kFunction, class... Args>
-inline void Endpoint::request_medium(std::uint32_t to, std::span<const std::byte> payload,
-                                     const Args&... args) {
-  if constexpr (kChecked) refuse_waiting(to, "request_medium");
-  if (try_request_medium<kFunction>(to, payload, args...)) [[likely]]
+[[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to.index, "request");
+  if (try_request<kFunction>(to.index, args...)) [[likely]]
     return;
-  stall(to, "request_medium");
-  bundle_->wait_until([&] { return try_request_medium<kFunction>(to, payload, args...); });
+  wait_for_credit(to, "request", [&] { return try_request<kFunction>(to.index, args...); });
 }
 
 template <auto kFunction, class... Args>
-inline void Endpoint::request_long(std::uint32_t to, std::uint64_t offset,
-                                   std::span<const std::byte> payload, const Args&... args) {
-  if (is_far(to)) [[unlikely]] {  // by transfer from where it is, instead of from a copy
-    refuse_waiting(to, "request_long");
+[[gnu::always_inline]] inline void Endpoint::request_medium(To to,
+                                                            std::span<const std::byte> payload,
+                                                            const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to.index, "request_medium");
+  if (try_request_medium<kFunction>(to.index, payload, args...)) [[likely]]
+    return;
+  wait_for_credit(to, "request_medium",
+                  [&] { return try_request_medium<kFunction>(to.index, payload, args...); });
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline void Endpoint::request_long(To to, std::uint64_t offset,
+                                                          std::span<const std::byte> payload,
+                                                          const Args&... args) {
+  if (is_far(to.index)) [[unlikely]] {  // by transfer from where it is, instead of from a copy
+    refuse_waiting(to.index, "request_long");
     bool released = false;
     const HandlerIndex index = index_of<kFunction>();
-    bundle_->wait_until([&] {
-      return try_far<Handler<kFunction>>(to, index, payload, offset, &released, args...);
+    wait_until(to, "request_long", detail::kCredit, [&] {
+      return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
     });
-    return bundle_->wait_until([&] { return released; });
+    const Call call(calls_);
+    return bundle_->wait_until_released(
+        released, reason(to, "request_long", "the network to take the payload"));
   }
-  if constexpr (kChecked) refuse_waiting(to, "request_long");
-  if (try_request_long<kFunction>(to, offset, payload, args...)) [[likely]]
+  if constexpr (kChecked) refuse_waiting(to.index, "request_long");
+  if (try_request_long<kFunction>(to.index, offset, payload, args...)) [[likely]]
     return;
-  stall(to, "request_long");
-  bundle_->wait_until([&] { return try_request_long<kFunction>(to, offset, payload, args...); });
+  wait_for_credit(to, "request_long",
+                  [&] { return try_request_long<kFunction>(to.index, offset, payload, args...); });
 }
 
 inline Rank Message::source() const noexcept { return delivery_->from.name.rank; }
@@ -181,8 +209,9 @@ inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte>
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
   static_assert(H::kind == Kind::kLong,
                 "the handler's second parameter must be std::span<std::byte>");
-  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
-  place_long(offset, payload);
+  const HandlerIndex handler = endpoint().index_of<kFunction>();
+  std::byte* const to = begin_reply(handler, H::kind, H::words);
+  place_long(handler, H::shape, offset, payload);
   H::Packing::pack(to, args...);
 }
 

@@ -17,7 +17,17 @@ struct Stats {
     std::uint64_t one_way_received = 0;
     std::uint64_t replies_received = 0;
   };
-  Category of[kKinds];               // by Kind
+  Category of[kKinds];  // by Kind
+  // All that were sent and received.
+  std::uint64_t messages() const noexcept {
+    std::uint64_t sum = returned_here + returned_by_us;
+    for (const Category& c : of) {
+      sum += c.requests_sent + c.one_way_sent + c.replies_sent + c.requests_received +
+             c.one_way_received + c.replies_received;
+    }
+    return sum;
+  }
+
   std::uint64_t credit_stalls = 0;   // requests that found no credit at once
   std::uint64_t returned_here = 0;   // own messages that came back
   std::uint64_t returned_by_us = 0;  // others' messages sent back

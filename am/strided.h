@@ -27,6 +27,16 @@ struct Strided {
     if (bytes() == 0) return 0;
     return (planes - 1) * plane_stride + (rows - 1) * row_stride + run;
   }
+  // Whether all of it, with whatever numbers it was made, lies in `room` bytes.
+  constexpr bool fits(std::uint64_t room) const noexcept {
+    std::uint64_t all = 0, last_row = 0, last_plane = 0, end = 0;
+    if (__builtin_mul_overflow(run, std::uint64_t{rows} * planes, &all)) return false;
+    if (all == 0) return true;
+    return !__builtin_mul_overflow(rows - 1, row_stride, &last_row) &&
+           !__builtin_mul_overflow(planes - 1, plane_stride, &last_plane) &&
+           !__builtin_add_overflow(last_row, last_plane, &end) &&
+           !__builtin_add_overflow(end, run, &end) && end <= room;
+  }
   bool operator==(const Strided&) const = default;
 };
 

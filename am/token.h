@@ -52,7 +52,8 @@ class Request : public Message {
 
  private:
   std::byte* begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words);
-  void place_long(std::uint64_t offset, std::span<const std::byte> payload);
+  void place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
+                  std::span<const std::byte> payload);
 };
 
 // A request that nobody answers.

@@ -11,6 +11,9 @@ constexpr std::uint32_t kYieldsOversubscribed = 3;
 // An answer from another node takes longer than a neighbour's turn, and so does the way in and out
 // of a sleep on a descriptor.
 constexpr std::uint32_t kYieldsOversubscribedFar = 100;
+// Where nobody sleeps: the looks in vain, some 50 ms, before others are shown what is waited for.
+constexpr std::uint32_t kSpinsShown = 4'000'000;
+constexpr std::uint32_t kYieldsShown = 50'000;
 
 }  // namespace
 
@@ -21,13 +24,13 @@ Ladder::Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
   const std::uint32_t yields = oversubscribed ? crowded : kYields;
   switch (policy) {
     case WaitPolicy::kSpin:
-      spins_ = yields_ = 0;
-      last_ = Step::kSpin;
+      spins_ = yields_ = kSpinsShown;
+      last_ = Step::kShow;
       return;
     case WaitPolicy::kYield:
       spins_ = spins;
-      yields_ = spins;
-      last_ = Step::kYield;
+      yields_ = spins + kYieldsShown;
+      last_ = Step::kShow;
       return;
     case WaitPolicy::kBlock:
       spins_ = yields_ = 0;
@@ -38,7 +41,12 @@ Ladder::Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
   spins_ = spins;
   yields_ = spins + yields;
   // With a core of its own a process that nobody would wake does better to stay awake.
-  last_ = far == Far::kNotTold && !oversubscribed ? Step::kYield : Step::kBlock;
+  if (far != Far::kNotTold || oversubscribed) {
+    last_ = Step::kBlock;
+  } else {
+    yields_ = spins + kYieldsShown;
+    last_ = Step::kShow;
+  }
 }
 
 }  // namespace am

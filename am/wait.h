@@ -11,7 +11,12 @@ namespace am {
 // the awaited process from running, so the climb starts at yield and soon sleeps.
 class Ladder {
  public:
-  enum class Step : std::uint8_t { kSpin, kYield, kBlock };
+  enum class Step : std::uint8_t {
+    kSpin,
+    kYield,
+    kBlock,
+    kShow,  // instead of kBlock where nobody sleeps: say what is waited for, and reset()
+  };
 
   // What there is to wait for from other nodes.
   enum class Far : std::uint8_t {

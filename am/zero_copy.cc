@@ -5,7 +5,14 @@
 namespace am {
 
 ZeroCopy::ZeroCopy(Job& job, Bundle& bundle, const Options& options)
-    : engine_(std::make_unique<zero_copy::Engine>(job, bundle, options.pool_bytes)) {}
+    : engine_(std::make_unique<zero_copy::Engine>(
+          bundle, zero_copy::Engine::Setup{
+                      .pool_bytes = options.pool_bytes,
+                      .cross_memory = job.config().cross_memory,
+                      .connect = [&job](Endpoint& endpoint) { job.connect(endpoint); },
+                      .exchange = [&job](const auto& card) { return job.exchange(card); }})) {}
+
+ZeroCopy::ZeroCopy(std::unique_ptr<zero_copy::Engine> engine) : engine_(std::move(engine)) {}
 
 ZeroCopy::~ZeroCopy() = default;
 
@@ -29,8 +36,13 @@ void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCall
 }
 
 bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
-void ZeroCopy::wait() {
-  engine_->bundle().wait_until([this] { return idle(); });
+void ZeroCopy::wait(SourceLocation where) {
+  engine_->bundle().wait_until([this] { return idle(); }, Wake::kRung,
+                               [&] {
+                                 return Reason{.call = "ZeroCopy::wait",
+                                               .where = where,
+                                               .needs = "the end of its transfers"};
+                               });
 }
 const ZeroCopyStats& ZeroCopy::stats() const noexcept { return engine_->stats(); }
 

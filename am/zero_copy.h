@@ -11,6 +11,7 @@
 #include "am/bundle.h"
 #include "am/handler.h"
 #include "am/job/job.h"
+#include "am/source_location.h"
 #include "am/zero_copy_types.h"
 #include "am/zero_copy_wire.h"
 
@@ -44,6 +45,7 @@ class ZeroCopy {
   // Collective, like Job::connect(). Throws Error if there is no memory for the pool.
   ZeroCopy(Job& job, Bundle& bundle) : ZeroCopy(job, bundle, Options{}) {}
   ZeroCopy(Job& job, Bundle& bundle, const Options& options);
+  explicit ZeroCopy(std::unique_ptr<zero_copy::Engine> engine);  // for tests, without a job
   ~ZeroCopy();
   ZeroCopy(const ZeroCopy&) = delete;
   ZeroCopy& operator=(const ZeroCopy&) = delete;
@@ -94,7 +96,8 @@ class ZeroCopy {
 
   // Everything that was started here is through, here: callbacks included.
   bool idle() const noexcept;
-  void wait();  // polls until idle()
+  // Polls until idle().
+  void wait(SourceLocation where = SourceLocation::current());
 
   const ZeroCopyStats& stats() const noexcept;
 

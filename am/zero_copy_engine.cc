@@ -19,20 +19,20 @@ link::Link* link_of(const Router& router) {
 
 }  // namespace
 
-Engine::Engine(Job& job, Bundle& bundle, std::size_t pool_bytes)
+Engine::Engine(Bundle& bundle, const Setup& setup)
     : bundle_(bundle),
       router_(bundle.router()),
       me_(router_.rank()),
       link_(link_of(router_)),
-      neighbours_(router_, pool_bytes, job.config().cross_memory),
+      neighbours_(router_, setup.pool_bytes, setup.cross_memory),
       pool_(neighbours_.pool()),
       slots_(me_, neighbours_),
       wire_(bundle, *this) {
   wire_.add_handlers<&on_control, &on_moved, &on_fetch, &on_fetched, &on_piece, &on_whole,
                      &on_announcement>();
   wire_.on_returned([this](const Returned& message) { came_back(message); });
-  job.connect(wire_);
-  const auto all = job.exchange(neighbours_.card());
+  setup.connect(wire_);
+  const auto all = setup.exchange(neighbours_.card());
   for (Rank rank = 0; rank < router_.size(); ++rank) {
     if (router_.is_near(rank)) neighbours_.open(rank, all[rank]);
   }
@@ -105,15 +105,27 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   return operation;
 }
 
-Engine::Operation& Engine::operation(std::uint32_t id, Rank from) {
+// The operation that a message of `from` names, if it awaits such a message.
+Engine::Operation& Engine::operation(std::uint32_t id, Rank from, Part part) {
   const std::uint32_t place = id & kPlaces;
   if (place >= operations_.size() || !operations_[place]->busy || operations_[place]->id != id ||
-      operations_[place]->peer != from) {
-    router_.fatal("poll: a zero-copy message of rank " + std::to_string(from) +
-                  " is for a transfer that is not under way; all programs of a job must be built "
-                  "from the same Splitphase, and use a ZeroCopy only while all have it");
+      operations_[place]->peer != from || operations_[place]->step != Operation::Step::kAwait) {
+    refuse_message(from, "is for a transfer that is not under way");
   }
-  return *operations_[place];
+  Operation& found = *operations_[place];
+  const bool receives = found.put != found.initiated;
+  const bool fits =
+      part == Part::kReceiver
+          ? receives
+          : found.initiated && (part == Part::kInitiator || (part == Part::kPutter) == found.put);
+  if (!fits) refuse_message(from, "is for a transfer in the other direction");
+  return found;
+}
+
+void Engine::refuse_message(Rank from, const std::string& what) const {
+  router_.fatal("poll: a zero-copy message of rank " + std::to_string(from) + " " + what +
+                "; all programs of a job must be built from the same Splitphase, and use a "
+                "ZeroCopy only while all have it");
 }
 
 void Engine::give_back(Operation& operation) noexcept {

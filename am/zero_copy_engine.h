@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -31,7 +32,17 @@ namespace am::zero_copy {
 // Handlers only note what has come; poll() acts.
 class Engine final : public Poller {
  public:
-  Engine(Job& job, Bundle& bundle, std::size_t pool_bytes);
+  // What an engine needs of its job.
+  struct Setup {
+    std::size_t pool_bytes = 0;
+    bool cross_memory = true;  // memory of neighbours may be reached through the kernel
+    // Maps the endpoints that all processes pass here, each at the index that is its rank.
+    std::function<void(Endpoint&)> connect;
+    // Gives everybody's, by rank.
+    std::function<std::vector<Neighbours::Card>(const Neighbours::Card&)> exchange;
+  };
+
+  Engine(Bundle& bundle, const Setup& setup);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -152,7 +163,10 @@ class Engine final : public Poller {
 
   // Ends of transfers (zero_copy_engine.cc).
   Operation& take(Rank peer, const End& end, std::size_t bytes);
-  Operation& operation(std::uint32_t id, Rank from);
+  // Whose part a message is that names an operation of this process.
+  enum class Part : std::uint8_t { kGetter, kPutter, kInitiator, kReceiver };
+  Operation& operation(std::uint32_t id, Rank from, Part part);
+  [[noreturn]] void refuse_message(Rank from, const std::string& what) const;
   void give_back(Operation& operation) noexcept;
   void through(Operation& operation);
   void finish(const End& end, std::size_t bytes, Rank peer, bool source);

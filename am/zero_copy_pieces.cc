@@ -76,6 +76,7 @@ void Engine::on_moved(OneWay message, Moved moved) {
 void Engine::on_fetch(Request request, Fetch fetch) {
   Engine& engine = static_cast<Wire&>(request.endpoint()).engine;
   const Rank from = request.source();
+  if (fetch.bytes > max_medium()) engine.refuse_message(from, "asks for more than fits into one");
   Slot* const slot = engine.find(from, {.verb = Verb::kGet,
                                         .op = fetch.op,
                                         .slot = fetch.slot,
@@ -90,12 +91,11 @@ void Engine::on_fetch(Request request, Fetch fetch) {
 
 void Engine::on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op) {
   Engine& engine = static_cast<Wire&>(reply.endpoint()).engine;
-  Operation& fetching = engine.operation(op, reply.source());
+  Operation& fetching = engine.operation(op, reply.source(), Part::kGetter);
   if (bytes.size() != fetching.bytes) {
-    engine.router_.fatal("poll: rank " + std::to_string(reply.source()) + " has sent " +
-                         std::to_string(bytes.size()) + " bytes of a buffer instead of " +
-                         std::to_string(fetching.bytes) +
-                         "; all programs of a job must be built from the same Splitphase");
+    engine.refuse_message(reply.source(), "has " + std::to_string(bytes.size()) +
+                                              " bytes of a buffer instead of " +
+                                              std::to_string(fetching.bytes));
   }
   if (!bytes.empty()) std::memcpy(fetching.end.memory().data(), bytes.data(), bytes.size());
   engine.through(fetching);
@@ -103,12 +103,10 @@ void Engine::on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint
 
 void Engine::on_piece(OneWay message, std::span<const std::byte> bytes, Piece piece) {
   Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
-  Operation& receiving = engine.operation(piece.op, message.source());
+  Operation& receiving = engine.operation(piece.op, message.source(), Part::kReceiver);
   const std::span<std::byte> to = receiving.end.memory().first(receiving.bytes);
-  if (piece.offset > to.size() || bytes.size() > to.size() - piece.offset) {
-    engine.router_.fatal("poll: a piece of rank " + std::to_string(message.source()) +
-                         " lies outside the buffer it is for; all programs of a job must be built "
-                         "from the same Splitphase");
+  if (piece.offset != receiving.moved || bytes.size() > to.size() - receiving.moved) {
+    engine.refuse_message(message.source(), "has a piece that is not the next of its buffer");
   }
   if (!bytes.empty()) std::memcpy(to.data() + piece.offset, bytes.data(), bytes.size());
   receiving.moved += bytes.size();

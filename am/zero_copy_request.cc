@@ -69,6 +69,11 @@ void Engine::take_announcement(Rank from, std::span<const std::byte> bytes,
                        " is for a handler that is not known here; call ZeroCopy::add_handlers with "
                        "the same functions, in the same order, in every process");
   }
+  const bool along = announcement.bytes <= max_medium();
+  if (announcement.along != along || bytes.size() != (along ? announcement.bytes : 0)) {
+    refuse_message(from, "announces " + std::to_string(announcement.bytes) + " bytes, and has " +
+                             std::to_string(bytes.size()));
+  }
   const ZeroCopyInfo source{.rank = from,
                             .slot = announcement.slot,
                             .generation = announcement.generation,

@@ -17,6 +17,7 @@ void Engine::handle(Rank from, const Control& control) {
     case Verb::kRevoke: return revoked_here(from, control);
     case Verb::kRevoked: return revoked_there(control);
   }
+  refuse_message(from, "says what no process says");
 }
 
 // The buffer that is meant. nullptr: the other process has been told why not.
@@ -98,6 +99,9 @@ void Engine::tell_through(Operation& operation) {
 
 void Engine::moved(Rank from, const Control& control) {
   Slot* const slot = slots_.find(control.slot, control.generation);
+  if (slot != nullptr && control.bytes > slot->info.bytes) {
+    refuse_message(from, "says that more was moved than the buffer has");
+  }
   if (slot != nullptr) return finish(slots_.begin(*slot), control.bytes, from, !control.put);
   tell(from, {.verb = Verb::kRefused,
               .put = control.put,

@@ -165,7 +165,7 @@ void Engine::ask(Operation& operation) {
 }
 
 void Engine::take_done(Rank from, const Control& control) {
-  Operation& moved = operation(control.op, from);
+  Operation& moved = operation(control.op, from, Part::kInitiator);
   if (control.has_key) {
     grants_[{from, moved.remote.slot, moved.remote.generation}].key = control.key;
   }
@@ -173,7 +173,7 @@ void Engine::take_done(Rank from, const Control& control) {
 }
 
 void Engine::send_pieces(Rank from, const Control& control) {
-  Operation& asked = operation(control.op, from);
+  Operation& asked = operation(control.op, from, Part::kPutter);
   asked.remote_op = control.slot;
   asked.step = Operation::Step::kPieces;
   advance_or_wait(asked);
@@ -182,7 +182,7 @@ void Engine::send_pieces(Rank from, const Control& control) {
 void Engine::refused(Rank from, const Control& control) {
   ZeroCopyInfo remote{.rank = from, .slot = control.slot, .generation = control.generation};
   if (control.op != kNone) {
-    Operation& asked = operation(control.op, from);
+    Operation& asked = operation(control.op, from, Part::kInitiator);
     remote = asked.remote;
     settle(asked.end);
     give_back(asked);

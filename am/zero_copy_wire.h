@@ -12,6 +12,17 @@
 
 namespace am::zero_copy {
 
+// A bool in a message: what arrives may have any value.
+class Flag {
+ public:
+  Flag() = default;
+  constexpr Flag(bool value) noexcept : value_(value) {}
+  constexpr operator bool() const noexcept { return value_ != 0; }
+
+ private:
+  std::uint8_t value_ = 0;
+};
+
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};  // no operation, no buffer
 
 // Who starts a transfer is its initiator; the process of the other buffer is the owner.
@@ -31,9 +42,9 @@ enum class Refusal : std::uint8_t { kNone, kStale, kDeregistered, kTooSmall };
 
 struct Control {
   Verb verb;
-  bool put = false;  // of kMoved and kRefused: what it was
+  Flag put{};  // of kMoved and kRefused: what it was
   Refusal why = Refusal::kNone;
-  bool has_key = false;
+  Flag has_key{};
   std::uint32_t op = kNone;  // of the initiator
   std::uint32_t slot = kNone;
   std::uint32_t generation = 0;
@@ -83,7 +94,7 @@ struct Announcement {
   std::uint64_t bytes;
   HandlerIndex handler;
   std::uint8_t words;
-  bool along;
+  Flag along;
   std::uint8_t unused[5];
   std::byte arguments[kArgumentBytes];
 };

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <vector>
+
+#include "examples/command_line.h"
 
 namespace examples {
 namespace {
@@ -58,6 +62,26 @@ bool report(const Result& result, const Runs& runs, std::uint64_t expected) {
   return right;
 }
 
+// "AxBxC" as numbers.
+Grid grid_of(const std::string& text) {
+  constexpr std::uint32_t kMost = 1 << 20;  // so that no product of three is beyond 64 bits
+  Grid grid{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t side = 0; side < grid.size(); ++side) {
+    const auto [behind, error] = std::from_chars(at, end, grid[side]);
+    const bool last = side + 1 == grid.size();
+    const bool separated = last ? behind == end : behind != end && *behind == 'x';
+    if (error != std::errc() || !separated || grid[side] < 1 || grid[side] > kMost) {
+      throw CLI::ValidationError("--grid", "\"" + text + "\" is not three numbers from 1 to " +
+                                               std::to_string(kMost) +
+                                               " with an x between them, such as 2x2x1");
+    }
+    at = behind + 1;
+  }
+  return grid;
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, Runs& runs) {
@@ -73,9 +97,10 @@ void add_options(CLI::App& app, Runs& runs) {
 }
 
 void add_option(CLI::App& app, Grid& grid) {
-  app.add_option("--grid", grid, "processes along each dimension, such as 2x2x1; 0x0x0: chosen")
-      ->delimiter('x')
-      ->check(CLI::Range(0u, 1u << 20));
+  const auto parse = [&grid](const std::string& text) { grid = grid_of(text); };
+  app.add_option_function<std::string>(
+         "--grid", parse, "processes along each dimension, such as 2x2x1; chosen if not given")
+      ->type_name("AxBxC");
 }
 
 Grid grid_of_all(const Grid& asked) {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 
-#include "examples/command_line.h"
+#include "splitc/splitc.h"
+
+namespace CLI {
+class App;  // examples/command_line.h
+}
 
 namespace examples {
 

@@ -20,6 +20,12 @@ constexpr std::string_view kFirstSoftware = "tcp";  // of these
 // For one machine, without RMA, or made of others: used when named.
 constexpr std::string_view kOnlyNamed[] = {"shm", "sm2", "lnx", "ofi_mrail", "ofi_rstream"};
 
+// Providers whose messages name operations under way by small numbers that anybody can guess: who
+// reaches their port can end operations of others, and write into the memory that these are to
+// fill. (sockets: pe_entry_id; udp;ofi_rxd: the peer's number, tx_id, and no connection that had to
+// be made from a true address.)
+constexpr std::string_view kUnprotected[] = {"sockets", "udp;ofi_rxd"};
+
 std::uint64_t hash(std::string_view text) {  // FNV-1a, and mixed so that every bit counts
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -41,6 +47,9 @@ bool has_layer(std::string_view provider, std::string_view layer) {
     return one == layer || (one.starts_with("ofi_") && one.substr(4) == layer);
   });
 }
+
+// libfabric 1.18 renamed net to tcp.
+bool is_native_tcp(std::string_view provider) { return provider == "tcp" || provider == "net"; }
 
 bool only_named(std::string_view provider) {
   return std::ranges::any_of(kOnlyNamed,
@@ -80,15 +89,31 @@ bool means(const std::string& wanted, const Offer& offer) {
          in_subnet(offer.address, wanted);
 }
 
+// libfabric lists 127.0.0.1 and ::1 on every machine, also where one of them is not configured.
+bool is_missing_loopback(const Offer& offer, std::span<const Interface> machine) {
+  if (!loopback(offer.address)) return false;
+  return std::ranges::none_of(machine, [&](const Interface& one) {
+    return std::ranges::find(one.addresses, offer.address) != one.addresses.end();
+  });
+}
+
 // Why the offer is not taken; "" when it is.
-std::string refusal(const Offer& offer, const FabricOptions& options, const Interface* interface) {
+std::string refusal(const Offer& offer, const FabricOptions& options,
+                    std::span<const Interface> machine) {
+  const Interface* const interface = find(machine, offer.interface);
   if (options.provider.empty() && only_named(offer.provider)) return "is used only when named";
+  if (is_missing_loopback(offer, machine)) return "does not have the address " + offer.address;
   if (interface != nullptr && !interface->up) return "is down";
   if (!options.interface.empty()) {
     return means(options.interface, offer) ? "" : "is not " + options.interface;
   }
-  if (interface != nullptr && interface->loopback && !options.one_host) {
+  const bool on_loopback = interface != nullptr && interface->loopback;
+  if (on_loopback && !options.one_host) {
     return "is loopback, and other machines take part";
+  }
+  if (is_unprotected(offer.provider) && !on_loopback && !loopback(offer.address)) {
+    return "is open to other machines, and " + offer.provider +
+           " does not protect a job from strangers there";
   }
   if (interface != nullptr && !interface->kind.empty()) return "is " + interface->kind;
   if (link_local(offer.address)) return "has an address of one link only";
@@ -98,9 +123,9 @@ std::string refusal(const Offer& offer, const FabricOptions& options, const Inte
 // Smaller is better.
 auto worth(const Offer& offer, const FabricOptions& options, const Interface* interface) {
   const auto* speed = std::ranges::find(kBestFirst, offer.provider);
-  const bool loopback = interface != nullptr && interface->loopback;
+  const bool on_loopback = interface != nullptr && interface->loopback;
   return std::array<std::size_t, 4>{static_cast<std::size_t>(speed - std::begin(kBestFirst)),
-                                    loopback != options.one_host, link_local(offer.address),
+                                    on_loopback != options.one_host, link_local(offer.address),
                                     is_ipv6(offer)};
 }
 
@@ -157,7 +182,7 @@ Choice sift(std::span<const Offer> offers, const std::vector<std::size_t>& from,
             const FabricOptions& options, std::span<const Interface> machine) {
   Choice choice;
   for (const std::size_t i : from) {
-    const std::string why = refusal(offers[i], options, find(machine, offers[i].interface));
+    const std::string why = refusal(offers[i], options, machine);
     if (why.empty()) {
       choice.order.push_back(i);
     } else if (options.interface.empty()) {
@@ -174,6 +199,10 @@ bool is_hardware_provider(std::string_view provider) {
   return std::find(std::begin(kBestFirst), end, provider) != end;
 }
 
+bool is_unprotected(std::string_view provider) {
+  return std::ranges::find(kUnprotected, provider) != std::end(kUnprotected);
+}
+
 Way way_of(const Offer& offer) {
   const bool routable = !offer.address.empty() && offer.host.empty() && !link_local(offer.address);
   const std::uint64_t provider = hash(offer.provider + (is_ipv6(offer) ? "|6" : "|4"));
@@ -182,7 +211,7 @@ Way way_of(const Offer& offer) {
 }
 
 bool names_provider(std::string_view wanted, std::string_view provider) {
-  if (wanted == "tcp" && provider == "net") return true;
+  if (is_native_tcp(wanted) && is_native_tcp(provider)) return true;
   return std::ranges::all_of(layers(wanted),
                              [&](std::string_view layer) { return has_layer(provider, layer); });
 }

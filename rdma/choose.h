@@ -38,12 +38,13 @@ static_assert(std::is_trivially_copyable_v<Way> && sizeof(Way) == 8);
 
 // What a user may say.
 struct FabricOptions {
-  std::string provider = {};  // "": choose; else as libfabric names it ("net"), or a layer ("rxm")
+  std::string provider = {};  // "": choose; else as libfabric names it ("tcp"), or a layer ("rxm")
   std::string interface =
       {};                 // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
   bool one_host = false;  // all processes are on this machine: loopback is best; else it is no use
-  bool thread_safe = false;       // several threads at a time; else one per completion queue
+  bool thread_safe = false;       // several threads at a time; else one for all of the fabric
   bool claim_local_keys = false;  // for tests: as if the provider needed FI_MR_LOCAL
+  std::string who = {};           // begins what is said of a crash: "rank 3: Job: "
 };
 
 // One way of talking that a provider offers.
@@ -72,8 +73,13 @@ Way way_of(const Offer& offer);
 // Whether the provider drives hardware that needs no processor at the target.
 bool is_hardware_provider(std::string_view provider);
 
-// Whether a user who says `wanted` means `provider`: all layers named are in it. "tcp" means native
-// tcp by its older name, net, too.
+// Whether strangers who reach the provider's address can end operations of a job, or write into
+// memory, without guessing anything: it is used on loopback, and elsewhere only where the user
+// names the interface.
+bool is_unprotected(std::string_view provider);
+
+// Whether a user who says `wanted` means `provider`: all layers named are in it. "tcp" and "net"
+// are the later and the earlier name of one provider, so each means the other as well.
 bool names_provider(std::string_view wanted, std::string_view provider);
 
 // Throws Error when nothing is left: says what there is, and why each was refused.

@@ -37,6 +37,16 @@ std::string name_of(Way way, std::span<const Candidate> mine) {
   return "its best way";
 }
 
+// Why a provider may be on loopback alone.
+std::string loopback_hint(std::span<const Candidate> mine) {
+  const auto found =
+      std::ranges::find_if(mine, [](const Candidate& one) { return is_unprotected(one.provider); });
+  if (found == mine.end()) return "";
+  return "; " + found->provider +
+         " does not protect a job from strangers, and is used beyond loopback only on an "
+         "interface that is named";
+}
+
 [[noreturn]] void throw_apart(const std::vector<std::vector<Way>>& lists,
                               std::span<const Candidate> mine) {
   std::vector<std::size_t> empty;
@@ -53,7 +63,8 @@ std::string name_of(Way way, std::span<const Candidate> mine) {
               std::to_string(lists[0].size() - 1) + " more, but " +
               ranks_text(ranks_without(lists, best)) +
               " cannot be reached that way; give all processes the same provider, and interfaces "
-              "of one network");
+              "of one network" +
+              loopback_hint(mine));
 }
 
 }  // namespace

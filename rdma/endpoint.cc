@@ -24,35 +24,43 @@ void check(long result, const char* call) {
   if (result != 0) fail(call, result);
 }
 
+// Runs `call`, which opens an object and stores it where its argument points.
+template <class F, class Call>
+void open(Fid<F>& object, ProviderGuard& guard, const char* name, Call&& call) {
+  F* opened = nullptr;
+  guard.run(name, [&] { return call(&opened); });
+  object.reset(opened);
+}
+
 }  // namespace
 
 Endpoint::Endpoint(Fabric& fabric, const Options& options) : fabric_(fabric) {
-  open_queue(options);
+  ProviderGuard guard = fabric.guard();
+  open_queue(options, guard);
   fi_av_attr addresses{};
   addresses.type = fabric.info().domain_attr->av_type;
-  fid_av* opened_addresses = nullptr;
-  check(fi_av_open(fabric.domain(), &addresses, &opened_addresses, nullptr), "fi_av_open");
-  addresses_.reset(opened_addresses);
-  fid_ep* opened = nullptr;
+  open(addresses_, guard, "fi_av_open",
+       [&](fid_av** opened) { return fi_av_open(fabric.domain(), &addresses, opened, nullptr); });
   // libfabric does not write to the info, and does not say so.
-  check(fi_endpoint(fabric.domain(), const_cast<fi_info*>(&fabric.info()), &opened, nullptr),
-        "fi_endpoint");
-  endpoint_.reset(opened);
-  check(fi_ep_bind(opened, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  check(fi_ep_bind(opened, &addresses_->fid, 0), "fi_ep_bind");
-  check(fi_enable(opened), "fi_enable");
+  open(endpoint_, guard, "fi_endpoint", [&](fid_ep** opened) {
+    return fi_endpoint(fabric.domain(), const_cast<fi_info*>(&fabric.info()), opened, nullptr);
+  });
+  fid_ep* const endpoint = endpoint_.get();
+  guard.run("fi_ep_bind",
+            [&] { return fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV); });
+  guard.run("fi_ep_bind", [&] { return fi_ep_bind(endpoint, &addresses_->fid, 0); });
+  guard.run("fi_enable", [&] { return fi_enable(endpoint); });
 }
 
-void Endpoint::open_queue(const Options& options) {
+void Endpoint::open_queue(const Options& options, ProviderGuard& guard) {
   fi_cq_attr attributes{};
   attributes.size = options.operations;
   attributes.format = FI_CQ_FORMAT_DATA;
   attributes.wait_obj = options.wait_fd && fabric_.has_wait_fd() ? FI_WAIT_FD : FI_WAIT_NONE;
-  fid_cq* opened = nullptr;
-  check(fi_cq_open(fabric_.domain(), &attributes, &opened, nullptr), "fi_cq_open");
-  queue_.reset(opened);
+  open(queue_, guard, "fi_cq_open",
+       [&](fid_cq** opened) { return fi_cq_open(fabric_.domain(), &attributes, opened, nullptr); });
   if (attributes.wait_obj == FI_WAIT_FD) {
-    check(fi_control(&opened->fid, FI_GETWAIT, &wait_fd_), "fi_control(FI_GETWAIT)");
+    check(fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_), "fi_control(FI_GETWAIT)");
     wait_fd_ = quiet_wait_fd(fabric_, wait_fd_);
   }
 }
@@ -137,9 +145,14 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   if (errors < 0) fail("fi_cq_readerr", errors);
   failure.op = static_cast<Op*>(entry.op_context);
   failure.code = entry.err;
+  failure.text = category().message(entry.err);
   const char* const words =
       fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
-  failure.text = words == nullptr ? "" : words;
+  // Providers over sockets give the errno of whichever call came last: as a rule, nothing to read.
+  if (words != nullptr && entry.prov_errno != 0 && entry.prov_errno != FI_EAGAIN &&
+      failure.text != words) {
+    failure.text += std::string(": ") + words;
+  }
   return -1;
 }
 

@@ -22,7 +22,7 @@ namespace rdma {
 struct Failure {
   Op* op = nullptr;  // nullptr: of no operation in particular
   int code = 0;      // fi_errno
-  std::string text;  // the provider's words
+  std::string text;  // libfabric's words for it, and the provider's if they say more
 };
 
 // A reliable endpoint that sends to any other one and reads and writes registered memory
@@ -88,7 +88,7 @@ class Endpoint {
   void close() noexcept { endpoint_.reset(); }
 
  private:
-  void open_queue(const Options& options);
+  void open_queue(const Options& options, ProviderGuard& guard);
 
   Fabric& fabric_;
   Fid<fid_cq> queue_;

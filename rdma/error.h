@@ -18,11 +18,17 @@ struct Error : std::runtime_error {
 // well compare equal to the std::errc of that value.
 const std::error_category& category();
 
+// Whether that fi_errno (either sign) says that this process or this machine has run out of
+// something: open files, memory, memory that may be pinned, buffers, ports, keys. An operation that
+// cannot be started for such a reason says nothing about the process that it was meant for.
+bool is_local_shortage(long fi_result) noexcept;
+
 // What to do about that fi_errno (either sign), beginning with "; ", or "" when nothing is known.
 std::string remedy(long fi_result);
 
 // Throws Error "<what> (<libfabric's text>)<remedy>". `fi_result`: what a call returned, either
-// sign.
+// sign. FI_EIO becomes FI_EMFILE where hardly any more files can be opened: providers that cannot
+// make a socket report it so.
 [[noreturn]] void fail(const std::string& what, long fi_result);
 
 }  // namespace rdma

@@ -44,17 +44,25 @@ Info make_hints(const Demand& demand, const FabricOptions& options) {
   fi_domain_attr& domain = *hints->domain_attr;
   domain.mr_mode =
       FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  domain.threading = options.thread_safe ? FI_THREAD_SAFE : FI_THREAD_COMPLETION;
+  domain.threading = options.thread_safe ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
   domain.control_progress = FI_PROGRESS_MANUAL;
   domain.data_progress = FI_PROGRESS_MANUAL;
   domain.resource_mgmt = demand.resources;
   return hints;
 }
 
+// "libfabric 2.6"
+std::string library_text() {
+  const std::uint32_t number = Library::get().version();
+  return "libfabric " + std::to_string(FI_MAJOR(number)) + "." + std::to_string(FI_MINOR(number));
+}
+
 // nullptr when nothing fits.
-Info ask(const fi_info& hints) {
+Info ask(const fi_info& hints, ProviderGuard& guard) {
   fi_info* found = nullptr;
-  const int result = Library::get().getinfo(version(), nullptr, nullptr, 0, &hints, &found);
+  const long result = guard.try_run("fi_getinfo", [&] {
+    return Library::get().getinfo(version(), nullptr, nullptr, 0, &hints, &found);
+  });
   if (result != 0 && result != -FI_ENODATA) fail("libfabric cannot list its providers", result);
   return Info(found);
 }
@@ -73,8 +81,7 @@ std::string this_host() {
 }
 
 bool stays_on_host(const Offer& offer) {
-  return offer.address == "::1" || in_subnet(offer.address, "127.0.0.0/8") ||
-         offer.provider == "shm" || offer.provider == "sm2";
+  return loopback(offer.address) || offer.provider == "shm" || offer.provider == "sm2";
 }
 
 Offer offer_of(const fi_info& info, const std::vector<Interface>& machine) {
@@ -114,9 +121,11 @@ void add(Found& found, const fi_info& info, const std::vector<Interface>& machin
 
 // Everything that meets a demand, each as it meets the first.
 Found find_all(const FabricOptions& options, const std::vector<Interface>& machine) {
+  ProviderGuard guard(options.who, library_text() + " or one of its providers",
+                      "; the variable FI_PROVIDER says which of them are asked (FI_PROVIDER=tcp)");
   Found found;
   for (const Demand& demand : kDemands) {
-    const Info list = ask(*make_hints(demand, options));
+    const Info list = ask(*make_hints(demand, options), guard);
     for (const fi_info* one = list.get(); one != nullptr; one = one->next) {
       // Where writes have an order, shm does not copy straight into the target's memory any more.
       const bool costs = (demand.order & FI_ORDER_SAW) != 0 &&
@@ -134,22 +143,26 @@ Candidate candidate_of(const Offer& offer) {
           .interface = offer.interface};
 }
 
-bool can_open_wait_fd(fid_domain* domain) {
+bool can_open_wait_fd(fid_domain* domain, ProviderGuard& guard) {
   fi_cq_attr attr{};
   attr.format = FI_CQ_FORMAT_CONTEXT;
   attr.wait_obj = FI_WAIT_FD;
   fid_cq* queue = nullptr;
-  if (fi_cq_open(domain, &attr, &queue, nullptr) != 0) return false;
+  const long result = guard.try_run("fi_cq_open with FI_WAIT_FD",
+                                    [&] { return fi_cq_open(domain, &attr, &queue, nullptr); });
+  if (result != 0) return false;
   const Fid<fid_cq> closes(queue);
   int fd = -1;
   return fi_control(&queue->fid, FI_GETWAIT, &fd) == 0 && fd >= 0;
 }
 
-bool can_complete_delivery(const fi_info& info) {
+bool can_complete_delivery(const fi_info& info, ProviderGuard& guard) {
   const Info hints(Library::get().dupinfo(&info));
   hints->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
   fi_info* found = nullptr;
-  const int result = Library::get().getinfo(version(), nullptr, nullptr, 0, hints.get(), &found);
+  const long result = guard.try_run("fi_getinfo", [&] {
+    return Library::get().getinfo(version(), nullptr, nullptr, 0, hints.get(), &found);
+  });
   const Info closes(found);
   return result == 0;
 }
@@ -185,7 +198,7 @@ std::vector<Candidate> Fabric::candidates(const Options& options) {
   return all;
 }
 
-Fabric::Fabric(const Options& options, Way way) {
+Fabric::Fabric(const Options& options, Way way) : who_(options.who) {
   const std::vector<Interface> machine = interfaces();
   Found found = find_all(options, machine);
   const Choice choice = choose(found.offers, options, machine);
@@ -193,24 +206,33 @@ Fabric::Fabric(const Options& options, Way way) {
   candidate_ = candidate_of(found.offers[picked]);
   reason_ = reason(options, found, choice) + (way.is_any_network() ? "; routed" : "");
   info_ = std::move(found.infos[picked]);
-  const std::string what = candidate_.provider + " on " + candidate_.interface;
+  local_keys_ = options.claim_local_keys || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  open();
+}
+
+void Fabric::open() {
+  ProviderGuard watched = guard();
   fid_fabric* fabric = nullptr;
-  int result = Library::get().fabric(info_->fabric_attr, &fabric, nullptr);
-  if (result != 0) fail("cannot open " + what, result);
+  watched.run("fi_fabric",
+              [&] { return Library::get().fabric(info_->fabric_attr, &fabric, nullptr); });
   fabric_.reset(fabric);
   fid_domain* domain = nullptr;
-  result = fi_domain(fabric, info_.get(), &domain, nullptr);
-  if (result != 0) fail("cannot open a domain of " + what, result);
+  watched.run("fi_domain", [&] { return fi_domain(fabric, info_.get(), &domain, nullptr); });
   domain_.reset(domain);
-  local_keys_ = options.claim_local_keys || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-  wait_fd_ = can_open_wait_fd(domain);
-  delivery_complete_ = has_rma() && can_complete_delivery(*info_);
+  wait_fd_ = can_open_wait_fd(domain, watched);
+  delivery_complete_ = has_rma() && can_complete_delivery(*info_, watched);
+}
+
+ProviderGuard Fabric::guard() const {
+  return {who_,
+          library_text() + "'s provider " + candidate_.provider + " on " + candidate_.interface,
+          "; choose another with SPLITC_PROVIDER"};
 }
 
 std::string Fabric::describe() const {
   std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
                      candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
-  text += has_rma() ? ", RMA" : ", no RMA";
+  text += has_reliable_rma() ? ", RMA" : has_rma() ? ", RMA that may hang" : ", no RMA";
   if (write_before_send()) text += ", FI_ORDER_SAW";
   if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";
   if (needs_local_keys()) text += ", FI_MR_LOCAL";

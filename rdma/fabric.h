@@ -15,6 +15,7 @@
 
 #include "rdma/choose.h"
 #include "rdma/fid.h"
+#include "rdma/provider_guard.h"
 
 namespace rdma {
 
@@ -40,14 +41,24 @@ class Fabric {
   fid_domain* domain() const { return domain_.get(); }
   const Candidate& candidate() const { return candidate_; }
 
-  // One line: what it is and why: "net on eth0 (192.0.2.0/24): inject 128 B, RMA, ... (best of
+  // For calls that set up something else of this provider.
+  ProviderGuard guard() const;
+
+  // One line: what it is and why: "tcp on eth0 (192.0.2.0/24): inject 128 B, RMA, ... (best of
   // ...)"
   std::string describe() const;
 
   bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
 
+  // ... and every read and write comes to its end. Under load, when packets are lost, those of
+  // ofi_rxd may not (libfabric 1.17): a read is never answered, or fi_cq_read() never returns.
+  bool has_reliable_rma() const { return has_rma() && !candidate_.provider.ends_with("ofi_rxd"); }
+
   // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
   bool has_delivery_complete() const { return delivery_complete_; }
+
+  // How many bits of completion data a put carries to its target.
+  unsigned put_data_bits() const { return info_->domain_attr->cq_data_size >= 8 ? 64 : 32; }
 
   // The longest write that can tell its target, with 4 bytes at least, that it is complete
   // (FI_REMOTE_CQ_DATA). 0: there is none.
@@ -71,13 +82,13 @@ class Fabric {
   // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
   bool needs_local_keys() const { return local_keys_; }
 
-  // A Memory is bound to the endpoint it is used with (FI_MR_ENDPOINT).
-  bool binds_memory() const { return (info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0; }
-
   // Messages and writes up to that size leave their buffer at once.
   std::size_t inject_bytes() const { return info_->tx_attr->inject_size; }
 
  private:
+  void open();
+
+  std::string who_;
   Candidate candidate_;
   std::string reason_;
   Info info_;

@@ -161,6 +161,10 @@ std::set<std::string> default_routes(std::istream& routes) {
   return names;
 }
 
+bool loopback(const std::string& address) {
+  return in_subnet(address, "127.0.0.0/8") || in_subnet(address, "::1");
+}
+
 bool link_local(const std::string& address) {
   return in_subnet(address, "fe80::/10") || in_subnet(address, "169.254.0.0/16");
 }

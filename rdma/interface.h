@@ -35,6 +35,9 @@ bool in_subnet(const std::string& address, const std::string& subnet);
 // Interfaces with a default route, from the text of /proc/net/route or /proc/net/ipv6_route.
 std::set<std::string> default_routes(std::istream& routes);
 
+// 127.0.0.0/8 and ::1: of this machine only.
+bool loopback(const std::string& address);
+
 // fe80::/10 and 169.254.0.0/16: valid on one wire only.
 bool link_local(const std::string& address);
 

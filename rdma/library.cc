@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "rdma/error.h"
@@ -11,9 +12,18 @@
 namespace rdma {
 namespace {
 
-// The structures of the headers belong to one version of the functions that handle them.
-static_assert(FI_MAJOR_VERSION == 1 && FI_MINOR_VERSION >= 9, "another libfabric than 1.9 to 1.x");
-constexpr const char* kInfoVersion = FI_MINOR_VERSION < 20 ? "FABRIC_1.3" : "FABRIC_1.7";
+// The functions that handle fi_info are those of libfabric 1.9, which every later one has as well:
+// so a program runs with each of them, whichever headers it was built with. Later headers only
+// append members to the structures, which those functions leave out and which are not used here.
+constexpr const char* kInfoVersion = "FABRIC_1.3";
+static_assert(FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 9, "headers older than libfabric 1.9");
+static_assert(offsetof(fi_info, nic) == 14 * sizeof(void*), "another fi_info than libfabric 1.9's");
+static_assert(offsetof(fi_domain_attr, tclass) == 23 * sizeof(void*),
+              "another fi_domain_attr than libfabric 1.9's");
+static_assert(offsetof(fi_ep_attr, auth_key_size) == 10 * sizeof(void*),
+              "another fi_ep_attr than libfabric 1.9's");
+static_assert(offsetof(fi_tx_attr, tclass) == 9 * sizeof(void*),
+              "another fi_tx_attr than libfabric 1.9's");
 
 // Puts back the signal handlers that libraries take over when they are loaded: Debian's
 // libinfinipath catches the signals of crashes and SIGTERM, writes files and ends with exit code 1.
@@ -45,7 +55,7 @@ void find(void* handle, const char* name, const char* version, Function& functio
   function = reinterpret_cast<Function>(dlvsym(handle, name, version));
   if (function != nullptr) return;
   throw Error(std::string("rdma: the installed libfabric has no ") + name + " of version " +
-              version + "; install libfabric 1." + std::to_string(FI_MINOR_VERSION) + " or newer");
+              version + "; install libfabric 1.9 or newer");
 }
 
 Library load() {

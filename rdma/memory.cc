@@ -37,11 +37,11 @@ std::string what(const MemoryRules& rules, std::span<std::byte> range) {
 }
 
 [[noreturn]] void throw_failed(const MemoryRules& rules, std::span<std::byte> range, int result) {
-  // The kernel's answers when too much would be pinned; remedy() knows the first of them.
+  // When too much would be pinned the kernel answers FI_ENOMEM, or one of these.
   if (result == -FI_EPERM || result == -FI_EAGAIN) {
     throw Error("rdma: " + what(rules, range) + " (" + category().message(-result) + ")" +
                     remedy(FI_ENOMEM),
-                -result);
+                FI_ENOMEM);
   }
   fail(what(rules, range), result);
 }
@@ -102,7 +102,8 @@ Memory::Memory(const MemoryRules& rules, std::span<std::byte> range, std::uint64
   if ((rules.mode & FI_MR_VIRT_ADDR) != 0) {
     key_.base = reinterpret_cast<std::uintptr_t>(range.data());
   }
-  key_.key = fi_mr_key(region_.get());
+  const bool remote = (access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0;
+  if (remote) key_.key = fi_mr_key(region_.get());  // libfabric 2 gives the others none
   if (key_.key == FI_KEY_NOTAVAIL) {
     refuse(rules, range, "its keys cannot be had as 8 bytes; use another provider");
   }

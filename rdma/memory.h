@@ -36,7 +36,8 @@ class Memory {
  public:
   // Registers `range`, which must stay mapped until the destructor has run. `access`:
   // FI_REMOTE_READ, FI_REMOTE_WRITE for others, FI_READ, FI_WRITE, FI_SEND, FI_RECV for this side.
-  // `endpoint`: where it will be used; may be nullptr unless fabric.binds_memory().
+  // `endpoint`: where it will be used; may be nullptr unless the provider binds memory
+  // to endpoints (FI_MR_ENDPOINT).
   // Hardware pins the range: all its pages are allocated then.
   // Throws Error: pinned memory or keys short, with limit and remedy; keys too long to be sent.
   Memory(const Fabric& fabric, std::span<std::byte> range, std::uint64_t access,
@@ -44,6 +45,7 @@ class Memory {
   Memory(const MemoryRules& rules, std::span<std::byte> range, std::uint64_t access,
          fid_ep* endpoint = nullptr);
 
+  // Good for FI_REMOTE_READ and FI_REMOTE_WRITE only, as far as `access` had them.
   RemoteKey key() const { return key_; }
 
   // What buffers inside the range are passed with on this side; nullptr where none is needed.

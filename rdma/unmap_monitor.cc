@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "rdma/descriptor.h"
 #include "rdma/error.h"
 
 namespace rdma {
@@ -31,8 +32,8 @@ namespace {
 
 // Only for what happens in user mode: this is permitted to everybody, and here there are no faults.
 int open_events() {
-  const auto fd =
-      static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
+  const int fd = above_standard_streams(
+      static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
   if (fd < 0) refuse("userfaultfd");
   uffdio_api api{};
   api.api = UFFD_API;
@@ -45,7 +46,7 @@ int open_events() {
 }
 
 int open_stop() {
-  const int fd = eventfd(0, EFD_CLOEXEC);
+  const int fd = above_standard_streams(eventfd(0, EFD_CLOEXEC));
   if (fd < 0) refuse("eventfd");
   return fd;
 }

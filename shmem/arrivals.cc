@@ -8,10 +8,35 @@
 
 namespace shmem {
 
-void ArrivalBoard::raise(LineNumber line) noexcept {
-  // pairs with: Arrivals::find_raised(), which sees the bit when it has seen the count; and rest()
-  raised[line / 64].fetch_or(std::uint64_t{1} << line % 64, std::memory_order_seq_cst);
-  raises.fetch_add(1, std::memory_order_seq_cst);
+namespace {
+
+constexpr std::uint32_t kWholeLine = (1u << ArrivalBoard::kSeatsPerLine) - 1;
+
+}  // namespace
+
+std::uint32_t ArrivalBoard::take_line() noexcept {
+  for (std::uint32_t word = 0; word < kLines / 64; ++word) {
+    // No partner: a guess, which the exchange below checks.
+    std::uint64_t bits = taken[word].load(std::memory_order_relaxed);
+    while (~bits != 0) {
+      const auto free = static_cast<std::uint32_t>(std::countr_one(bits));
+      const std::uint64_t bit = std::uint64_t{1} << free;
+      // pairs with: give_back_line()
+      if (!taken[word].compare_exchange_weak(bits, bits | bit, std::memory_order_acquire)) continue;
+      const std::uint32_t line = word * 64 + free;
+      // No partner: whose Arrivals does not count the line yet finds nothing told in it.
+      std::uint32_t before = used.load(std::memory_order_relaxed);
+      while (before <= line && !used.compare_exchange_weak(before, line + 1)) {
+      }
+      return line;
+    }
+  }
+  return kLines;
+}
+
+void ArrivalBoard::give_back_line(std::uint32_t line) noexcept {
+  // pairs with: take_line()
+  taken[line / 64].fetch_and(~(std::uint64_t{1} << line % 64), std::memory_order_release);
 }
 
 ArrivalSeats::ArrivalSeats(ArrivalBoard& board, std::optional<ArrivalPair> pair)
@@ -23,40 +48,39 @@ ArrivalSeats::ArrivalSeats(ArrivalBoard& board, std::optional<ArrivalPair> pair)
     // pairs with: nothing; this process alone writes it
     return seat.load(std::memory_order_relaxed) == 0;
   });
-  if (unused) add_seats(pair->own(), pair->own_seat(), ArrivalPair::kSeats);
-}
-
-void ArrivalSeats::add_seats(ArrivalBoard::LineNumber line, std::uint32_t first,
-                             std::uint32_t count) {
-  for (std::uint32_t i = count; i-- > 0;) {
-    free_.push_back(line * ArrivalBoard::kSeatsPerLine + first + i);
-  }
+  constexpr std::uint32_t kHalf = (1u << ArrivalPair::kSeats) - 1;
+  if (unused) free_[pair->own()] = kHalf << pair->own_seat();
 }
 
 ArrivalSeat ArrivalSeats::take() {
   if (free_.empty()) {
-    // pairs with: nothing; the lines are told apart by the number alone
-    const std::uint32_t line = board_.taken.fetch_add(1, std::memory_order_relaxed);
-    if (line >= ArrivalBoard::kLines) {
-      // pairs with: nothing
-      board_.taken.fetch_sub(1, std::memory_order_relaxed);
+    const std::uint32_t line = board_.take_line();
+    if (line == ArrivalBoard::kLines) {
       throw Error("all " + std::to_string(ArrivalBoard::kSeats) +
                   " places of that process for senders on its node are taken; close channels that "
                   "are no longer used");
     }
-    add_seats(ArrivalBoard::kPairs + line, 0, ArrivalBoard::kSeatsPerLine);
+    free_[ArrivalBoard::kPairs + line] = kWholeLine;
   }
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
-  const ArrivalBoard::LineNumber line = number / ArrivalBoard::kSeatsPerLine;
+  const auto [line, seats] = *free_.begin();
+  const auto seat = static_cast<std::uint32_t>(std::countr_zero(seats));
+  if ((free_[line] = seats & (seats - 1)) == 0) free_.erase(line);
   const bool own = line >= ArrivalBoard::kPairs;
-  return {board_, own ? board_.lines[line - ArrivalBoard::kPairs] : pair_->line(), number};
+  return {board_, own ? board_.lines[line - ArrivalBoard::kPairs] : pair_->line(),
+          line * ArrivalBoard::kSeatsPerLine + seat};
 }
 
-void ArrivalSeats::give_back(const ArrivalSeat& seat) { free_.push_back(seat.seat()); }
+void ArrivalSeats::give_back(const ArrivalSeat& seat) {
+  const ArrivalBoard::LineNumber line = seat.seat() / ArrivalBoard::kSeatsPerLine;
+  std::uint32_t& free = free_[line];
+  free |= 1u << seat.seat() % ArrivalBoard::kSeatsPerLine;
+  if (free != kWholeLine || free_.size() == 1) return;  // one is kept, for what comes next
+  free_.erase(line);
+  board_.give_back_line(line - ArrivalBoard::kPairs);
+}
 
 Arrivals::Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPair>& pairs)
-    : board_(board), fence_(fence), known_(ArrivalBoard::kNumbersOfLines / 64) {
+    : board_(board), attention_(board.attention, fence) {
   const auto remember = [this](ArrivalBoard::LineNumber line) {
     const Watched at = watched(line);
     for (std::uint32_t i = 0; i < at.count; ++i) {
@@ -69,28 +93,25 @@ Arrivals::Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPa
     pairs_[pair.other()] = pair;
     remember(pair.other());
   }
-  // pairs with: nothing; who tells anything of this owner's was given it after this
-  const std::uint32_t taken = board.taken.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < std::min(taken, ArrivalBoard::kLines); ++i) {
-    remember(ArrivalBoard::kPairs + i);
-  }
+  // No partner: nobody can tell anything of this owner's before having been given it, which is
+  // later, by a handle; what was told before is of an owner that has ended.
+  const std::uint32_t used = board.used.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < used; ++i) remember(ArrivalBoard::kPairs + i);
 }
 
 Arrivals::Watched Arrivals::watched(ArrivalBoard::LineNumber line) {
   std::uint64_t* const seen = seen_[line].data();  // stays where it is
   if (line >= ArrivalBoard::kPairs) {
     const auto& own = board_.lines[line - ArrivalBoard::kPairs];
-    return {own.seats, seen, ArrivalBoard::kSeatsPerLine, line};
+    return {own.seats, seen, ArrivalBoard::kSeatsPerLine};
   }
   const ArrivalPair& pair = *pairs_.at(line);
-  return {&pair.line().seats[pair.other_seat()], seen, ArrivalPair::kSeats, line};
+  return {&pair.line().seats[pair.other_seat()], seen, ArrivalPair::kSeats};
 }
 
 bool Arrivals::has_arrival() noexcept {
-  // pairs with: ArrivalBoard::raise()
-  if (board_.raises.load(std::memory_order_acquire) != raises_seen_) find_raised();
-  return std::any_of(active_.begin(), active_.end(),
-                     [](const Watched& watched) { return has_arrival(watched); });
+  return attention_.any([this](ArrivalBoard::LineNumber line) { return watched(line); },
+                        [](const Watched& watched) { return has_arrival(watched); });
 }
 
 bool Arrivals::has_arrival(const Watched& watched) noexcept {
@@ -99,35 +120,6 @@ bool Arrivals::has_arrival(const Watched& watched) noexcept {
     if (watched.seats[i].load(std::memory_order_acquire) != watched.seen[i]) return true;
   }
   return false;
-}
-
-void Arrivals::find_raised() noexcept {
-  // pairs with: ArrivalBoard::raise()
-  raises_seen_ = board_.raises.load(std::memory_order_acquire);
-  for (std::uint32_t word = 0; word < known_.size(); ++word) {
-    // pairs with: ArrivalBoard::raise()
-    const std::uint64_t raised = board_.raised[word].load(std::memory_order_acquire);
-    for (std::uint64_t fresh = raised & ~known_[word]; fresh != 0; fresh &= fresh - 1) {
-      active_.push_back(watched(word * 64 + static_cast<std::uint32_t>(std::countr_zero(fresh))));
-    }
-    known_[word] |= raised;
-  }
-}
-
-void Arrivals::rest() noexcept {
-  empty_polls_ = 0;
-  for (std::uint32_t word = 0; word < known_.size(); ++word) {
-    if (known_[word] == 0) continue;
-    // Only bits that are known: of others the raise is still to be counted.
-    // pairs with: ArrivalBoard::raise()
-    board_.raised[word].fetch_and(~known_[word], std::memory_order_seq_cst);
-    known_[word] = 0;
-  }
-  fence_.heavy();  // from here on a sender either sees its bit gone, or we see its word
-  for (const Watched& watched : active_) {
-    if (has_arrival(watched)) board_.raise(watched.line);
-  }
-  active_.clear();
 }
 
 }  // namespace shmem

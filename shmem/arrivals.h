@@ -4,11 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "shmem/doorbell.h"
+#include "shmem/attention.h"
 #include "shmem/fence.h"
 #include "shmem/flag.h"
 
@@ -16,8 +17,8 @@
 // again: with one store of a word that only this sender writes.
 //
 // A sender takes whole lines of the receiver's board and gives one word of them (a seat) to each
-// thing it will tell about. The receiver looks at a line while something comes there, and no longer
-// once nothing has come for a while: then its sender raises it again. So what is idle costs
+// thing it will tell about; a line whose seats are all free again goes back to the board. The
+// receiver polls the lines where something came lately (shmem/attention.h), so what is idle costs
 // nothing, however much of it there is.
 //
 // Two processes that tell one another share one line for the first few seats of each. Who has read
@@ -62,12 +63,14 @@ struct alignas(4096) ArrivalBoard {
   using LineNumber = std::uint32_t;
   static constexpr LineNumber kNumbersOfLines = kPairs + kLines;
 
-  // Makes the receiver look at `line`. Any process.
-  void raise(LineNumber line) noexcept;
+  // A line that no sender has, or kLines if there is none. Any process.
+  std::uint32_t take_line() noexcept;
+  // The receiver has seen every word in it.
+  void give_back_line(std::uint32_t line) noexcept;
 
-  alignas(kCacheLine) std::atomic<std::uint64_t> raises;  // how often a bit was set
-  alignas(kCacheLine) std::atomic<std::uint32_t> taken;   // of `lines`, by senders
-  alignas(kCacheLine) std::atomic<std::uint64_t> raised[kNumbersOfLines / 64];  // it looks there
+  AttentionBits<kNumbersOfLines> attention;
+  alignas(kCacheLine) std::atomic<std::uint64_t> taken[kLines / 64];  // a bit of each of `lines`
+  std::atomic<std::uint32_t> used;  // of `lines`, so many have ever been taken: the first ones
   // What the receiver says of each number, in a word of its own choice.
   alignas(4096) std::atomic<std::uint64_t> states[kNumbers];
   alignas(4096) Line lines[kLines];
@@ -118,9 +121,9 @@ class ArrivalSeat {
     word_->store(arrival.word(), std::memory_order_release);
     fence.light();
     const ArrivalBoard::LineNumber line = number_ / ArrivalBoard::kSeatsPerLine;
-    // pairs with: Arrivals::rest(), through Fence::heavy()
-    const std::uint64_t raised = board_->raised[line / 64].load(std::memory_order_relaxed);
-    if ((raised >> line % 64 & 1) == 0) board_->raise(line);
+    // pairs with: Attention::sweep(), through Fence::heavy()
+    if (!board_->attention.raised(line)) [[unlikely]]
+      board_->attention.raise(line);
   }
 
   std::uint32_t seat() const noexcept { return number_; }
@@ -139,14 +142,13 @@ class ArrivalSeats {
 
   // Throws Error when all lines of the board are taken.
   ArrivalSeat take();
+  // The receiver has seen its last word, or need not see it any more.
   void give_back(const ArrivalSeat& seat);
 
  private:
-  void add_seats(ArrivalBoard::LineNumber line, std::uint32_t first, std::uint32_t count);
-
   ArrivalBoard& board_;
   const std::optional<ArrivalPair> pair_;
-  std::vector<std::uint32_t> free_;  // numbers of seats, the first to be taken at the end
+  std::map<ArrivalBoard::LineNumber, std::uint32_t> free_;  // lines with free seats, a bit each
 };
 
 // The receiver's end.
@@ -162,34 +164,22 @@ class Arrivals {
   // there were. What the sink throws passes through; the rest is found by the next poll.
   template <class Sink>
   int poll(Sink&& sink) {
-    // pairs with: ArrivalBoard::raise(); a raise seen late is seen by a later poll
-    if (board_.raises.load(std::memory_order_relaxed) != raises_seen_) [[unlikely]]
-      find_raised();
-    int count = 0;
-    for (std::size_t i = 0; i < active_.size(); ++i) count += poll_line(active_[i], sink);
-    if (count != 0) {
-      empty_polls_ = 0;
-    } else if (!active_.empty() && ++empty_polls_ == kSweep) [[unlikely]] {
-      rest();
-    }
-    return count;
+    return attention_.poll([this](ArrivalBoard::LineNumber line) { return watched(line); },
+                           [&](const Watched& watched) { return poll_line(watched, sink); });
   }
 
   // Whether poll() would find something.
   bool has_arrival() noexcept;
 
   // How many lines poll() looks at.
-  std::size_t watched() const noexcept { return active_.size(); }
+  std::size_t watched() const noexcept { return attention_.active(); }
 
  private:
-  static constexpr std::uint32_t kSweep = 4096;  // empty polls before idle lines are left alone
-
   // Where to look: some seats of a line.
   struct Watched {
     const std::atomic<std::uint64_t>* seats;
     std::uint64_t* seen;  // what they said at the last look
     std::uint32_t count;
-    ArrivalBoard::LineNumber line;
   };
 
   template <class Sink>
@@ -208,20 +198,14 @@ class Arrivals {
   }
   Watched watched(ArrivalBoard::LineNumber line);
   static bool has_arrival(const Watched& watched) noexcept;
-  void find_raised() noexcept;
-  void rest() noexcept;
 
   // Constant after construction.
   ArrivalBoard& board_;
-  const Fence fence_;
   std::vector<std::optional<ArrivalPair>> pairs_;  // by the other's index
   // Owned by the receiving thread.
   using Seen = std::array<std::uint64_t, ArrivalBoard::kSeatsPerLine>;
   std::unordered_map<ArrivalBoard::LineNumber, Seen> seen_;  // of lines that were ever raised
-  std::vector<Watched> active_;
-  std::vector<std::uint64_t> known_;  // their bits, in the shape of ArrivalBoard::raised
-  std::uint64_t raises_seen_ = 0;
-  std::uint32_t empty_polls_ = 0;
+  Attention<ArrivalBoard::kNumbersOfLines, Watched> attention_;
 };
 
 }  // namespace shmem

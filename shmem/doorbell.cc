@@ -1,6 +1,7 @@
 #include "shmem/doorbell.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -10,7 +11,9 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <string>
 
+#include "shmem/descriptor.h"
 #include "shmem/error.h"
 
 namespace shmem {
@@ -38,10 +41,64 @@ std::uint64_t to_number(const Address& address) noexcept {
   return name;
 }
 
-// Of this process, to send with.
-int sender() noexcept {
-  static const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return fd;
+int make_socket() noexcept {
+  return above_standard_streams(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// Of this process, to send with; -1: not prepared. Never closed.
+std::atomic<int> sender{-1};
+
+[[noreturn]] void throw_no_socket(const std::string& what_for) {
+  throw Error("cannot make a socket " + what_for + " (" + std::strerror(errno) +
+              "); raise the limit of open files (ulimit -n)");
+}
+
+// Makes `sender`, unless it is there.
+void prepare_to_ring() {
+  // pairs with: ring_socket(), and itself in another thread
+  if (sender.load(std::memory_order_acquire) >= 0) return;
+  const int made = make_socket();
+  if (made < 0) throw_no_socket("to wake neighbours");
+  int none = -1;
+  // pairs with: ring_socket()
+  if (!sender.compare_exchange_strong(none, made, std::memory_order_acq_rel)) close(made);
+}
+
+// Sends one byte; returns an errno or 0.
+int send_ring(int fd, const Address& address) noexcept {
+  const char ring = 0;
+  const auto* const name = reinterpret_cast<const sockaddr*>(&address.name);
+  return sendto(fd, &ring, sizeof ring, MSG_NOSIGNAL, name, address.length) >= 0 ? 0 : errno;
+}
+
+// Whether `error` of send_ring() means that its owner need not, or cannot, be woken any more.
+bool settled(int error) noexcept {
+  // Nobody is bound to that name, or not for reading: the owner is leaving.
+  return error == 0 || error == ECONNREFUSED || error == EPIPE;
+}
+
+// Again, where the first attempt said EAGAIN, which means one of two things: the owner has as many
+// rings before it as its queue holds (then that is enough), or this socket has as many before all
+// owners together as its buffer holds (then this one may have none). A socket that has sent nothing
+// tells them apart.
+bool ring_by_another_socket(const Address& address) noexcept {
+  const int fd = make_socket();
+  if (fd < 0) return false;
+  const int error = send_ring(fd, address);
+  close(fd);  // what it has sent stays in the owner's queue
+  return settled(error) || error == EAGAIN;
+}
+
+// Returns when the owner has a ring in its queue, or has gone. Everything else passes: EINTR, a
+// kernel short of memory or buffers, a process short of descriptors. (What does not pass has been
+// refused at set-up.)
+void ring_socket(const Address& address) noexcept {
+  for (;; sched_yield()) {
+    const int fd = sender.load(std::memory_order_acquire);  // pairs with: prepare_to_ring()
+    const int error = fd < 0 ? EAGAIN : send_ring(fd, address);
+    if (settled(error)) return;
+    if (error == EAGAIN && ring_by_another_socket(address)) return;
+  }
 }
 
 }  // namespace
@@ -57,11 +114,7 @@ void Doorbell::ring() noexcept {
   // pairs with: DoorbellSocket::DoorbellSocket()
   const std::uint64_t name = socket_.load(std::memory_order_acquire);
   if (name == 0) return;
-  const Address address = to_address(name);
-  const char ring = 0;
-  // No room there: rings enough have come already. Nobody there: the owner is leaving.
-  sendto(sender(), &ring, sizeof ring, MSG_NOSIGNAL,
-         reinterpret_cast<const sockaddr*>(&address.name), address.length);
+  ring_socket(to_address(name));
 }
 
 std::uint32_t Doorbell::about_to_sleep() noexcept {
@@ -74,16 +127,11 @@ std::uint32_t Doorbell::about_to_sleep() noexcept {
 }
 
 void Doorbell::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
-  timespec limit{};
-  if (timeout_ns >= 0) {
-    limit.tv_sec = timeout_ns / 1'000'000'000;
-    limit.tv_nsec = timeout_ns % 1'000'000'000;
-  }
-  syscall(SYS_futex, &rings_, FUTEX_WAIT, ticket, timeout_ns >= 0 ? &limit : nullptr, nullptr, 0);
+  const timespec limit{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
+  syscall(SYS_futex, &rings_, FUTEX_WAIT, ticket, &limit, nullptr, 0);
 }
 
-DoorbellSocket::DoorbellSocket(Doorbell& bell)
-    : bell_(bell), fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+DoorbellSocket::DoorbellSocket(Doorbell& bell) : bell_(bell), fd_(make_socket()) {
   Address address{};
   address.name.sun_family = AF_UNIX;
   address.length = sizeof address.name;
@@ -95,9 +143,21 @@ DoorbellSocket::DoorbellSocket(Doorbell& bell)
   if (!made) {
     const int error = errno;
     if (fd_ >= 0) close(fd_);
-    throw Error(std::string("cannot make a socket to be woken by neighbours (") +
-                std::strerror(error) + "); raise the limit of open files (ulimit -n)");
+    errno = error;
+    throw_no_socket("to be woken by neighbours");
   }
+  try {
+    prepare_to_ring();
+    const int error = send_ring(sender.load(std::memory_order_relaxed), address);
+    if (error != 0 && error != EAGAIN) {
+      throw Error(std::string("cannot send from one Unix datagram socket to another (") +
+                  std::strerror(error) + "), which is how neighbours wake this process; allow it");
+    }
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+  quiet();
   // pairs with: Doorbell::ring()
   bell_.socket_.store(to_number(address), std::memory_order_release);
 }

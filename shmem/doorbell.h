@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "shmem/fence.h"
 
@@ -11,20 +13,44 @@
 //   ticket = doorbell.about_to_sleep()     write the message
 //   fence.heavy()                          doorbell.notify(fence): light fence,
 //   if (nothing has come)                    asleep? then ring
-//     doorbell.sleep(ticket, timeout)
+//     doorbell.sleep(ticket, limit.next(ticket))
 //
-// Either the sleeper finds the message or the neighbour finds the sleeper; a ring between the two
-// changes the ticket, so the futex refuses to sleep. Who rings takes the "asleep" back, so that the
-// next neighbours do not ring again while the sleeper is on its way up; a sleeper that did not
-// sleep after all leaves it, at the price of one ring for nobody. Lives in shared memory; all zero
-// is valid.
+// Either the sleeper finds the message or the neighbour finds the sleeper (but for what
+// shmem/fence.h says, for which there is a limit). A ring between the two changes the ticket, so the
+// futex refuses to sleep. Who rings takes the "asleep" back, so that the next neighbours do not ring
+// again while the sleeper is on its way up; a sleeper that did not sleep after all leaves it, at the
+// price of one ring for nobody.
+//
+// For events too rare to be looked for at every poll (a message has come back, a mailbox has been
+// closed) there is a count of alerts: a poll compares it with what it has seen, and looks
+// everywhere when it has changed.
+//
+// Lives in shared memory; all zero is valid.
 
 namespace shmem {
 
+// How long the next of several sleeps lasts at most: 1 ms after a ring, so that a look soon finds
+// what heavy() has missed (shmem/fence.h). Then twice as long as the last, up to 1 s, as long as
+// nobody rings: whoever came after the first look has found the sleeper registered.
+class SleepLimit {
+ public:
+  static constexpr std::int64_t kShortestNs = 1'000'000;
+  static constexpr std::int64_t kLongestNs = 1'000'000'000;
+
+  // Of the sleep with that ticket.
+  std::int64_t next(std::uint32_t ticket) noexcept {
+    if (ticket != ticket_) ns_ = kShortestNs;
+    ticket_ = ticket;
+    return std::exchange(ns_, std::min(2 * ns_, kLongestNs));
+  }
+
+ private:
+  std::uint32_t ticket_ = 0;
+  std::int64_t ns_ = kShortestNs;
+};
+
 class alignas(64) Doorbell {
  public:
-  static constexpr std::int64_t kForever = -1;
-
   // By a neighbour, after it has written what the owner may be waiting for. Costs one load while
   // the owner is awake. Any thread of any process.
   // pairs with: about_to_sleep() and the sleeper's Fence::heavy()
@@ -33,13 +59,23 @@ class alignas(64) Doorbell {
     if (asleep_.load(std::memory_order_relaxed) != 0) ring();
   }
 
+  // The same, of a rare event: every thread of the owner that polls looks for what it may be.
+  // pairs with: alerts()
+  void alert(const Fence& fence) noexcept {
+    alerts_.fetch_add(1, std::memory_order_release);
+    notify(fence);
+  }
+  // By the owner: alerts so far. Who has seen one sees what its sender had written before.
+  // pairs with: alert()
+  std::uint64_t alerts() const noexcept { return alerts_.load(std::memory_order_acquire); }
+
   // Wakes every sleeping thread of the owner; returns at once if there is none.
   void ring() noexcept;
 
   // By the owner; any of its threads. The ticket is for one sleep().
   std::uint32_t about_to_sleep() noexcept;
-  // Sleeps until somebody rings, or `timeout_ns` have passed (kForever: no limit), or a signal
-  // came. May wake without reason: look again.
+  // Sleeps until somebody rings, or `timeout_ns` (from 0) have passed, or a signal came. May wake
+  // without reason: look again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
  private:
@@ -48,6 +84,7 @@ class alignas(64) Doorbell {
   std::atomic<std::uint32_t> asleep_;  // not 0: somebody may sleep who has not been rung for
   std::atomic<std::uint32_t> rings_;   // the futex: changes with every ring
   std::atomic<std::uint64_t> socket_;  // 0, or the name of the owner's DoorbellSocket
+  std::atomic<std::uint64_t> alerts_;
 };
 static_assert(sizeof(Doorbell) == 64);
 
@@ -56,7 +93,9 @@ static_assert(sizeof(Doorbell) == 64);
 // in the same network namespace, see shmem::NodeId.)
 class DoorbellSocket {
  public:
-  explicit DoorbellSocket(Doorbell& bell);  // throws Error if there can be no socket
+  // Makes, too, the socket by which this process will ring others. Throws Error if there can be no
+  // socket, or one cannot send to another.
+  explicit DoorbellSocket(Doorbell& bell);
   ~DoorbellSocket();
   DoorbellSocket(const DoorbellSocket&) = delete;
   DoorbellSocket& operator=(const DoorbellSocket&) = delete;

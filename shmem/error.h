@@ -10,4 +10,9 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What was to be opened has ended, or its process has.
+struct Gone : Error {
+  using Error::Error;
+};
+
 }  // namespace shmem

@@ -11,6 +11,15 @@
 // for both: heavy() runs a full fence on every core where an enrolled process runs, so light() need
 // only stop the compiler. Where the kernel refuses it to any process of the job, both sides use a
 // fence.
+//
+// The kernel leaves a gap. Linux (seen in 6.18, since about 5.10) notes for each core whether it
+// runs somebody enrolled, and only when it goes from one process to another. When a thread of an
+// enrolled process ends it notes that there is nobody; and a process may enroll after it has run on
+// another core, to which it comes back. Until another process runs there, heavy() passes over that
+// core. What its thread has stored is in the store buffer still, and becomes visible within
+// microseconds, at the latest at the core's next interrupt. So nobody relies on one look after
+// heavy() for ever: who sleeps looks again soon (SleepLimit), and who lets a place go polls it a
+// while longer (shmem/attention.h).
 
 namespace shmem {
 

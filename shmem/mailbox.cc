@@ -1,9 +1,9 @@
 #include "shmem/mailbox.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "shmem/error.h"
 
@@ -26,68 +26,118 @@ MailboxHeader* checked_header(const Region& region, std::int32_t pid) {
 }
 
 // Takes a free inbox, looking first where this caller's hash points so that many callers that come
-// at once do not all try the same one.
+// at once do not all try the same one. kMaxInboxes: none is free, but there will be.
 std::uint32_t claim_inbox(MailboxHeader& header, std::span<const std::byte> caller) {
   std::uint32_t hash = 2166136261u;
-  for (const std::byte b : caller) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  for (const std::byte b : caller.first(std::min<std::size_t>(caller.size(), 64))) {
+    hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  }
+  bool some_closed = false;
   for (std::uint32_t i = 0; i < header.inboxes; ++i) {
     const std::uint32_t number = (hash + i) % header.inboxes;
     InboxState state = InboxState::kFree;
     // pairs with: Mailbox::hang_up(), so that the cursors left by the last sender are visible
-    if (header.states[number].compare_exchange_strong(state, InboxState::kInUse,
+    if (header.states[number].compare_exchange_strong(state, InboxState::kClaimed,
                                                       std::memory_order_acq_rel)) {
       return number;
     }
+    some_closed |= state == InboxState::kClosed;
   }
+  if (some_closed) return kMaxInboxes;
   throw Error("all " + std::to_string(header.inboxes) +
               " inboxes of the mailbox are taken by other senders; create the receiving endpoint "
-              "with room for more, or unmap endpoints that are no longer used");
+              "with room for more (Endpoint::Options::inboxes, at most " +
+              std::to_string(kMaxInboxes) + "), or unmap or end endpoints that are no longer used");
 }
 
 }  // namespace
 
-void MailboxHeader::raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noexcept {
-  // pairs with: Mailbox::find_raised(), which sees the bit when it has seen the count; and rest()
-  word_of(inbox_number).fetch_or(first_bit(inbox_number) << bit, std::memory_order_seq_cst);
-  raises.fetch_add(1, std::memory_order_seq_cst);
-}
-
-Outbox::Outbox(const Region::Address& address, std::span<const std::byte> caller, Doorbell& bell,
-               Fence fence)
-    : region_(Region::open(address)),
-      header_(checked_header(region_, address.pid)),
-      bell_(bell),
-      fence_(fence) {
+std::unique_ptr<Outbox> Outbox::try_open(const Region::Address& address,
+                                         std::span<const std::byte> caller, Doorbell& bell,
+                                         Fence fence) {
   if (caller.size() > kCallerBytes) {
     throw Error("a caller's name has " + std::to_string(caller.size()) + " bytes, at most " +
                 std::to_string(kCallerBytes) + " fit");
   }
-  inbox_number_ = claim_inbox(*header_, caller);
-  inbox_ = header_->inbox(inbox_number_);
-  lane_word_ = &header_->word_of(inbox_number_);
-  lane_bit_ = MailboxHeader::first_bit(inbox_number_);
+  Region region = Region::open(address);
+  const std::uint32_t number = claim_inbox(*checked_header(region, address.pid), caller);
+  if (number == kMaxInboxes) return nullptr;
+  std::unique_ptr<Outbox> box(new Outbox(std::move(region), number, bell, fence));
+  box->introduce(caller);
+  return box;
+}
+
+std::unique_ptr<Outbox> Outbox::to_nobody(Doorbell& bell, Fence fence) {
+  Region region =
+      Region::create({.what = "requests to an endpoint that is gone", .bytes = mailbox_bytes(1)});
+  auto* const header = reinterpret_cast<MailboxHeader*>(region.data());
+  header->closed.store(1, std::memory_order_relaxed);  // no partner: nobody else maps it
+  return std::unique_ptr<Outbox>(new Outbox(std::move(region), 0, bell, fence));
+}
+
+Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence fence)
+    : region_(std::move(region)),
+      header_(reinterpret_cast<MailboxHeader*>(region_.data())),
+      inbox_(header_->inbox(inbox_number)),
+      place_word_(&header_->attention.word_of(place_of(inbox_number, 0))),
+      place_bit_(MailboxBits::bit_of(place_of(inbox_number, 0))),
+      bell_(bell),
+      fence_(fence),
+      inbox_number_(inbox_number) {
   const auto resume = [this](Lane lane, auto& producer) {
     const std::uint64_t next = inbox_->next_sequence[index(lane)];
-    if (next != 0) producer.resume(next, inbox_->last_slot[index(lane)]);
+    // No partner: the receiver has freed the inbox, which ordered this, and counts on for us only.
+    const std::uint64_t returned =
+        inbox_->progress[index(lane)].returned.load(std::memory_order_relaxed);
+    if (next != 0) producer.resume(next, inbox_->last_slot[index(lane)], returned);
   };
   resume(Lane::kShort, sent_.shorts);
   resume(Lane::kMedium, sent_.mediums);
   resume(Lane::kLong, sent_.longs);
+}
+
+void Outbox::introduce(std::span<const std::byte> caller) noexcept {
   std::memcpy(inbox_->caller, caller.data(), caller.size());
   inbox_->caller_bytes = static_cast<std::uint32_t>(caller.size());
+  // pairs with: Mailbox::close(), which looks for inboxes in use after having stored `closed`
+  header_->states[inbox_number_].store(InboxState::kInUse, std::memory_order_seq_cst);
+}
+
+bool Outbox::has_reply() const noexcept {
+  std::uint32_t slot;
+  const auto ready = [&](const auto& producer, const Slot* slots) {
+    return producer.awaited() != 0 && producer.reply_ready(slots, slot);
+  };
+  return ready(sent_.shorts, inbox_->shorts.slots) || ready(sent_.mediums, inbox_->mediums.slots) ||
+         ready(sent_.longs, inbox_->longs.slots);
+}
+
+std::uint64_t Outbox::awaited_slots(std::uint32_t lane) const noexcept {
+  switch (static_cast<Lane>(lane)) {
+    case Lane::kShort: return sent_.shorts.awaited_slots();
+    case Lane::kMedium: return sent_.mediums.awaited_slots();
+    default: return sent_.longs.awaited_slots();
+  }
+}
+
+bool Outbox::has_returned() const noexcept {
+  return sent_.shorts.any_returned(progress<Lane::kShort>()) ||
+         sent_.mediums.any_returned(progress<Lane::kMedium>()) ||
+         sent_.longs.any_returned(progress<Lane::kLong>());
 }
 
 void Outbox::close() noexcept {
   const auto leave = [this](Lane lane, const auto& producer) {
     inbox_->next_sequence[index(lane)] = producer.next_sequence();
     inbox_->last_slot[index(lane)] = producer.last_slot();
+    inbox_->unread[index(lane)] = producer.awaited_slots();
   };
   leave(Lane::kShort, sent_.shorts);
   leave(Lane::kMedium, sent_.mediums);
   leave(Lane::kLong, sent_.longs);
   // pairs with: Mailbox::hang_up()
   header_->states[inbox_number_].store(InboxState::kClosed, std::memory_order_release);
-  header_->raise_bit(inbox_number_, kClosedBit);
+  header_->attention.raise(place_of(inbox_number_, kClosedPlace));
   bell_.notify(fence_);
 }
 
@@ -97,61 +147,47 @@ Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
       header_(reinterpret_cast<MailboxHeader*>(region_.data())),
       fence_(fence),
       readers_(std::make_unique<Reader[]>(inboxes)),
-      known_((inboxes + kInboxesPerWord - 1) / kInboxesPerWord) {
-  active_.reserve(std::size_t{inboxes} * kBitsPerInbox);
+      attention_(header_->attention, fence, inboxes * kPlacesPerInbox) {
   header_->inboxes = inboxes;
   header_->magic = MailboxHeader::kMagic;
 }
 
-bool Mailbox::lane_has_message(Active lane) noexcept {
-  Inbox& inbox = *header_->inbox(lane.inbox);
-  auto& read = readers_[lane.inbox].read;
-  switch (lane.bit) {
+bool Mailbox::has_message(Polled place) noexcept {
+  Inbox& inbox = *header_->inbox(place.inbox);
+  auto& read = readers_[place.inbox].read;
+  switch (place.which) {
     case index(Lane::kShort): return read.shorts.peek(inbox.shorts.slots) != nullptr;
     case index(Lane::kMedium): return read.mediums.peek(inbox.mediums.slots) != nullptr;
     case index(Lane::kLong): return read.longs.peek(inbox.longs.slots) != nullptr;
     default:
       // pairs with: Outbox::close()
-      return header_->states[lane.inbox].load(std::memory_order_acquire) == InboxState::kClosed;
+      return header_->states[place.inbox].load(std::memory_order_acquire) == InboxState::kClosed;
   }
 }
 
 bool Mailbox::has_message() noexcept {
-  // pairs with: MailboxHeader::raise_bit()
-  if (header_->raises.load(std::memory_order_acquire) != raises_seen_) find_raised();
-  return std::any_of(active_.begin(), active_.end(),
-                     [this](Active lane) { return lane_has_message(lane); });
+  return attention_.any([](std::uint32_t place) { return polled(place); },
+                        [this](Polled place) { return has_message(place); });
 }
 
-void Mailbox::find_raised() noexcept {
-  // pairs with: MailboxHeader::raise_bit()
-  raises_seen_ = header_->raises.load(std::memory_order_acquire);
-  for (std::uint32_t word = 0; word < known_.size(); ++word) {
-    // pairs with: MailboxHeader::raise_bit()
-    const std::uint64_t raised = header_->words[word].load(std::memory_order_acquire);
-    for (std::uint64_t fresh = raised & ~known_[word]; fresh != 0; fresh &= fresh - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(fresh));
-      active_.push_back({word * kInboxesPerWord + lane / kBitsPerInbox, lane % kBitsPerInbox});
-    }
-    known_[word] |= raised;
-  }
+bool Mailbox::read_everything(const Inbox& inbox, const Reader& reader) const noexcept {
+  const auto all = [&](Lane lane, const auto& consumer) {
+    return consumer.consumed() + 1 == inbox.next_sequence[index(lane)];
+  };
+  return all(Lane::kShort, reader.read.shorts) && all(Lane::kMedium, reader.read.mediums) &&
+         all(Lane::kLong, reader.read.longs);
 }
 
-void Mailbox::rest() noexcept {
-  empty_polls_ = 0;
-  if (active_.empty()) return;
-  for (std::uint32_t word = 0; word < known_.size(); ++word) {
-    if (known_[word] == 0) continue;
-    // Only bits that are known: of others the raise is still to be counted.
-    // pairs with: MailboxHeader::raise_bit()
-    header_->words[word].fetch_and(~known_[word], std::memory_order_seq_cst);
-    known_[word] = 0;
+// Of those who have sent something; of others the counts are below what they may send.
+void Mailbox::publish_exactly() noexcept {
+  for (std::uint32_t number = 0; number < header_->inboxes; ++number) {
+    Reader& reader = readers_[number];
+    if (!reader.open) continue;
+    Inbox& inbox = *header_->inbox(number);
+    reader.read.shorts.publish(inbox.progress[index(Lane::kShort)]);
+    reader.read.mediums.publish(inbox.progress[index(Lane::kMedium)]);
+    reader.read.longs.publish(inbox.progress[index(Lane::kLong)]);
   }
-  fence_.heavy();  // from here on a sender either sees its bit gone, or we see its message
-  for (const Active lane : active_) {
-    if (lane_has_message(lane)) header_->raise_bit(lane.inbox, lane.bit);
-  }
-  active_.clear();
 }
 
 }  // namespace shmem

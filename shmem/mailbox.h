@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "shmem/attention.h"
 #include "shmem/doorbell.h"
 #include "shmem/fence.h"
 #include "shmem/mailbox_layout.h"
@@ -15,8 +15,21 @@
 // Messages between processes of one node. A Mailbox is the receiver's end: one inbox per connected
 // sender, each with three rings (lanes) of its own. An Outbox is the sender's end of one inbox.
 //
-// The lower 15 bits of a mark belong to the user; the highest, kOneWay, says that nothing comes
-// back.
+// The lower 15 bits of a mark belong to the user; the highest, kOneWay, says that there is no
+// reply.
+//
+// Each end may go at any time, without waiting for the other:
+//  * A sender that closes its outbox leaves what it has sent. The receiver reads it, returns the
+//    replies that the sender has not read to whoever made them, and frees the inbox.
+//  * A receiver that closes its mailbox first publishes exactly how far it has read in each lane,
+//    and then that it has closed (MailboxHeader::closed, with release order); after that it reads
+//    nothing and writes nothing. So who has seen `closed` sees for each of its requests whether it
+//    was read: those that were have their reply or their return in their slot, and all others are
+//    the sender's again, also those sent after the close. The memory stays while a sender maps it.
+//  * A sender looks for `closed` after it has claimed its inbox, and the receiver looks for inboxes
+//    in use after it has closed, each with a full fence in between: one of them finds the other.
+//    The receiver raises the alert of the senders it finds (Doorbell::alert), so that none has to
+//    look again.
 //
 // Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time.
 
@@ -36,11 +49,16 @@ struct Room {
 // The sender's end.
 class Outbox {
  public:
-  // Opens the mailbox at `address` and claims an inbox there, telling its owner who is calling:
-  // `caller`, at most kCallerBytes. `bell` wakes the owner and outlives the outbox.
-  // Throws shmem::Error if the mailbox is gone, of another version, or has no inbox left.
-  Outbox(const Region::Address& address, std::span<const std::byte> caller, Doorbell& bell,
-         Fence fence);
+  // Opens the mailbox at `address` and claims an inbox there; `caller`, at most kCallerBytes, says
+  // to its owner who is sending. `bell` wakes the owner and outlives the outbox. Returns nullptr
+  // when every inbox is taken, but some have been given back and wait for the owner's next poll.
+  // Throws Gone if there is no mailbox (any more), Error if it is of another version, or has no
+  // inbox left.
+  [[nodiscard]] static std::unique_ptr<Outbox> try_open(const Region::Address& address,
+                                                        std::span<const std::byte> caller,
+                                                        Doorbell& bell, Fence fence);
+  // Of a mailbox that was gone before it could be opened: takes requests, which abandon() returns.
+  [[nodiscard]] static std::unique_ptr<Outbox> to_nobody(Doorbell& bell, Fence fence);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
@@ -50,7 +68,7 @@ class Outbox {
   [[nodiscard]] bool try_claim(Room& room) noexcept {
     auto& producer = sent_.of<kLane>();
     if (producer.full()) {
-      producer.release_consumed(inbox_->consumed[index(kLane)].value());
+      producer.release_consumed(inbox_->slots<kLane>(), progress<kLane>());
       if (producer.full()) return false;
     }
     room = inbox_->room<kLane>(producer.next_slot());
@@ -66,64 +84,101 @@ class Outbox {
     announce(kLane);
   }
 
-  // Hands every reply that has come to `sink.reply<kLane>(room, mark)`, oldest first in each lane,
-  // after freeing its slot: the sink may send again, but must be done with `room` before it does.
-  // Returns how many.
+  // Passes what has come back to the sink, oldest first in each lane, after freeing its slot: the
+  // sink may send again, but must be done with `room` before it does.
+  //   void sink.reply<kLane>(room, mark)   `mark` is the reply's
+  //   void sink.returned<kLane>(room)      a one-way request, whose reply half says why
+  // Returns how many. What the sink throws passes through; the rest comes with the next call.
   template <class Sink>
   int reap(Sink&& sink) {
-    return reap_lane<Lane::kShort>(sink) + reap_lane<Lane::kMedium>(sink) +
-           reap_lane<Lane::kLong>(sink);
-  }
-
-  // Whether reap() would find a reply.
-  bool has_reply() const noexcept {
-    std::uint32_t slot;
-    const auto ready = [&](const auto& producer, const Slot* slots) {
-      return producer.awaited() != 0 && producer.reply_ready(slots, slot);
+    const auto reap = [&]<Lane kLane>() {
+      return sent_.of<kLane>().awaited() != 0 ? reap_lane<kLane>(sink) : 0;
     };
-    return ready(sent_.shorts, inbox_->shorts.slots) ||
-           ready(sent_.mediums, inbox_->mediums.slots) || ready(sent_.longs, inbox_->longs.slots);
+    return reap.template operator()<Lane::kShort>() + reap.template operator()<Lane::kMedium>() +
+           reap.template operator()<Lane::kLong>();
   }
+  // Whether reap() would find a reply.
+  bool has_reply() const noexcept;
+
+  // After an alert: as reap(), which finds of the returned requests only those that are older than
+  // a reply, and passes all of them.
+  template <class Sink>
+  int take_returned(Sink&& sink);
+  // Whether there is a returned request; may say so too early.
+  bool has_returned() const noexcept;
+
+  // The mailbox has been closed.
+  // pairs with: Mailbox::close()
+  bool gone() const noexcept { return header_->closed.load(std::memory_order_seq_cst) != 0; }
+  // Of a mailbox that is gone(): as take_returned(), and passes all other requests in flight, which
+  // nobody has read, to
+  //   void sink.undelivered<kLane>(room, mark)   `mark` is the request's
+  template <class Sink>
+  int abandon(Sink&& sink);
 
   // Requests whose reply is still to come.
   std::uint32_t awaited() const noexcept { return awaited_; }
+  // ... in one lane, by slots, a bit each.
+  std::uint64_t awaited_slots(std::uint32_t lane) const noexcept;
+  // The slot of what reap() and the others pass on.
+  template <Lane kLane>
+  std::uint32_t slot_of(const Room& room) const noexcept {
+    return static_cast<std::uint32_t>(room.slot - inbox_->slots<kLane>());
+  }
   // Requests in flight in one lane, as far as known here; at most window(kLane).
   template <Lane kLane>
   std::uint32_t in_flight() const noexcept {
     return sent_.of<kLane>().in_flight();
   }
+  // ... in all lanes.
+  std::uint32_t in_flight() const noexcept {
+    return in_flight<Lane::kShort>() + in_flight<Lane::kMedium>() + in_flight<Lane::kLong>();
+  }
 
   // What the mailbox's owner has published about itself; see Mailbox::owner_page().
   const std::byte* owner_page() const noexcept { return header_->owner_page; }
 
-  // What the mailbox's owner was told about this sender; atomic_ref may change it later.
+  // What the mailbox's owner was given about this sender; atomic_ref may change it later.
   std::byte* caller() noexcept { return inbox_->caller; }
 
-  // Gives the inbox back. Only when nothing is in flight in any lane.
+  // Gives the inbox back, at any time: the owner reads first what was sent. The last call.
   void close() noexcept;
 
  private:
-  // Tells the receiver to look at this lane, unless it already does.
-  // pairs with: Mailbox::rest() and Doorbell::about_to_sleep(), both through Fence::heavy()
+  // `inbox_number` has been claimed.
+  Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence fence);
+  void introduce(std::span<const std::byte> caller) noexcept;
+
+  // Makes the receiver poll this lane, unless it does.
+  // pairs with: Attention::sweep() and Doorbell::about_to_sleep(), both through Fence::heavy()
   void announce(Lane lane) noexcept {
     fence_.light();
-    const std::uint64_t bit = lane_bit_ << index(lane);
-    if ((lane_word_->load(std::memory_order_relaxed) & bit) == 0)
-      header_->raise(inbox_number_, lane);
+    const std::uint64_t bit = place_bit_ << index(lane);
+    if ((place_word_->load(std::memory_order_relaxed) & bit) == 0) [[unlikely]]
+      header_->attention.raise(place_of(inbox_number_, index(lane)));
     bell_.notify(fence_);
   }
 
+  template <Lane kLane>
+  const Progress& progress() const noexcept {
+    return inbox_->progress[index(kLane)];
+  }
   template <Lane kLane, class Sink>
   int reap_lane(Sink& sink) {
     auto& producer = sent_.of<kLane>();
+    const Slot* const slots = inbox_->slots<kLane>();
     int count = 0;
     std::uint32_t slot;
-    while (producer.awaited() != 0 && count < kBudget &&
-           producer.reply_ready(inbox_->slots<kLane>(), slot)) {
+    while (producer.awaited() != 0 && count < kBudget && producer.reply_ready(slots, slot)) {
+      std::uint32_t back;
+      while (producer.take_returned_before_reply(slots, progress<kLane>(), back)) [[unlikely]] {
+          ++count;
+          sink.template returned<kLane>(inbox_->room<kLane>(back));
+        }
       const Room room = inbox_->room<kLane>(slot);
       // The next replies are probably there, and their slots will be written again soon.
       if (producer.awaited() > kAhead) {
-        __builtin_prefetch(&inbox_->slots<kLane>()[(slot + kAhead) % window(kLane)], 1);
+        __builtin_prefetch(&slots[(slot + kAhead) % window(kLane)], 1);
       }
       producer.release_reply();
       --awaited_;
@@ -133,13 +188,17 @@ class Outbox {
     }
     return count;
   }
+  template <Lane kLane, class Sink>
+  int take_returned_in(Sink& sink);
+  template <Lane kLane, class Sink>
+  int abandon_lane(Sink& sink);
 
   // Constant after construction.
   Region region_;
   MailboxHeader* header_;
   Inbox* inbox_;
-  std::atomic<std::uint64_t>* lane_word_;
-  std::uint64_t lane_bit_;
+  std::atomic<std::uint64_t>* place_word_;
+  std::uint64_t place_bit_;  // of the first lane
   Doorbell& bell_;
   Fence fence_;
   std::uint32_t inbox_number_;
@@ -158,20 +217,39 @@ class Mailbox {
   // One page-sized record that every Outbox can read; all zero at first. Its user writes it.
   std::byte* owner_page() noexcept { return header_->owner_page; }
 
-  // Hands requests that have come to the sink, at most kBudget of each lane, in order within a
+  // Passes requests that have come to the sink, at most kBudget of each lane, in order within a
   // lane:
   //   Doorbell& sink.opened(inbox, caller)     once per sender, before its first message; the
   //                                            result wakes that sender and outlives the mailbox
   //   Mark sink.request<kLane>(inbox, room, mark)   the mark of the reply it has put into `room`
-  //   void sink.one_way<kLane>(inbox, room, mark)
-  //   void sink.closed(inbox)                  the sender has gone
+  //   Mark sink.one_way<kLane>(inbox, room, mark)   kNoReply; or the mark of what it has put into
+  //                                            the reply half: then the request is returned
+  //   void sink.unread<kLane>(inbox, room, mark)    a reply of this mailbox, with that mark, which
+  //                                            its sender has not read and never will
+  //   void sink.closed(inbox)                  the sender has gone, and all it sent was passed on
   // An exception of the sink passes through after the message is finished with kNoReply.
-  // Returns how many messages were handed over.
+  // Returns how many messages were passed.
   template <class Sink>
   int poll(Sink&& sink);
 
   // Whether poll() would find something. May say yes where nothing is; never no where something is.
   bool has_message() noexcept;
+
+  // How many places poll() looks at: lanes of senders from which something came lately.
+  std::size_t active() const noexcept { return attention_.active(); }
+
+  // The last call before destruction: no request is passed to anybody from here on, and senders
+  // take back what was not read. `sink.opened` as above.
+  template <class Sink>
+  void close(Sink&& sink);
+
+  // Where `slot`, which poll() is passing on, lies in its inbox.
+  struct Position {
+    std::uint32_t inbox;
+    std::uint32_t lane;  // index()
+    std::uint32_t slot;
+  };
+  Position position_of(const Slot& slot) const noexcept;
 
   static constexpr Mark kNoReply = 0;
 
@@ -181,14 +259,17 @@ class Mailbox {
     Doorbell* bell = nullptr;  // the sender's
     Cursors<Consumer> read;
   };
-
-  // A lane that is looked at by every poll.
-  struct Active {
+  // A place that is polled.
+  struct Polled {
     std::uint32_t inbox;
-    std::uint32_t bit;  // a Lane, or kClosedBit
+    std::uint32_t which;  // a Lane, or kClosedPlace
   };
+  static Polled polled(std::uint32_t place) noexcept {
+    return {place / kPlacesPerInbox, place % kPlacesPerInbox};
+  }
+
   template <class Sink>
-  int poll_lane(Active lane, Sink& sink);
+  int visit(Polled place, Sink& sink);
   template <Lane kLane, class Sink>
   int drain(std::uint32_t number, Sink& sink);
   template <Lane kLane>
@@ -196,15 +277,13 @@ class Mailbox {
   template <class Sink>
   void open(std::uint32_t number, Reader& reader, Sink& sink);
   template <class Sink>
-  void hang_up(std::uint32_t number, Sink& sink);
-  bool lane_has_message(Active lane) noexcept;
-  // Finds the lanes that senders have raised since the last time.
-  void find_raised() noexcept;
-  // Looks at lanes no longer where nothing came for kSweep polls, so that idle senders cost
-  // nothing.
-  void rest() noexcept;
-
-  static constexpr std::uint32_t kSweep = 4096;  // empty polls between two looks at idle lanes
+  int hang_up(std::uint32_t number, Sink& sink);
+  template <Lane kLane, class Sink>
+  int return_unread(std::uint32_t number, Sink& sink);
+  bool has_message(Polled place) noexcept;
+  // Whether all that the sender, which has closed, has sent was passed on.
+  bool read_everything(const Inbox& inbox, const Reader& reader) const noexcept;
+  void publish_exactly() noexcept;
 
   // Constant after construction.
   Region region_;
@@ -212,10 +291,7 @@ class Mailbox {
   Fence fence_;
   // Owned by the bundle's thread.
   std::unique_ptr<Reader[]> readers_;
-  std::vector<Active> active_;
-  std::vector<std::uint64_t> known_;  // the bits of active_, in the shape of MailboxHeader::words
-  std::uint64_t raises_seen_ = 0;
-  std::uint32_t empty_polls_ = 0;
+  Attention<kMaxInboxes * kPlacesPerInbox, Polled> attention_;
 };
 
 }  // namespace shmem

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shmem/attention.h"
 #include "shmem/flag.h"
 #include "shmem/ring.h"
 
@@ -26,7 +27,7 @@ inline constexpr std::uint32_t window(Lane lane) noexcept { return kWindow[index
 
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kPayloadBytes = 4096;  // of one medium request or reply
-inline constexpr std::size_t kCallerBytes = 120;
+inline constexpr std::size_t kCallerBytes = 1024;
 inline constexpr int kBudget = 64;          // messages of one lane per poll
 inline constexpr std::uint32_t kAhead = 4;  // slots to fetch ahead in a stream
 
@@ -85,12 +86,13 @@ struct alignas(kPage) Inbox {
   Room room(std::uint32_t slot) noexcept;
 
   // Written by the sender: `caller` before its first message, the rest as its last act.
-  std::byte caller[kCallerBytes];  // who it is; 8-byte aligned
+  alignas(8) std::byte caller[kCallerBytes];  // who it is
   std::uint32_t caller_bytes;
   std::uint64_t next_sequence[kLanes];  // where the next sender goes on; 0: from the beginning
   std::uint32_t last_slot[kLanes];
+  std::uint64_t unread[kLanes];  // slots whose replies the sender has not read, a bit each
 
-  Flag consumed[kLanes];  // written by the receiver: the last request read, in batches
+  Progress progress[kLanes];  // written by the receiver
 
   alignas(kPage) RingMemory<window(Lane::kShort)> shorts;
   RingMemory<window(Lane::kMedium)> mediums;
@@ -98,39 +100,31 @@ struct alignas(kPage) Inbox {
   RingMemory<window(Lane::kLong)> longs;
 };
 
-// Who has an inbox: free -> in use (claimed by a sender) -> closed (by that sender) -> free (by the
-// receiver).
-enum class InboxState : std::uint32_t { kFree, kInUse, kClosed };
+// The life of an inbox: free -> claimed (by a sender, which then writes who it is) -> in use ->
+// closed (by that sender) -> free (by the receiver, when it has read everything).
+enum class InboxState : std::uint32_t { kFree, kClaimed, kInUse, kClosed };
 
-// A lane's bit says "the receiver looks here at every poll". Senders set it, and then count one
-// more raise so that the receiver notices; only the receiver clears it. Four bits an inbox: three
-// rings, and one for "the sender has closed".
-inline constexpr std::uint32_t kBitsPerInbox = 4;
-inline constexpr std::uint32_t kInboxesPerWord = 64 / kBitsPerInbox;
-inline constexpr std::uint32_t kMaxInboxes = 64 * kInboxesPerWord;
-inline constexpr std::uint32_t kClosedBit = 3;
+// The receiver polls places (shmem/attention.h), four of each inbox: three rings, and "the sender
+// has closed".
+inline constexpr std::uint32_t kPlacesPerInbox = 4;
+inline constexpr std::uint32_t kClosedPlace = 3;
+inline constexpr std::uint32_t kMaxInboxes = 1024;
+inline constexpr std::uint32_t place_of(std::uint32_t inbox, std::uint32_t which) noexcept {
+  return inbox * kPlacesPerInbox + which;
+}
+using MailboxBits = AttentionBits<kMaxInboxes * kPlacesPerInbox>;
 
 struct alignas(kPage) MailboxHeader {
-  static constexpr std::uint64_t kMagic = 0x31307862'6c69616d;  // "mailbx01"
+  static constexpr std::uint64_t kMagic = 0x32307862'6c69616d;  // "mailbx02"
 
   Inbox* inbox(std::uint32_t number) noexcept {
     return reinterpret_cast<Inbox*>(reinterpret_cast<std::byte*>(this + 1)) + number;
   }
-  std::atomic<std::uint64_t>& word_of(std::uint32_t inbox_number) noexcept {
-    return words[inbox_number / kInboxesPerWord];
-  }
-  static std::uint64_t first_bit(std::uint32_t inbox_number) noexcept {
-    return std::uint64_t{1} << (inbox_number % kInboxesPerWord * kBitsPerInbox);
-  }
-  void raise(std::uint32_t inbox_number, Lane lane) noexcept {
-    raise_bit(inbox_number, index(lane));
-  }
-  void raise_bit(std::uint32_t inbox_number, std::uint32_t bit) noexcept;
 
   std::uint64_t magic;
   std::uint32_t inboxes;
-  alignas(kCacheLine) std::atomic<std::uint64_t> raises;  // how often a bit was set
-  alignas(kCacheLine) std::atomic<std::uint64_t> words[64];
+  alignas(kCacheLine) std::atomic<std::uint32_t> closed;  // by its owner, for ever
+  MailboxBits attention;
   alignas(kCacheLine) std::atomic<InboxState> states[kMaxInboxes];
   alignas(kPage) std::byte owner_page[kPage];
 };

@@ -12,15 +12,16 @@
 #include <fstream>
 #include <utility>
 
+#include "shmem/descriptor.h"
 #include "shmem/error.h"
 
 namespace shmem {
 namespace {
 
-// A descriptor that closes itself unless it is kept.
+// A descriptor above those of the standard streams that closes itself unless it is kept.
 class OwnFd {
  public:
-  explicit OwnFd(int fd) : fd_(fd) {}
+  explicit OwnFd(int fd) : fd_(above_standard_streams(fd)) {}
   OwnFd(const OwnFd&) = delete;
   OwnFd& operator=(const OwnFd&) = delete;
   ~OwnFd() {
@@ -128,20 +129,21 @@ std::string name_of(const Region::Address& address) {
 }
 
 [[noreturn]] void throw_unreachable(const Region::Address& address, int error) {
-  const bool gone = error == ENOENT || error == ESRCH;
-  throw Error("shmem: cannot open " + name_of(address) + ": " +
-              (gone ? "that process has ended or has closed it"
-                    : text_of(error) + "; both processes must be of one user and dumpable"));
+  const std::string begin = "shmem: cannot open " + name_of(address) + ": ";
+  if (error == ENOENT || error == ESRCH) {
+    throw Gone(begin + "that process has ended or has closed it");
+  }
+  throw Error(begin + text_of(error) + "; both processes must be of one user and dumpable");
 }
 
 // `status` must show what `address` promises; another process may have taken the pid since.
 void check_same(const Region::Address& address, const struct stat& status) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (S_ISREG(status.st_mode) && status.st_ino == address.inode && size == address.bytes) return;
-  throw Error("shmem: cannot open " + name_of(address) + ": a file with inode " +
-              std::to_string(status.st_ino) + " and " + bytes_text(size) +
-              " is there instead of inode " + std::to_string(address.inode) +
-              "; the process that made the region has ended");
+  throw Gone("shmem: cannot open " + name_of(address) + ": a file with inode " +
+             std::to_string(status.st_ino) + " and " + bytes_text(size) +
+             " is there instead of inode " + std::to_string(address.inode) +
+             "; the process that made the region has ended, or has closed it");
 }
 
 }  // namespace

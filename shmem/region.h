@@ -41,7 +41,7 @@ class Region {
   [[nodiscard]] static Region create(const Options& options);
 
   // A neighbour's region: the same user, pid namespace and boot, else there is no way to it.
-  // Throws Error: the neighbour has ended, refuses, or shows another file under that number.
+  // Throws Gone: the neighbour has ended or has closed it. Throws Error: it refuses.
   [[nodiscard]] static Region open(const Address& address);
 
   // Takes over `inherited_fd` (closed with the region) and maps the whole file.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "am/source_location.h"
 #include "splitc/global_ptr.h"
 #include "splitc/remote.h"
 
@@ -52,7 +53,7 @@ inline constexpr std::size_t needed_alignment = moves_whole<T> ? sizeof(T) : ali
 // Of element i from p, in checked builds.
 template <class T>
 inline void check_access([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::ptrdiff_t i,
-                         [[maybe_unused]] const char* call) {
+                         [[maybe_unused]] Call call) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   if constexpr (am::kChecked) {
     const global_ptr<T> at = p + i;
@@ -60,8 +61,9 @@ inline void check_access([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std:
   }
 }
 
-// For accesses that keep the order of the program: `order` is acquire or release. (Split-phase ones
-// are plain: between two syncs the compiler may join and reorder them.)
+// For accesses that keep the order of the program: `order` is acquire, release, or relaxed where
+// another access orders this one. (Split-phase ones are plain: between two syncs the compiler may
+// join and reorder them.) Larger objects may be seen half written, and are ordered all the same.
 template <class T>
 inline T load(const std::byte* from, int order) {
   if constexpr (moves_whole<T>) {
@@ -70,6 +72,7 @@ inline T load(const std::byte* from, int order) {
   } else {
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), from, sizeof(T));
+    __atomic_thread_fence(order);
     return std::bit_cast<T>(bytes);
   }
 }
@@ -80,12 +83,13 @@ inline void save(std::byte* to, const T& value, int order) {
     using Word = typename UnsignedOf<sizeof(T)>::type;
     __atomic_store_n(reinterpret_cast<Word*>(to), std::bit_cast<Word>(value), order);
   } else {
-    std::memcpy(to, &value, sizeof(T));
+    __atomic_thread_fence(order);
+    std::memmove(to, &value, sizeof(T));  // `value` may be the object itself, or overlap it
   }
 }
 
 template <class T>
-inline T far_value(std::uint64_t bits, const char* call) {
+inline T far_value(std::uint64_t bits, Call call) {
   alignas(needed_alignment<T>) std::array<std::byte, sizeof(T)> bytes;
   far_read(bytes.data(), bits, sizeof(T), call);
   return std::bit_cast<T>(bytes);
@@ -93,7 +97,7 @@ inline T far_value(std::uint64_t bits, const char* call) {
 
 // Element i from p. The process is looked up by p, so that a loop over i looks once.
 template <class T>
-inline std::remove_cv_t<T> read_at(global_ptr<T> p, std::ptrdiff_t i, const char* call) {
+inline std::remove_cv_t<T> read_at(global_ptr<T> p, std::ptrdiff_t i, Call call) {
   using Value = std::remove_cv_t<T>;
   check_access(p, i, call);
   std::byte* const base = base_of(p.bits());
@@ -110,7 +114,7 @@ inline std::remove_cv_t<T> read_at(global_ptr<T> p, std::ptrdiff_t i, const char
 }
 
 template <class T>
-inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, const char* call) {
+inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, Call call) {
   check_access(p, i, call);
   std::byte* const base = base_of(p.bits());
   if (base == far_base()) [[unlikely]] {
@@ -128,64 +132,18 @@ inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, const ch
 
 // Reads and waits for the value. Own reads and writes happen in program order.
 template <class T>
-inline std::remove_cv_t<T> read(global_ptr<T> p) {
-  return detail::read_at(p, 0, "read");
+inline std::remove_cv_t<T> read(global_ptr<T> p,
+                                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::read_at(p, 0, {"read", where});
 }
 
 // Writes; what this process does afterwards happens after the write for every process that sees it.
-template <class T>
-inline void write(global_ptr<T> p, const std::type_identity_t<T>& value) {
-  detail::write_at(p, 0, value, "write");
+template <detail::writable T>
+inline void write(global_ptr<T> p, const std::type_identity_t<T>& value,
+                  am::SourceLocation where = am::SourceLocation::current()) {
+  detail::write_at(p, 0, value, {"write", where});
 }
 
-// What `*p` and `p[i]` give: reads when converted to T, writes when assigned to.
-// `*p += x` reads and then writes; it is not atomic (fetch_and_add is).
-template <class T>
-class global_ref {
- public:
-  using value_type = std::remove_cv_t<T>;
-
-  // Element `i` from `p`.
-  explicit constexpr global_ref(global_ptr<T> p, std::ptrdiff_t i = 0) noexcept
-      : pointer_(p), index_(i) {}
-
-  operator value_type() const { return detail::read_at(pointer_, index_, "read"); }
-  const global_ref& operator=(const value_type& value) const {
-    detail::write_at(pointer_, index_, value, "write");
-    return *this;
-  }
-  // Assigns the value, not the reference, as for T&.
-  const global_ref& operator=(const global_ref& other) const {
-    return *this = static_cast<value_type>(other);
-  }
-  global_ref(const global_ref&) = default;
-
-  constexpr global_ptr<T> operator&() const noexcept { return pointer_ + index_; }
-  // The same in two parts, of which loops change one: the object is element index() from origin().
-  constexpr global_ptr<T> origin() const noexcept { return pointer_; }
-  constexpr std::ptrdiff_t index() const noexcept { return index_; }
-
-  const global_ref& operator+=(const value_type& x) const { return *this = *this + x; }
-  const global_ref& operator-=(const value_type& x) const { return *this = *this - x; }
-  const global_ref& operator*=(const value_type& x) const { return *this = *this * x; }
-  const global_ref& operator/=(const value_type& x) const { return *this = *this / x; }
-
- private:
-  friend value_type operator+(const global_ref& r, const value_type& x) {
-    return value_type(r) + x;
-  }
-  friend value_type operator-(const global_ref& r, const value_type& x) {
-    return value_type(r) - x;
-  }
-  friend value_type operator*(const global_ref& r, const value_type& x) {
-    return value_type(r) * x;
-  }
-  friend value_type operator/(const global_ref& r, const value_type& x) {
-    return value_type(r) / x;
-  }
-
-  global_ptr<T> pointer_;
-  std::ptrdiff_t index_;
-};
-
 }  // namespace splitc
+
+#include "splitc/global_ref.h"

@@ -1,7 +1,6 @@
 #include "splitc/allocate.h"
 
 #include <exception>
-#include <limits>
 #include <string>
 
 #include "splitc/world.h"
@@ -9,23 +8,19 @@
 namespace splitc {
 namespace detail {
 
-std::uint64_t local_bytes(std::size_t count, std::size_t bytes, const char* call) {
-  if (bytes != 0 && count > std::numeric_limits<std::uint64_t>::max() / bytes) {
-    refuse(call, std::to_string(count) + " elements of " + std::to_string(bytes) +
-                     " bytes are more than any memory holds; ask for fewer");
-  }
-  return count * bytes;
+std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call) {
+  return product(count, "elements", bytes, "bytes", call);
 }
 
-std::uint64_t spread_bytes(std::size_t count, std::size_t bytes, const char* call) {
+std::uint64_t spread_bytes(std::size_t count, std::size_t bytes, Call call) {
   return local_bytes(count / procs() + (count % procs() != 0 ? 1 : 0), bytes, call);
 }
 
-std::uint64_t all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind) {
+std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind) {
   return world().heap().all_allocate(bytes, call, kind);
 }
 
-void all_free(std::uint32_t proc, std::uint64_t offset, const char* call) {
+void all_free(std::uint32_t proc, std::uint64_t offset, Call call) {
   if (proc != 0) {
     refuse(call, "the pointer is to process " + std::to_string(proc) +
                      "; free the memory by the address of its first element, on process 0");
@@ -43,11 +38,11 @@ void at_end(const std::function<void()>& call) noexcept {
   }
 }
 
-void all_free_at_end(std::uint64_t offset, const char* call) noexcept {
+void all_free_at_end(std::uint64_t offset, Call call) noexcept {
   at_end([=] { world().heap().all_free(offset, call); });
 }
 
-void* allocate(std::uint64_t bytes, const char* call) {
+void* allocate(std::uint64_t bytes, Call call) {
   return mapped(my_proc(), world().heap().allocate(bytes, call));
 }
 

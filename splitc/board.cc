@@ -29,7 +29,8 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
 
 }  // namespace
 
-Round::Round(const char* call, std::uint64_t bytes, std::uint64_t kind) {
+Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
+  check_may_wait(call);
   World& w = world();
   if (w.notified()) {
     refuse(call,
@@ -42,7 +43,7 @@ Round::Round(const char* call, std::uint64_t bytes, std::uint64_t kind) {
   header.round = round;
   header.bytes = bytes;
   header.kind = kind;
-  std::strncpy(header.call, call, sizeof header.call - 1);
+  std::strncpy(header.call, call.name, sizeof header.call - 1);
 }
 
 Round Round::latest() noexcept { return Round(world().rounds() % 2); }
@@ -51,7 +52,7 @@ std::byte* Round::mine() noexcept { return world().board(my_proc(), parity_).dat
 
 void Round::meet() {
   World& w = world();
-  w.job().barrier(w.bundle());
+  w.job().barrier(w.bundle(), call_.name, call_.where);
   if constexpr (am::kChecked) check();
 }
 
@@ -75,13 +76,13 @@ void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::s
     started.push_back(fetch(proc, 0, to, at == 0 ? kHead + bytes : kHead));
     if (at != 0) started.push_back(fetch(proc, kHead + at, to + kHead, bytes));
   }
-  for (const handle& h : started) sync(h);
+  for (const handle& h : started) sync(h, call_.where);
 }
 
 handle Round::fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const {
   World& w = world();
-  const std::uint64_t bits = std::uint64_t{proc} << kOffsetBits | (w.board_offset(parity_) + at);
-  return far_get(to, bits, bytes, w.board(my_proc(), parity_).header.call);
+  const std::uint64_t bits = bits_of(proc, w.board_offset(parity_) + at);
+  return far_get(to, bits, bytes, call_);
 }
 
 const std::byte* Round::of(std::uint32_t proc) const {
@@ -100,8 +101,9 @@ void Round::check(std::uint32_t proc) const {
   const BoardHeader& theirs = header_of(proc);
   if (std::memcmp(&mine, &theirs, sizeof mine) == 0) [[likely]]
     return;
-  refuse(mine.call, describe_difference(mine, theirs, proc) +
-                        "; all processes must make the same collective calls in the same order");
+  refuse({mine.call, call_.where},
+         describe_difference(mine, theirs, proc) +
+             "; all processes must make the same collective calls in the same order");
 }
 
 }  // namespace splitc::detail

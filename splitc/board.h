@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "splitc/place.h"
 #include "splitc/sync.h"
 
 // What the processes show one another in collective calls.
@@ -42,7 +43,7 @@ namespace detail {
 class Round {
  public:
   // Announces `call`, cut to 39 letters. Throws Error between barrier_notify() and barrier_wait().
-  Round(const char* call, std::uint64_t bytes, std::uint64_t kind = 0);
+  Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0);
   static Round latest() noexcept;  // the one this process is in
 
   // This process's board, Board::kBytes to be filled before meet().
@@ -57,7 +58,7 @@ class Round {
   const std::byte* of(std::uint32_t proc) const;
 
  private:
-  explicit Round(unsigned parity) noexcept : parity_(parity) {}
+  explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
   // Where the header and the bytes of a far process are; all headers begin on a whole word.
   std::size_t stride() const noexcept { return (sizeof(BoardHeader) + bytes_ + 7) / 8 * 8; }
   std::size_t place_of(std::uint32_t proc) const noexcept { return (proc - first_) * stride(); }
@@ -65,6 +66,7 @@ class Round {
   const BoardHeader& header_of(std::uint32_t proc) const;
   void check(std::uint32_t proc) const;
 
+  Call call_;
   unsigned parity_;
   // What look() said, and what it has fetched.
   std::uint32_t first_ = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "am/channel.h"
+#include "am/source_location.h"
 #include "splitc/global_ptr.h"
 
 // Persistent put channels (CkDirect): the two ends are set up once, in one collective call, and
@@ -45,13 +46,8 @@ struct strided {
 
 namespace detail {
 
-inline am::Strided in_bytes(const strided& s, std::size_t element) noexcept {
-  return {.run = s.run * element,
-          .rows = s.rows,
-          .planes = s.planes,
-          .row_stride = s.row_stride * element,
-          .plane_stride = s.plane_stride * element};
-}
+// For elements of so many bytes. Throws Error if no 64-bit number holds how far it reaches.
+am::Strided in_bytes(const strided& s, std::size_t element, Call call);
 
 // What one process sends in a collective call, and where; bits == 0: nothing.
 struct Wish {
@@ -63,17 +59,17 @@ struct Wish {
 class Channel {
  public:
   // `told` is called for each put that has come, if it is not empty.
-  Channel(const char* call, const Wish& wish, std::function<void()> told);
+  Channel(Call call, const Wish& wish, std::function<void()> told);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
   void associate(const void* from, const am::Strided& shape);
-  am::SendChannel& out(const char* call);
+  am::SendChannel& out(Call call);
   bool sends() const noexcept { return out_.has_value(); }
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   std::size_t senders() const noexcept { return in_.size(); }
   bool arrived() const noexcept { return arrived_ == in_.size(); }
-  void wait();
+  void wait(am::SourceLocation where = am::SourceLocation::current());
   void mark();
   void arm();
 
@@ -82,6 +78,7 @@ class Channel {
 
   const std::function<void()> told_;
   std::vector<am::ReceiveChannel> in_;  // in the order of the senders
+  std::vector<std::uint32_t> senders_;  // of each of them
   std::size_t arrived_ = 0;             // puts that have come since the last mark()
   std::optional<am::SendChannel> out_;
 };
@@ -108,9 +105,10 @@ class put_channel {
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
               std::function<void()> told = {})
       : channel_(std::make_unique<detail::Channel>(
-            "put_channel", detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T))},
+            "put_channel",
+            detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), "put_channel")},
             std::move(told))) {
-    if (to) channel_->associate(from, detail::in_bytes(from_shape, sizeof(T)));
+    if (to) channel_->associate(from, detail::in_bytes(from_shape, sizeof(T), "put_channel"));
   }
 
   // --- The sender's end. Throw Error if this process sends nothing.
@@ -127,7 +125,7 @@ class put_channel {
   std::size_t senders() const noexcept { return channel_->senders(); }
   // A put of every sender has come since the last ready(); wait() until then, polling.
   bool arrived() const noexcept { return channel_->arrived(); }
-  void wait() { channel_->wait(); }
+  void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_->wait(where); }
   // What has come is no longer in use, and puts may come and are told: both of the following.
   void ready() {
     ready_mark();

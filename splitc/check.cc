@@ -38,8 +38,7 @@ auto block_before(std::uint32_t proc, std::uint64_t offset) {
 std::uint64_t edge_of(std::uint32_t proc) {
   World& w = world();
   if (!is_far(proc)) return w.edge(proc).load(std::memory_order_relaxed);
-  const std::uint64_t at = std::uint64_t{proc} << kOffsetBits | w.edge_offset();
-  return far_value<std::uint64_t>(at, "check");
+  return far_value<std::uint64_t>(bits_of(proc, w.edge_offset()), "check");
 }
 
 // What is wrong with a range inside the heap of `proc`; "" if nothing is.
@@ -61,15 +60,42 @@ std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_
 
 }  // namespace
 
-void refuse(const char* call, const std::string& what) {
-  throw Error("rank " + std::to_string(my_proc()) + ": " + call + ": " + what);
+void refuse(Call call, const std::string& what) {
+  std::string text = "rank " + std::to_string(my_proc()) + ": " + call.name + ": " + what;
+  if (call.where.line() != 0) {
+    text += std::string(" (at ") + call.where.file_name() + ":" +
+            std::to_string(call.where.line()) + ")";
+  }
+  throw Error(text);
 }
 
-void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, const char* call) {
+void refuse_product(std::uint64_t a, const char* units, std::uint64_t b, const char* parts,
+                    Call call) {
+  refuse(call, std::to_string(a) + " " + units + " of " + std::to_string(b) + " " + parts +
+                   " are more than any memory holds; check how the numbers were computed");
+}
+
+void refuse_address(std::uint64_t proc, std::uint64_t offset) {
+  refuse("global_ptr", "offset " + std::to_string(offset) + " of process " + std::to_string(proc) +
+                           " is outside the global address space, which has 2^24 processes and "
+                           "2^40 bytes of each; check the arithmetic that led there");
+}
+
+void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
+  refuse("global_ptr", std::to_string(n) + " elements of " + std::to_string(bytes) +
+                           " bytes from " + describe(proc_of(bits), bits & kOffsetMask) +
+                           " is outside the 2^40 bytes that a process has; check the index");
+}
+
+void check_process(std::uint32_t proc, Call call) {
+  if (proc == kNoProc) refuse(call, std::string("the pointer is null") + kUse);
+  if (proc >= procs()) refuse(call, no_process(proc) + kUse);
+}
+
+void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {
   if (bytes == 0) return;
   if (place.bases == nullptr) world();  // throws: nothing is running
-  if (proc == 0 && offset == 0) refuse(call, std::string("the pointer is null") + kUse);
-  if (proc >= procs()) refuse(call, no_process(proc) + kUse);
+  check_process(proc, call);
   const std::uint64_t size = place.segment_bytes;
   if (offset >= size || bytes > size - offset) {
     refuse(call, describe(proc, offset, bytes) + " are outside its segment, which has " +
@@ -83,8 +109,7 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
   if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);
 }
 
-void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
-                   const char* call) {
+void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {
   if (place.bases != nullptr && proc < procs()) {
     const auto block = block_before(proc, offset);
     if (block && block->at == offset && block->bytes == 0) return;
@@ -93,20 +118,20 @@ void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes
 }
 
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
-                  std::uint64_t alignment, const char* call) {
+                  std::uint64_t alignment, Call call) {
   if (offset % alignment != 0) refuse_misaligned(proc, offset, bytes, alignment, call);
   check_range(proc, offset, bytes, call);
 }
 
 void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
-                       std::uint64_t alignment, const char* call) {
+                       std::uint64_t alignment, Call call) {
   refuse(call, describe(proc, offset, bytes) +
                    " are misaligned: an object of its type begins at a "
                    "multiple of " +
                    std::to_string(alignment) + "; allocate it with its own type");
 }
 
-std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call) {
+std::uint64_t offset_of(const void* local, std::uint32_t proc, Call call) {
   if (proc >= procs()) refuse(call, no_process(proc));
   const am::Router& router = world().router();
   const std::uint64_t offset = router.segment_offset(local);
@@ -119,15 +144,16 @@ std::uint64_t offset_of(const void* local, std::uint32_t proc, const char* call)
                    "a spread array");
 }
 
-void refuse_index(std::size_t i, std::size_t n, const char* call) {
+void refuse_index(std::size_t i, std::size_t n, Call call) {
   refuse(call, "there is no index " + std::to_string(i) + ": " +
                    (n == 0 ? "it has no elements"
                            : "it has " + std::to_string(n) + ", 0 to " + std::to_string(n - 1)));
 }
 
-void refuse_proc(std::uint32_t proc, const char* call) { refuse(call, no_process(proc)); }
+void refuse_proc(std::uint32_t proc, Call call) { refuse(call, no_process(proc)); }
 
-void refuse_far(std::uint32_t proc, const char* call) {
+void refuse_far(std::uint32_t proc, Call call) {
+  check_process(proc, call);
   refuse(call, "process " + std::to_string(proc) +
                    " is on another node, so its memory has no address here; read and write it "
                    "through the global pointer");

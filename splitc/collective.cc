@@ -24,16 +24,14 @@ void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root) {
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
   if (root >= procs()) {
-    refuse("all_bcast", "there is no process " + std::to_string(root) +
-                            " to be the root: the job "
-                            "has " +
-                            std::to_string(procs()));
+    refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
+                     std::to_string(procs()));
   }
   auto* const all = static_cast<std::byte*>(data);
   in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
-    Round round("all_bcast", bytes, root);
+    Round round(call, bytes, root);
     if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
     round.meet();
     if (my_proc() == root) return;
@@ -42,8 +40,7 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root) {
   });
 }
 
-void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* all,
-                  bool only_to_one) {
+void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
   in_pieces(mine.size(), Board::kBytes, [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size());
     move_bytes(round.mine(), mine.data() + at, piece);
@@ -56,15 +53,15 @@ void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* 
   });
 }
 
-void all_to_all_bytes(std::span<const std::byte> to, std::byte* from) {
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {
   const std::size_t part = to.size() / procs();
   const std::size_t most = Board::kBytes / procs();  // of each part on the board
   if (most == 0) {
-    refuse("all_to_all", std::to_string(procs()) + " processes are too many; at most " +
-                             std::to_string(Board::kBytes) + " can exchange this way");
+    refuse(call, std::to_string(procs()) + " processes are too many; at most " +
+                     std::to_string(Board::kBytes) + " can exchange this way");
   }
   in_pieces(part, most, [&](std::size_t at, std::size_t piece) {
-    Round round("all_to_all", to.size());
+    Round round(call, to.size());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
     }
@@ -76,13 +73,17 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from) {
   });
 }
 
-void check_span(std::size_t got, std::size_t expected, const char* call) {
+void check_span(std::size_t got, std::size_t expected, Call call) {
   if (got == expected) return;
   refuse(call, "the span for the result has " + std::to_string(got) + " elements; it needs " +
                    std::to_string(expected));
 }
 
-void check_parts(std::size_t elements, const char* call) {
+void check_gathered(std::size_t got, std::size_t each, Call call) {
+  check_span(got, product(procs(), "processes", each, "elements", call), call);
+}
+
+void check_parts(std::size_t elements, Call call) {
   if (elements % procs() == 0) return;
   refuse(call, std::to_string(elements) + " elements are not " + std::to_string(procs()) +
                    " equal parts; pass a multiple");

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "am/source_location.h"
 #include "splitc/board.h"
 #include "splitc/place.h"
 
@@ -17,14 +18,15 @@
 namespace splitc {
 namespace detail {
 
-void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root);
-void gather_bytes(const char* call, std::span<const std::byte> mine, std::byte* all,
-                  bool only_to_one);
-void all_to_all_bytes(std::span<const std::byte> to, std::byte* from);
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call);
+void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one);
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call);
 // Throws Error unless `got` is `expected`, the size of a span.
-void check_span(std::size_t got, std::size_t expected, const char* call);
+void check_span(std::size_t got, std::size_t expected, Call call);
+// The same for a span that has room for `each` elements of every process.
+void check_gathered(std::size_t got, std::size_t each, Call call);
 // Throws Error unless a span of `elements` has procs() equal parts.
-void check_parts(std::size_t elements, const char* call);
+void check_parts(std::size_t elements, Call call);
 
 template <class T>
 constexpr void check_value() {
@@ -43,7 +45,7 @@ T value_of(const Round& round, std::uint32_t proc) {
 }
 // Shows x to all.
 template <class T>
-Round show(const char* call, const T& x) {
+Round show(Call call, const T& x) {
   check_value<T>();
   Round round(call, sizeof(T), kind_of<T>());
   std::memcpy(round.mine(), &x, sizeof(T));
@@ -61,22 +63,22 @@ T combine(Round& round, std::uint32_t last, Op& op) {
   return result;
 }
 template <class T, class Op>
-T to_all(const char* call, const T& x, Op op) {
+T to_all(Call call, const T& x, Op op) {
   Round round = show(call, x);
   return combine<T>(round, procs(), op);
 }
 template <class T, class Op>
-T to_one(const char* call, const T& x, Op op) {
+T to_one(Call call, const T& x, Op op) {
   Round round = show(call, x);
   return my_proc() == 0 ? combine<T>(round, procs(), op) : x;
 }
 template <class T, class Op>
-T scan(const char* call, const T& x, Op op) {
+T scan(Call call, const T& x, Op op) {
   Round round = show(call, x);
   return combine<T>(round, my_proc() + 1, op);
 }
 template <class T, class Op>
-T exscan(const char* call, const T& x, Op op, const T& identity) {
+T exscan(Call call, const T& x, Op op, const T& identity) {
   Round round = show(call, x);
   return my_proc() == 0 ? identity : combine<T>(round, my_proc(), op);
 }
@@ -85,15 +87,16 @@ T exscan(const char* call, const T& x, Op op, const T& identity) {
 
 // --- Broadcast: what `root` passes, to all. T is trivially copyable.
 template <class T>
-T all_bcast(T x, std::uint32_t root = 0) {
+T all_bcast(T x, std::uint32_t root = 0, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
-  detail::bcast_bytes(&x, sizeof(T), root);
+  detail::bcast_bytes(&x, sizeof(T), root, {"all_bcast", where});
   return x;
 }
 template <class T>
-void all_bcast(std::span<T> data, std::uint32_t root = 0) {
+void all_bcast(std::span<T> data, std::uint32_t root = 0,
+               am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::bcast_bytes(data.data(), data.size_bytes(), root);
+  detail::bcast_bytes(data.data(), data.size_bytes(), root, {"all_bcast", where});
 }
 
 // --- Reductions. Values are combined in the order of the processes, so all get the same bits.
@@ -101,69 +104,75 @@ void all_bcast(std::span<T> data, std::uint32_t root = 0) {
 // op(T, T) -> T is any associative function; T is trivially copyable. splitc/reduce.h has add,
 // min...
 template <class T, class Op>
-T all_reduce(const T& x, Op op) {
-  return detail::to_all("all_reduce", x, op);
+T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce", where}, x, op);
 }
 template <class T, class Op>
-T all_reduce_to_one(const T& x, Op op) {
-  return detail::to_one("all_reduce_to_one", x, op);
+T all_reduce_to_one(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one", where}, x, op);
 }
 
 // --- Scans. all_scan: op over the values of processes 0 to my_proc(), inclusive. all_exscan: of
 // those before this one; `identity` on process 0.
 template <class T, class Op>
-T all_scan(const T& x, Op op) {
-  return detail::scan("all_scan", x, op);
+T all_scan(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan", where}, x, op);
 }
 template <class T, class Op>
-T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity) {
-  return detail::exscan("all_exscan", x, op, identity);
+T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
+             am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan", where}, x, op, identity);
 }
 
 // --- Gathering. Everybody's value, by process; T is trivially copyable. With spans each gives
 // mine.size() elements, the same number everywhere, and `all` has room for those of all.
 template <class T>
-std::vector<T> all_gather(const T& x) {
+std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
   std::vector<T> all(procs(), x);
-  detail::gather_bytes("all_gather", std::as_bytes(std::span(&x, 1)),
+  detail::gather_bytes({"all_gather", where}, std::as_bytes(std::span(&x, 1)),
                        reinterpret_cast<std::byte*>(all.data()), false);
   return all;
 }
 template <class T>
-void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all) {
+void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::check_span(all.size(), mine.size() * procs(), "all_gather");
-  detail::gather_bytes("all_gather", std::as_bytes(mine), reinterpret_cast<std::byte*>(all.data()),
-                       false);
+  detail::check_gathered(all.size(), mine.size(), {"all_gather", where});
+  detail::gather_bytes({"all_gather", where}, std::as_bytes(mine),
+                       reinterpret_cast<std::byte*>(all.data()), false);
 }
 // The same to process 0 only; the others get an empty vector, or leave `all` alone.
 template <class T>
-std::vector<T> all_gather_to_one(const T& x) {
+std::vector<T> all_gather_to_one(const T& x,
+                                 am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
   std::vector<T> all(my_proc() == 0 ? procs() : 0, x);
-  detail::gather_bytes("all_gather_to_one", std::as_bytes(std::span(&x, 1)),
+  detail::gather_bytes({"all_gather_to_one", where}, std::as_bytes(std::span(&x, 1)),
                        reinterpret_cast<std::byte*>(all.data()), true);
   return all;
 }
 template <class T>
-void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all) {
+void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                       am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  if (my_proc() == 0) detail::check_span(all.size(), mine.size() * procs(), "all_gather_to_one");
-  detail::gather_bytes("all_gather_to_one", std::as_bytes(mine),
+  if (my_proc() == 0) detail::check_gathered(all.size(), mine.size(), {"all_gather_to_one", where});
+  detail::gather_bytes({"all_gather_to_one", where}, std::as_bytes(mine),
                        reinterpret_cast<std::byte*>(all.data()), true);
 }
 
 // --- All to all: both spans are procs() parts of equal size. Part p of `to` becomes part my_proc()
 // of `from` on process p. They do not overlap.
 template <class T>
-void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from) {
+void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+                am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::check_span(from.size(), to.size(), "all_to_all");
-  detail::check_parts(to.size(), "all_to_all");
-  detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()));
+  detail::check_span(from.size(), to.size(), {"all_to_all", where});
+  detail::check_parts(to.size(), {"all_to_all", where});
+  detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()),
+                           {"all_to_all", where});
 }
 
 }  // namespace splitc

@@ -31,7 +31,7 @@
 #define on_proc(p) if (::splitc::my_proc() == static_cast<std::uint32_t>(p))
 
 // The loop variables are declared before, as C had it then.
-#define for_my_1d(i, n) for ((i) = MYPROC; (i) < (n); (i) += PROCS)
+#define for_my_1d(i, n) for ((i) = MYPROC; (i) < (n); ::splitc::compat::next_of_my_1d((i), (n)))
 #define for_my_2d(i, j, n, m)                                                   \
   for (::splitc::compat::first_of_my_2d((i), (j), (m)); (i) < (n) && (j) < (m); \
        ::splitc::compat::next_of_my_2d((i), (j), (m)))
@@ -68,6 +68,12 @@ auto call_main(F* body, Args args) {
   return main_signature<F>::call(body, args);
 }
 
+// The steps stop at the bound: beyond it there may be no number of type I.
+template <class I>
+void next_of_my_1d(I& i, std::type_identity_t<I> n) noexcept {
+  const bool last = static_cast<std::uint64_t>(n - i) <= procs();
+  i = last ? n : static_cast<I>(i + static_cast<I>(procs()));
+}
 template <class I>
 void first_of_my_2d(I& i, I& j, std::type_identity_t<I> columns) noexcept {
   i = columns > 0 ? static_cast<I>(my_proc()) / columns : 0;
@@ -75,9 +81,10 @@ void first_of_my_2d(I& i, I& j, std::type_identity_t<I> columns) noexcept {
 }
 template <class I>
 void next_of_my_2d(I& i, I& j, std::type_identity_t<I> columns) noexcept {
-  j += static_cast<I>(procs());
-  i += j / columns;
-  j %= columns;
+  const auto all = static_cast<std::uint64_t>(columns);
+  const std::uint64_t next = static_cast<std::uint64_t>(j) + procs();
+  i += static_cast<I>(next / all);
+  j = static_cast<I>(next % all);
 }
 
 }  // namespace splitc::compat

@@ -56,22 +56,28 @@ void add_word_handlers(am::Endpoint& endpoint) {
 }
 
 std::uint64_t change_far_word(WordOp op, std::uint64_t bits, std::uint32_t bytes, std::uint64_t a,
-                              std::uint64_t b, const char* call) {
+                              std::uint64_t b, Call call) {
   check_far(bits, bytes, call);
   World& w = world();
   std::uint64_t before = 0;
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  sync(w.tickets().start({.result = &before, .result_bytes = sizeof before},
-                         [&](std::uint32_t ticket) {
-                           const WordRequest request{ticket,
-                                                     static_cast<std::uint16_t>(op),
-                                                     static_cast<std::uint16_t>(bytes),
-                                                     bits & kOffsetMask,
-                                                     a,
-                                                     b};
-                           w.endpoint().request<&on_word>(proc_of(bits), request);
-                         }));
+  const handle started =
+      w.tickets().start({.proc = proc_of(bits), .result = &before, .result_bytes = sizeof before},
+                        [&](std::uint32_t ticket) {
+                          const WordRequest request{ticket,
+                                                    static_cast<std::uint16_t>(op),
+                                                    static_cast<std::uint16_t>(bytes),
+                                                    bits & kOffsetMask,
+                                                    a,
+                                                    b};
+                          w.endpoint().request<&on_word>({proc_of(bits), call.where}, request);
+                        });
+  finish_one(
+      started,
+      am::Reason{.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
+  // pairs with: the atomics of other processes
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   return before;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "splitc/place.h"
+
 // Atomics on words of other nodes: a request to the owner, which does it with the processor's own
 // instruction. So the same word may be changed from its node and from others at the same time,
 // which an atomic of the network hardware would not allow.
@@ -21,7 +23,7 @@ enum class WordOp : std::uint32_t {
 // Does it to the word of 4 or 8 bytes at global pointer `bits`, and waits for the old value. Throws
 // Error inside a handler.
 std::uint64_t change_far_word(WordOp op, std::uint64_t bits, std::uint32_t bytes, std::uint64_t a,
-                              std::uint64_t b, const char* call);
+                              std::uint64_t b, Call call);
 
 // Every process does so at the same point among its handlers, whatever program it runs: the index
 // of a handler is all that travels.

@@ -19,7 +19,8 @@ class spread_ptr;
 // bits of offset in that process's segment. Trivially copyable, so it can be stored in global
 // memory, sent in messages and compared. The zero value points nowhere.
 //
-// Arithmetic stays on the same process. `*p` and `p[i]` read and write and wait for it; get, put
+// Arithmetic stays on the same process; checked builds throw Error where a pointer would leave the
+// 2^40 bytes of it. `*p` and `p[i]` read and write and wait for it; get, put
 // and store start an operation that sync() or store_sync() completes.
 //
 // Only segment memory has global addresses: what all_spread_malloc, local_malloc and spread arrays
@@ -34,8 +35,17 @@ class global_ptr {
   constexpr global_ptr() noexcept = default;
   constexpr global_ptr(std::nullptr_t) noexcept {}
   // `offset` in bytes from the start of the segment of `proc`.
-  constexpr global_ptr(std::uint32_t proc, std::uint64_t offset) noexcept
-      : bits_(std::uint64_t{proc} << detail::kOffsetBits | offset) {}
+  constexpr global_ptr(std::uint32_t proc, std::uint64_t offset)
+      : bits_(detail::bits_of(proc, offset)) {
+    detail::check_address(proc, offset);
+  }
+
+  // The pointer that has these bits().
+  static constexpr global_ptr from_bits(std::uint64_t bits) noexcept {
+    global_ptr p;
+    p.bits_ = bits;
+    return p;
+  }
 
   // Adding const is implicit, as for T*; every other change of type is spelled out.
   template <class U>
@@ -48,6 +58,7 @@ class global_ptr {
   // Keeps process and address; arithmetic from here on is local to that process.
   explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;
 
+  // Of a null pointer, which points to no process, ~0.
   constexpr std::uint32_t proc() const noexcept { return detail::proc_of(bits_); }
   constexpr std::uint64_t offset() const noexcept { return bits_ & detail::kOffsetMask; }
   constexpr std::uint64_t bits() const noexcept { return bits_; }
@@ -56,26 +67,27 @@ class global_ptr {
   global_ref<T> operator*() const noexcept { return global_ref<T>(*this); }
   global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return global_ref<T>(*this, i); }
 
-  constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept {
+  constexpr global_ptr& operator+=(std::ptrdiff_t n) {
+    detail::check_step(bits_, n, sizeof(T));
     bits_ += static_cast<std::uint64_t>(n) * sizeof(T);
     return *this;
   }
-  constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept { return *this += -n; }
-  constexpr global_ptr& operator++() noexcept { return *this += 1; }
-  constexpr global_ptr& operator--() noexcept { return *this -= 1; }
-  constexpr global_ptr operator++(int) noexcept {
+  constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  constexpr global_ptr& operator++() { return *this += 1; }
+  constexpr global_ptr& operator--() { return *this -= 1; }
+  constexpr global_ptr operator++(int) {
     const global_ptr before = *this;
     *this += 1;
     return before;
   }
-  constexpr global_ptr operator--(int) noexcept {
+  constexpr global_ptr operator--(int) {
     const global_ptr before = *this;
     *this -= 1;
     return before;
   }
-  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) noexcept { return p += n; }
-  friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) noexcept { return p += n; }
-  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) noexcept { return p -= n; }
+  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
+  friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) { return p += n; }
+  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
   // Elements between two pointers to the same process.
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) noexcept {
     return static_cast<std::ptrdiff_t>(a.bits_ - b.bits_) / static_cast<std::ptrdiff_t>(sizeof(T));
@@ -86,11 +98,11 @@ class global_ptr {
   // A member of the struct this points to: p.member(&Node::value).
   template <class M, class C>
   requires std::same_as<std::remove_cv_t<C>, value_type> global_ptr<M> member(M C::*field)
-  const noexcept {
+  const {
     alignas(value_type) static constexpr std::byte storage[sizeof(value_type)]{};
     const auto* object = reinterpret_cast<const value_type*>(storage);
     const auto* at = reinterpret_cast<const std::byte*>(&(object->*field));
-    return {proc(), offset() + static_cast<std::uint64_t>(at - storage)};
+    return global_ptr<M>::from_bits(bits_ + static_cast<std::uint64_t>(at - storage));
   }
 
  private:

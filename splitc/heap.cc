@@ -7,6 +7,7 @@
 
 #include "splitc/board.h"
 #include "splitc/place.h"
+#include "splitc/world.h"
 
 namespace splitc {
 
@@ -92,7 +93,7 @@ std::string out_of_memory(std::uint64_t asked, std::uint64_t total, std::uint64_
          "; free something, or set SPLITC_SEGMENT higher";
 }
 
-[[noreturn]] void refuse_free(std::uint64_t offset, const std::string& why, const char* call) {
+[[noreturn]] void refuse_free(std::uint64_t offset, const std::string& why, detail::Call call) {
   detail::refuse(call, "offset " + std::to_string(offset) + " of the segment " + why);
 }
 
@@ -132,7 +133,7 @@ void Heap::zero(std::uint64_t offset, std::uint64_t bytes) noexcept {
   clear(std::max(end_ - local_high_, first_ + spread_high_), end_);
 }
 
-std::uint64_t Heap::all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind) {
+std::uint64_t Heap::all_allocate(std::uint64_t bytes, detail::Call call, std::uint64_t kind) {
   const std::uint64_t at = spread_.find(bytes);
   const Ask mine{fits(spread_, at, bytes), used(), std::max(gap(), spread_.largest_hole())};
   // Before the meeting: as soon as it is over others may write there.
@@ -154,7 +155,7 @@ std::uint64_t Heap::all_allocate(std::uint64_t bytes, const char* call, std::uin
   return first_ + at;
 }
 
-void Heap::all_free(std::uint64_t offset, const char* call) {
+void Heap::all_free(std::uint64_t offset, detail::Call call) {
   const auto block = spread_block_of(offset);
   if (!block) {
     refuse_free(offset,
@@ -170,7 +171,8 @@ void Heap::all_free(std::uint64_t offset, const char* call) {
   spread_.release(offset - first_);
 }
 
-std::uint64_t Heap::allocate(std::uint64_t bytes, const char* call) {
+std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
+  detail::check_thread(call);
   const std::uint64_t at = local_.find(bytes);
   if (!fits(local_, at, bytes)) {
     detail::refuse(call,
@@ -182,7 +184,8 @@ std::uint64_t Heap::allocate(std::uint64_t bytes, const char* call) {
   return end_ - at - HeapSide::occupied(bytes);
 }
 
-void Heap::free(std::uint64_t offset, const char* call) {
+void Heap::free(std::uint64_t offset, detail::Call call) {
+  detail::check_thread(call);
   const auto block = local_block_of(offset);
   if (!block) {
     refuse_free(offset,

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "splitc/place.h"
+
 namespace splitc {
 
 // Free and used blocks of one growing side of the heap, in bytes from where that side begins.
@@ -65,14 +67,14 @@ class Heap {
   // Throws Error in every process if one lacks the memory (saying total, used, asked and the
   // largest free block, and SPLITC_SEGMENT), or if they do not all ask for the same; `kind` must
   // agree too.
-  std::uint64_t all_allocate(std::uint64_t bytes, const char* call, std::uint64_t kind = 0);
+  std::uint64_t all_allocate(std::uint64_t bytes, detail::Call call, std::uint64_t kind = 0);
   // Collective: after a barrier, so that nobody uses the block any more.
   // Throws Error if `offset` is not where a live spread block begins.
-  void all_free(std::uint64_t offset, const char* call);
+  void all_free(std::uint64_t offset, detail::Call call);
 
   // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
-  std::uint64_t allocate(std::uint64_t bytes, const char* call);
-  void free(std::uint64_t offset, const char* call);
+  std::uint64_t allocate(std::uint64_t bytes, detail::Call call);
+  void free(std::uint64_t offset, detail::Call call);
 
   // The live block that `offset` lies in, in this process's segment.
   std::optional<HeapSide::Block> block_of(std::uint64_t offset) const;

@@ -23,9 +23,14 @@ class layout {
 
   // Elements in a block when `n` are laid out over `parts`; at least 1.
   constexpr std::size_t block(std::size_t n, std::size_t parts) const noexcept {
-    return std::max<std::size_t>(1, is_blocked() ? (n + parts - 1) / parts : block_);
+    return std::max<std::size_t>(1, is_blocked() ? parts_of(n, parts) : block_);
   }
   constexpr bool is_blocked() const noexcept { return block_ == kBlocked; }
+
+  // n / part, rounded up.
+  static constexpr std::size_t parts_of(std::size_t n, std::size_t part) noexcept {
+    return n / part + (n % part != 0 ? 1 : 0);
+  }
 
  private:
   static constexpr std::size_t kBlocked = ~std::size_t{0};
@@ -68,10 +73,11 @@ class distribution {
     const std::size_t rest = proc == whole % procs_ ? n_ % block_ : 0;
     return blocks * block_ + rest;
   }
-  // The most that any process owns, in whole blocks.
+  // The most that any process owns, in whole blocks; ~0 if no std::size_t holds it.
   constexpr std::size_t capacity() const noexcept {
-    const std::size_t blocks = (n_ + block_ - 1) / block_;
-    return (blocks + procs_ - 1) / procs_ * block_;
+    const std::size_t blocks = layout::parts_of(layout::parts_of(n_, block_), procs_);
+    std::size_t elements = 0;
+    return __builtin_mul_overflow(blocks, block_, &elements) ? ~std::size_t{0} : elements;
   }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace splitc::detail {
 
-Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) {
+Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root) {
   if (root >= procs()) {
     refuse("multicast_channel", "there is no process " + std::to_string(root) + " among " +
                                     std::to_string(procs()) + "; pass the root's number");
@@ -32,8 +32,13 @@ void Multicast::put() {
   out_->put();
 }
 
-void Multicast::wait() {
-  world().bundle().wait_until([this] { return arrived(); });
+void Multicast::wait(am::SourceLocation where) {
+  world().bundle().wait_until(
+      [this] { return arrived(); }, am::Wake::kRung,
+      [&] {
+        return am::Reason{
+            .call = "multicast_channel::wait", .where = where, .needs = "a put", .peer = root_};
+      });
 }
 
 void Multicast::ready() {

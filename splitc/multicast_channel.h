@@ -8,6 +8,7 @@
 
 #include "am/channel.h"
 #include "am/multicast.h"
+#include "am/source_location.h"
 
 namespace splitc {
 namespace detail {
@@ -22,10 +23,11 @@ class Multicast {
   void put();
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   bool arrived() const noexcept { return !in_ || in_->in_use(); }
-  void wait();
+  void wait(am::SourceLocation where = am::SourceLocation::current());
   void ready();
 
  private:
+  std::uint32_t root_;
   std::optional<am::ReceiveChannel> in_;
   std::optional<am::MulticastChannel> out_;
 };
@@ -53,7 +55,7 @@ class multicast_channel {
 
   // By the others; the root waits for nothing.
   bool arrived() const noexcept { return channel_.arrived(); }  // since the last ready()
-  void wait() { channel_.wait(); }
+  void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_.wait(where); }
   void ready() { channel_.ready(); }
 
  private:

@@ -89,7 +89,9 @@ class my_2d {
     std::size_t columns_ = 1;
   };
 
-  my_2d(std::size_t n, std::size_t m) noexcept : linear_(n * m), columns_(m) {}
+  // Throws Error if no 64-bit number holds n * m.
+  my_2d(std::size_t n, std::size_t m)
+      : linear_(detail::product(n, "rows", m, "columns", "my_2d")), columns_(m) {}
 
   iterator begin() const noexcept { return {linear_.begin(), columns_}; }
   iterator end() const noexcept { return {linear_.end(), columns_}; }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "am/source_location.h"
 #include "splitc/collective.h"
 
 // Reductions and scans by name, for every arithmetic type: add, mul, min, max, and for integers
@@ -79,119 +80,119 @@ constexpr T greatest() noexcept {
 }  // namespace detail
 
 template <arithmetic T>
-T all_reduce_to_all_add(T x) {
-  return detail::to_all("all_reduce_to_all_add", x, detail::Add());
+T all_reduce_to_all_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_add", where}, x, detail::Add());
 }
 template <arithmetic T>
-T all_reduce_to_all_mul(T x) {
-  return detail::to_all("all_reduce_to_all_mul", x, detail::Mul());
+T all_reduce_to_all_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_mul", where}, x, detail::Mul());
 }
 template <arithmetic T>
-T all_reduce_to_all_min(T x) {
-  return detail::to_all("all_reduce_to_all_min", x, detail::Min());
+T all_reduce_to_all_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_min", where}, x, detail::Min());
 }
 template <arithmetic T>
-T all_reduce_to_all_max(T x) {
-  return detail::to_all("all_reduce_to_all_max", x, detail::Max());
+T all_reduce_to_all_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_max", where}, x, detail::Max());
 }
 template <std::integral T>
-T all_reduce_to_all_and(T x) {
-  return detail::to_all("all_reduce_to_all_and", x, detail::And());
+T all_reduce_to_all_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_and", where}, x, detail::And());
 }
 template <std::integral T>
-T all_reduce_to_all_or(T x) {
-  return detail::to_all("all_reduce_to_all_or", x, detail::Or());
+T all_reduce_to_all_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_or", where}, x, detail::Or());
 }
 template <std::integral T>
-T all_reduce_to_all_xor(T x) {
-  return detail::to_all("all_reduce_to_all_xor", x, detail::Xor());
+T all_reduce_to_all_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_all({"all_reduce_to_all_xor", where}, x, detail::Xor());
 }
 
 template <arithmetic T>
-T all_reduce_to_one_add(T x) {
-  return detail::to_one("all_reduce_to_one_add", x, detail::Add());
+T all_reduce_to_one_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_add", where}, x, detail::Add());
 }
 template <arithmetic T>
-T all_reduce_to_one_mul(T x) {
-  return detail::to_one("all_reduce_to_one_mul", x, detail::Mul());
+T all_reduce_to_one_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_mul", where}, x, detail::Mul());
 }
 template <arithmetic T>
-T all_reduce_to_one_min(T x) {
-  return detail::to_one("all_reduce_to_one_min", x, detail::Min());
+T all_reduce_to_one_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_min", where}, x, detail::Min());
 }
 template <arithmetic T>
-T all_reduce_to_one_max(T x) {
-  return detail::to_one("all_reduce_to_one_max", x, detail::Max());
+T all_reduce_to_one_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_max", where}, x, detail::Max());
 }
 template <std::integral T>
-T all_reduce_to_one_and(T x) {
-  return detail::to_one("all_reduce_to_one_and", x, detail::And());
+T all_reduce_to_one_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_and", where}, x, detail::And());
 }
 template <std::integral T>
-T all_reduce_to_one_or(T x) {
-  return detail::to_one("all_reduce_to_one_or", x, detail::Or());
+T all_reduce_to_one_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_or", where}, x, detail::Or());
 }
 template <std::integral T>
-T all_reduce_to_one_xor(T x) {
-  return detail::to_one("all_reduce_to_one_xor", x, detail::Xor());
+T all_reduce_to_one_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::to_one({"all_reduce_to_one_xor", where}, x, detail::Xor());
 }
 
 template <arithmetic T>
-T all_scan_add(T x) {
-  return detail::scan("all_scan_add", x, detail::Add());
+T all_scan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_add", where}, x, detail::Add());
 }
 template <arithmetic T>
-T all_scan_mul(T x) {
-  return detail::scan("all_scan_mul", x, detail::Mul());
+T all_scan_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_mul", where}, x, detail::Mul());
 }
 template <arithmetic T>
-T all_scan_min(T x) {
-  return detail::scan("all_scan_min", x, detail::Min());
+T all_scan_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_min", where}, x, detail::Min());
 }
 template <arithmetic T>
-T all_scan_max(T x) {
-  return detail::scan("all_scan_max", x, detail::Max());
+T all_scan_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_max", where}, x, detail::Max());
 }
 template <std::integral T>
-T all_scan_and(T x) {
-  return detail::scan("all_scan_and", x, detail::And());
+T all_scan_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_and", where}, x, detail::And());
 }
 template <std::integral T>
-T all_scan_or(T x) {
-  return detail::scan("all_scan_or", x, detail::Or());
+T all_scan_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_or", where}, x, detail::Or());
 }
 template <std::integral T>
-T all_scan_xor(T x) {
-  return detail::scan("all_scan_xor", x, detail::Xor());
+T all_scan_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::scan({"all_scan_xor", where}, x, detail::Xor());
 }
 
 template <arithmetic T>
-T all_exscan_add(T x) {
-  return detail::exscan("all_exscan_add", x, detail::Add(), T(0));
+T all_exscan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_add", where}, x, detail::Add(), T(0));
 }
 template <arithmetic T>
-T all_exscan_mul(T x) {
-  return detail::exscan("all_exscan_mul", x, detail::Mul(), T(1));
+T all_exscan_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_mul", where}, x, detail::Mul(), T(1));
 }
 template <arithmetic T>
-T all_exscan_min(T x) {
-  return detail::exscan("all_exscan_min", x, detail::Min(), detail::greatest<T>());
+T all_exscan_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_min", where}, x, detail::Min(), detail::greatest<T>());
 }
 template <arithmetic T>
-T all_exscan_max(T x) {
-  return detail::exscan("all_exscan_max", x, detail::Max(), detail::least<T>());
+T all_exscan_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_max", where}, x, detail::Max(), detail::least<T>());
 }
 template <std::integral T>
-T all_exscan_and(T x) {
-  return detail::exscan("all_exscan_and", x, detail::And(), static_cast<T>(~0));
+T all_exscan_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_and", where}, x, detail::And(), static_cast<T>(~0));
 }
 template <std::integral T>
-T all_exscan_or(T x) {
-  return detail::exscan("all_exscan_or", x, detail::Or(), T(0));
+T all_exscan_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_or", where}, x, detail::Or(), T(0));
 }
 template <std::integral T>
-T all_exscan_xor(T x) {
-  return detail::exscan("all_exscan_xor", x, detail::Xor(), T(0));
+T all_exscan_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::exscan({"all_exscan_xor", where}, x, detail::Xor(), T(0));
 }
 
 }  // namespace splitc

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/reduce_channel.h"
+#include "am/source_location.h"
 #include "splitc/allocate.h"
 #include "splitc/collective.h"
 #include "splitc/world.h"
@@ -30,9 +31,11 @@ class reduce_channel {
                  std::uint32_t root = 0, Op op = {}) {
     std::vector<am::ChannelHandle> handles(procs());
     if (my_proc() == root) {
-      room_.reset(local_malloc<T>(procs() * result.size()));
+      const std::size_t room =
+          detail::product(procs(), "processes", result.size(), "elements", "reduce_channel");
+      room_.reset(local_malloc<T>(room));
       in_.emplace(
-          world().bundle(), result, std::span(room_.get(), procs() * result.size()), procs(),
+          world().bundle(), result, std::span(room_.get(), room), procs(),
           [this] { arrived_ = true; }, op);
       for (std::uint32_t proc = 0; proc < procs(); ++proc) handles[proc] = in_->handle(proc);
     }
@@ -50,8 +53,13 @@ class reduce_channel {
 
   // By the root; the others wait for nothing.
   bool arrived() const noexcept { return !in_ || arrived_; }  // everybody's, since the last ready()
-  void wait() {
-    world().bundle().wait_until([this] { return arrived(); });
+  void wait(am::SourceLocation where = am::SourceLocation::current()) {
+    world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
+                                [&] {
+                                  return am::Reason{.call = "reduce_channel::wait",
+                                                    .where = where,
+                                                    .needs = "the puts of its senders"};
+                                });
   }
   void ready() {
     if (!in_) return;

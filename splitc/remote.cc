@@ -11,12 +11,26 @@
 namespace splitc::detail {
 namespace {
 
-handle start_put(std::uint64_t bits, std::span<const std::byte> from,
+am::Reason reason_of(Call call, std::size_t bytes, const void* caller = nullptr) noexcept {
+  return {
+      .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
+}
+
+// As sync(handle).
+void finish(handle h, const am::Reason& reason) noexcept {
+  if (h.generation() != 0) finish_one(h, reason);
+  // pairs with: sync(), barrier() and the atomics of other processes
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+handle start_put(std::uint64_t bits, std::span<const std::byte> from, Call call,
                  std::unique_ptr<std::byte[]> kept = nullptr) {
   World& w = world();
-  return w.tickets().start({.kept = std::move(kept)}, [&](std::uint32_t ticket) {
-    w.remote().put(proc_of(bits), bits & kOffsetMask, from, ticket);
-  });
+  return w.tickets().start({.proc = proc_of(bits), .kept = std::move(kept)},
+                           [&](std::uint32_t ticket) {
+                             w.remote().put(proc_of(bits), bits & kOffsetMask, from, ticket,
+                                            reason_of(call, from.size()));
+                           });
 }
 
 std::span<const std::byte> bytes_at(const void* local, std::size_t bytes) noexcept {
@@ -25,8 +39,10 @@ std::span<const std::byte> bytes_at(const void* local, std::size_t bytes) noexce
 
 }  // namespace
 
-void check_far(std::uint64_t bits, std::uint64_t bytes, const char* call) {
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
   const std::uint64_t offset = bits & kOffsetMask;
+  check_process(proc_of(bits), call);
+  check_thread(call);
   if (world().bundle().handling()) {
     refuse(call, "process " + std::to_string(proc_of(bits)) +
                      " is on another node, and a handler or a function that atomic() runs may not "
@@ -40,40 +56,42 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, const char* call) {
   }
 }
 
-handle far_get(void* local, std::uint64_t bits, std::size_t bytes, const char* call) {
+handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   if (bytes == 0) return {};
   check_far(bits, bytes, call);
   World& w = world();
   const std::span to(static_cast<std::byte*>(local), bytes);
-  return w.tickets().start({}, [&](std::uint32_t ticket) {
-    w.remote().get(proc_of(bits), bits & kOffsetMask, to, ticket);
+  return w.tickets().start({.proc = proc_of(bits)}, [&](std::uint32_t ticket) {
+    w.remote().get(proc_of(bits), bits & kOffsetMask, to, ticket, reason_of(call, bytes));
   });
 }
 
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, const char* call) {
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
   if (bytes == 0) return {};
   check_far(bits, bytes, call);
-  return start_put(bits, bytes_at(local, bytes));
+  return start_put(bits, bytes_at(local, bytes), call);
 }
 
-handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, const char* call) {
+handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call) {
   if (bytes <= am::RemoteMemory::kCopied) return far_put(bits, value, bytes, call);
   check_far(bits, bytes, call);
   auto copy = std::make_unique<std::byte[]>(bytes);
   std::memcpy(copy.get(), value, bytes);
   const auto from = bytes_at(copy.get(), bytes);
-  return start_put(bits, from, std::move(copy));
+  return start_put(bits, from, call, std::move(copy));
 }
 
 // The fences of sync(handle) order both with the plain accesses to near memory around them.
-void far_read(void* local, std::uint64_t bits, std::size_t bytes, const char* call) {
-  sync(far_get(local, bits, bytes, call));
+void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+  const handle started = far_get(local, bits, bytes, call);
+  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
 }
 
-void far_write(std::uint64_t bits, const void* local, std::size_t bytes, const char* call) {
+void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
   // pairs with: the reads of others, of what this process wrote to near memory before
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  sync(far_put(bits, local, bytes, call));
+  const handle started = far_put(bits, local, bytes, call);
+  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
 }
 
 }  // namespace splitc::detail

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "splitc/place.h"
 #include "splitc/sync.h"
 
 // Accesses to memory of processes on other nodes, at global pointer `bits`: what the ones in
@@ -16,15 +17,16 @@ namespace splitc::detail {
 
 // On return the bytes are here; or they are there, and what this process does afterwards happens
 // after it for every process.
-void far_read(void* local, std::uint64_t bits, std::size_t bytes, const char* call);
-void far_write(std::uint64_t bits, const void* local, std::size_t bytes, const char* call);
+void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call);
+void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
 // Until the handle is done, `local` must live.
-handle far_get(void* local, std::uint64_t bits, std::size_t bytes, const char* call);
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, const char* call);
+handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
 // `value` may go on return.
-handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, const char* call);
+handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call);
 
-// Throws Error if this process may not reach [bits, bits + bytes) of another node now.
-void check_far(std::uint64_t bits, std::uint64_t bytes, const char* call);
+// Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
+// pointer is null or names no process: those have no base either, in any job.
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
 
 }  // namespace splitc::detail

@@ -1,5 +1,6 @@
 #include "splitc/remote_call.h"
 
+#include <exception>
 #include <string>
 
 #include "splitc/program.h"
@@ -27,10 +28,22 @@ void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
   world().tickets().answered(ticket, result.data());
 }
 
-void run_call(am::Request request, const CallHead& head, const std::byte* arguments) {
+// Runs the function, and says for whom if it throws.
+std::size_t run_function(std::uint32_t source, const CallHead& head, const std::byte* arguments,
+                         std::byte* result) {
   const auto run = reinterpret_cast<Trampoline>(program_code().base + head.run);
+  try {
+    return run(mapped(my_proc(), head.offset), arguments, result);
+  } catch (const std::exception& error) {
+    refuse("atomic", "the function that rank " + std::to_string(source) +
+                         " had run on the object at offset " + std::to_string(head.offset) +
+                         " threw: " + without_rank(error.what()));
+  }
+}
+
+void run_call(am::Request request, const CallHead& head, const std::byte* arguments) {
   alignas(std::max_align_t) Bytes<kMaxResultBytes> result{};
-  const std::size_t bytes = run(mapped(my_proc(), head.offset), arguments, result.data());
+  const std::size_t bytes = run_function(request.source(), head, arguments, result.data());
   if (bytes <= kSmallResult) {
     Bytes<kSmallResult> small;
     std::memcpy(small.data(), result.data(), kSmallResult);
@@ -46,7 +59,7 @@ void on_call(am::Request request, CallHead head, Bytes<kBytes> arguments) {
 }
 
 // Where `run` is in the program. Throws Error if it is not in the program's own code.
-std::uint32_t place_of(Trampoline run, const char* name) {
+std::uint32_t place_of(Trampoline run, Call name) {
   const auto at = reinterpret_cast<std::uintptr_t>(run);
   const Code& code = program_code();
   if (at < code.base || at >= code.end || at - code.base > ~std::uint32_t{0}) {
@@ -57,15 +70,15 @@ std::uint32_t place_of(Trampoline run, const char* name) {
   return static_cast<std::uint32_t>(at - code.base);
 }
 
-void send(am::Endpoint& endpoint, const OutgoingCall& call, const CallHead& head) {
+void send(am::Endpoint& endpoint, const OutgoingCall& call, const CallHead& head, Call name) {
   if (call.argument_bytes <= kSmallCall) {
     Bytes<kSmallCall> small;
     std::memcpy(small.data(), call.arguments, kSmallCall);
-    endpoint.request<&on_call<kSmallCall>>(call.proc, head, small);
+    endpoint.request<&on_call<kSmallCall>>({call.proc, name.where}, head, small);
   } else {
     Bytes<kMaxCallBytes> large;
     std::memcpy(large.data(), call.arguments, kMaxCallBytes);
-    endpoint.request<&on_call<kMaxCallBytes>>(call.proc, head, large);
+    endpoint.request<&on_call<kMaxCallBytes>>({call.proc, name.where}, head, large);
   }
 }
 
@@ -77,7 +90,8 @@ RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint)
                         &on_result<kMaxResultBytes>>();
 }
 
-handle RemoteCalls::start(const OutgoingCall& call, const char* name) {
+handle RemoteCalls::start(const OutgoingCall& call, Call name) {
+  check_thread(name);
   if (endpoint_.bundle().handling()) {
     refuse(name,
            "called by a handler or by a function that atomic() runs; those may not call others");
@@ -87,19 +101,15 @@ handle RemoteCalls::start(const OutgoingCall& call, const char* name) {
            "the processes of this job run different programs, so a function of one cannot be "
            "named to another; start all from one file");
   }
-  if (call.proc >= procs()) {
-    refuse(name, "there is no process " + std::to_string(call.proc) + ": the job has " +
-                     std::to_string(procs()));
-  }
+  check_process(call.proc, name);
   const std::uint32_t run = place_of(call.run, name);
-  return world().tickets().start({.result = call.result, .result_bytes = call.result_bytes},
-                                 [&](std::uint32_t ticket) {
-                                   send(endpoint_, call, {ticket, run, call.offset});
-                                 });
+  return world().tickets().start(
+      {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes},
+      [&](std::uint32_t ticket) {
+        send(endpoint_, call, {ticket, run, call.offset}, name);
+      });
 }
 
-handle start_call(const OutgoingCall& call, const char* name) {
-  return world().calls().start(call, name);
-}
+handle start_call(const OutgoingCall& call, Call name) { return world().calls().start(call, name); }
 
 }  // namespace splitc::detail

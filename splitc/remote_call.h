@@ -12,6 +12,7 @@
 
 #include "am/am.h"
 #include "splitc/access.h"
+#include "splitc/place.h"
 #include "splitc/sync.h"
 
 // How atomic() runs a function in another process: a request with the function's place in the
@@ -47,14 +48,14 @@ class RemoteCalls {
   RemoteCalls(am::Job& job, am::Endpoint& endpoint);
 
   // Waits for a credit if need be. Throws Error if the processes run different programs.
-  handle start(const OutgoingCall& call, const char* name);
+  handle start(const OutgoingCall& call, Call name);
 
  private:
   am::Endpoint& endpoint_;
   bool same_program_;
 };
 
-handle start_call(const OutgoingCall& call, const char* name);
+handle start_call(const OutgoingCall& call, Call name);
 
 template <class F>
 struct RemoteSignature;
@@ -79,7 +80,7 @@ struct RemoteFunction {
   static_assert(Signature::bytes <= kMaxCallBytes, "too many bytes of arguments");
 
   template <class... Given>
-  static handle start(global_ptr<Object> p, void* result, const char* name, const Given&... given) {
+  static handle start(global_ptr<Object> p, void* result, Call name, const Given&... given) {
     static_assert(sizeof...(Given) == std::tuple_size_v<Arguments>,
                   "the function takes other arguments");
     if constexpr (am::kChecked) {

@@ -12,6 +12,17 @@ namespace splitc {
 
 namespace detail {
 
+// An access that the compiler may move and join with others. Large objects may overlap, as the own
+// segment is local memory, too.
+template <class T>
+inline void copy_plain(T& to, const T& from) {
+  if constexpr (moves_whole<T>) {
+    to = from;
+  } else {
+    std::memmove(&to, &from, sizeof(T));
+  }
+}
+
 // Of element i from p.
 template <class T>
 inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t i) {
@@ -22,8 +33,8 @@ inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t
     base_stays(base, p.bits());
     return started;
   }
-  local =
-      *reinterpret_cast<const std::remove_cv_t<T>*>(mapped(base, p.bits()) + i * signed_size<T>);
+  copy_plain(local, *reinterpret_cast<const std::remove_cv_t<T>*>(mapped(base, p.bits()) +
+                                                                  i * signed_size<T>));
   return {};
 }
 template <class T>
@@ -36,7 +47,7 @@ inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
     base_stays(base, p.bits());
     return started;
   }
-  *reinterpret_cast<T*>(mapped(base, p.bits()) + i * signed_size<T>) = value;
+  copy_plain(*reinterpret_cast<T*>(mapped(base, p.bits()) + i * signed_size<T>), value);
   return {};
 }
 
@@ -49,7 +60,7 @@ inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T
 }
 
 // *p := value. Complete, after sync(), means that every process sees the value.
-template <class T>
+template <detail::writable T>
 inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value) {
   return detail::put_at<T>(p, 0, value);
 }
@@ -59,7 +70,7 @@ template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, const global_ref<T>& r) {
   return detail::get_at<T>(local, r.origin(), r.index());
 }
-template <class T>
+template <detail::writable T>
 inline handle put(const global_ref<T>& r, const std::type_identity_t<T>& value) {
   return detail::put_at<T>(r.origin(), r.index(), value);
 }

@@ -26,7 +26,7 @@
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
 // pointers       global_ptr<T>: p + 1 on the same process; spread_ptr<T>: p + 1 on the next
 //                toproc(p)  tolocal(p)  toglobal(proc, local)
-// read, write    x = *p;  *p = x;  x = p[i]                      waits for it
+// read, write    x = *p;  *p = x;  x = p[i];  a[i] += x          waits for it
 // split-phase    get(local, p)  put(p, value)      then sync()   waits for all of them
 // one-way        store(p, value)                   then store_sync(bytes) where it lands,
 //                                                  or all_store_sync() everywhere
@@ -39,8 +39,9 @@
 //
 // Calls named all_*, barrier() and the making and ending of arrays and counters are collective:
 // every process makes them, in the same order. Only trivially copyable types live in global memory.
-// A wrong call throws Error, with the process, the call, the value and the remedy in one sentence;
-// what leaves the program ends the whole job. docs/ has the rules of progress and of memory.
+// In expressions *p, p[i] and a[i] are what the elements are (splitc/global_ref.h). A wrong call
+// throws Error, with the process, the call, the value and the remedy in one sentence; what leaves
+// the program ends the whole job. docs/ has the rules of progress and of memory.
 
 #include <cstdio>  // so that a first program needs one include
 

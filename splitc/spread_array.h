@@ -11,15 +11,19 @@
 
 namespace splitc {
 namespace detail {
-// Throws Error unless i < n.
-[[noreturn]] void refuse_index(std::size_t i, std::size_t n, const char* call);
-[[noreturn]] void refuse_proc(std::uint32_t proc, const char* call);
-inline void check_index(std::size_t i, std::size_t n, const char* call) {
-  if constexpr (am::kChecked) {
-    if (i >= n) refuse_index(i, n, call);
-  }
+// Throws Error unless i < n. In release builds, too: beside the divisions that find the owner of an
+// element it is lost.
+[[noreturn]] void refuse_index(std::size_t i, std::size_t n, Call call);
+[[noreturn]] void refuse_proc(std::uint32_t proc, Call call);
+inline void check_index(std::size_t i, std::size_t n, Call call) {
+  if (i >= n) [[unlikely]]
+    refuse_index(i, n, call);
 }
-inline void check_proc(std::uint32_t proc, const char* call) {
+// The same in checked builds only, where the index is all there is to compute with.
+inline void check_local_index(std::size_t i, std::size_t n, Call call) {
+  if constexpr (am::kChecked) check_index(i, n, call);
+}
+inline void check_proc(std::uint32_t proc, Call call) {
   if constexpr (am::kChecked) {
     if (proc >= procs()) refuse_proc(proc, call);
   }
@@ -91,7 +95,8 @@ class owned_indices {
 //   a[i] = 2 * a[j];   get(x, a[i]);   fetch_and_add(a[i], 1);   for (double& x : a.mine()) ...
 //
 // Making one is collective, with the same arguments everywhere, and so is its end: destruction
-// begins with a barrier. Only while an exception is on its way the memory stays allocated.
+// begins with a barrier. Throws Error if the memory is not there, also where a number of bytes is
+// beyond 64 bits. Only while an exception is on its way the memory stays allocated.
 // Thread rule: the world's thread to make and destroy; any for the rest.
 template <class T>
 class spread_array {
@@ -106,7 +111,8 @@ class spread_array {
             detail::local_bytes(map_.capacity(), sizeof(T), "spread_array"), "spread_array", n)) {}
   // `blocks` blocks of `block` elements, block k on process k mod procs().
   spread_array(std::size_t blocks, std::size_t block)
-      : spread_array(blocks * block, block_cyclic(block)) {}
+      : spread_array(detail::product(blocks, "blocks", block, "elements", "spread_array"),
+                     block_cyclic(block)) {}
   ~spread_array() {
     if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
   }

@@ -15,7 +15,7 @@ std::size_t long_side(std::size_t procs) {
 }  // namespace
 
 tiling::tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_column,
-               std::uint32_t procs) noexcept
+               std::uint32_t procs)
     : rows_(rows), columns_(columns), procs_(procs) {
   std::size_t row_parts = procs;
   std::size_t column_parts = procs;
@@ -26,6 +26,8 @@ tiling::tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_c
   }
   q_ = by_row.block(rows, row_parts);
   r_ = by_column.block(columns, column_parts);
+  detail::product(rows_, "rows", columns_, "elements", "spread_array_2d");
+  detail::product(q_, "rows of a tile", r_, "elements", "spread_array_2d");
 }
 
 }  // namespace splitc

@@ -17,15 +17,17 @@ class tiling {
  public:
   // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
   // dimension is not blocked, else the two together into the squarest grid of P.
+  // Throws Error, naming spread_array_2d, if no 64-bit number holds its elements or those of a
+  // tile.
   tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_column,
-         std::uint32_t procs) noexcept;
+         std::uint32_t procs);
 
   std::size_t rows() const noexcept { return rows_; }
   std::size_t columns() const noexcept { return columns_; }
   std::size_t q() const noexcept { return q_; }
   std::size_t r() const noexcept { return r_; }
-  std::size_t tile_rows() const noexcept { return (rows_ + q_ - 1) / q_; }
-  std::size_t tile_columns() const noexcept { return (columns_ + r_ - 1) / r_; }
+  std::size_t tile_rows() const noexcept { return layout::parts_of(rows_, q_); }
+  std::size_t tile_columns() const noexcept { return layout::parts_of(columns_, r_); }
   std::size_t tile_elements() const noexcept { return q_ * r_; }
 
   // Of the tile: its process, and the how-manieth tile there.
@@ -37,7 +39,7 @@ class tiling {
   }
   // The most tiles that any process has.
   std::size_t slots() const noexcept {
-    return (tile_rows() * tile_columns() + procs_ - 1) / procs_;
+    return layout::parts_of(tile_rows() * tile_columns(), procs_);
   }
   // Of an element: the how-manieth in the memory of its process. Every tile is stored row by row
   // and takes q * r elements, also where the rectangle ends inside it.
@@ -65,12 +67,12 @@ class tile_view {
   std::size_t stride() const noexcept { return stride_; }  // elements from one row to the next
   T* data() const noexcept { return first_; }
   std::span<T> row(std::size_t a) const {
-    detail::check_index(a, rows_, "tile_view::row");
+    detail::check_local_index(a, rows_, "tile_view::row");
     return {first_ + a * stride_, columns_};
   }
   T& operator()(std::size_t a, std::size_t b) const {
-    detail::check_index(a, rows_, "tile_view, row");
-    detail::check_index(b, columns_, "tile_view, column");
+    detail::check_local_index(a, rows_, "tile_view, row");
+    detail::check_local_index(b, columns_, "tile_view, column");
     return first_[a * stride_ + b];
   }
 
@@ -104,10 +106,13 @@ class spread_array_2d {
   spread_array_2d(std::size_t rows, std::size_t columns, layout by_row = cyclic,
                   layout by_column = cyclic)
       : map_(rows, columns, by_row, by_column, procs()),
-        memory_(map_.slots() * procs(), map_.tile_elements()) {}
+        memory_(detail::product(map_.slots(), "tiles", procs(), "processes", "spread_array_2d"),
+                map_.tile_elements()) {}
   // v by w tiles of q by r elements.
   static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r) {
-    return {v * q, w * r, block_cyclic(q), block_cyclic(r)};
+    constexpr const char* kCall = "spread_array_2d::of_tiles";
+    return {detail::product(v, "tiles", q, "rows", kCall),
+            detail::product(w, "tiles", r, "columns", kCall), block_cyclic(q), block_cyclic(r)};
   }
 
   std::size_t rows() const noexcept { return map_.rows(); }
@@ -144,7 +149,7 @@ class spread_array_2d {
             std::min(q(), rows() - ti * q()), std::min(r(), columns() - tj * r()), r()};
   }
   // The tiles that this process owns.
-  my_2d my_tiles() const noexcept { return {tile_rows(), tile_columns()}; }
+  my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }
 
   // The tiles of process `proc`, one behind the other, q() * r() elements each.
   global_ptr<T> on(std::uint32_t proc) const { return memory_.on(proc); }

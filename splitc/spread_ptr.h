@@ -21,30 +21,34 @@ class spread_ptr {
 
   constexpr spread_ptr() noexcept = default;
   constexpr spread_ptr(std::nullptr_t) noexcept {}
-  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) noexcept : at_(proc, offset) {}
+  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
   explicit constexpr spread_ptr(global_ptr<T> at) noexcept : at_(at) {}
   // Adding const is implicit; every other change of type, such as from void, is spelled out.
   template <class U>
   requires std::same_as<T, const U>
-  constexpr spread_ptr(const spread_ptr<U>& other) noexcept : at_(other.proc(), other.offset()) {}
+  constexpr spread_ptr(const spread_ptr<U>& other) noexcept
+      : at_(global_ptr<T>::from_bits(other.bits())) {}
   template <class U>
   requires(!std::same_as<U, T> && !std::same_as<T, const U>) explicit constexpr spread_ptr(
       const spread_ptr<U>& other) noexcept
-      : at_(other.proc(), other.offset()) {}
+      : at_(global_ptr<T>::from_bits(other.bits())) {}
 
   constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
   constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
+  constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
   constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
 
   // The same offset on process `proc`: its part of the memory, for ordinary arithmetic.
-  constexpr global_ptr<T> on(std::uint32_t proc) const noexcept { return {proc, offset()}; }
+  constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
   // This process's part as ordinary memory.
   T* mine() const { return tolocal(on(my_proc())); }
 
-  global_ref<T> operator*() const noexcept { return *at_; }
-  global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return *(*this + i); }
+  global_ref<T> operator*() const { return *at_; }
+  global_ref<T> operator[](std::ptrdiff_t i) const { return *(*this + i); }
 
-  spread_ptr& operator+=(std::ptrdiff_t n) noexcept {
+  spread_ptr& operator+=(std::ptrdiff_t n) {
+    if (!at_) [[unlikely]]
+      return *this;  // null, with any index
     const auto count = static_cast<std::ptrdiff_t>(procs());
     const std::ptrdiff_t sum = static_cast<std::ptrdiff_t>(proc()) + n;
     std::ptrdiff_t rows = sum / count;
@@ -53,26 +57,25 @@ class spread_ptr {
       proc += count;
       --rows;
     }
-    at_ = {static_cast<std::uint32_t>(proc),
-           offset() + static_cast<std::uint64_t>(rows) * sizeof(T)};
+    at_ = on(static_cast<std::uint32_t>(proc)) + rows;
     return *this;
   }
-  spread_ptr& operator-=(std::ptrdiff_t n) noexcept { return *this += -n; }
-  spread_ptr& operator++() noexcept { return *this += 1; }
-  spread_ptr& operator--() noexcept { return *this -= 1; }
-  spread_ptr operator++(int) noexcept {
+  spread_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  spread_ptr& operator++() { return *this += 1; }
+  spread_ptr& operator--() { return *this -= 1; }
+  spread_ptr operator++(int) {
     const spread_ptr before = *this;
     *this += 1;
     return before;
   }
-  spread_ptr operator--(int) noexcept {
+  spread_ptr operator--(int) {
     const spread_ptr before = *this;
     *this -= 1;
     return before;
   }
-  friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) noexcept { return p += n; }
-  friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) noexcept { return p += n; }
-  friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) noexcept { return p -= n; }
+  friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) { return p += n; }
+  friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) { return p += n; }
+  friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) { return p -= n; }
   // Elements between two pointers into the same memory.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) noexcept {
     const auto bytes = static_cast<std::ptrdiff_t>(a.offset() - b.offset());
@@ -97,24 +100,22 @@ class spread_ptr<void> {
  public:
   constexpr spread_ptr() noexcept = default;
   constexpr spread_ptr(std::nullptr_t) noexcept {}
-  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) noexcept
-      : proc_(proc), offset_(offset) {}
+  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
   template <class U>
   explicit constexpr spread_ptr(const spread_ptr<U>& other) noexcept
-      : proc_(other.proc()), offset_(other.offset()) {}
+      : at_(global_ptr<void>::from_bits(other.bits())) {}
 
-  constexpr std::uint32_t proc() const noexcept { return proc_; }
-  constexpr std::uint64_t offset() const noexcept { return offset_; }
-  constexpr explicit operator bool() const noexcept { return proc_ != 0 || offset_ != 0; }
+  constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
+  constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
+  constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
+  constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
 
  private:
-  std::uint32_t proc_ = 0;
-  std::uint64_t offset_ = 0;
+  global_ptr<void> at_;
 };
 
 template <class T>
-constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept
-    : global_ptr(other.proc(), other.offset()) {}
+constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept : bits_(other.bits()) {}
 
 template <class T>
 constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {

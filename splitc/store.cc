@@ -1,5 +1,7 @@
 #include "splitc/store.h"
 
+#include <algorithm>
+
 #include "splitc/allocate.h"
 #include "splitc/collective.h"
 #include "splitc/sync.h"
@@ -15,7 +17,7 @@ store_counter::store_counter(InWorld) : offset_(0), in_heap_(false) {}
 store_counter::~store_counter() {
   if (!in_heap_) return;
   // What is on its way from another node may not land in memory that is another's by then.
-  if (detail::has_far_peers()) detail::at_end([this] { wait_all_far(); });
+  if (detail::has_far_peers()) detail::at_end([this] { wait_all_far("~store_counter"); });
   detail::all_free_at_end(offset_, "store_counter");
 }
 
@@ -37,8 +39,16 @@ bool store_counter::try_wait(std::uint64_t bytes) {
   return true;
 }
 
-void store_counter::wait(std::uint64_t bytes) {
-  world().bundle().wait_until([&] { return available() >= bytes; });
+void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
+  detail::check_may_wait({"store_sync", where});
+  world().bundle().wait_until([&] { return available() >= bytes; }, am::Wake::kRung,
+                              [&] {
+                                return am::Reason{.call = "store_sync",
+                                                  .where = where,
+                                                  .have = std::min(available(), bytes),
+                                                  .wanted = bytes,
+                                                  .unit = "bytes"};
+                              });
   consumed_ += bytes;
 }
 
@@ -53,23 +63,28 @@ std::uint64_t store_counter::sent() const noexcept {
 }
 
 void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
-                              const char* call) {
+                              detail::Call call) {
   if (bytes == 0) return;
   detail::check_far(bits, bytes, call);
   world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
-                         {static_cast<const std::byte*>(local), bytes}, line_offset());
+                         {static_cast<const std::byte*>(local), bytes}, line_offset(),
+                         {.call = call.name,
+                          .where = call.where,
+                          .caller = __builtin_return_address(0),
+                          .wanted = bytes,
+                          .unit = "bytes"});
   sent_far_ += bytes;
 }
 
-void store_counter::wait_all() {
+void store_counter::wait_all(detail::Call call) {
   if (detail::has_far_peers()) {
-    wait_all_far();
+    wait_all_far(call);
   } else {
-    wait_all_near();
+    wait_all_near(call);
   }
 }
 
-void store_counter::wait_all_near() {
+void store_counter::wait_all_near(detail::Call call) {
   // Everybody says how much it has stored so far, in one of two marks by turns: a process that is
   // already in its next round writes the other one, and cannot come to the round after that before
   // this process has entered it.
@@ -81,7 +96,7 @@ void store_counter::wait_all_near() {
       line.marks[parity].store(bytes, std::memory_order_relaxed);
     }
   }
-  barrier();
+  detail::meet(call);
   std::uint64_t sum = 0;
   const StoreLine* const lines = own_lines();
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
@@ -96,7 +111,7 @@ void store_counter::wait_all_near() {
 // somebody has received in these numbers was sent in these numbers too, and where the sums agree
 // none is on its way. Whoever leaves the last sum first may store again at once; what arrives of
 // that at a slower process is not in the number that this one took, and so is not consumed.
-void store_counter::wait_all_far() {
+void store_counter::wait_all_far(detail::Call call) {
   struct Bytes {
     std::uint64_t sent;
     std::uint64_t received;
@@ -106,7 +121,7 @@ void store_counter::wait_all_far() {
   };
   for (;;) {
     const Bytes mine{sent(), arrived()};
-    const Bytes all = detail::to_all("all_store_sync", mine, add);
+    const Bytes all = detail::to_all(call, mine, add);
     if (all.sent == all.received) {
       consumed_ = mine.received;
       return;
@@ -119,9 +134,9 @@ am::LearningStats learned_stores() {
   return detail::has_far_peers() ? world().remote().learning() : am::LearningStats{};
 }
 
-void all_store_sync() {
+void all_store_sync(am::SourceLocation where) {
   sync();
-  store_counter::default_counter().wait_all();
+  store_counter::default_counter().wait_all(where);
 }
 
 }  // namespace splitc

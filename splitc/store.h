@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "am/source_location.h"
 #include "splitc/access.h"
 #include "splitc/world.h"
 
@@ -37,7 +38,7 @@ class store_counter {
 
   // Waits until `bytes` more have been stored here than earlier waits consumed, and consumes them.
   // Bytes beyond that stay for the next wait.
-  void wait(std::uint64_t bytes);
+  void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
   bool try_wait(std::uint64_t bytes);  // false, consuming nothing, if they are not here yet
   // Bytes that have arrived and have not been consumed.
   std::uint64_t available() const;
@@ -48,19 +49,22 @@ class store_counter {
   // Collective: waits until every store of every process on this counter has landed, consumes them,
   // and works as a barrier. Stores made after it are never consumed by it. (Handlers store nothing
   // meanwhile.)
-  void wait_all();
+  void wait_all(am::SourceLocation where = am::SourceLocation::current()) {
+    wait_all(detail::Call("all_store_sync", where));
+  }
 
-  // Counts `bytes` that this process has just written at `proc` of this node, and wakes it if it
-  // sleeps.
-  void count(std::uint32_t proc, std::uint64_t bytes) noexcept {
-    StoreLine& line = line_at(proc);
+  // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
+  // this node whose base_of() is `base`, and wakes that if it sleeps.
+  void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
+    const std::uint64_t lines = (bits & ~detail::kOffsetMask) | offset_;
+    StoreLine& line = reinterpret_cast<StoreLine*>(detail::mapped(base, lines))[my_proc()];
     // pairs with: arrived(); the bytes were written before
     line.bytes.store(line.bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
-    detail::place.router->notify(proc);
+    detail::place.router->notify(detail::proc_of(bits));
   }
 
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.
-  void store_far(std::uint64_t bits, const void* local, std::size_t bytes, const char* call);
+  void store_far(std::uint64_t bits, const void* local, std::size_t bytes, detail::Call call);
 
   static store_counter& default_counter() noexcept { return *default_; }
 
@@ -79,8 +83,9 @@ class store_counter {
   }
   std::uint64_t arrived() const noexcept;
   std::uint64_t sent() const noexcept;
-  void wait_all_near();
-  void wait_all_far();
+  void wait_all(detail::Call call);
+  void wait_all_near(detail::Call call);
+  void wait_all_far(detail::Call call);
 
   static inline store_counter* default_ = nullptr;  // set while a world runs
 
@@ -96,7 +101,7 @@ class store_counter {
 am::LearningStats learned_stores();
 
 // *p :- value.
-template <class T>
+template <detail::writable T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
   detail::check_access(p, 0, "store");
@@ -108,19 +113,25 @@ inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
     return;
   }
   detail::save<T>(detail::mapped(base, p.bits()), value, __ATOMIC_RELAXED);
-  counter.count(p.proc(), sizeof(T));
+  counter.count(base, p.bits(), sizeof(T));
 }
-template <class T>
+template <detail::writable T>
 inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
   store(&r, value, counter);
 }
 
 // On the default counter.
-inline void store_sync(std::uint64_t bytes) { store_counter::default_counter().wait(bytes); }
-inline void store_sync(std::uint64_t bytes, store_counter& counter) { counter.wait(bytes); }
+inline void store_sync(std::uint64_t bytes,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  store_counter::default_counter().wait(bytes, where);
+}
+inline void store_sync(std::uint64_t bytes, store_counter& counter,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  counter.wait(bytes, where);
+}
 inline void reset_store_sync() { store_counter::default_counter().reset(); }
 // Also completes this process's gets and puts.
-void all_store_sync();
+void all_store_sync(am::SourceLocation where = am::SourceLocation::current());
 
 }  // namespace splitc

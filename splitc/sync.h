@@ -3,6 +3,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "am/source_location.h"
+
+namespace am {
+struct Reason;
+}
+
 namespace splitc {
 
 // One get, put or atomic call that has been started. On a node gets and puts are done when they are
@@ -31,12 +37,15 @@ inline std::uint64_t outstanding = 0;
 // Wait until there are none, or until this one is done. What a handler throws meanwhile ends the
 // job.
 void finish_outstanding() noexcept;
-void finish_one(handle h) noexcept;
+void finish_one(handle h, am::SourceLocation where) noexcept;
+// On behalf of another call, which gives the name and place of `reason`.
+void finish_one(handle h, const am::Reason& reason) noexcept;
 // Poll once and say whether it is so.
 bool try_finish_outstanding();
 bool try_finish_one(handle h);
 
-inline void complete_all() noexcept {
+// Always part of the program's own function, which a report on a sync() that waits in vain names.
+[[gnu::always_inline]] inline void complete_all() noexcept {
   if (outstanding != 0) [[unlikely]]
     finish_outstanding();
   // pairs with: sync(), barrier() and the atomics of other processes
@@ -65,9 +74,9 @@ namespace splitc {
 using ::sync;
 
 // Waits for one operation.
-inline void sync(handle h) noexcept {
+inline void sync(handle h, am::SourceLocation where = am::SourceLocation::current()) noexcept {
   if (h.generation() != 0) [[unlikely]]
-    detail::finish_one(h);
+    detail::finish_one(h, where);
   // pairs with: sync(), barrier() and the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }

@@ -8,13 +8,14 @@
 namespace splitc::detail {
 namespace {
 
-// Polls until `condition()`; an exception of a handler ends the job.
-template <class Condition>
-void wait_or_end(Condition condition) noexcept {
+// Polls until `condition()`; an exception, such as one of a handler, ends the job.
+template <class Condition, class Explain>
+void wait_or_end(Call call, Condition condition, const Explain& explain) noexcept {
   try {
-    world().bundle().wait_until(condition);
+    check_may_wait(call);
+    world().bundle().wait_until(condition, am::Wake::kRung, explain);
   } catch (const std::exception& error) {
-    world().job().abort(1, without_rank(error.what()));
+    world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
   }
 }
 
@@ -52,17 +53,45 @@ void Tickets::answered(std::uint32_t ticket, const std::byte* result) noexcept {
   give_back(ticket);
 }
 
+std::uint32_t Tickets::some_proc() const noexcept {
+  for (const Ticket& ticket : tickets_) {
+    if (ticket.waiting) return ticket.pending.proc;
+  }
+  return am::kNobody;
+}
+
 bool Tickets::done(handle h) const noexcept {
   const Ticket& ticket = tickets_[h.ticket()];
   return ticket.generation != h.generation() || !ticket.waiting;
 }
 
 void finish_outstanding() noexcept {
-  wait_or_end([] { return outstanding == 0; });
+  const void* const caller = __builtin_return_address(0);
+  wait_or_end(
+      "sync", [] { return outstanding == 0; },
+      [caller] {
+        return am::Reason{.call = "sync",
+                          .caller = caller,
+                          .needs = "an answer",
+                          .peer = world().tickets().some_proc(),
+                          .wanted = outstanding,
+                          .unit = outstanding == 1 ? "operation" : "operations"};
+      });
 }
 
-void finish_one(handle h) noexcept {
-  wait_or_end([h] { return world().tickets().done(h); });
+void finish_one(handle h, am::SourceLocation where) noexcept {
+  finish_one(h, am::Reason{.call = "sync", .where = where});
+}
+
+void finish_one(handle h, const am::Reason& reason) noexcept {
+  wait_or_end(
+      {reason.call, reason.where}, [h] { return world().tickets().done(h); },
+      [&, h] {
+        am::Reason now = reason;
+        now.needs = "an answer";
+        now.peer = world().tickets().proc_of(h);
+        return now;
+      });
 }
 
 bool try_finish_outstanding() {

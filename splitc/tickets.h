@@ -19,6 +19,7 @@ class Tickets {
  public:
   // What an operation needs when it is done.
   struct Pending {
+    std::uint32_t proc = 0;                       // that it is waited for
     void* result = nullptr;                       // where an answer shall go; nullptr: nowhere
     std::size_t result_bytes = 0;                 // that it has
     std::unique_ptr<std::byte[]> kept = nullptr;  // memory to be freed then
@@ -43,6 +44,9 @@ class Tickets {
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
 
   bool done(handle h) const noexcept;
+  // The process of this operation, which is not done, and of any that is not.
+  std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
+  std::uint32_t some_proc() const noexcept;
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

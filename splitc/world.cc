@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -27,11 +28,13 @@ static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
 std::vector<std::byte*> all_bases(const am::Router& router) {
-  std::vector<std::byte*> bases(router.size());
+  std::vector<std::byte*> bases(std::max(std::size_t{router.size()} + 1, detail::kBases),
+                                detail::far_base());
   for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
-    const std::uint64_t bits = std::uint64_t{rank} << detail::kOffsetBits;
-    bases[rank] = segment == 0 ? detail::far_base() : reinterpret_cast<std::byte*>(segment - bits);
+    if (segment == 0) continue;
+    const std::uint64_t bits = detail::bits_of(rank, 0);
+    bases[bits >> detail::kOffsetBits] = reinterpret_cast<std::byte*>(segment - bits);
   }
   return bases;
 }
@@ -73,6 +76,7 @@ World::World(const am::Config& config)
       bases_.data(),       &router(), job_.rank(), job_.size(), router().segment_bytes(),
       router().far_peers()};
   current = this;
+  detail::is_worlds_thread = true;
   stores_.reset(new store_counter(store_counter::InWorld()));
   store_counter::default_ = stores_.get();
   job_.connect(endpoint_);
@@ -81,6 +85,7 @@ World::World(const am::Config& config)
 World::~World() {
   store_counter::default_ = nullptr;
   current = nullptr;
+  detail::is_worlds_thread = false;
   detail::place = {};
 }
 
@@ -104,10 +109,11 @@ void World::finish() {
                    "the program ended after barrier_notify() without a "
                    "barrier_wait(); every notify is followed by one wait");
   }
+  const am::SourceLocation nowhere;
   sync();
   // What this process has stored on other nodes needs it until it has landed.
-  if (detail::has_far_peers()) stores_->wait_all();
-  job_.finish(bundle_);
+  if (detail::has_far_peers()) stores_->wait_all({"the end of run", nowhere});
+  job_.finish(bundle_, "the end of run", nowhere);
 }
 
 World& world() {
@@ -127,6 +133,19 @@ const char* Args::operator[](int i) const {
 }
 
 namespace detail {
+
+void refuse_thread(Call call) {
+  world();  // throws: nothing is running
+  refuse(call,
+         "called by another thread than the one that called run(); only that one may wait, poll, "
+         "allocate, reach other nodes and make collective calls");
+}
+
+void refuse_wait(Call call) {
+  refuse(call,
+         "called by a handler or by a function that atomic() runs, which may not wait; let it note "
+         "what is to be done, and do it after poll()");
+}
 
 std::string without_rank(const std::string& sentence) {
   const std::string rank = "rank " + std::to_string(my_proc()) + ": ";
@@ -149,7 +168,7 @@ int run_program(int argc, char** argv, int (*body)(void* context, Args args), vo
     started->finish();
     return code;
   } catch (const std::exception& error) {
-    started->job().abort(1, without_rank(error.what()));
+    started->job().abort(1, without_rank(error.what()) + started->job().thrown_by());
   } catch (...) {
     started->job().abort(1, "run: the program was left by an exception that is no std::exception");
   }
@@ -157,36 +176,45 @@ int run_program(int argc, char** argv, int (*body)(void* context, Args args), vo
 
 }  // namespace detail
 
-void barrier() {
+void detail::meet(Call call) {
+  check_may_wait(call);
   World& w = world();
-  if (am::kChecked || w.notified()) return detail::Round("barrier", 0).meet();
-  w.job().barrier(w.bundle());
+  if (am::kChecked || w.notified()) return Round(call, 0).meet();
+  w.job().barrier(w.bundle(), call.name, call.where);
 }
 
-void barrier_notify() {
+void barrier(am::SourceLocation where) { detail::meet({"barrier", where}); }
+
+void barrier_notify(am::SourceLocation where) {
+  const detail::Call call("barrier_notify", where);
+  detail::check_may_wait(call);
   World& w = world();
   if (w.notified()) {
-    detail::refuse("barrier_notify",
-                   "called twice; every notify is followed by one barrier_wait()");
+    detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
   if constexpr (am::kChecked) detail::Round("barrier", 0);
   w.notified() = true;
   w.job().barrier().enter();
 }
 
-void barrier_wait() {
+void barrier_wait(am::SourceLocation where) {
+  const detail::Call call("barrier_wait", where);
+  detail::check_may_wait(call);
   World& w = world();
   if (!w.notified()) {
-    detail::refuse("barrier_wait",
+    detail::refuse(call,
                    "called without barrier_notify(), which says that this process "
                    "is here; call that first");
   }
-  w.bundle().wait_until([&] { return w.job().barrier().passed(); });
+  w.job().barrier().wait(w.bundle(), call.name, where);
   w.notified() = false;
   if constexpr (am::kChecked) detail::Round::latest().check();
 }
 
-int poll() { return world().bundle().poll(); }
+int poll() {
+  if constexpr (am::kChecked) detail::check_thread("poll");
+  return world().bundle().poll();
+}
 
 double get_seconds() noexcept {
   timespec now;

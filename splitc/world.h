@@ -6,6 +6,7 @@
 
 #include "am/am.h"
 #include "am/remote_memory.h"
+#include "am/source_location.h"
 #include "splitc/board.h"
 #include "splitc/heap.h"
 #include "splitc/place.h"
@@ -21,8 +22,7 @@ class store_counter;
 //
 // What the library keeps at the start of every process's segment, all zero at first:
 //
-//   StoreLine[procs]   what each process has stored here, on the default counter (splitc/store.h).
-//                      At offset 0, so that no object of a program has the null address
+//   StoreLine[procs]   what each process has stored here, on the default counter (splitc/store.h)
 //   Heap::Edge         how far down the local side of the heap reaches (a cache line)
 //   Board[2]           what this process shows in collective calls (splitc/board.h)
 class World {
@@ -75,6 +75,28 @@ class World {
 // The running world. Throws Error outside run().
 World& world();
 
+namespace detail {
+
+inline constinit thread_local bool is_worlds_thread = false;  // it called run()
+[[noreturn]] void refuse_thread(Call call);
+[[noreturn]] void refuse_wait(Call call);
+
+// Throws Error unless this is the thread that called run().
+inline void check_thread(Call call) {
+  if (!is_worlds_thread) [[unlikely]]
+    refuse_thread(call);
+}
+// The same, and unless it may wait: a handler may not, nor may a function that atomic() runs.
+inline void check_may_wait(Call call) {
+  check_thread(call);
+  if (world().bundle().handling()) [[unlikely]]
+    refuse_wait(call);
+}
+// barrier(), on behalf of `call`.
+void meet(Call call);
+
+}  // namespace detail
+
 // The arguments of the program, as in main().
 class Args {
  public:
@@ -115,12 +137,14 @@ int run(int argc, char** argv, Program&& program) {
 
 // Waits for all processes, making progress meanwhile. What each wrote or stored before is visible
 // to all after it; complete own gets and puts with sync() first.
-void barrier();
+// `where`, here and in all calls that may wait, is the place of the call: errors name it, and the
+// report on a job that stands still does.
+void barrier(am::SourceLocation where = am::SourceLocation::current());
 
 // The two halves of a barrier: between them this process may do work that needs no other.
 // Every notify is followed by one wait; no other collective call comes between.
-void barrier_notify();
-void barrier_wait();
+void barrier_notify(am::SourceLocation where = am::SourceLocation::current());
+void barrier_wait(am::SourceLocation where = am::SourceLocation::current());
 
 // Handles what has arrived for this process; returns how many messages. Long computations that
 // serve others' atomic() calls may want to call it now and then.
@@ -128,8 +152,11 @@ int poll();
 
 // Polls until `condition()` is true. Another process may make it true by any means.
 template <class Condition>
-void wait_until(Condition&& condition) {
-  world().bundle().wait_until(condition, am::Wake::kMemory);
+void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_may_wait({"wait_until", where});
+  world().bundle().wait_until(condition, am::Wake::kMemory, [&where] {
+    return am::Reason{"wait_until", where};
+  });
 }
 
 // Wall-clock time in seconds since some moment in the past.

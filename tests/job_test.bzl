@@ -15,9 +15,7 @@ NODES = [
 _SANITIZED = [
     "2",
     "4",
-    "8",
     "3:2",
-    "5:5",
 ]
 
 def job_test(

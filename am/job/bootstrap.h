@@ -5,6 +5,8 @@
 // they block in the kernel and make no progress on messages.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +17,8 @@
 #include "am/types.h"
 
 namespace am {
+
+class Activity;
 
 class Bootstrap {
  public:
@@ -39,21 +43,23 @@ class Bootstrap {
   // no loss to the others.
   virtual void finished() = 0;
 
+  // Where the launcher reads what this process is doing; nullptr: it does not.
+  virtual Activity* activity() { return nullptr; }
+
   // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
-  // ends, and the job's exit code is `exit_code` (1 instead of 0).
+  // ends, and the job's exit code is `exit_code` (1 instead of 0). In a forked child only the child
+  // ends, after "a child of " and the sentence.
   [[noreturn]] void abort(int exit_code, std::string_view sentence);
 
  protected:
   void check_blob(std::span<const std::byte> mine) const;  // throws Error when it is too large
 
-  // Prints the last sentence of a process whose launcher kills as soon as it hears of an abort,
-  // and reads no more then: waits a little until it has read this.
-  static void print_last(std::string_view sentence);
-
  private:
   // Sees to it that `sentence`, at most kMaxSentence bytes, is printed and that the others end. The
   // caller then leaves with `exit_code`, which is not 0.
   virtual void report_abort(int exit_code, std::string_view sentence) = 0;
+
+  const pid_t process_ = getpid();
 };
 
 }  // namespace am

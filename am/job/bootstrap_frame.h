@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,12 @@ struct End {
   std::string why;
 };
 End read_end(const Frame& frame);
+
+// The bytes of a kAll: everybody's blob behind its number of bytes. std::nullopt: that is not
+// exactly the blobs of `processes`, of at most Bootstrap::kMaxBlob bytes each.
+void append_blob(std::vector<std::byte>& all, std::span<const std::byte> blob);
+std::optional<std::vector<std::vector<std::byte>>> read_blobs(std::span<const std::byte> all,
+                                                              std::uint32_t processes);
 
 // Takes bytes as they come and gives frames.
 class FrameReader {

@@ -1,13 +1,13 @@
 #include "am/job/bootstrap_greeting.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "am/types.h"
@@ -32,18 +32,27 @@ std::vector<std::byte> begin_text(std::string_view label, const Challenge& chall
   return text;
 }
 
-}  // namespace
-
-Nonce random_nonce() {
-  Nonce nonce;
-  std::size_t have = 0;
-  while (have < nonce.size()) {
-    const ssize_t got = getrandom(nonce.data() + have, nonce.size() - have, 0);
-    if (got > 0) have += static_cast<std::size_t>(got);
-    if (got < 0 && errno != EINTR) throw Error(std::string("getrandom: ") + std::strerror(errno));
+// Adds those that are not there yet. Returns an error of getaddrinfo.
+int add_addresses(const std::string& host, const std::string& port,
+                  std::vector<SocketAddress>& all) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (error != 0) return error;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    SocketAddress address{.bytes = {}, .length = one->ai_addrlen};
+    std::memcpy(&address.bytes, one->ai_addr, one->ai_addrlen);
+    const auto same = [&address](const SocketAddress& other) {
+      return std::memcmp(&address.bytes, &other.bytes, sizeof(address.bytes)) == 0;
+    };
+    if (std::ranges::none_of(all, same)) all.push_back(address);
   }
-  return nonce;
+  return 0;
 }
+
+}  // namespace
 
 // The labels differ, so that nobody can send a proof back to where it came from.
 Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const Hello& hello) {
@@ -58,12 +67,11 @@ Proof proof_of_verdict(std::string_view secret, const Challenge& challenge, cons
   return proof_of(secret, text);
 }
 
-Addresses addresses_of(const Rendezvous& where, std::uint32_t rank) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found);
-  if (error == 0) return Addresses(found, &freeaddrinfo);
+std::vector<SocketAddress> addresses_of(const Rendezvous& where, std::uint32_t rank) {
+  std::vector<SocketAddress> all;
+  const int error = add_addresses(where.host, where.port, all);
+  if (where.host == "localhost") add_addresses("::1", where.port, all);
+  if (!all.empty()) return all;
   throw Error(meeting_prefix(where, rank) + where.host + ": " + gai_strerror(error) +
               "; write the name or the address of rank 0's machine");
 }

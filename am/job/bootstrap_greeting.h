@@ -1,24 +1,23 @@
 // The three messages of a meeting (am/job/bootstrap_meeting.h) and what the two sides share.
 #pragma once
 
-#include <netdb.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "am/job/bootstrap_proof.h"
 #include "am/job/config.h"
 
 namespace am {
 
-using Nonce = std::array<std::byte, 16>;  // a random number that is used once
 using Magic = std::array<char, 8>;
-constexpr Magic kGreeting = {'S', 'p', 'l', 'i', 't', 'p', 'h', '1'};  // the digit: version
+constexpr Magic kGreeting = {'S', 'p', 'l', 'i', 't', 'p', 'h', '2'};  // the digit: version
 
 struct Challenge {
   Magic magic;
@@ -50,16 +49,19 @@ struct Verdict {
 static_assert(sizeof(Challenge) == 24 && sizeof(Hello) == 64 && sizeof(Verdict) == 40);
 static_assert(std::is_trivially_copyable_v<Hello> && std::is_trivially_copyable_v<Verdict>);
 
-Nonce random_nonce();
-
 // What the guest, or rank 0 in its verdict, has to prove.
 Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const Hello& hello);
 Proof proof_of_verdict(std::string_view secret, const Challenge& challenge, const Hello& hello,
                        const Verdict& verdict);
 
-// The addresses of rank 0. Throws Error, "rank R: SPLITC_RENDEZVOUS=...", if the host has none.
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-Addresses addresses_of(const Rendezvous& where, std::uint32_t rank);
+struct SocketAddress {
+  sockaddr_storage bytes;
+  socklen_t length;
+};
+
+// The addresses of rank 0, at least one; of localhost also ::1, which not every /etc/hosts has.
+// Throws Error, "rank R: SPLITC_RENDEZVOUS=...", if the host has none.
+std::vector<SocketAddress> addresses_of(const Rendezvous& where, std::uint32_t rank);
 
 // "rank 2: SPLITC_RENDEZVOUS=node7:4711: ", as errors begin.
 std::string meeting_prefix(const Rendezvous& where, std::uint32_t rank);

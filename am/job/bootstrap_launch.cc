@@ -29,7 +29,7 @@ shmem::Region adopt_control(Rank rank, std::uint32_t size, int job_fd) {
       "; a program that a rank starts is no rank: unset SPLITC_RANK, SPLITC_SIZE and "
       "SPLITC_JOB_FD for it, or start it with splitcrun";
   // A second descriptor: the first one stays for a later job of this process.
-  const int fd = fcntl(job_fd, F_DUPFD_CLOEXEC, 0);
+  const int fd = fcntl(job_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (fd < 0) throw Error(begin + "of a job (" + std::strerror(errno) + ")" + end);
   shmem::Region region;
   try {
@@ -88,6 +88,7 @@ void BootstrapLaunch::join() {
     }
   }
   me_.pid.store(getpid(), std::memory_order_relaxed);
+  me_.activity.reset();
   // Either the launcher sees this state when a process leaves, or the loop below sees kLeft.
   // pairs with: note_leaver (am/job/launcher/verdict.cc)
   me_.state.store(RankState::kJoined, std::memory_order_seq_cst);

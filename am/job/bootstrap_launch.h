@@ -20,6 +20,7 @@ class BootstrapLaunch final : public Bootstrap {
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
   void barrier() override;
   void finished() override;
+  Activity* activity() override { return &me_.activity; }
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;

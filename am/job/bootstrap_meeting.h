@@ -48,7 +48,9 @@ struct MeetingPlace {
 // that had come is lost; those that have come are told.
 std::vector<Connection> meet_others(const MeetingPlace& place);
 
-// Any other rank: the connection to rank 0. Throws Error at the deadline and when it is refused.
+// Any other rank: the connection to rank 0. Throws Error when rank 0 refuses this process, and at the
+// deadline: then it says what was heard from those who could not prove to be rank 0. That, too, is
+// printed when it is heard, and ends nothing.
 Connection meet_first(const MeetingPlace& place);
 
 }  // namespace am

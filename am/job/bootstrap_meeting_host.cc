@@ -1,5 +1,6 @@
 // Rank 0: let the others in, and nobody else.
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,11 +12,13 @@
 #include <cstdio>
 #include <cstring>
 #include <list>
+#include <set>
 #include <utility>
 
 #include "am/job/bootstrap_frame.h"
 #include "am/job/bootstrap_greeting.h"
 #include "am/job/bootstrap_meeting.h"
+#include "shmem/descriptor.h"
 
 namespace am {
 namespace {
@@ -23,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(5);  // with one who connects and says nothing
 constexpr std::size_t kMaxWaiting = 256;             // such at a time
-constexpr int kMaxComplaints = 10;                   // lines about those that were refused
+constexpr std::size_t kMaxComplaints = 10;           // lines about those that were refused
 
 // A number of ranks as people write it: "1, 4 and 7", the first few of many.
 std::string names_of(const std::vector<Rank>& ranks) {
@@ -83,24 +86,23 @@ class Host {
     std::size_t have = 0;  // bytes of hello
   };
 
+  // On the first address that this machine has.
   Connection listen_there() const {
-    const Addresses addresses = addresses_of(place_.where, place_.rank);
-    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-      sockaddr_storage address{};
-      std::memcpy(&address, one->ai_addr, one->ai_addrlen);
-      if (one->ai_family == AF_INET) {
-        widen(place_.where.host, reinterpret_cast<sockaddr_in&>(address));
-      }
-      Connection listener(socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    int error = 0;
+    for (SocketAddress address : addresses_of(place_.where, place_.rank)) {
+      auto& any = reinterpret_cast<sockaddr&>(address.bytes);
+      if (any.sa_family == AF_INET) widen(place_.where.host, reinterpret_cast<sockaddr_in&>(any));
+      Connection listener(shmem::above_standard_streams(
+          socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
       const int yes = 1;
       setsockopt(listener.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-      if (listener &&
-          bind(listener.fd(), reinterpret_cast<sockaddr*>(&address), one->ai_addrlen) == 0 &&
+      if (listener && bind(listener.fd(), &any, address.length) == 0 &&
           listen(listener.fd(), SOMAXCONN) == 0) {
         return listener;
       }
+      error = errno;
+      if (error == EADDRINUSE) break;  // the others would find who is there, not this process
     }
-    const int error = errno;
     throw Error(prefix() + "cannot listen there (" + std::strerror(error) + "); " +
                 (error == EADDRINUSE
                      ? "another program has that port, or another process is rank 0: choose a "
@@ -136,10 +138,12 @@ class Host {
   void let_in() {
     sockaddr_storage address{};
     socklen_t bytes = sizeof(address);
-    Connection from(accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address), &bytes,
-                            SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Connection from(
+        shmem::above_standard_streams(accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address),
+                                              &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)));
     if (!from) {
-      if (errno != EMFILE && errno != ENFILE) return;  // it went away again
+      if (errno != EMFILE && errno != ENFILE) return;      // it went away again
+      if (!waiting_.empty()) return waiting_.pop_front();  // strangers may hold them all
       throw Error(prefix() + "too many open files for " + std::to_string(place_.size) +
                   " processes; raise ulimit -n");
     }
@@ -195,8 +199,11 @@ class Host {
     if (sent && verdict.answer == Answer::kWelcome) joined_[hello.rank] = std::move(guest.from);
   }
 
+  // Once about each process that comes again and again.
   void complain(const Waiting& guest, const std::string& what) {
-    if (++complaints_ > kMaxComplaints) return;
+    const std::string machine = guest.where.substr(0, guest.where.rfind(" port "));
+    if (complaints_.size() == kMaxComplaints) return;
+    if (!complaints_.insert(machine + what).second) return;
     std::fprintf(stderr, "%srefused a process at %s: %s\n", prefix().c_str(), guest.where.c_str(),
                  what.c_str());
   }
@@ -244,7 +251,7 @@ class Host {
   const Connection listener_;
   std::vector<Connection> joined_;  // by rank
   std::list<Waiting> waiting_;
-  int complaints_ = 0;
+  std::set<std::string> complaints_;
 };
 
 }  // namespace

@@ -12,6 +12,9 @@
 #include <cstring>
 #include <optional>
 
+#include "am/job/early_exit.h"
+#include "am/job/last_words.h"
+
 namespace am {
 namespace {
 
@@ -66,6 +69,27 @@ void wait_for(int fd, short events) {
   poll(&watched, 1, -1);
 }
 
+// Returns 0 or an errno.
+int send_line(int fd, std::string_view line) {
+  std::string text(line);
+  text.push_back('\n');
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t sent = send(fd, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      wait_for(fd, POLLOUT);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+std::string abort_command(int exit_code) {
+  return "cmd=abort exitcode=" + std::to_string(exit_code);
+}
+
 }  // namespace
 
 BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
@@ -79,6 +103,12 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
   // One for a zero at the end, which some count.
   value_characters_ = std::min(value_characters_ - 1, kMaxValue);
   space_ = ask("cmd=get_my_kvsname", "my_kvsname")["kvsname"];
+  if (size_ == 1) return;
+  // The launcher takes a process that leaves with 0 for one that has done its work.
+  expect_no_exit([fd = fd_, rank = rank_](int code) {
+    if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
+    send_line(fd, abort_command(code <= 0 ? 1 : code));
+  });
 }
 
 std::vector<std::vector<std::byte>> BootstrapPmi1::exchange(std::span<const std::byte> mine) {
@@ -105,15 +135,12 @@ void BootstrapPmi1::finished() {
   if (finished_) return;
   finished_ = true;
   ask("cmd=finalize", "finalize_ack");
+  permit_exit();
 }
 
 void BootstrapPmi1::report_abort(int exit_code, std::string_view sentence) {
-  print_last(sentence);
-  try {
-    send("cmd=abort exitcode=" + std::to_string(exit_code));
-  } catch (const Error&) {
-    // The launcher is gone, and its processes with it.
-  }
+  print_last_sentence(sentence);
+  send_line(fd_, abort_command(exit_code));  // or the launcher is gone, and its processes with it
 }
 
 BootstrapPmi1::Fields BootstrapPmi1::ask(const std::string& line, std::string_view answer) {
@@ -140,18 +167,9 @@ BootstrapPmi1::Fields BootstrapPmi1::ask(const std::string& line, std::string_vi
 }
 
 void BootstrapPmi1::send(std::string_view line) {
-  std::string text(line);
-  text.push_back('\n');
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t sent = ::send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      wait_for(fd_, POLLOUT);
-    } else if (errno != EINTR) {
-      fail(std::string("it does not listen any more (") + std::strerror(errno) + ")");
-    }
-  }
+  const int error = send_line(fd_, line);
+  if (error == 0) return;
+  fail(std::string("it does not listen any more (") + std::strerror(error) + ")");
 }
 
 // The next line, without its end.

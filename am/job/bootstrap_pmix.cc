@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "am/job/early_exit.h"
+#include "am/job/last_words.h"
+
 #ifdef __SANITIZE_ADDRESS__
 // PMIx leaks a few bytes at its start. Weak: a program may have its own.
 extern "C" __attribute__((weak)) const char* __lsan_default_suppressions() {
@@ -51,9 +54,7 @@ Rank my_rank = 0;  // of this process; written before the handler below can be c
 // would not mind: nobody would end this process, as its neighbours die with their launcher.
 void on_lost_launcher(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], std::size_t,
                       pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t, void*) {
-  const std::string line =
-      "rank " + std::to_string(my_rank) + ": the launcher has died, so the job ends\n";
-  (void)!write(STDERR_FILENO, line.data(), line.size());
+  print_sentence("rank " + std::to_string(my_rank) + ": the launcher has died, so the job ends");
   _exit(1);
 }
 
@@ -91,6 +92,11 @@ BootstrapPmix::BootstrapPmix() : library_(std::make_unique<Library>()) {
                 ": the launcher's PMIx server gives no size of the job that fits");
   }
   size_ = value->data.uint32;
+  if (size_ == 1) return;
+  // Some servers take a process that leaves with 0 for one that has done its work.
+  expect_no_exit([rank = rank()](int code) {
+    if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
+  });
 }
 
 BootstrapPmix::~BootstrapPmix() = default;
@@ -121,11 +127,12 @@ void BootstrapPmix::finished() {
   if (finished_) return;
   finished_ = true;
   check("PMIx_Finalize", library_->finalize(nullptr, 0));
+  permit_exit();
 }
 
 // Not by PMIx_Abort: it makes mpirun 4.1.4 crash or hang now and then. Every server takes it for a
 // failure of the job when a process leaves without PMIx_Finalize.
-void BootstrapPmix::report_abort(int, std::string_view sentence) { print_last(sentence); }
+void BootstrapPmix::report_abort(int, std::string_view sentence) { print_last_sentence(sentence); }
 
 // A barrier; with `collect` everybody has everybody's values after it.
 void BootstrapPmix::fence(bool collect) {

@@ -1,8 +1,5 @@
 // How two processes show one another that they know the same secret without sending it: each sends
-// HMAC-SHA-256 (RFC 2104, FIPS 180-4) of what was said, under the secret. It is written out here
-// because it takes a page, and a library of ciphers for one hash would be a dependency of every
-// program. A weaker keyed hash of 64 bits, such as SipHash, would want a key of 128 random bits,
-// which the secret, words that a person chose, is not.
+// a keyed hash of what was said. Hash, random numbers and comparison are libsodium's.
 #pragma once
 
 #include <array>
@@ -13,10 +10,14 @@
 namespace am {
 
 using Proof = std::array<std::byte, 32>;
+using Nonce = std::array<std::byte, 16>;  // a random number that is used once
 
-Proof sha256(std::span<const std::byte> text);
+// The functions below throw Error when libsodium is not installed.
 
-// HMAC-SHA-256 of `text` under `secret`, which may have any length.
+Nonce random_nonce();
+
+// BLAKE2b of `text` under the key that is BLAKE2b of `secret`, which may have any length: 32 bytes
+// each.
 Proof proof_of(std::string_view secret, std::span<const std::byte> text);
 
 // Whether they are equal, in a time that does not depend on where they differ.

@@ -1,24 +1,25 @@
 #include "am/job/bootstrap_rendezvous.h"
 
-#include <cstdio>
-#include <cstring>
 #include <utility>
+
+#include "am/job/bootstrap_greeting.h"
+#include "am/job/early_exit.h"
+#include "am/job/last_words.h"
+#include "am/job/sodium.h"
 
 namespace am {
 namespace {
 
 std::vector<Connection> meet(const MeetingPlace& place) {
+  try {
+    if (place.size > 1) Sodium::get();
+  } catch (const Error& error) {
+    throw Error(meeting_prefix(place.where, place.rank) + error.what());
+  }
   if (place.rank == 0) return meet_others(place);
   std::vector<Connection> connections(place.size);
   connections[0] = meet_first(place);
   return connections;
-}
-
-void append(std::vector<std::byte>& all, std::span<const std::byte> blob) {
-  const auto bytes = static_cast<std::uint32_t>(blob.size());
-  const auto head = std::as_bytes(std::span(&bytes, 1));
-  all.insert(all.end(), head.begin(), head.end());
-  all.insert(all.end(), blob.begin(), blob.end());
 }
 
 }  // namespace
@@ -29,26 +30,30 @@ BootstrapRendezvous::BootstrapRendezvous(Rank rank, std::uint32_t size, const Re
       size_(size),
       watch_(rank, meet({where, rank, size, std::chrono::steady_clock::now() + patience})) {
   barrier();  // nobody can fail before all are there to be told
+  if (size_ == 1) return;
+  expect_no_exit([this](int code) {
+    const std::string sentence = early_exit_sentence(rank_, code);
+    if (code <= 0) print_sentence(sentence);
+    watch_.end_others(code <= 0 ? 1 : code, sentence);
+  });
+}
+
+BootstrapRendezvous::~BootstrapRendezvous() {
+  if (finished_ || size_ == 1) return;
+  // The others notice that the connections close.
+  expect_no_exit([rank = rank_](int code) {
+    if (code <= 0) print_sentence(early_exit_sentence(rank, code));
+  });
 }
 
 std::vector<std::vector<std::byte>> BootstrapRendezvous::exchange(std::span<const std::byte> mine) {
   check_blob(mine);
   const std::vector<std::byte> gathered = gather(mine);
-  std::vector<std::vector<std::byte>> all;
-  all.reserve(size_);
-  for (std::span<const std::byte> rest = gathered; all.size() < size_;) {
-    std::uint32_t bytes = 0;
-    if (rest.size() >= sizeof(bytes)) {
-      std::memcpy(&bytes, rest.data(), sizeof(bytes));
-      rest = rest.subspan(sizeof(bytes));
-    }
-    if (rest.size() < bytes) {
-      throw Error("rank " + std::to_string(rank_) + ": what rank 0 sent of the others is damaged");
-    }
-    all.emplace_back(rest.begin(), rest.begin() + bytes);
-    rest = rest.subspan(bytes);
+  auto all = read_blobs(gathered, size_);
+  if (!all) {
+    throw Error("rank " + std::to_string(rank_) + ": what rank 0 sent of the others is damaged");
   }
-  return all;
+  return std::move(*all);
 }
 
 // Everybody's blob behind its number of bytes.
@@ -58,18 +63,22 @@ std::vector<std::byte> BootstrapRendezvous::gather(std::span<const std::byte> mi
     return watch_.receive(0).bytes;
   }
   std::vector<std::byte> all;
-  append(all, mine);
-  for (Rank rank = 1; rank < size_; ++rank) append(all, watch_.receive(rank).bytes);
+  append_blob(all, mine);
+  for (Rank rank = 1; rank < size_; ++rank) append_blob(all, watch_.receive(rank).bytes);
   for (Rank rank = 1; rank < size_; ++rank) watch_.send(rank, FrameKind::kAll, all);
   return all;
 }
 
 void BootstrapRendezvous::barrier() { gather({}); }
 
-void BootstrapRendezvous::finished() { watch_.finish(); }
+void BootstrapRendezvous::finished() {
+  watch_.finish();
+  finished_ = true;
+  permit_exit();
+}
 
 void BootstrapRendezvous::report_abort(int exit_code, std::string_view sentence) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
+  print_sentence(sentence);
   watch_.end_others(exit_code, sentence);
 }
 

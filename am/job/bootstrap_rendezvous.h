@@ -15,6 +15,7 @@ class BootstrapRendezvous final : public Bootstrap {
   // Meets the others. Throws Error when that does not succeed within `patience`.
   BootstrapRendezvous(Rank rank, std::uint32_t size, const Rendezvous& where,
                       std::chrono::milliseconds patience = std::chrono::seconds(30));
+  ~BootstrapRendezvous() override;
 
   Rank rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
@@ -30,6 +31,7 @@ class BootstrapRendezvous final : public Bootstrap {
   const Rank rank_;
   const std::uint32_t size_;
   Watch watch_;
+  bool finished_ = false;
 };
 
 }  // namespace am

@@ -1,6 +1,6 @@
 #include "am/job/bootstrap_single.h"
 
-#include <cstdio>
+#include "am/job/last_words.h"
 
 namespace am {
 
@@ -9,8 +9,6 @@ std::vector<std::vector<std::byte>> BootstrapSingle::exchange(std::span<const st
   return {{mine.begin(), mine.end()}};
 }
 
-void BootstrapSingle::report_abort(int, std::string_view sentence) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(sentence.size()), sentence.data());
-}
+void BootstrapSingle::report_abort(int, std::string_view sentence) { print_sentence(sentence); }
 
 }  // namespace am

@@ -12,6 +12,9 @@
 #include <cstring>
 #include <utility>
 
+#include "am/job/last_words.h"
+#include "shmem/descriptor.h"
+
 namespace am {
 namespace {
 
@@ -36,7 +39,7 @@ void send_all(int fd, std::span<const std::byte> bytes, bool may_wait) {
 }  // namespace
 
 Watch::Watch(Rank me, std::vector<Connection> connections)
-    : me_(me), stop_(eventfd(0, EFD_CLOEXEC)) {
+    : me_(me), stop_(shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC))) {
   if (!stop_) throw Error(std::string("cannot watch connections: ") + std::strerror(errno));
   const auto processes = static_cast<std::uint32_t>(connections.size());
   for (Connection& one : connections) {
@@ -45,9 +48,10 @@ Watch::Watch(Rank me, std::vector<Connection> connections)
         {.connection = std::move(one), .reader = FrameReader(processes), .frames = {}});
     peers_.back().gone = none;
   }
-  // Signals are for the program's own thread.
+  // Signals are for the program's own thread, but for faults of this one (am/job/crash/report.h).
   sigset_t all, before;
   sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -178,9 +182,8 @@ void Watch::end_process(Rank cause, int exit_code, const std::string& why) {
   bool first = false;
   std::call_once(ending_, [&first] { first = true; });
   while (!first) pause();  // the other thread is ending this process
-  const std::string line = "rank " + std::to_string(me_) + ": the job ends: " + why + "\n";
-  (void)!write(STDERR_FILENO, line.data(), line.size());
   send_end(cause, exit_code, why);
+  print_sentence("rank " + std::to_string(me_) + ": the job ends: " + why);
   _exit(exit_code);
 }
 

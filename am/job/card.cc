@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "shmem/fence.h"
@@ -10,8 +11,11 @@
 namespace am {
 namespace {
 
-void check(const Card& mine, const Card& theirs, Rank me, Rank rank) {
+// The card that `blob` is. Throws Error if that process cannot be one of this job.
+Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank rank) {
   const std::string who = "rank " + std::to_string(me) + ": Job: rank " + std::to_string(rank);
+  Card theirs{};
+  if (blob.size() == sizeof theirs) std::memcpy(&theirs, blob.data(), sizeof theirs);
   if (theirs.version != mine.version) {
     throw Error(who +
                 " was built from another version of Splitphase; rebuild all programs of the "
@@ -22,6 +26,7 @@ void check(const Card& mine, const Card& theirs, Rank me, Rank rank) {
                 " bytes and this one of " + std::to_string(mine.segment_bytes) +
                 "; give every process the same SPLITC_SEGMENT");
   }
+  return theirs;
 }
 
 // Processors that any process of this machine may run on (each may be bound to one), within the
@@ -57,10 +62,9 @@ Card make_card(const Config& config, const shmem::Region& region) {
 
 std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
   const auto blobs = bootstrap.exchange(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Card> cards(blobs.size());
+  std::vector<Card> cards;
   for (Rank rank = 0; rank < blobs.size(); ++rank) {
-    std::memcpy(&cards[rank], blobs[rank].data(), std::min(sizeof(Card), blobs[rank].size()));
-    check(mine, cards[rank], bootstrap.rank(), rank);
+    cards.push_back(read_card(blobs[rank], mine, bootstrap.rank(), rank));
   }
   return cards;
 }

@@ -25,13 +25,14 @@ constexpr std::size_t kMinSecret = 8;
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
+constexpr std::string_view kStall = "SPLITC_STALL";
 constexpr std::string_view kProgress = "SPLITC_PROGRESS";
 constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 15> kSettings{{
+constexpr std::array<Setting, 17> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -58,6 +59,14 @@ constexpr std::array<Setting, 15> kSettings{{
     {kCrossMemory, "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
      "kernel, where that is allowed; off: by messages.",
+     false},
+    {"SPLITC_CRASH_REPORT", "0 or 1", "1",
+     "0 keeps a process from saying where it crashes: which function, which address and whose "
+     "segment.",
+     false},
+    {kStall, "seconds", "30",
+     "How long a process waits without progress before the job says who waits for what and where; "
+     "0: it never says. splitcrun --stall-report goes before it.",
      false},
     {kRendezvous, "host:port", "none",
      "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
@@ -122,6 +131,18 @@ bool read_switch(std::string_view name, std::string_view default_value) {
   const auto text = value_of(name).value_or(default_value);
   if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
   return text == "1";
+}
+
+double read_stall(double default_s) {
+  const auto text = value_of(kStall);
+  if (!text) return default_s;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  const bool whole = error == std::errc() && end == text->data() + text->size();
+  if (!whole || !(value >= 0 && value <= 1e9)) {
+    refuse(kStall, *text, "not a number of seconds", "write one, such as 30, or 0 for no report");
+  }
+  return value;
 }
 
 bool read_progress() {
@@ -267,6 +288,16 @@ int read_node() {
   return static_cast<int>(read_number(kNode, 0, kMaxSize - 1, kNotForPeople));
 }
 
+// "SPLITC_SEGMENT, SPLITC_WAIT, ...", those for people.
+std::string names_of_settings() {
+  std::string names;
+  for (const Setting& setting : kSettings) {
+    if (setting.internal) continue;
+    names.append(names.empty() ? "" : ", ").append(setting.name);
+  }
+  return names;
+}
+
 void refuse_unknown() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
@@ -275,10 +306,12 @@ void refuse_unknown() {
     const auto same = [name](const Setting& setting) { return setting.name == name; };
     if (std::ranges::any_of(kSettings, same)) continue;
     const std::string_view meant = closest_setting(name);
-    std::string remedy("did you mean ");
-    remedy.append(meant).append("?");
-    if (meant.empty()) remedy = "splitcrun --help-env lists those that exist";
-    refuse(name, text.substr(std::min(text.size(), name.size() + 1)), "no such variable", remedy);
+    const std::string remedy = meant.empty() ? "there are " + names_of_settings() +
+                                                   " (splitcrun --help-env describes them)"
+                                             : "did you mean " + std::string(meant) + "?";
+    const bool is_secret = meant == kSecret || name.find("SECRET") != std::string_view::npos;
+    const std::string_view value = text.substr(std::min(text.size(), name.size() + 1));
+    refuse(name, is_secret ? "..." : value, "no such variable", remedy);
   }
 }
 
@@ -312,6 +345,8 @@ Config read_config() {
   config.rma = read_switch("SPLITC_RMA", "1");
   config.learn = read_switch("SPLITC_LEARN", "1");
   config.cross_memory = read_cross_memory();
+  config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
+  config.stall_s = read_stall(config.stall_s);
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);
@@ -331,9 +366,10 @@ std::string describe_settings() {
 }
 
 std::string_view closest_setting(std::string_view name) {
-  constexpr std::size_t kClose = 4;  // beyond it a guess would be noise
+  // Half of its own letters wrong, or more than three: a guess would be noise.
+  const std::size_t letters = name.size() - std::min(name.size(), kPrefix.size());
   std::string_view best;
-  std::size_t best_distance = kClose;
+  std::size_t best_distance = std::min<std::size_t>(letters / 2, 3) + 1;
   for (const Setting& setting : kSettings) {
     const std::size_t distance = edit_distance(name, setting.name);
     if (setting.internal || distance >= best_distance) continue;

@@ -43,6 +43,8 @@ struct Config {
   bool progress_thread = false;  // the network goes on while the program computes
   bool rma = true;               // the network itself reads and writes far memory, where it can
   bool learn = true;             // stores that repeat get put channels
+  double stall_s = 30;           // without progress, before that is reported; 0: never
+  bool crash_report = true;      // a crash is reported by the process itself
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
 
   Rank rank = 0;           // with job_fd or rendezvous
@@ -66,7 +68,7 @@ std::span<const Setting> settings();
 // The table for people, one variable a paragraph, without the internal ones.
 std::string describe_settings();
 
-// The name of `known` closest to `name` in spelling, or "" when none is close.
+// The name for people that is closest to `name` in spelling, or "" when none is close.
 std::string_view closest_setting(std::string_view name);
 
 }  // namespace am

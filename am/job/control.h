@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "am/activity.h"
 #include "am/types.h"
 
 namespace am {
@@ -30,11 +31,13 @@ struct alignas(64) ControlRank {
   std::uint32_t blob_bytes;       // exchange(): written before a barrier, read after it
   std::uint32_t unused;
   std::byte blob[kBlobBytes];
+
+  Activity activity;
 };
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;
@@ -52,7 +55,7 @@ struct alignas(64) Control {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_trivially_destructible_v<Control>);
-static_assert(sizeof(ControlRank) == 576 && offsetof(ControlRank, blob) == 16);
+static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 16);
 static_assert(offsetof(Control, arrived) == 64 && offsetof(Control, abort_claimed) == 128);
 static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1216);
 

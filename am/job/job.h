@@ -11,11 +11,14 @@
 #include "am/job/bootstrap.h"
 #include "am/job/config.h"
 #include "am/router.h"
+#include "am/source_location.h"
 
 namespace am {
 
 struct Card;
+class CrashReport;
 struct Layout;
+class StallReporter;
 
 // This process's place in its job, from the launcher's first word to a router that reaches every
 // peer: the composition root. One per process.
@@ -46,10 +49,14 @@ class Job {
   // Gives `mine` to all and returns everybody's, by rank. Collective; blocks without progress, so
   // it is for set-up: no process may wait for a message of another meanwhile.
   template <class T>
-  std::vector<T> exchange(const T& mine) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Bootstrap::kMaxBlob);
+  std::vector<T> exchange(const T& mine, SourceLocation where = SourceLocation::current()) {
+    static_assert(std::is_trivially_copyable_v<T>, "exchange() copies the bytes of a value");
+    static_assert(sizeof(T) <= Bootstrap::kMaxBlob,
+                  "exchange() takes at most 512 bytes; exchange an address of the rest");
+    static_assert(!std::is_same_v<T, bool>,
+                  "std::vector<bool> holds no bool that could be copied to; exchange an int");
     std::vector<T> all(size());
-    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)));
+    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)), "Job::exchange", where);
     for (Rank rank = 0; rank < size(); ++rank)
       std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
     return all;
@@ -57,29 +64,64 @@ class Job {
 
   // Maps the endpoint that each process passes here at index = its rank, with `tag` as the tag of
   // all. Collective and blocking, like exchange(). Connections are made at their first use.
-  void connect(Endpoint& endpoint, Tag tag = 1);
+  void connect(Endpoint& endpoint, Tag tag = 1, SourceLocation where = SourceLocation::current());
 
-  // All processes meet, making progress on `bundle` meanwhile.
-  void barrier(Bundle& bundle) { barrier_->wait(bundle); }
+  // All processes meet, making progress meanwhile on `bundle` and all others of the calling thread.
+  // Messages may still be on their way when it returns, also those that were sent before it.
+  // `where`, here and below, is named where a job stands still.
+  void barrier(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
+    barrier(bundle, "barrier", where);
+  }
+  // The same for another collective call.
+  void barrier(Bundle& bundle, const char* call, const SourceLocation& where) {
+    barrier_->enter();
+    barrier_->wait(bundle, call, where);
+  }
   Barrier& barrier() noexcept { return *barrier_; }
 
-  // The last collective call: a barrier after which this process may leave with exit code 0 and
-  // nobody needs its endpoints any more.
-  void finish(Bundle& bundle);
+  // Waits until no message of the job is on its way: all that was sent before by any endpoint of
+  // any process, and by handlers and callbacks meanwhile, was handled, or has come back and was
+  // passed to handler 0. Transfers (stores, puts on channels, zero-copy) are no messages: wait for
+  // them before, also for those whose callbacks send. Collective, in place of a barrier; if a
+  // handler throws out of it, or out of barrier() or finish(), call the same again and it goes on.
+  // Runs handlers of all bundles of the calling thread. Bundles of other threads: let these flush
+  // them first. Throws Error in a handler or callback. Costs two barriers, or one if nothing was
+  // sent since the last call.
+  void quiesce(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
+    quiesce(bundle, "Job::quiesce", where);
+  }
+
+  // The last collective call: quiesce() for the bundles of all threads, which may not be inside
+  // them any more. Then this process may leave with exit code 0: no message is lost, and nobody
+  // needs its endpoints.
+  void finish(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
+    finish(bundle, "Job::finish", where);
+  }
+  void finish(Bundle& bundle, const char* call, const SourceLocation& where);
+
+  // " (thrown by handler on_ping of a message of rank 3)" if the exception that is being handled is
+  // the last that a handler has thrown out of a poll or a wait; else "".
+  std::string thrown_by() const;
 
   // Prints "rank R: <sentence>" and ends every process of the job.
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
 
  private:
-  std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine);
+  std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
+                                                     const char* call, const SourceLocation& where);
+  void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
   void open_neighbours(const std::vector<Card>& cards);
-  void leave_network();
+  void leave_network(const char* call, const SourceLocation& where);
+  std::function<void()> make_watch();
   void tell(const Layout& layout) const;
 
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<Barrier> barrier_;
+  std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
+  std::unique_ptr<CrashReport> crash_report_;
+  std::unique_ptr<StallReporter> stall_reporter_;  // where no launcher watches
 };
 
 }  // namespace am

@@ -5,10 +5,13 @@
 #include "am/job/bootstrap_pmix.h"
 #include "am/job/bootstrap_rendezvous.h"
 #include "am/job/bootstrap_single.h"
+#include "am/job/descriptors.h"
 
 namespace am {
 
 std::unique_ptr<Bootstrap> make_bootstrap(const Config& config) {
+  fill_standard_streams();
+  raise_open_files_limit();
   if (config.job_fd >= 0) {
     return std::make_unique<BootstrapLaunch>(config.rank, config.size, config.job_fd);
   }

@@ -1,8 +1,11 @@
 #include "am/link/fabric_link.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "am/clock.h"
@@ -16,11 +19,17 @@ namespace {
 constexpr std::int64_t kGatherNs = 4'000;
 // Frames that wait for one process before those who can wait do.
 constexpr std::uint32_t kCongested = 8;
-// Injected frames in a row: the provider queues copies of them, and reports none.
-constexpr std::uint32_t kMaxUnsignaled = 64;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
+
+std::uint64_t random_token() {
+  std::uint64_t token = 0;
+  if (getentropy(&token, sizeof token) != 0) {
+    throw Error(std::string("the system has no random numbers (") + std::strerror(errno) + ")");
+  }
+  return token;
+}
 
 std::size_t received_frames(std::uint32_t peers) {
   return std::clamp(peers * kReceivedFramesPerPeer, kMinReceivedFrames, kMaxReceivedFrames);
@@ -28,14 +37,19 @@ std::size_t received_frames(std::uint32_t peers) {
 
 }  // namespace
 
+std::size_t FabricLink::most_receives(std::uint32_t peers) {
+  return received_frames(peers) + kExtraReceives;
+}
+
 // Followed by the address.
 struct FabricLink::Card {
   static constexpr std::uint32_t kMagic = 0x6b6e696c;  // "link"
 
   std::uint32_t magic;
-  std::uint32_t cookie;
-  rdma::RemoteKey segment;
   std::uint32_t address_bytes;
+  std::uint64_t token;
+  rdma::RemoteKey segment;
+  std::uint32_t unused;
   std::uint32_t check;  // of all that comes before and the address
 };
 
@@ -57,15 +71,16 @@ std::uint32_t checksum(std::span<const std::byte> first, std::span<const std::by
 FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options)
     : options_(options),
       fabric_(std::move(fabric)),
-      cookie_(std::random_device()()),
-      cookies_(options.size),
+      token_(random_token()),
+      tokens_(options.size),
       segments_(options.size),
       longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
       routes_(options.size),
+      incoming_(token_, options.size, kFrames.per_peer + 2 * kMaxUnsignaled),
       endpoint_(
           *fabric_,
           {.operations = InFlight::most(kFrames, options.peers) +
-                         InFlight::most(kAccesses, options.peers) + received_frames(options.peers),
+                         InFlight::most(kAccesses, options.peers) + most_receives(options.peers),
            .wait_fd = options.sleeps || options.progress_thread || fabric_->has_cheap_wait_fd()}),
       frames_(*fabric_, endpoint_) {
   if (fabric_->has_rma() && options.use_rma) {
@@ -79,8 +94,12 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
 
 std::vector<std::byte> FabricLink::card() const {
   const std::vector<std::byte> address = endpoint_.address();
-  Card card{Card::kMagic, cookie_, segment_ ? segment_->key() : rdma::RemoteKey{},
-            static_cast<std::uint32_t>(address.size()), 0};
+  Card card{Card::kMagic,
+            static_cast<std::uint32_t>(address.size()),
+            token_,
+            segment_ ? segment_->key() : rdma::RemoteKey{},
+            0,
+            0};
   card.check = checksum(std::as_bytes(std::span(&card, 1)), address);
   std::vector<std::byte> bytes(sizeof card + address.size());
   std::memcpy(bytes.data(), &card, sizeof card);
@@ -109,7 +128,7 @@ void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   }
   const std::uint32_t check = std::exchange(card.check, 0);
   if (check != checksum(std::as_bytes(std::span(&card, 1)), address)) refuse("is damaged");
-  cookies_[rank] = card.cookie;
+  tokens_[rank] = card.token;
   segments_[rank] = {card.segment.base, card.segment.key};
   std::ranges::copy(address,
                     addresses_.begin() + static_cast<std::ptrdiff_t>(rank * address_bytes_));
@@ -135,7 +154,7 @@ std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
   if (r.open != nullptr && r.open->room() < bytes) start(r);
   if (r.open == nullptr || r.open->room() < bytes) {
     if (r.open != nullptr) r.waiting.push(*std::exchange(r.open, nullptr));
-    r.open = &frames_.take(r, {cookies_[to], options_.rank});
+    r.open = &frames_.take(r, {tokens_[to], options_.rank, 0});
   }
   claimed_ = bytes;
   return r.open->data + r.open->bytes;
@@ -203,19 +222,23 @@ bool FabricLink::try_start(Frame& frame) {
   Route& r = *frame.route;
   if (!frames_in_flight_.available(r.frames)) return false;
   const std::span<const std::byte> bytes(frame.data, frame.bytes);
+  const std::uint32_t number = r.sent + 1;
+  std::memcpy(frame.data + offsetof(FrameHeader, number), &number, sizeof number);
   try {
     if (may_inject(r, bytes.size())) {
       if (!endpoint_.try_inject(r.address, bytes)) return false;
       frame.bytes = sizeof(FrameHeader);
       ++r.unsignaled;
+      r.sent = number;
       return true;
     }
     if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
   } catch (const rdma::Error& error) {
-    lose(r.rank, error.what());
+    not_started(r.rank, error);
     return false;
   }
   if (r.open == &frame) r.open = nullptr;
+  r.sent = number;
   frames_in_flight_.take(r.frames);
   return true;
 }

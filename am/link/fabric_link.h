@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "am/link/frames.h"
 #include "am/link/in_flight.h"
+#include "am/link/incoming.h"
 #include "am/link/link.h"
 #include "am/link/receives.h"
 #include "rdma/endpoint.h"
@@ -34,6 +36,7 @@ struct Route {
   InFlight::Share frames;        // sent and not reported complete
   InFlight::Share accesses;      // likewise
   std::uint32_t unsignaled = 0;  // frames injected since the last one that is reported
+  std::uint32_t sent = 0;        // frames, in all
 };
 
 // The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
@@ -56,6 +59,10 @@ class FabricLink final : public Link {
     std::size_t longest_access = std::numeric_limits<std::size_t>::max();
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
+    // Reports a sentence to the user, and nothing else happens.
+    std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
+    // How long a frame may be missing while later ones have arrived.
+    std::int64_t longest_gap_ns = 5'000'000'000;
   };
 
   // What another process must know to reach this one, as bytes to be exchanged.
@@ -63,6 +70,8 @@ class FabricLink final : public Link {
   // How much may be in flight. The reserve of each peer is for replies and for those who ask
   // little: what others have in flight, to a peer that does not poll, cannot delay them.
   static constexpr InFlight::Limits kFrames{.reserved = 8, .per_peer = 128, .shared = 512};
+  // Frames injected in a row: the provider queues copies of them, and reports none.
+  static constexpr std::uint32_t kMaxUnsignaled = 64;
   static constexpr InFlight::Limits kAccesses{.reserved = 8, .per_peer = 512, .shared = 1024};
 
   FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options);
@@ -80,6 +89,7 @@ class FabricLink final : public Link {
   int poll(PacketSink& sink) override;
   bool fetch(PacketSink& sink) override;
   bool busy() const noexcept override;
+  void verify() override;
   void drive() noexcept override { endpoint_.drive(); }
   bool has_rma() const noexcept override { return segment_.has_value(); }
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
@@ -92,12 +102,14 @@ class FabricLink final : public Link {
   bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from, bool before_packets,
                  Completion& completion) override;
   RegistrationStats registration_stats() const override;
+  const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
   bool writes_before_packets(std::size_t bytes) const noexcept override {
     return fabric_->write_before_send() && bytes <= longest_access_;
   }
   std::size_t max_put() const noexcept override { return has_rma() ? fabric_->max_put() : 0; }
-  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-               std::uint32_t arrival, Completion& completion) override;
+  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
+               Completion& completion) override;
+  unsigned arrival_bits() const noexcept override { return fabric_->put_data_bits(); }
   bool prefers_packets() const noexcept override {
     return !fabric_->is_hardware() && !options_.progress_thread;
   }
@@ -108,6 +120,11 @@ class FabricLink final : public Link {
 
  private:
   struct Card;  // how card() begins
+
+  // Receives that are posted beside those that the job needs, while somebody may hold some of them.
+  static constexpr std::size_t kMoreReceives = 64;  // at a time
+  static constexpr std::size_t kExtraReceives = 4096;
+  static std::size_t most_receives(std::uint32_t peers);
 
   Route& route(Rank rank);
   void note_sent(Rank to) noexcept;
@@ -123,12 +140,19 @@ class FabricLink final : public Link {
   bool more_events() const noexcept { return events_end_ == static_cast<int>(events_.size()); }
   void settle_sends(PacketSink& sink);
   void begin_frame(const fi_cq_data_entry& event);
+  bool open_early();
+  void look_at_gap() const;
+  void add_receives();
+  bool deliver_own(const PacketHeader& packet);
   void end_frame();
   class Turn;
   int deliver_all(PacketSink& sink, Turn& turn, bool keeping);
   int deliver_frame(PacketSink& sink, bool keeping);
   void failed(const rdma::Failure& failure);
-  void lose_some(const std::string& why);
+  void receive_failed(const rdma::Failure& failure);
+  void note_stranger();
+  // An operation towards `rank` could not be started.
+  void not_started(Rank rank, const rdma::Error& error);
   void lose(Rank rank, const std::string& why);
   void look_at_lost() const;
   [[noreturn]] void give_up(const std::string& sentence) const;
@@ -172,30 +196,36 @@ class FabricLink final : public Link {
   // Constant after construction, or after introduce().
   const Options options_;
   std::unique_ptr<rdma::Fabric> fabric_;
-  std::uint32_t cookie_;
-  std::size_t address_bytes_ = 0;       // of every process
-  std::vector<std::byte> addresses_;    // by rank, address_bytes_ each
-  std::vector<std::uint32_t> cookies_;  // by rank
-  std::vector<RemoteKey> segments_;     // by rank
-  const std::size_t longest_access_;    // in one operation
+  const std::uint64_t token_;
+  std::size_t address_bytes_ = 0;      // of every process
+  std::vector<std::byte> addresses_;   // by rank, address_bytes_ each
+  std::vector<std::uint64_t> tokens_;  // by rank
+  std::vector<RemoteKey> segments_;    // by rank
+  const std::size_t longest_access_;   // in one operation
   // Owned by whoever is inside.
   std::vector<std::unique_ptr<Route>> routes_;  // by rank
   std::vector<Route*> unsent_;                  // those with something to send
-  std::uint32_t claimed_ = 0;                   // bytes since the last commit
+  Incoming incoming_;
+  std::uint32_t claimed_ = 0;  // bytes since the last commit
   bool polling_ = false;
   std::array<fi_cq_data_entry, 32> events_{};
   int event_ = 0;  // the next to look at
   int events_end_ = 0;
-  bool in_frame_ = false;              // the event before event_ is a frame, not all delivered
-  const std::byte* packet_ = nullptr;  // its next
-  const std::byte* frame_end_ = nullptr;
-  Rank source_ = 0;
+  bool in_frame_ = false;                    // a frame is open, and not all of it delivered
+  const rdma::Op* received_with_ = nullptr;  // its receive; nullptr: posted again already
   InFlight frames_in_flight_{kFrames};
   InFlight accesses_in_flight_{kAccesses};
   int progress_ = 0;                 // completions since the last poll
   std::optional<std::string> lost_;  // what to say of the first process that could not be reached
   std::optional<Rank> lost_rank_;    // which it is, once known
   std::int64_t lost_ns_ = 0;         // since when
+  StrangerStats strangers_;
+  std::uint64_t arrived_ = 0;      // frames of the job, in all
+  std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()
+  bool warned_ = false;            // of strangers
+  bool suspicious_ = false;        // a message broke off: of a stranger, or of the job?
+  std::uint32_t pongs_awaited_ = 0;
+  std::int64_t verified_ns_ = 0;  // when verify() was called last
   // From the first memory on that is registered.
   std::optional<rdma::UserfaultMonitor> monitor_;
   std::string no_monitor_;  // why there is none

@@ -53,7 +53,7 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
   try {
     if (start(*access)) return true;
   } catch (const rdma::Error& error) {
-    lose(rank, error.what());
+    not_started(rank, error);
   }
   give_back(*access);
   return false;
@@ -100,7 +100,7 @@ void FabricLink::go_on(Access& access) {
   try {
     if (!try_next_piece(access)) unfinished_.push_back(&access);
   } catch (const rdma::Error& error) {
-    lose(access.rank, error.what());
+    not_started(access.rank, error);
   }
 }
 
@@ -109,20 +109,20 @@ void FabricLink::go_on_with_unfinished() {
 }
 
 bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint32_t arrival, Completion& completion) {
+                         std::uint64_t word, Completion& completion) {
   const RemoteKey at = segments_[to] + offset;
   if (from.size() > fabric_->inject_bytes()) {
     return start_access(to, completion, [&](Access& access) {
       return endpoint_.try_put(route(to).address, {at.base, at.key}, from,
-                               local_descriptor(access, from), arrival, access.op);
+                               local_descriptor(access, from), word, access.op);
     });
   }
   try {
-    if (!endpoint_.try_inject_put(route(to).address, {at.base, at.key}, from, arrival)) {
+    if (!endpoint_.try_inject_put(route(to).address, {at.base, at.key}, from, word)) {
       return false;
     }
   } catch (const rdma::Error& error) {
-    lose(to, error.what());
+    not_started(to, error);
     return false;
   }
   note_sent(to);

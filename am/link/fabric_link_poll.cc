@@ -18,6 +18,11 @@ constexpr int kFreeFrames = 8;  // of a turn, before it reads the clock
 // A launcher ends the whole job when a process dies, and says more about it than we could. Without
 // one that does, we do it, after that time.
 constexpr std::int64_t kGraceNs = 1'000'000'000;
+
+// Before the cause, which lies in this process or on its machine.
+std::string failed_here(Rank rank) {
+  return "an operation towards rank " + std::to_string(rank) + " failed here: ";
+}
 constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what found no room
 
 // Of another process. (At the writer sockets reports FI_REMOTE_CQ_DATA, too.)
@@ -59,6 +64,8 @@ int FabricLink::poll(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (lost_) [[unlikely]]
     look_at_lost();
+  if (incoming_.waits()) [[unlikely]]
+    look_at_gap();
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
   int count = 0;
@@ -77,6 +84,8 @@ bool FabricLink::fetch(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (lost_) [[unlikely]]
     look_at_lost();
+  if (incoming_.waits()) [[unlikely]]
+    look_at_gap();
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
   Turn turn;
@@ -98,8 +107,8 @@ int FabricLink::deliver_all(PacketSink& sink, Turn& turn, bool keeping) {
   int count = 0;
   do {
     count += deliver_frame(sink, keeping);
-    if (in_frame_) break;
-    settle_sends(sink);
+    if (in_frame_) break;  // a packet is kept
+    if (!open_early()) settle_sends(sink);
   } while (in_frame_ && !turn.over());
   return count;
 }
@@ -122,7 +131,10 @@ void FabricLink::settle_sends(PacketSink& sink) {
     const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];
     if (tells_of_put(event)) {
       ++progress_;
-      sink.arrived(static_cast<std::uint32_t>(event.data));
+      if (!sink.arrived(event.data)) {
+        ++strangers_.words;
+        note_stranger();
+      }
       continue;
     }
     const rdma::Op& op = rdma::Op::of(event.op_context);
@@ -143,64 +155,23 @@ void FabricLink::settle_sends(PacketSink& sink) {
   }
 }
 
-void FabricLink::begin_frame(const fi_cq_data_entry& event) {
-  in_frame_ = true;
-  const std::span<const std::byte> frame =
-      Receives::frame(rdma::Op::of(event.op_context), event.len);
-  packet_ = frame_end_ = frame.data();
-  FrameHeader header{};
-  if (frame.size() >= sizeof header) std::memcpy(&header, frame.data(), sizeof header);
-  if (header.cookie != cookie_ || header.source >= options_.size) {
-    return;  // whoever sent this is not of the job
-  }
-  source_ = header.source;
-  packet_ = frame.data() + sizeof header;
-  frame_end_ = frame.data() + frame.size();
-}
-
-int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
-  if (!in_frame_) return 0;
-  int count = 0;
-  while (packet_ != frame_end_) {
-    const auto left = static_cast<std::size_t>(frame_end_ - packet_);
-    const auto& packet = *reinterpret_cast<const PacketHeader*>(packet_);
-    if (left < sizeof packet || packet.bytes < sizeof packet || packet.bytes % 8 != 0 ||
-        packet.bytes > left) {
-      give_up("a message of rank " + std::to_string(source_) +
-              " is damaged; all programs of a job must be built from the same Splitphase");
-    }
-    if (keeping && sink.keeps(packet)) return count;
-    packet_ += packet.bytes;  // first: the sink may throw
-    ++count;
-    sink.deliver(source_, packet);
-  }
-  end_frame();
-  return count;
-}
-
-void FabricLink::end_frame() {
-  in_frame_ = false;
-  const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_ - 1)];
-  receives_->renew(rdma::Op::of(event.op_context));
-}
-
 std::int64_t FabricLink::patience_ns() const noexcept {
   if (!unsent_.empty() || !unfinished_.empty()) return kLookNs;
-  return lost_ ? kGraceNs / 4 : -1;
+  return lost_ || incoming_.waits() ? kGraceNs / 4 : -1;
 }
 
 void FabricLink::failed(const rdma::Failure& failure) {
+  if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
+    return receive_failed(failure);
+  }
   const std::string why =
       failure.text.empty() ? rdma::category().message(failure.code) : failure.text;
-  if (failure.op == nullptr || failure.op->kind == rdma::Op::Kind::kReceive) {
-    // No frame of ours is too long: that is of somebody outside the job.
-    if (failure.code != FI_ETRUNC && failure.code != FI_EMSGSIZE) lose_some(why);
-    if (failure.op != nullptr) receives_->renew(*failure.op);
-    return;
-  }
   const Rank rank = rank_of(*failure.op);
   if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
     give_up("rank " + std::to_string(rank) + " refused an access to its memory: " + why);
+  }
+  if (rdma::is_local_shortage(failure.code)) {
+    give_up(failed_here(rank) + why + rdma::remedy(failure.code));
   }
   const bool not_segment = failure.op->kind == rdma::Op::Kind::kAccess &&
                            Access::of(*failure.op).at.key != segments_[rank].key;
@@ -209,13 +180,9 @@ void FabricLink::failed(const rdma::Failure& failure) {
        why + (not_segment ? ", or the access was to memory that is not registered there" : ""));
 }
 
-// A receive that breaks off, such as when its sender dies, does not say whose it was; what is sent
-// to that process, or read from it, fails too and does.
-void FabricLink::lose_some(const std::string& why) {
-  if (lost_) return;
-  lost_ = "the network has failed: " + why +
-          "; look at the interface, or choose another with SPLITC_INTERFACE";
-  lost_ns_ = now_ns();
+void FabricLink::not_started(Rank rank, const rdma::Error& error) {
+  if (rdma::is_local_shortage(error.code)) give_up(failed_here(rank) + error.what());
+  lose(rank, error.what());
 }
 
 void FabricLink::lose(Rank rank, const std::string& why) {

@@ -20,9 +20,9 @@ class PacketSink {
   // `packet` is as long as it says, and valid until return. What this throws leaves Link::poll(),
   // which goes on with the next packet when called again.
   virtual void deliver(Rank from, const PacketHeader& packet) = 0;
-  // A try_put() of another process, with this number, is complete: its bytes are there. Called
-  // inside fetch(), too.
-  virtual void arrived(std::uint32_t arrival) = 0;
+  // A try_put() with that word is complete: its bytes are there. Called inside fetch(), too. False:
+  // this process has given that word to nobody.
+  virtual bool arrived(std::uint64_t word) = 0;
   // Whether Link::fetch() shall leave it to poll().
   virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
 };
@@ -82,6 +82,14 @@ struct RegistrationStats {
   std::string not_kept;  // why kept is always 0; "": it is not
 };
 
+// What has come from outside the job, and was dropped.
+struct StrangerStats {
+  std::uint64_t frames = 0;    // without the token of this process
+  std::uint64_t words = 0;     // completion data that this process has given to nobody
+  std::uint64_t receives = 0;  // messages that broke off, or were longer than any of the job
+  bool operator==(const StrangerStats&) const = default;
+};
+
 // What Active Messages need from a way of reaching the processes of other nodes.
 //
 // Packets to one process arrive once, in the order of their commits, and leave together where that
@@ -117,6 +125,11 @@ class Link {
   // Operations under way, and packets on their way out: poll() is needed to bring them on.
   virtual bool busy() const noexcept = 0;
 
+  // Asks every process that this one has talked to for a sign of life. So a connection that was
+  // lost without an error, together with what was on it, is noticed: then the job ends with a
+  // sentence. For those who have waited for long. Costs a packet for each of them.
+  virtual void verify() = 0;
+
   // Makes the network progress and takes nothing. Any thread, if the link was made for several.
   virtual void drive() noexcept = 0;
 
@@ -130,11 +143,14 @@ class Link {
   virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual bool writes_before_packets(std::size_t bytes) const noexcept = 0;
-  // Writes `from` and then tells the target's sink `arrival`. Done, perhaps before return: `from`
-  // may be reused. At least 1 byte and at most max_put(), which is 0 if there is no such thing.
+  // Writes `from` and then notifies the target's sink by `word`, which the target has given to this
+  // process. Done, perhaps before return: `from` may be reused. At least 1 byte and at most
+  // max_put(), which is 0 if there is no such thing.
   virtual std::size_t max_put() const noexcept = 0;
   virtual bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                       std::uint32_t arrival, Completion& completion) = 0;
+                       std::uint64_t word, Completion& completion) = 0;
+  // How many bits such a word may have: 64, or 32.
+  virtual unsigned arrival_bits() const noexcept = 0;
 
   // Lets others access `range`, wherever it is, at least one byte. Memory that is registered
   // already, or was until lately, costs little. Throws Error: no RMA; no bytes; too much would be
@@ -147,6 +163,7 @@ class Link {
   virtual bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
                          bool before_packets, Completion& completion) = 0;
   virtual RegistrationStats registration_stats() const = 0;
+  virtual const StrangerStats& stranger_stats() const noexcept = 0;
   // Its one-sided access costs a message each, which the target answers when it polls: small ones
   // had better be sent together, as packets.
   virtual bool prefers_packets() const noexcept = 0;

@@ -14,15 +14,15 @@
 namespace am::link {
 
 struct FrameHeader {
-  std::uint32_t cookie;  // the receiver's own, which it gave only to its job
+  std::uint64_t token;  // random; the receiver's own, which it gave only to its job
   Rank source;
+  std::uint32_t number;  // counts the frames from this source to this receiver, the first is 1
 };
-static_assert(sizeof(FrameHeader) == 8);
+static_assert(sizeof(FrameHeader) == 16);
 
 enum class Type : std::uint8_t {
-  kHello,     // Introduction: a translation begins to send
-  kExtent,    // Introduction: the sender's segment (of the endpoint) is another, or the answer to
-              // kHello
+  kHello,     // Introduction: a translation begins to send; answered by kExtent or kGone
+  kExtent,    // Introduction: what the sender (an endpoint) admits has changed, or was asked for
   kRequest,   // MessagePacket
   kOneWay,    // MessagePacket
   kReply,     // MessagePacket
@@ -42,6 +42,9 @@ enum class Type : std::uint8_t {
   kRelayed,   // PacketHeader: all that was to be passed on will be
   kLearn,     // Learn: a store repeats
   kLearned,   // Learn: it may be put
+  kPing,      // PacketHeader: the link asks for a kPong
+  kPong,      // PacketHeader
+  kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
 };
 // How every packet begins.
 struct PacketHeader {
@@ -67,16 +70,30 @@ inline constexpr PacketHeader make_header(Type type, std::size_t bytes, std::siz
 
 // Between a translation of one endpoint (the requester's, which has `index`) and another endpoint.
 struct MessagePacket {
-  PacketHeader head;             // detail: see below
-  std::uint32_t to;              // serial of the receiving endpoint
-  std::uint32_t from;            // serial of the sending endpoint
-  std::uint16_t index;           // of the translation at the requester
-  std::uint8_t credits[kKinds];  // to the requester: one-way requests of that kind read since last
-  std::uint8_t status;           // of a returned message: why
-  std::uint16_t unused;
+  PacketHeader head;         // detail: see below
+  std::uint32_t to;          // serial of the receiving endpoint
+  std::uint32_t from;        // serial of the sending endpoint
+  std::uint32_t index : 24;  // of the translation at the requester
+  std::uint32_t status : 8;  // of a returned message: why; of a long one: why it has no payload
+  std::uint16_t credits;     // to the requester: see pack_credits()
+  std::uint16_t epoch;       // of the requester's tag (am/tag_epochs.h); a reply repeats it
   // A long message continues with Place; then arguments, rounded up to 8 bytes; then the payload.
 };
 static_assert(sizeof(MessagePacket) == 24);
+inline constexpr std::uint32_t kMaxIndices = 1 << 24;
+
+// One-way requests of each Kind that were read since the last report: 6, 5 and 5 bits.
+inline constexpr std::uint16_t pack_credits(std::uint32_t shorts, std::uint32_t mediums,
+                                            std::uint32_t longs) noexcept {
+  return static_cast<std::uint16_t>(shorts | mediums << 6 | longs << 11);
+}
+inline constexpr std::uint32_t credits_of(std::uint16_t credits, Kind kind) noexcept {
+  switch (kind) {
+    case Kind::kShort: return credits & 0x3f;
+    case Kind::kMedium: return credits >> 6 & 0x1f;
+    default: return credits >> 11;
+  }
+}
 
 // A message's detail: its Kind, the Kind of the request it answers, what it was before it came
 // back, and whether the payload of a long message is in the packet.
@@ -94,32 +111,47 @@ inline constexpr bool carries_payload(std::uint8_t detail) noexcept {
   return (detail >> 6 & 1) != 0;
 }
 
-// Where the payload of a long message belongs, in the segment of the receiving endpoint.
+// Where the payload of a long message belongs: in the packet, or written before it, or, if the
+// packet has a status, left out.
 struct Place {
-  std::uint64_t offset;
+  std::uint64_t offset;  // in the segment of the receiving endpoint
   std::uint64_t bytes;
+  std::uint64_t base;  // of a payload that was written: of that segment in the process's
 };
-static_assert(sizeof(Place) == 16);
+static_assert(sizeof(Place) == 24);
 
-// What the two ends of a translation tell each other about themselves.
+// What the two ends of a translation say to each other about themselves. Its data are the handlers
+// that take long messages, a word each, see make_long_handler().
 struct Introduction {
-  MessagePacket message;
-  Tag tag;               // with which the requester mapped the other
-  std::uint64_t offset;  // of the endpoint's segment in the process's
+  MessagePacket message;  // detail: flags of the following
+  Tag tag;                // of kHello: with which the requester mapped the other
+  std::uint64_t offset;   // of the endpoint's segment in the process's
   std::uint64_t bytes;
 };
 static_assert(sizeof(Introduction) == 48);
 
+inline constexpr std::uint8_t kFromRequester = 1;  // a kExtent; else it is to the requester
+inline constexpr std::uint8_t kAsks = 2;           // a kExtent from it, to be answered by another
+inline constexpr std::uint8_t kAnswers = 4;        // a kExtent to it, as it asked
+// A kExtent to the requester: messages with its tag are admitted. Others: the requester's tag is
+// kTagAll, so that it takes replies to all its requests.
+inline constexpr std::uint8_t kAdmits = 8;
+
+inline constexpr std::uint32_t make_long_handler(HandlerIndex index, std::uint16_t shape) noexcept {
+  return std::uint32_t{index} << 16 | shape;
+}
+
 // Detail of a kCredits that answers a kFlush.
 inline constexpr std::uint8_t kFlushed = 1;
-inline constexpr std::uint8_t kFromRequester =
-    1;  // detail of a kExtent; else it is to the requester
 
 struct Barrier {
-  PacketHeader head;  // detail: the round
+  PacketHeader head;  // detail: the round, and kMore
   std::uint64_t epoch;
 };
 static_assert(sizeof(Barrier) == 16);
+
+// Detail of a Barrier: some process has entered it with more to do.
+inline constexpr std::uint8_t kMore = 0x80;
 
 // Reading or writing the receiver's segment by its own hand.
 struct Access {
@@ -146,10 +178,10 @@ struct Learn {
   std::uint64_t offset;    // of the store, in the receiver's segment
   std::uint64_t size;      // of the store, in bytes
   std::uint64_t counter;   // offset of the word, in the receiver's segment
-  std::uint32_t question;  // to be given back
-  std::uint32_t number;    // of kLearned: how the receiver knows it now
+  std::uint64_t question;  // to be given back
+  std::uint64_t word;      // of kLearned: the completion data of such puts; 0: refused
 };
-static_assert(sizeof(Learn) == 40);
+static_assert(sizeof(Learn) == 48);
 
 inline constexpr std::uint32_t rounded(std::uint32_t bytes) noexcept { return (bytes + 7) & ~7u; }
 

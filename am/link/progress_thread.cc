@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "shmem/descriptor.h"
+
 namespace am::link {
 namespace {
 
@@ -19,7 +21,7 @@ namespace {
 constexpr timespec kMoment{.tv_sec = 0, .tv_nsec = 50'000};
 
 int make_stop_fd() {
-  const int fd = eventfd(0, EFD_CLOEXEC);
+  const int fd = shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC));
   if (fd >= 0) return fd;
   throw Error(std::string("SPLITC_PROGRESS=thread: cannot make an eventfd (") +
               std::strerror(errno) + "); raise the limit of open files (ulimit -n)");

@@ -3,11 +3,15 @@
 namespace am::link {
 
 Receives::Receives(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frames)
-    : endpoint_(endpoint), buffers_(fabric, endpoint, frames, Frame::kBytes) {
-  refused_.reserve(frames);
+    : fabric_(fabric), endpoint_(endpoint) {
+  add(frames);
+}
+
+void Receives::add(std::size_t frames) {
+  const rdma::Buffers& buffers = buffers_.emplace_back(fabric_, endpoint_, frames, Frame::kBytes);
+  refused_.reserve(slots_.size() + frames);  // so that renew() never allocates
   for (std::size_t i = 0; i < frames; ++i) {
-    slots_.emplace_back(buffers_[i]);
-    refused_.push_back(&slots_.back());
+    refused_.push_back(&slots_.emplace_back(buffers[i], buffers.descriptor()));
   }
   retry();
 }
@@ -20,7 +24,7 @@ void Receives::renew(const rdma::Op& op) {
 void Receives::retry() {
   while (!refused_.empty()) {
     Slot& slot = *refused_.back();
-    if (!endpoint_.try_receive(slot.buffer, buffers_.descriptor(), slot.op)) return;
+    if (!endpoint_.try_receive(slot.buffer, slot.descriptor, slot.op)) return;
     refused_.pop_back();
   }
 }

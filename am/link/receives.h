@@ -20,8 +20,12 @@ namespace am::link {
 // round trip.
 class Receives {
  public:
-  // Posts `frames` receives of Frame::kBytes each.
+  // Posts `frames` receives of Frame::kBytes each. Throws Error when no more can be registered.
   Receives(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frames);
+
+  // Posts as many besides.
+  void add(std::size_t frames);
+  std::size_t size() const noexcept { return slots_.size(); }
 
   // The frame of `bytes` that was received with `op`. Valid until renew(op).
   static std::span<const std::byte> frame(const rdma::Op& op, std::size_t bytes) noexcept {
@@ -35,16 +39,19 @@ class Receives {
 
  private:
   struct Slot {
-    explicit Slot(std::span<std::byte> buffer) noexcept : buffer(buffer) {}
+    Slot(std::span<std::byte> buffer, void* descriptor) noexcept
+        : buffer(buffer), descriptor(descriptor) {}
     rdma::Op op{rdma::Op::Kind::kReceive};
     const std::span<std::byte> buffer;
+    void* const descriptor;
   };
   static Slot& slot_of(const rdma::Op& op) noexcept {
     return reinterpret_cast<Slot&>(const_cast<rdma::Op&>(op));  // its first member
   }
 
+  rdma::Fabric& fabric_;
   rdma::Endpoint& endpoint_;
-  rdma::Buffers buffers_;
+  std::deque<rdma::Buffers> buffers_;
   std::deque<Slot> slots_;
   std::vector<Slot*> refused_;  // not posted yet
 };

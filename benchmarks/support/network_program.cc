@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "rdma/fabric.h"
+
 namespace bench {
 namespace {
 
@@ -31,10 +33,19 @@ std::shared_ptr<void> prepare_if_apart(Bench& b) {
 
 }  // namespace
 
+// What the library would choose, or chooses, for processes of this machine.
+void complete(RawFabric::Options& options, const am::Config& config) {
+  const rdma::Fabric::Candidate best =
+      rdma::Fabric::candidates({.provider = config.provider,
+                                .interface = config.interface,
+                                .one_host = config.interface.empty()})
+          .front();
+  options.provider = best.provider;
+  options.network = best.network;
+}
+
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
-  const am::Config& config = job.config();
-  options.provider = config.provider.empty() ? "net" : config.provider;
-  options.interface = config.interface;
+  complete(options, job.config());
   const bool paired = job.rank() < 2;
   const std::size_t bytes = paired ? Pair::kBufferBytes : 0;
   return std::make_unique<RawFabric>(job, options,

@@ -7,8 +7,12 @@
 
 namespace bench {
 
-// libfabric between the processes of the job, on the provider and the interface that the settings
-// name, with the pair's memory at both ends. Of `options` the rest counts. Collective.
+// Puts the provider and the network into `options` that the library takes for the processes of one
+// machine with these settings.
+void complete(RawFabric::Options& options, const am::Config& config);
+
+// libfabric between the processes of the job, completed as above, with the pair's memory at both
+// ends. Of `options` the rest counts. Collective.
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options);
 
 // run_program() with libfabric by hand at Bench::raw_network.

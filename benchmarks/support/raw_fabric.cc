@@ -1,12 +1,15 @@
 #include "benchmarks/support/raw_fabric.h"
 
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -28,6 +31,8 @@ constexpr std::uint64_t kReceiveKey = 3;
 void check(const char* call, ssize_t result) {
   if (result != 0) refuse(call, result);
 }
+
+bool sleeps(const RawFabric::Options& options) { return options.provider == "sockets"; }
 
 }  // namespace
 
@@ -51,29 +56,38 @@ fi_info* RawFabric::choose(const Options& options) {
   const int result = fi_getinfo(version, nullptr, nullptr, 0, hints.get(), &list);
   if (result != 0) refuse("fi_getinfo for provider " + options.provider, result);
   const std::unique_ptr<fi_info, FreeInfo> owner(list);
-  const std::string interface = options.interface.empty() ? "lo" : options.interface;
   for (const fi_info* info = list; info != nullptr; info = info->next) {
-    if (options.provider != info->fabric_attr->prov_name) continue;
-    // By IPv4 where there are addresses at all.
-    const bool by_address =
-        info->addr_format == FI_SOCKADDR_IN || info->addr_format == FI_SOCKADDR_IN6;
-    if (info->addr_format == FI_SOCKADDR_IN6) continue;
-    if (by_address && interface != info->domain_attr->name) continue;
-    return fi_dupinfo(info);
+    if (options.provider == info->fabric_attr->prov_name &&
+        options.network == info->fabric_attr->name) {
+      return fi_dupinfo(info);
+    }
   }
-  throw std::runtime_error("raw libfabric: provider " + options.provider + " has no interface " +
-                           interface);
+  throw std::runtime_error("raw libfabric: provider " + options.provider + " has no network " +
+                           options.network);
 }
+
+struct RawFabric::Opened {
+  Fid<fid_fabric> fabric;
+  Fid<fid_domain> domain;
+  Fid<fid_av> addresses;
+  Fid<fid_cq> queue;
+  Fid<fid_ep> endpoint;
+};
 
 RawFabric::RawFabric(am::Job& job, const Options& options, std::span<std::byte> target,
                      std::span<std::byte> source)
     : info_(choose(options)),
       source_(source.data()),
       receives_(std::make_unique_for_overwrite<std::byte[]>(kReceives * kStride)) {
-  sleeps_ = options.provider == "sockets";
+  sleeps_ = sleeps(options);
   patience_ = sleeps_ || job.size() > std::thread::hardware_concurrency() ? 1 : 2000;
   set_window(kLargestWindow);
-  open(options);
+  Opened opened = open(*info_, options);
+  fabric_ = std::move(opened.fabric);
+  domain_ = std::move(opened.domain);
+  addresses_ = std::move(opened.addresses);
+  queue_ = std::move(opened.queue);
+  endpoint_ = std::move(opened.endpoint);
   constexpr std::uint64_t kRemote = FI_REMOTE_READ | FI_REMOTE_WRITE;
   if (!target.empty()) target_ = enroll(target, kRemote, kTargetKey);
   if ((info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
@@ -88,32 +102,48 @@ RawFabric::RawFabric(am::Job& job, const Options& options, std::span<std::byte> 
   meet_peers(job, target);
 }
 
-void RawFabric::open(const Options& options) {
+RawFabric::Opened RawFabric::open(fi_info& info, const Options& options) {
+  Opened all;
   fid_fabric* fabric = nullptr;
-  check("fi_fabric", fi_fabric(info_->fabric_attr, &fabric, nullptr));
-  fabric_.reset(fabric);
+  check("fi_fabric", fi_fabric(info.fabric_attr, &fabric, nullptr));
+  all.fabric.reset(fabric);
   fid_domain* domain = nullptr;
-  check("fi_domain", fi_domain(fabric, info_.get(), &domain, nullptr));
-  domain_.reset(domain);
+  check("fi_domain", fi_domain(fabric, &info, &domain, nullptr));
+  all.domain.reset(domain);
   fi_av_attr addresses{};
   addresses.type = FI_AV_TABLE;
   fid_av* table = nullptr;
   check("fi_av_open", fi_av_open(domain, &addresses, &table, nullptr));
-  addresses_.reset(table);
+  all.addresses.reset(table);
   fi_cq_attr queue{};
   queue.size = 4096;
   queue.format = FI_CQ_FORMAT_DATA;
-  queue.wait_obj = sleeps_ ? FI_WAIT_UNSPEC : options.wait;
+  queue.wait_obj = sleeps(options) ? FI_WAIT_UNSPEC : options.wait;
   fid_cq* completions = nullptr;
   check("fi_cq_open", fi_cq_open(domain, &queue, &completions, nullptr));
-  queue_.reset(completions);
+  all.queue.reset(completions);
   fid_ep* endpoint = nullptr;
-  check("fi_endpoint", fi_endpoint(domain, info_.get(), &endpoint, nullptr));
-  endpoint_.reset(endpoint);
+  check("fi_endpoint", fi_endpoint(domain, &info, &endpoint, nullptr));
+  all.endpoint.reset(endpoint);
   check("fi_ep_bind of addresses", fi_ep_bind(endpoint, &table->fid, 0));
   check("fi_ep_bind of completions",
         fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV));
   check("fi_enable", fi_enable(endpoint));
+  return all;
+}
+
+bool RawFabric::can_open(const Options& options) {
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      const std::unique_ptr<fi_info, FreeInfo> info(choose(options));
+      open(*info, options);
+    } catch (const std::exception&) {  // the parent will be told the same
+    }
+    _exit(0);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
 }
 
 RawFabric::Fid<fid_mr> RawFabric::enroll(std::span<std::byte> bytes, std::uint64_t access,

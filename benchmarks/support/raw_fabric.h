@@ -28,8 +28,8 @@ namespace bench {
 class RawFabric {
  public:
   struct Options {
-    std::string provider{};    // libfabric's name
-    std::string interface {};  // by name; empty: lo. Not for providers without one
+    std::string provider{};  // libfabric's name
+    std::string network{};   // libfabric's name of the fabric, such as a subnet
     fi_threading threading = FI_THREAD_DOMAIN;
     fi_wait_obj wait = FI_WAIT_NONE;
   };
@@ -43,6 +43,9 @@ class RawFabric {
             std::span<std::byte> source);
   RawFabric(const RawFabric&) = delete;
   RawFabric& operator=(const RawFabric&) = delete;
+
+  // Whether the provider can be opened that way: false when a child that tries it crashes.
+  static bool can_open(const Options& options);
 
   // Its provider, interface and limits, in a line.
   std::string describe() const;
@@ -160,8 +163,10 @@ class RawFabric {
   };
   struct Card;  // what the others need to know
 
+  struct Opened;  // the objects, without memory and peers
+
   static fi_info* choose(const Options& options);
-  void open(const Options& options);
+  static Opened open(fi_info& info, const Options& options);
   Fid<fid_mr> enroll(std::span<std::byte> bytes, std::uint64_t access, std::uint64_t key);
   void meet_peers(am::Job& job, std::span<std::byte> target);
   void post_receive(std::size_t slot);

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 
+#include "examples/command_line.h"
 #include "examples/jacobi3d/halo.h"
 
 namespace jacobi3d {

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 
+#include "examples/command_line.h"
 #include "examples/matmul3d/exchange.h"
 
 namespace matmul3d {

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 
+#include "examples/command_line.h"
 #include "examples/pair_calculator/exchange.h"
 
 namespace pair_calculator {

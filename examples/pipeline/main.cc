@@ -10,6 +10,7 @@
 
 #include <cstdio>
 
+#include "examples/command_line.h"
 #include "examples/pipeline/belt.h"
 
 namespace pipeline {

@@ -40,10 +40,14 @@ void complete_last_line(const File& file, Part& part) {
 }  // namespace
 
 File File::to_read(const std::string& path) {
-  File file(open(path.c_str(), O_RDONLY | O_CLOEXEC), path);
+  // O_NONBLOCK: to open a FIFO would wait until somebody writes to it. Regular files ignore it.
+  File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), path);
   if (file.fd_ < 0) file.fail("cannot be read");
   if (!file.regular()) {
-    throw std::runtime_error(path + " is no regular file: every process reads its own part of it");
+    throw std::runtime_error(
+        path +
+        " is no regular file, and every process reads its own part of it: save to a file "
+        "what comes out of a pipe, and sort that");
   }
   char first;
   if (file.bytes() == 0 && file.read_at(0, {&first, 1}) == 1) {  // such as those of /proc

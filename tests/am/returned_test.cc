@@ -314,43 +314,64 @@ TEST_F(ReturnedMessages, in_floods_come_back_once_each) {
   EXPECT_EQ(endpoint_.stats().returned_here, 1'000u);
 }
 
-// The way back is full when the last one is refused, and there is room again just before the
-// refuser falls asleep.
-TEST_F(ReturnedMessages, wait_for_no_wake_up_when_room_came_before_the_sleep) {
-  if (job().size() != 2 || job().router().far_peers()) {
-    GTEST_SKIP() << "for two processes of one node, where the way back can fill up";
+// Who is returned and does not poll is refused further credit, and nothing grows anywhere; others
+// are not delayed.
+TEST_F(ReturnedMessages, to_a_sender_that_does_not_poll_take_no_room_but_its_window) {
+  Bundle of_receiver(job()), of_others(job());
+  Endpoint receiver(of_receiver), other(of_others);
+  for (Endpoint* endpoint : {&receiver, &other}) endpoint->set_tag(1);
+  other.add_handlers<&on_short_one>();
+  int others_back = 0;
+  other.on_returned([&](const Returned&) { ++others_back; });
+  const std::uint32_t to = endpoint_.map_any(receiver.name(), 1);
+  other.map(0, receiver.name(), 1);
+  std::uint64_t sent = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    sent += endpoint_.try_request_medium<&on_medium_one>(to, Bytes(payload_), 1u, 2.0);
+    sent += endpoint_.try_request<&on_short_one>(to, 1u);
+    of_receiver.poll();
   }
-  const auto meet_silently = [] { job().exchange(0); };
+  EXPECT_EQ(sent, 16u + 64u);
+  EXPECT_TRUE(other.try_request<&on_short_one>(0, 1u));
+  of_receiver.wait_until([&] {
+    of_others.poll();
+    return others_back == 1;
+  });
+  EXPECT_TRUE(back_.empty());
+  bundle().poll();
+  EXPECT_EQ(back_.size(), sent);
+  EXPECT_TRUE(endpoint_.try_request<&on_short_one>(to, 1u));
+  of_receiver.poll();
+  bundle().poll();
+  EXPECT_EQ(back_.size(), sent + 1);
+  back_.clear();
+}
+
+// A sender that has sent the last one looks for nothing any more: the returned one wakes it.
+TEST_F(ReturnedMessages, wake_a_sender_that_sleeps) {
   endpoint_.set_tag(99);
   barrier();
-  meet_silently();
-  if (job().rank() == 0) {
-    for (int i = 0; i < 64; ++i) endpoint_.request<&on_short_one>(1, 1u);
-    meet_silently();  // rank 1 refuses them and fills the way back
-    meet_silently();
-    EXPECT_TRUE(endpoint_.try_request<&on_short_one>(1, 2u));
-    meet_silently();  // rank 1 polls, and refuses one that has to stay
-    meet_silently();
-    bundle().wait_until([this] { return back_.size() == 64; });
-    meet_silently();  // rank 1 falls asleep
-    bundle().wait_until([this] { return back_.size() == 65; });
-    job().router().notify(1);
-  } else {
-    meet_silently();
-    bundle().wait_until([this] { return endpoint_.stats().returned_by_us == 64; });
-    meet_silently();
-    meet_silently();
-    int looks = 0;
-    bundle().wait_until([&] {
-      if (++looks == 2) {
-        meet_silently();
-        meet_silently();
-      }
-      return endpoint_.stats().returned_by_us == 65;
-    });
+  for (int i = 0; i < 20; ++i) {
+    endpoint_.request<&on_short_one>(right(), 1u);
+    while (back_.empty()) {
+      EXPECT_TRUE(bundle().wait(Events::kNotEmpty));
+      bundle().poll();
+    }
+    next_back(Status::kBadTag, Opcode::kOneWay, Kind::kShort);
   }
-  barrier();
-  EXPECT_EQ(back_.size(), job().rank() == 0 ? 65u : 0u);
+}
+
+// Translations come and go: the way back takes nothing that is not given back.
+TEST_F(ReturnedMessages, come_back_through_any_number_of_translations) {
+  if (job().router().far_peers()) GTEST_SKIP() << "each takes a round trip over the network";
+  const Name name = endpoint_.translation_name(right());
+  for (int i = 0; i < 200; ++i) {
+    const std::uint32_t to = endpoint_.map_any(name, 77);
+    endpoint_.request<&on_short_one>(to, 1u);
+    next_back(Status::kBadTag, Opcode::kOneWay, Kind::kShort);
+    endpoint_.unmap(to);
+  }
+  expect_settled();
 }
 
 TEST_F(ReturnedMessages, may_throw_out_of_poll_and_lose_no_credit) {

@@ -295,8 +295,8 @@ TEST_F(Rules, an_endpoint_has_room_for_the_senders_it_was_made_for) {
 
 TEST_F(Rules, an_endpoint_has_at_least_one_translation) {
   expect_refused([&] { Endpoint(bundle(), {.translations = 0}); }, {"0 translations", "1 to"});
-  expect_refused([&] { Endpoint(bundle(), {.translations = 1u << 20}); },
-                 {"1048576 translations", "1 to"});
+  expect_refused([&] { Endpoint(bundle(), {.translations = 1u << 25}); },
+                 {"33554432 translations", "1 to"});
 }
 
 // --- Values

@@ -98,7 +98,11 @@ TEST(Applications, refuse_what_makes_no_sense) {
   for (const char* application : {"jacobi3d", "matmul3d"}) {
     expect_refused(application, {"--size", "0"}, "--size");
     expect_refused(application, {"--grid", "2x2x1"}, "--grid 2x2x1 is not a grid of");
-    expect_refused(application, {"--grid", "two"}, "--grid");
+    for (const std::string grid : {"0x0x0", "0x1x1", "1x1", "1x1x1x1", "two", "1x1x-1", "1x1x",
+                                   "4294967297x1x1", "1048577x1x1"}) {
+      expect_refused(application, {"--grid", grid},
+                     "--grid: \"" + grid + "\" is not three numbers from 1 to 1048576");
+    }
   }
 }
 

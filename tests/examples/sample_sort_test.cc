@@ -1,6 +1,9 @@
 // sample_sort against `LC_ALL=C sort`, byte by byte.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -163,6 +166,17 @@ TEST(SampleSort, refuses_a_file_that_it_cannot_read) {
   expect_refused("sample_sort", {"/"}, "/ is no regular file");
   expect_refused("sample_sort", {"/dev/null"}, "/dev/null is no regular file");
   expect_refused("sample_sort", {"/proc/version"}, "/proc/version has no size");
+}
+
+TEST(SampleSort, refuses_a_pipe_whether_or_not_somebody_writes_to_it) {
+  const std::string pipe = new_path();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string sentence = pipe + " is no regular file";
+  expect_refused("sample_sort", {pipe}, sentence);
+  const int writer = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(write(writer, "b\na\n", 4), 4);
+  expect_refused("sample_sort", {pipe}, sentence);
+  close(writer);
 }
 
 TEST(SampleSort, refuses_an_output_that_it_cannot_write) {

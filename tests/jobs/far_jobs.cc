@@ -1,33 +1,17 @@
 #include "tests/jobs/far_jobs.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
 
+#include "tests/support/free_port.h"
+
 namespace am::test {
-namespace {
-
-int free_port() {
-  const int taken = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t bytes = sizeof(address);
-  bind(taken, reinterpret_cast<sockaddr*>(&address), bytes);
-  getsockname(taken, reinterpret_cast<sockaddr*>(&address), &bytes);
-  close(taken);
-  return ntohs(address.sin_port);
-}
-
-}  // namespace
 
 Words on_two_nodes(int processes, const std::string& provider, const Words& command) {
   Words words{"env", "SPLITC_PROVIDER=" + provider, kSplitcrun,
@@ -70,7 +54,7 @@ void expect_gone(const std::map<int, pid_t>& processes) {
 }
 
 Meeting::Meeting(const std::string& provider, const Words& command) : processes_(kSize) {
-  const std::string port = std::to_string(free_port());
+  const std::string port = std::to_string(::test::free_port());
   for (int rank = kSize - 1; rank >= 0; --rank) {
     Words words{"env",
                 "SPLITC_RENDEZVOUS=localhost:" + port,

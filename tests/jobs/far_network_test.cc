@@ -52,6 +52,18 @@ TEST(FarNetwork, without_any_provider_is_refused) {
   expect_refused("FI_PROVIDER=pigeons", {"rank "});
 }
 
+// With a libfabric whose provider crashes.
+TEST(FarNetwork, whose_provider_crashes_is_named) {
+  alarm(kPatience);
+  const auto result = run({"env", "LD_LIBRARY_PATH=tests/rdma/brittle", "BRITTLE_CALL=fi_domain",
+                           kSplitcrun, "-n", "2", "--nodes", "2", kFarVictim, "short"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_parts(result.err, {": Job: rdma: libfabric 9.9's provider brittle on brittle0 crashed "
+                            "(SIGSEGV) in fi_domain; choose another with SPLITC_PROVIDER"});
+  EXPECT_EQ(result.out, "");
+  alarm(0);
+}
+
 // Nobody is left waiting when only one process cannot go that way.
 TEST(FarNetwork, that_one_process_does_not_have_ends_the_job) {
   alarm(kPatience);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A job across two hosts: two network namespaces that a cable (a veth pair) joins, two processes in
-# each, which meet at a rendezvous. Those of one host share memory, the others have the network.
+# each, which meet at a rendezvous. Those of one host share memory, the others have the network. And
+# jobs on a third host, whose loopback has only an IPv6 address.
 #
 #   hosts_test.sh FOLDER      where examples/ and tests/ are, built
 #
@@ -17,10 +18,11 @@ skip() {
 command -v ip >/dev/null || skip "no ip here (Debian: iproute2)"
 
 hosts=("splitc-a-$$" "splitc-b-$$")
+only_ipv6="splitc-6-$$"
 folder=$(mktemp -d)
 clean_up() {
   local host pid
-  for host in "${hosts[@]}"; do
+  for host in "${hosts[@]}" "$only_ipv6"; do
     for pid in $(ip netns pids "$host" 2>/dev/null); do kill -KILL "$pid" 2>/dev/null || true; done
     ip netns delete "$host" 2>/dev/null || true # takes its end of the cable along, and so the other
   done
@@ -38,6 +40,13 @@ connect_hosts() {
     for host in "${hosts[@]}"; do
       ip -n "$host" link set lo up && ip -n "$host" link set host0 up || return 1
     done
+}
+add_ipv6() {
+  ip -n "${hosts[0]}" address add fd00:2::1/64 dev host0 nodad &&
+    ip -n "${hosts[1]}" address add fd00:2::2/64 dev host0 nodad &&
+    ip netns add "$only_ipv6" && ip -n "$only_ipv6" link set lo up &&
+    ip -n "$only_ipv6" address delete 127.0.0.1/8 dev lo &&
+    ip -n "$only_ipv6" address show dev lo | grep -q ::1/128
 }
 connect_hosts || skip "this machine makes no network namespaces, or no veth pairs"
 for host in "${hosts[@]}"; do # the kernel takes up to a second to tell that the cable is in
@@ -157,6 +166,8 @@ sorts() {
 for provider in "" "tcp;ofi_rxm" "sockets" "udp;ofi_rxd"; do
   settings=(SPLITC_VERBOSE=1)
   [[ -z $provider ]] || settings+=("SPLITC_PROVIDER=$provider")
+  # They do not protect a job from strangers, and are used only where that is wanted.
+  [[ $provider != sockets && $provider != "udp;ofi_rxd" ]] || settings+=("SPLITC_INTERFACE=host0")
   with="over ${provider:-what is chosen}"
   succeeds "hello_splitc $with" "2 nodes, joined by ${provider:-[a-z_;]+} on host0 \(192.0.2.0/24\)" \
     examples/hello_splitc
@@ -170,9 +181,32 @@ succeeds "ping_pong" "ranks 2 and 3: [0-9.]+ us" examples/ping_pong
 settings=(SPLITC_INTERFACE=192.0.2.0/24)
 succeeds "an interface by its subnet" "all mail together: 10" examples/hello_splitc
 
+use_ipv6() {
+  local provider name
+  settings=(SPLITC_INTERFACE=fd00:2::/64 SPLITC_VERBOSE=1)
+  succeeds "an interface by its IPv6 subnet" \
+    "2 nodes, joined by [a-z_;]+ on host0 \(fd00:2::/64\)" examples/hello_splitc
+  for provider in "" "tcp;ofi_rxm" "sockets" "udp;ofi_rxd"; do
+    name="a loopback with only ::1, over ${provider:-what is chosen}"
+    if ! ip netns exec "$only_ipv6" env SPLITC_VERBOSE=1 SPLITC_PROVIDER="$provider" \
+      am/job/launcher/splitcrun -n 2 --nodes 2 --timeout 60 examples/hello_splitc \
+      >"$folder/out.0" 2>"$folder/err.0"; then
+      problem "$name"
+    elif ! grep -qE "joined by ${provider:-[a-z_;]+} on lo \(::1/128\)" "$folder"/???.0; then
+      problem "$name: another network"
+    else
+      echo "passed: $name"
+    fi
+  done
+}
+if add_ipv6; then use_ipv6; else echo "left out: no IPv6 here"; fi
+
 settings=(SPLITC_INTERFACE=eth7)
 fails "an interface that is not there" "no network interface, address or subnet eth7" \
   examples/hello_splitc
+settings=(SPLITC_PROVIDER=sockets)
+fails "a provider that does not protect, on an interface that nobody has named" \
+  "sockets does not protect a job from strangers, .* an interface that is named" examples/hello_splitc
 settings=(SPLITC_PROVIDER=shm)
 fails "a provider for one host only" "no provider and network is common to all 4 processes" \
   examples/hello_splitc

@@ -72,7 +72,7 @@ TEST(Choose, takes_hardware_before_tcp_before_emulation) {
        {"udp;ofi_rxd", "sockets", "unknown", "tcp;ofi_rxm", "net", "tcp", "verbs;ofi_rxm", "cxi"}) {
     offers.push_back(offer(provider, "eth0", "10.1.0.2", "10.1.0.0/24"));
   }
-  EXPECT_THAT(chosen(offers, {}),
+  EXPECT_THAT(chosen(offers, {.interface = "eth0"}),
               ElementsAre("cxi eth0 10.1.0.2", "verbs;ofi_rxm eth0 10.1.0.2", "tcp eth0 10.1.0.2",
                           "net eth0 10.1.0.2", "tcp;ofi_rxm eth0 10.1.0.2", "sockets eth0 10.1.0.2",
                           "udp;ofi_rxd eth0 10.1.0.2", "unknown eth0 10.1.0.2"));
@@ -83,10 +83,57 @@ TEST(Choose, leaves_out_what_reaches_nobody) {
               ElementsAre("net eth0 10.1.0.2", "net eth1 10.2.0.2", "net eth0 fd00::2"));
 }
 
+// sockets and udp;ofi_rxd believe whoever names a small number.
+TEST(Choose, a_provider_that_does_not_protect_is_on_loopback_unless_an_interface_is_named) {
+  for (const std::string provider : {"sockets", "udp;ofi_rxd"}) {
+    const std::vector<Offer> offers = everywhere(provider);
+    EXPECT_THAT(chosen(offers, {.one_host = true}), ElementsAre(provider + " lo 127.0.0.1"));
+    EXPECT_THAT(chosen(offers, {.provider = provider, .one_host = true}),
+                ElementsAre(provider + " lo 127.0.0.1"));
+    EXPECT_THAT(chosen(offers, {.interface = "eth1"}), ElementsAre(provider + " eth1 10.2.0.2"));
+    EXPECT_THAT(sentence(offers, {.provider = provider}),
+                AllOf(HasSubstr("no network can be used with the provider " + provider),
+                      HasSubstr("eth0 is open to other machines, and " + provider +
+                                " does not protect a job from strangers there"),
+                      HasSubstr("name an interface to use it all the same")));
+  }
+}
+
+TEST(Choose, a_provider_without_addresses_of_ip_is_known_to_be_on_loopback_by_its_interface) {
+  std::vector<Offer> offers = {offer("udp;ofi_rxd", "lo", "", "127.0.0.1/32"),
+                               offer("udp;ofi_rxd", "eth0", "", "10.1.0.0/24")};
+  EXPECT_THAT(chosen(offers, {.one_host = true}), ElementsAre("udp;ofi_rxd lo "));
+}
+
+TEST(Choose, what_does_not_protect_is_left_out_beside_what_does) {
+  std::vector<Offer> offers = everywhere("sockets");
+  offers.push_back(offer("tcp;ofi_rxm", "eth0", "10.1.0.2", "10.1.0.0/24"));
+  EXPECT_THAT(chosen(offers, {}), ElementsAre("tcp;ofi_rxm eth0 10.1.0.2"));
+}
+
 TEST(Choose, loopback_is_best_on_one_host) {
   EXPECT_THAT(chosen(everywhere("net"), {.one_host = true}),
               ElementsAre("net lo 127.0.0.1", "net eth0 10.1.0.2", "net eth1 10.2.0.2",
                           "net eth0 fd00::2"));
+}
+
+// libfabric lists both 127.0.0.1 and ::1 everywhere.
+TEST(Choose, a_loopback_address_that_is_not_configured_is_left_out) {
+  const std::vector<Offer> offers = {offer("net", "lo", "127.0.0.1", "127.0.0.1/32"),
+                                     offer("net", "lo", "::1", "::1/128")};
+  EXPECT_THAT(chosen(offers, {.one_host = true}), ElementsAre("net lo 127.0.0.1"));
+  std::vector<Interface> machine = kMachine;
+  machine.back().addresses = {"::1"};
+  for (const char* interface : {"", "lo", "::1"}) {
+    const Choice choice = choose(offers, {.interface = interface, .one_host = true}, machine);
+    ASSERT_EQ(choice.order.size(), 1u);
+    EXPECT_EQ(offers[choice.order[0]].address, "::1");
+  }
+  machine.back().addresses = {};
+  EXPECT_THAT(
+      [&] { choose(offers, {.one_host = true}, machine); },
+      testing::ThrowsMessage<Error>(AllOf(HasSubstr("lo does not have the address 127.0.0.1"),
+                                          HasSubstr("lo does not have the address ::1"))));
 }
 
 TEST(Choose, the_provider_counts_more_than_the_network) {
@@ -136,7 +183,8 @@ TEST(Choose, providers_are_named_whole_or_by_layer) {
   EXPECT_TRUE(names_provider("ofi_rxm;tcp", "tcp;ofi_rxm"));
   EXPECT_TRUE(names_provider("udp", "udp;ofi_rxd"));
   EXPECT_FALSE(names_provider("udp;ofi_rxm", "udp;ofi_rxd"));
-  EXPECT_FALSE(names_provider("net", "tcp"));
+  EXPECT_TRUE(names_provider("net", "tcp"));
+  EXPECT_FALSE(names_provider("net", "tcp;ofi_rxm"));
   EXPECT_FALSE(names_provider("et", "net"));
 }
 
@@ -147,6 +195,9 @@ TEST(Choose, a_whole_name_means_that_provider_only) {
               ElementsAre("net eth0 10.1.0.2", "tcp;ofi_rxm eth0 10.1.0.2"));
   offers.push_back(offer("tcp", "eth0", "10.1.0.2", "10.1.0.0/24"));
   EXPECT_THAT(chosen(offers, {.provider = "tcp"}), ElementsAre("tcp eth0 10.1.0.2"));
+  EXPECT_THAT(chosen(offers, {.provider = "net"}), ElementsAre("net eth0 10.1.0.2"));
+  offers.erase(offers.begin() + 1);
+  EXPECT_THAT(chosen(offers, {.provider = "net"}), ElementsAre("tcp eth0 10.1.0.2"));
 }
 
 TEST(Choose, an_unknown_provider_is_answered_with_those_there_are) {

@@ -79,5 +79,17 @@ TEST(CommonWay, says_who_has_no_network) {
   EXPECT_THROW(common_way({}), Error);
 }
 
+TEST(CommonWay, says_why_a_provider_may_be_on_loopback_alone) {
+  const Way loopback{0x100000001}, other{0x200000002};
+  const Candidate mine[] = {{loopback, "sockets", "127.0.0.1/32", "lo"}};
+  EXPECT_THAT(
+      [&] {
+        common_way({{loopback}, {other}}, mine);
+      },
+      testing::ThrowsMessage<Error>(testing::HasSubstr(
+          "sockets does not protect a job from strangers, and is used beyond loopback only "
+          "on an interface that is named")));
+}
+
 }  // namespace
 }  // namespace rdma

@@ -1,8 +1,13 @@
 #include "rdma/error.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 namespace rdma {
 namespace {
@@ -32,6 +37,46 @@ TEST(Error, says_what_to_do_about_pinned_memory) {
 
 TEST(Error, says_what_to_do_about_keys) {
   EXPECT_THAT(error_of("cannot register", -FI_ENOKEY).what(), HasSubstr("every memory key"));
+}
+
+// Lets this process open no more files for as long as it lives.
+class NoMoreFiles {
+ public:
+  NoMoreFiles() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = open("/dev/null", O_RDONLY);
+    close(next);
+    const rlimit none{static_cast<rlim_t>(next), before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoMoreFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Error, says_that_no_more_files_can_be_opened_whatever_the_provider_says) {
+  EXPECT_THAT(error_of("cannot listen", -FI_EMFILE).what(),
+              AllOf(HasSubstr("ulimit -n"), HasSubstr("raise it")));
+  EXPECT_EQ(error_of("cannot listen", -FI_EIO).code, FI_EIO);
+  const NoMoreFiles none;
+  const Error error = error_of("cannot listen", -FI_EIO);
+  EXPECT_EQ(error.code, FI_EMFILE);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("Too many open files"), HasSubstr("ulimit -n")));
+}
+
+TEST(Error, tells_what_is_short_here_from_what_the_peer_does) {
+  for (const int code : {FI_ENOMEM, FI_EMFILE, ENFILE, FI_ENOSPC, FI_ENOBUFS, FI_EADDRINUSE,
+                         FI_EADDRNOTAVAIL, static_cast<int>(FI_ENOKEY)}) {
+    EXPECT_TRUE(is_local_shortage(code)) << code;
+    EXPECT_TRUE(is_local_shortage(-code)) << code;
+    EXPECT_NE(remedy(code), "") << code;
+  }
+  for (const int code :
+       {0, FI_EAGAIN, FI_EIO, FI_ECONNREFUSED, FI_ECONNRESET, FI_EHOSTUNREACH, FI_ENETUNREACH,
+        FI_ETIMEDOUT, FI_ENOTCONN, FI_EACCES, static_cast<int>(FI_ETRUNC)}) {
+    EXPECT_FALSE(is_local_shortage(code)) << code;
+  }
 }
 
 TEST(Error, codes_are_a_category_that_knows_errno) {

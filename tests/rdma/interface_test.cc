@@ -14,7 +14,7 @@ TEST(Interface, loopback_is_listed) {
   EXPECT_TRUE(std::ranges::is_sorted(all, {}, &Interface::name));
   const auto lo = std::ranges::find(all, true, &Interface::loopback);
   if (lo == all.end() || !lo->up) GTEST_SKIP() << "loopback is not up here";
-  EXPECT_THAT(lo->addresses, testing::Contains("127.0.0.1"));
+  EXPECT_THAT(lo->addresses, testing::Contains(testing::ResultOf(loopback, true)));
   EXPECT_EQ(lo->kind, "");
   EXPECT_FALSE(lo->default_route);
 }
@@ -49,6 +49,15 @@ TEST(Interface, nonsense_holds_no_address) {
   }
   EXPECT_FALSE(in_subnet("", "0.0.0.0/0"));
   EXPECT_FALSE(in_subnet("", ""));
+}
+
+TEST(Interface, loopback_addresses_are_known) {
+  EXPECT_TRUE(loopback("127.0.0.1"));
+  EXPECT_TRUE(loopback("127.1.2.3"));
+  EXPECT_TRUE(loopback("::1"));
+  EXPECT_FALSE(loopback("::2"));
+  EXPECT_FALSE(loopback("128.0.0.1"));
+  EXPECT_FALSE(loopback(""));
 }
 
 TEST(Interface, link_local_addresses_are_known) {

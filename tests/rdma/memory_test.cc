@@ -153,6 +153,8 @@ TEST_F(MemoryOf, pinned_memory_short_is_said_with_the_limit) {
     domain_.answers = {-code};
     EXPECT_THAT(sentence(domain_.rules(0), range_),
                 AllOf(HasSubstr("100 bytes"), HasSubstr("fake"), HasSubstr("ulimit -l")));
+    domain_.answers = {-code};
+    EXPECT_THAT([&] { make(0); }, testing::Throws<Error>(testing::Field(&Error::code, FI_ENOMEM)));
   }
 }
 
@@ -187,6 +189,12 @@ TEST_F(MemoryOf, a_key_that_cannot_be_had_is_refused) {
   domain_.own_key = FI_KEY_NOTAVAIL;
   EXPECT_THAT(sentence(domain_.rules(FI_MR_PROV_KEY), range_), HasSubstr("use another provider"));
   EXPECT_THAT(domain_.calls, ElementsAre("reg", "close"));
+}
+
+TEST_F(MemoryOf, this_side_only_needs_no_key) {
+  domain_.own_key = FI_KEY_NOTAVAIL;
+  const Memory memory(domain_.rules(FI_MR_PROV_KEY | FI_MR_LOCAL), range_, FI_SEND | FI_RECV);
+  EXPECT_EQ(memory.descriptor(), &domain_);
 }
 
 TEST_F(MemoryOf, no_bytes_is_refused) {

@@ -1,5 +1,6 @@
 #include "rdma/unmap_monitor.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -236,6 +237,24 @@ void try_forbidden() {
 TEST(UnmapMonitorDeathTest, says_that_the_system_refuses) {
   EXPECT_EXIT(try_forbidden(), testing::ExitedWithCode(0),
               "cannot notice when memory is unmapped.*seccomp");
+}
+
+// No fixture: ThreadSanitizer lets the child of a process with threads make none.
+TEST(UnmapMonitorDeathTest, leaves_closed_standard_streams_closed) {
+  try {
+    const UserfaultMonitor possible;
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  EXPECT_EXIT(
+      {
+        for (int fd = 0; fd < 3; ++fd) close(fd);
+        const UserfaultMonitor monitor;
+        int open = 0;
+        for (int fd = 0; fd < 3; ++fd) open += fcntl(fd, F_GETFD) == -1 ? 0 : 1;
+        _exit(open);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Unmapped, what_cannot_be_watched_is_said) {

@@ -14,9 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "shmem/doorbell.h"
 #include "shmem/error.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"
+#include "tests/shmem/longest_sleep.h"
 #include "tests/support/seed.h"
 
 namespace shmem {
@@ -171,6 +173,63 @@ TEST_F(Board, lends_seats_until_all_are_taken) {
   EXPECT_EQ(poll(arrivals_).size(), 1u);
 }
 
+TEST_F(Board, takes_back_lines_whose_seats_are_all_free) {
+  ArrivalSeats others(board_);
+  for (int round = 0; round < 3; ++round) {
+    for (ArrivalSeats* const who : {&seats_, &others}) {  // nearly all lines, by turns
+      std::vector<ArrivalSeat> all;
+      for (std::uint32_t i = 0; i < ArrivalBoard::kSeats - kPerLine; ++i) {
+        all.push_back(who->take());
+      }
+      for (const ArrivalSeat& seat : all) who->give_back(seat);
+    }
+  }
+}
+
+TEST_F(Board, keeps_lines_of_which_a_seat_is_in_use) {
+  std::vector<ArrivalSeat> all;
+  for (std::uint32_t i = 0; i < ArrivalBoard::kSeats; ++i) all.push_back(seats_.take());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (i % kPerLine != 3) seats_.give_back(all[i]);
+  }
+  ArrivalSeats others(board_);
+  EXPECT_THROW(others.take(), Error);
+  seats_.give_back(all[kPerLine + 3]);
+  EXPECT_EQ(others.take().seat() / kPerLine, all[kPerLine].seat() / kPerLine);
+}
+
+TEST_F(Board, does_not_repeat_what_an_earlier_sender_of_the_line_has_told) {
+  ArrivalSeat first = seats_.take();
+  first.tell({1, 1, 1}, fence_);
+  EXPECT_EQ(poll(arrivals_).size(), 1u);
+  for (std::uint32_t i = 1; i < kPerLine + 1; ++i) seats_.take();  // so that it has another line
+  for (std::uint32_t i = 0; i < kPerLine; ++i) {
+    seats_.give_back({board_, board_.lines[0], ArrivalBoard::kPairs * kPerLine + i});
+  }
+  let_rest(arrivals_);
+  Arrivals second(board_, fence_);
+  ArrivalSeats others(board_);
+  others.take();
+  ArrivalSeat same_line = others.take();
+  EXPECT_EQ(same_line.seat() / kPerLine, first.seat() / kPerLine);
+  same_line.tell({2, 1, 1}, fence_);
+  EXPECT_EQ(poll(second), (std::vector<Arrival>{{2, 1, 1}}));
+}
+
+TEST_F(Board, polls_idle_lines_no_longer_while_another_is_busy) {
+  std::vector<ArrivalSeat> all;
+  for (std::uint32_t i = 0; i < 100 * kPerLine; ++i) all.push_back(seats_.take());
+  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].tell({i, 1, 1}, fence_);
+  EXPECT_EQ(poll(arrivals_).size(), all.size());
+  for (std::uint32_t count = 2; count < 15'000; ++count) {
+    all[5].tell({5, 1, count}, fence_);
+    ASSERT_EQ(poll(arrivals_), (std::vector<Arrival>{{5, 1, count}}));
+  }
+  EXPECT_EQ(arrivals_.watched(), 1u);
+  all[800 - 1].tell({799, 1, 2}, fence_);
+  EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{799, 1, 2}}));
+}
+
 TEST_F(Board, shares_a_line_with_who_tells_in_both_directions) {
   SharedRegion others_memory;
   ArrivalBoard& others_board = others_memory->board;
@@ -226,7 +285,7 @@ std::string tell_all(const Traffic& traffic, Shared& shared) {
     while (shared.seen.load(std::memory_order_acquire) <= n) sched_yield();
     std::int64_t rest;
     while ((rest = shared.rest_ns.load(std::memory_order_relaxed)) == 0) sched_yield();
-    static constexpr std::int64_t kPercent[] = {0, 80, 90, 100, 100, 100, 110, 200};
+    static constexpr std::int64_t kPercent[] = {0, 40, 50, 60, 60, 90, 100, 200};
     const std::int64_t percent = kPercent[random() % 8] + static_cast<std::int64_t>(random() % 10);
     for (const std::int64_t until = now_ns() + rest * percent / 100; now_ns() < until;) {
     }
@@ -258,7 +317,7 @@ std::string receive_all(const Traffic& traffic, Shared& shared, Arrivals& arriva
     last = now_ns();
     const std::uint32_t ticket = shared.bell.about_to_sleep();
     traffic.fence.heavy();
-    if (!arrivals.has_arrival()) shared.bell.sleep(ticket, Doorbell::kForever);
+    if (!arrivals.has_arrival()) shared.bell.sleep(ticket, test::longest_sleep_ns(traffic.fence));
   }
   if (arrivals.has_arrival()) return "something is left";
   return rests != 0 ? "fine" : "the receiver never came to rest";
@@ -365,7 +424,7 @@ class Side {
         sched_yield();
       } else if (told_all_ < times) {
         tell(static_cast<std::uint32_t>(random_() % kSeats));
-        quiet = random_() % 2 * (random_() % 9'000);
+        quiet = random_() % 2 * (random_() % 20'000);
       }
     }
     return rests != 0 ? "fine" : "it never came to rest";

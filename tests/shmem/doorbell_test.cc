@@ -1,28 +1,38 @@
 #include "shmem/doorbell.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "shmem/error.h"
 #include "shmem/flag.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"
+#include "tests/shmem/longest_sleep.h"
 #include "tests/support/seed.h"
 
 namespace shmem {
 namespace {
+
+using test::Among;
+using test::kForever;
 
 // What is shared lies on the heap: AddressSanitizer's stack of g++ 12 knows no lines of 64 bytes.
 
 // Every test with both kinds of fence: paid by both sides, and by the sleeper alone.
 class DoorbellWithFence : public testing::TestWithParam<bool> {
  protected:
+  // Before it forks: children are enrolled from their first moment on, wherever they run.
   void SetUp() override {
     if (GetParam() && !Fence::enroll()) GTEST_SKIP() << "the kernel has no such membarrier";
   }
@@ -41,14 +51,14 @@ struct Line {
     flag.publish(n);
     bell.notify(fence);
   }
-  // Sleeps without a limit until the message is there. Returns how often it slept.
-  int wait_for(std::uint64_t n, const Fence& fence) {
+  // Sleeps until the message is there. Returns how often it slept.
+  int wait_for(std::uint64_t n, const Fence& fence, Among among) {
     int sleeps = 0;
     while (flag.value() < n) {
       const std::uint32_t ticket = bell.about_to_sleep();
       fence.heavy();
       if (flag.value() < n) {
-        bell.sleep(ticket, Doorbell::kForever);
+        bell.sleep(ticket, test::longest_sleep_ns(fence, among));
         ++sleeps;
       }
     }
@@ -62,15 +72,15 @@ void dawdle(std::mt19937_64& random) {
   for (std::uint64_t i = 0; i < rounds; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-int ping_pong(Line& mine, Line& other, bool first, int rounds, const Fence& fence) {
+int ping_pong(Line& mine, Line& other, bool first, int rounds, const Fence& fence, Among among) {
   std::mt19937_64 random(::test::seed() + first);
   int sleeps = 0;
   for (int i = 1; i <= rounds; ++i) {
     const auto n = static_cast<std::uint64_t>(i);
-    if (!first) sleeps += mine.wait_for(n, fence);
+    if (!first) sleeps += mine.wait_for(n, fence, among);
     dawdle(random);
     other.send(n, fence);
-    if (first) sleeps += mine.wait_for(n, fence);
+    if (first) sleeps += mine.wait_for(n, fence, among);
   }
   return sleeps;
 }
@@ -78,8 +88,11 @@ int ping_pong(Line& mine, Line& other, bool first, int rounds, const Fence& fenc
 // A wake-up that gets lost leaves both asleep, and the test does not end.
 TEST_P(DoorbellWithFence, loses_no_wake_up_between_threads) {
   const auto lines = std::make_unique<Line[]>(2);
-  std::thread other([&] { ping_pong(lines[1], lines[0], false, 50'000, fence_); });
-  EXPECT_GT(ping_pong(lines[0], lines[1], true, 50'000, fence_), 0);
+  const auto play = [&](int me) {
+    return ping_pong(lines[me], lines[1 - me], me == 0, 50'000, fence_, Among::kThreads);
+  };
+  std::thread other(play, 1);
+  EXPECT_GT(play(0), 0);
   other.join();
 }
 
@@ -88,7 +101,7 @@ TEST_P(DoorbellWithFence, loses_no_wake_up_between_processes) {
   auto* const lines = reinterpret_cast<Line*>(region.data());
   const auto results = test::in_children(2, [&](unsigned me) {
     if (fence_.kernel_assists() && !Fence::enroll()) return std::string("refused");
-    ping_pong(lines[me], lines[1 - me], me == 0, 50'000, fence_);
+    ping_pong(lines[me], lines[1 - me], me == 0, 50'000, fence_, Among::kProcesses);
     return std::string("fine");
   });
   EXPECT_EQ(results, (std::vector<std::string>{"fine", "fine"}));
@@ -135,7 +148,7 @@ TEST_P(DoorbellWithFence, wakes_for_each_of_many_neighbours) {
       if (answer_all()) continue;
       const std::uint32_t ticket = shared.bell.about_to_sleep();
       fence_.heavy();
-      if (!answer_all()) shared.bell.sleep(ticket, Doorbell::kForever);
+      if (!answer_all()) shared.bell.sleep(ticket, kForever);
     }
     return std::string("fine");
   };
@@ -147,7 +160,8 @@ TEST_P(DoorbellWithFence, wakes_for_each_of_many_neighbours) {
 TEST_P(DoorbellWithFence, wakes_every_thread_of_its_owner) {
   const auto line = std::make_unique<Line>();
   std::vector<std::thread> sleepers;
-  for (int i = 0; i < 4; ++i) sleepers.emplace_back([&] { line->wait_for(1, fence_); });
+  for (int i = 0; i < 4; ++i)
+    sleepers.emplace_back([&] { line->wait_for(1, fence_, Among::kThreads); });
   line->send(1, fence_);
   for (std::thread& sleeper : sleepers) sleeper.join();
 }
@@ -166,7 +180,7 @@ TEST(Doorbell, a_ring_since_the_ticket_prevents_sleep) {
   const auto bell = std::make_unique<Doorbell>();
   const std::uint32_t ticket = bell->about_to_sleep();
   bell->ring();
-  bell->sleep(ticket, Doorbell::kForever);  // returns at once
+  bell->sleep(ticket, kForever);  // returns at once
 }
 
 TEST(Doorbell, sleep_ends_with_its_time) {
@@ -176,12 +190,100 @@ TEST(Doorbell, sleep_ends_with_its_time) {
   }
 }
 
-// Two threads that do something at the same time, again and again.
+TEST(Doorbell, alerts_are_counted_and_wake) {
+  const auto bell = std::make_unique<Doorbell>();
+  const Fence fence;
+  EXPECT_EQ(bell->alerts(), 0u);
+  bell->alert(fence);
+  EXPECT_EQ(bell->alerts(), 1u);
+  const std::uint32_t ticket = bell->about_to_sleep();
+  bell->notify(fence);
+  bell->alert(fence);
+  EXPECT_EQ(bell->alerts(), 2u);
+  bell->sleep(ticket, kForever);  // returns at once
+}
+
+// --- Owners that sleep on a descriptor
+
+bool is_readable(int fd) {
+  pollfd watched{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&watched, 1, 0) == 1;
+}
+
+void ring_as_asleep(Doorbell& bell) {
+  bell.about_to_sleep();
+  bell.ring();
+}
+
+TEST(DoorbellSockets, are_readable_from_a_ring_until_they_are_quieted) {
+  const auto bell = std::make_unique<Doorbell>();
+  DoorbellSocket socket(*bell);
+  EXPECT_FALSE(is_readable(socket.fd()));
+  for (int i = 0; i < 3; ++i) ring_as_asleep(*bell);
+  EXPECT_TRUE(is_readable(socket.fd()));
+  socket.quiet();
+  EXPECT_FALSE(is_readable(socket.fd()));
+}
+
+TEST(DoorbellSockets, take_as_many_rings_as_come) {
+  const auto bell = std::make_unique<Doorbell>();
+  DoorbellSocket socket(*bell);
+  for (int i = 0; i < 2'000; ++i) ring_as_asleep(*bell);  // many more than its queue holds
+  EXPECT_TRUE(is_readable(socket.fd()));
+  socket.quiet();
+  ring_as_asleep(*bell);
+  EXPECT_TRUE(is_readable(socket.fd()));
+}
+
+// What a socket has sent counts against it until it is read: rings that owners leave where they
+// are, as they are awake, must not keep the next owner from being woken.
+TEST(DoorbellSockets, are_rung_whatever_others_have_not_read) {
+  constexpr int kOwners = 100;
+  const auto bells = std::make_unique<Doorbell[]>(kOwners);
+  std::vector<std::unique_ptr<DoorbellSocket>> sockets;
+  for (int i = 0; i < kOwners; ++i) sockets.push_back(std::make_unique<DoorbellSocket>(bells[i]));
+  for (int i = 0; i < kOwners; ++i) {
+    for (int ring = 0; ring < 20; ++ring) ring_as_asleep(bells[i]);
+    ASSERT_TRUE(is_readable(sockets[static_cast<std::size_t>(i)]->fd())) << "owner " << i;
+  }
+}
+
+TEST(DoorbellSockets, that_are_gone_are_rung_in_vain) {
+  const auto bell = std::make_unique<Doorbell>();
+  const auto copy = std::make_unique<Doorbell>();
+  {
+    DoorbellSocket socket(*bell);
+    std::memcpy(static_cast<void*>(copy.get()), bell.get(), sizeof *bell);
+  }
+  ring_as_asleep(*copy);  // it still has the name
+  ring_as_asleep(*bell);
+}
+
+TEST(DoorbellSockets, are_refused_in_words_where_descriptors_are_short) {
+  const auto results = test::in_children(1, [](unsigned) {
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit limit{3, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    const auto bell = std::make_unique<Doorbell>();
+    try {
+      DoorbellSocket socket(*bell);
+    } catch (const Error& error) {
+      setrlimit(RLIMIT_NOFILE, &before);  // UndefinedBehaviorSanitizer checks what() by a pipe
+      return std::string(error.what());
+    }
+    return std::string("made");
+  });
+  EXPECT_NE(results[0].find("Too many open files"), std::string::npos) << results[0];
+  EXPECT_NE(results[0].find("ulimit -n"), std::string::npos) << results[0];
+}
+
+// Two processes that do something at the same time, again and again.
 class InStep {
  public:
   // Returns when the other has come here as often as the caller.
   void meet() {
-    // pairs with: itself in the other thread
+    // pairs with: itself in the other process
     const int goal = (arrived_.fetch_add(1, std::memory_order_acq_rel) / 2 + 1) * 2;
     // pairs with: the line above
     for (int looks = 1; arrived_.load(std::memory_order_acquire) < goal; ++looks) {
@@ -190,46 +292,43 @@ class InStep {
   }
 
  private:
-  std::atomic<int> arrived_{0};
+  std::atomic<int> arrived_;
 };
 
 TEST_P(DoorbellWithFence, makes_one_of_two_see_the_other) {
   constexpr std::uint64_t kRounds = 10'000;
-  InStep step;
-  const auto x = std::make_unique<Flag>(), y = std::make_unique<Flag>();
-  std::uint64_t rare_saw = 0, often_saw = 0;
-  // Both act in every round, and nobody goes on before `check`.
-  const auto rounds = [&](std::uint64_t seed, auto&& act, auto&& check) {
-    std::mt19937_64 random(seed);
-    for (std::uint64_t i = 1; i <= kRounds; ++i) {
-      step.meet();
-      for (auto n = random() % 600; n > 0; --n) std::atomic_signal_fence(std::memory_order_seq_cst);
-      act(i);
-      step.meet();
-      check(i);
-    }
+  struct Shared {
+    alignas(64) InStep step;
+    Flag written[2];
+    std::uint64_t seen[2];
   };
-  std::thread rare([&] {
-    rounds(
-        ::test::seed(),
-        [&](std::uint64_t i) {
-          x->word.store(i, std::memory_order_relaxed);
-          fence_.heavy();
-          rare_saw = y->word.load(std::memory_order_relaxed);
-        },
-        [](std::uint64_t) {});
+  const Region region = Region::create({.what = "a test", .bytes = sizeof(Shared)});
+  auto& shared = *reinterpret_cast<Shared*>(region.data());
+  const auto results = test::in_children(2, [&](unsigned me) {
+    std::mt19937_64 random(::test::seed() + me);
+    int blind = 0;
+    for (std::uint64_t i = 1; i <= kRounds; ++i) {
+      shared.step.meet();
+      for (auto n = random() % 600; n > 0; --n) std::atomic_signal_fence(std::memory_order_seq_cst);
+      shared.written[me].word.store(i, std::memory_order_relaxed);
+      me == 0 ? fence_.heavy() : fence_.light();
+      shared.seen[me] = shared.written[1 - me].word.load(std::memory_order_relaxed);
+      shared.step.meet();  // nobody goes on before both have looked
+      blind += shared.seen[0] != i && shared.seen[1] != i;
+    }
+    return std::to_string(blind) + " times blind";
   });
-  int blind = 0;
-  rounds(
-      ::test::seed() + 1,
-      [&](std::uint64_t i) {
-        y->word.store(i, std::memory_order_relaxed);
-        fence_.light();
-        often_saw = x->word.load(std::memory_order_relaxed);
-      },
-      [&](std::uint64_t i) { blind += rare_saw != i && often_saw != i; });
-  rare.join();
-  EXPECT_EQ(blind, 0);
+  for (const std::string& result : results) EXPECT_EQ(result, "0 times blind");
+}
+
+TEST(SleepLimit, doubles_from_a_millisecond_to_a_second_until_somebody_rings) {
+  SleepLimit limit;
+  for (const std::uint32_t ticket : {7u, 8u, 0u}) {
+    std::int64_t expected = 1'000'000;
+    for (int i = 0; i < 20; ++i, expected = std::min<std::int64_t>(2 * expected, 1'000'000'000)) {
+      EXPECT_EQ(limit.next(ticket), expected);
+    }
+  }
 }
 
 }  // namespace

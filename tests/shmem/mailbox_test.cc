@@ -19,6 +19,7 @@
 
 #include "shmem/error.h"
 #include "tests/shmem/in_child.h"
+#include "tests/shmem/longest_sleep.h"
 #include "tests/support/seed.h"
 
 namespace shmem {
@@ -113,8 +114,13 @@ class Receiver {
     return static_cast<Mark>(number % 0x7fff + 1);
   }
   template <Lane kLane>
-  void one_way(std::uint32_t inbox, const Room& room, Mark mark) {
+  Mark one_way(std::uint32_t inbox, const Room& room, Mark mark) {
     take(inbox, kLane, room, mark);
+    return Mailbox::kNoReply;
+  }
+  template <Lane kLane>
+  void unread(std::uint32_t, const Room&, Mark) {
+    throw std::logic_error("a sender did not read its reply");
   }
 
   int goodbyes = 0;
@@ -166,7 +172,7 @@ void sleep_until(Doorbell& bell, const Fence& fence, Look&& look, Stirs&& stirs)
     const std::uint32_t ticket = bell.about_to_sleep();
     fence.heavy();
     const bool seen = look();
-    if (!seen && !stirs()) bell.sleep(ticket, Doorbell::kForever);
+    if (!seen && !stirs()) bell.sleep(ticket, test::longest_sleep_ns(fence));
     if (seen) return;
   }
 }
@@ -175,35 +181,42 @@ void sleep_until(Doorbell& bell, const Fence& fence, Look&& look, Stirs&& stirs)
 class Sender {
  public:
   Sender(const Region::Address& to, const Card& card, Doorbell* bells, Fence fence)
-      : bell_(bells[card.sender]), fence_(fence), box_(to, bytes_of(card), bells[0], fence) {
+      : bell_(bells[card.sender]),
+        fence_(fence),
+        box_(Outbox::try_open(to, bytes_of(card), bells[0], fence)) {
+    if (!box_) throw Error("every inbox is being given back");
     for (const Lane lane : kAllLanes) next_[index(lane)] = first_number(card, lane);
   }
 
   void send(Lane lane, bool one_way) {
     with_lane(lane, [&]<Lane kLane>() {
       Room room;
-      wait_until([&] { return box_.try_claim<kLane>(room); });
+      wait_until([&] { return box_->try_claim<kLane>(room); });
       const std::uint64_t number = next_[index(kLane)]++;
       fill(room.slot->request.bytes, room.extension->request, room.request_payload, number);
       if (!one_way) awaited_[index(kLane)].push_back(number);
-      box_.commit<kLane>(room, static_cast<Mark>(number % 0x7fff | (one_way ? kOneWay : 0)));
-      if (box_.in_flight<kLane>() > window(kLane)) throw std::logic_error("beyond the window");
+      box_->commit<kLane>(room, static_cast<Mark>(number % 0x7fff | (one_way ? kOneWay : 0)));
+      if (box_->in_flight<kLane>() > window(kLane)) throw std::logic_error("beyond the window");
     });
   }
 
   // Waits until everything has been read, and gives the inbox back.
   void close() {
     for (const Lane lane : kAllLanes) send(lane, false);
-    wait_until([&] { return box_.awaited() == 0; });
+    wait_until([&] { return box_->awaited() == 0; });
     for (const Lane lane : kAllLanes) {
       with_lane(lane, [&]<Lane kLane>() {
-        if (box_.in_flight<kLane>() != 0) throw std::logic_error("a credit was lost");
+        if (box_->in_flight<kLane>() != 0) throw std::logic_error("a credit was lost");
         if (!awaited_[index(kLane)].empty()) throw std::logic_error("a reply was lost");
       });
     }
-    box_.close();
+    box_->close();
   }
 
+  template <Lane kLane>
+  void returned(const Room&) {
+    throw std::logic_error("a message came back");
+  }
   template <Lane kLane>
   void reply(const Room& room, Mark mark) {
     auto& awaited = awaited_[index(kLane)];
@@ -220,15 +233,15 @@ class Sender {
   template <class Condition>
   void wait_until(Condition&& condition) {
     const auto look = [&] {
-      box_.reap(*this);
+      box_->reap(*this);
       return condition();
     };
-    sleep_until(bell_, fence_, look, [&] { return box_.has_reply(); });
+    sleep_until(bell_, fence_, look, [&] { return box_->has_reply(); });
   }
 
   Doorbell& bell_;
   Fence fence_;
-  Outbox box_;
+  std::unique_ptr<Outbox> box_;
   std::uint64_t next_[kLanes];
   std::deque<std::uint64_t> awaited_[kLanes];
 };
@@ -274,7 +287,7 @@ std::string receive_all(const Traffic& traffic, Mailbox& mailbox, Doorbell* bell
   const int goodbyes = static_cast<int>(traffic.senders) * traffic.generations;
   while (receiver.goodbyes < goodbyes) {
     // Now and then long enough for lanes to be put to rest.
-    for (int i = random() % 16 == 0 ? 5000 : 20; i > 0; --i) mailbox.poll(receiver);
+    for (int i = random() % 16 == 0 ? 13'000 : 20; i > 0; --i) mailbox.poll(receiver);
     if (receiver.goodbyes == goodbyes) break;
     sleep_until(
         bells[0], fence, [&] { return mailbox.has_message(); }, [] { return false; });

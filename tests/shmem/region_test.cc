@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "shmem/descriptor.h"
 #include "shmem/error.h"
 #include "tests/shmem/in_child.h"
 
@@ -219,6 +221,25 @@ TEST(Region, opened_from_a_neighbour_has_no_address) {
   const Region theirs = Region::open(mine.address());
   EXPECT_EQ(theirs.fd(), -1);
   EXPECT_THROW(theirs.address(), Error);
+}
+
+TEST(Descriptors, are_never_those_of_the_standard_streams) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              for (int fd = 0; fd < 3; ++fd) close(fd);
+              const Region region = small();
+              const Region opened = Region::open(region.address());
+              if (region.fd() < 3) return "a region";
+              const int moved = above_standard_streams(open("/dev/null", O_RDONLY | O_CLOEXEC));
+              if (moved < 3 || fcntl(moved, F_GETFD) != FD_CLOEXEC) return "what was moved";
+              if (above_standard_streams(moved) != moved) return "what need not be moved";
+              errno = ENFILE;
+              if (above_standard_streams(-1) != -1 || errno != ENFILE) return "an error";
+              for (int fd = 0; fd < 3; ++fd) {
+                if (fcntl(fd, F_GETFD) != -1) return "one is left open";
+              }
+              return "never";
+            }),
+            "never");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -41,11 +42,18 @@ Content read(const Half& half) {
 }
 Mark mark_in(const Half& half) { return mark_of(half.head.load(std::memory_order_relaxed)); }
 
-// A ring beside a queue that knows what has to come next and which slots must be free.
+// A ring beside a queue that knows what has to come next and which slots must be free. Not for the
+// stack: AddressSanitizer of GCC 12 aligns to 32 bytes there.
 template <std::uint32_t kSlots>
 class Model {
  public:
-  explicit Model(std::uint64_t seed) : random_(seed) {}
+  // The first message has number `first`, in both counters.
+  explicit Model(std::uint64_t seed, std::uint64_t first = 1)
+      : random_(seed), sent_(first - 1), published_(first - 1) {
+    progress_.consumed.store(first - 1, std::memory_order_relaxed);
+    producer_.resume(first, 0, 0);
+    consumer_.resume(first, 0);
+  }
 
   void run(int steps) {
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
@@ -60,7 +68,7 @@ class Model {
     while (!queued_.empty()) consume();
     while (producer_.awaited() != 0 && !testing::Test::HasFailure()) reap();
     if (!flight_.empty()) {  // one-way requests behind the last answer: one answer more frees them
-      if (producer_.full()) take_published();
+      while (producer_.full()) take_published();
       send(false);
       consume();
       reap();
@@ -70,10 +78,16 @@ class Model {
     const auto next = producer_.next_sequence();
     const auto last = producer_.last_slot();
     producer_ = {};
-    producer_.resume(next, last);
+    producer_.resume(next, last, progress_.returned.load(std::memory_order_relaxed));
+    if (random_() % 2 == 0) {
+      consumer_ = {};
+      consumer_.resume(next, last);
+      unpublished_ = 0;
+    }
   }
 
   std::uint64_t sent() const { return sent_; }
+  std::uint64_t returned() const { return returned_; }
 
  private:
   struct Message {
@@ -81,11 +95,13 @@ class Model {
     std::uint32_t slot;
     bool one_way;
     bool consumed = false;
+    bool returned = false;
   };
 
   void choose_weights() {
     for (unsigned& weight : weights_) weight = 1 + static_cast<unsigned>(random_() % 10);
     one_way_percent_ = static_cast<unsigned>(random_() % 5) * 25;
+    return_percent_ = static_cast<unsigned>(random_() % 3) * 30;
   }
 
   void step() {
@@ -103,15 +119,22 @@ class Model {
     if (producer_.full()) return;
     const std::uint32_t slot = producer_.next_slot();
     for (const Message& m : flight_) ASSERT_NE(m.slot, slot) << "a slot in flight was given out";
-    if (flight_.empty()) {
+    const std::uint64_t number = ++sent_;
+    if (rotates(number)) {
+      ASSERT_EQ(slot, (last_slot_ + 1) % kSlots) << "the whole ring has its turn";
+    } else if (flight_.empty()) {
       ASSERT_EQ(slot, last_slot_) << "an idle ring stays on its line";
     }
     last_slot_ = slot;
-    const std::uint64_t number = ++sent_;
     write(slots_[slot].request, content_of(number));
     producer_.commit(slots_[slot], mark_for(number, one_way), one_way);
     flight_.push_back({number, slot, one_way});
     queued_.push_back(number);
+  }
+
+  static bool rotates(std::uint64_t number) {
+    constexpr std::uint64_t kPeriod = Producer<kSlots>::kPeriod;
+    return number % kPeriod >= kPeriod - kSlots;
   }
 
   Message& in_flight(std::uint64_t number) {
@@ -132,16 +155,23 @@ class Model {
     ASSERT_EQ(read(slot->request), content_of(m.number));
     ASSERT_EQ(mark_in(slot->request), mark_for(m.number, m.one_way));
     m.consumed = true;
-    if (m.one_way) {
-      const bool publish = consumer_.finish_one_way(slots_.get(), *slot);
+    if (m.one_way && random_() % 100 < return_percent_) {
+      m.returned = true;
+      write(slot->reply, content_of(~m.number));
+      consumer_.give_back(slots_.get(), *slot, mark_for(~m.number, false), progress_);
+      published_ = m.number;
+      unpublished_ = 0;
+    } else if (m.one_way) {
+      const bool publish = consumer_.finish_one_way(slots_.get(), *slot, progress_);
       if (++unpublished_ >= Consumer<kSlots>::kBatch) unpublished_ = 0;
       ASSERT_EQ(publish, unpublished_ == 0);
-      if (publish) published_ = consumer_.consumed();
+      if (publish) published_ = m.number;
     } else {
       write(slot->reply, content_of(~m.number));
       consumer_.answer(slots_.get(), *slot, mark_for(~m.number, false));
     }
     ASSERT_EQ(consumer_.consumed(), m.number);
+    ASSERT_EQ(progress_.consumed.load(std::memory_order_relaxed), published_);
   }
 
   void reap() {
@@ -153,15 +183,49 @@ class Model {
     ASSERT_EQ(producer_.reply_ready(slots_.get(), slot), m.consumed);
     ASSERT_EQ(slot, m.slot);
     if (!m.consumed) return;
-    ASSERT_EQ(read(slots_[slot].reply), content_of(~m.number));
-    ASSERT_EQ(mark_in(slots_[slot].reply), mark_for(~m.number, false));
+    check_reply(m);
+    std::uint32_t back;
+    while (producer_.take_returned_before_reply(slots_.get(), progress_, back)) took(back);
     producer_.release_reply();
-    flight_.erase(flight_.begin(), flight_.begin() + static_cast<std::ptrdiff_t>(oldest) + 1);
+    free_until(m.number);
+    flight_.pop_front();
+  }
+
+  void check_reply(const Message& m) {
+    ASSERT_EQ(read(slots_[m.slot].reply), content_of(~m.number));
+    ASSERT_EQ(mark_in(slots_[m.slot].reply), mark_for(~m.number, false));
+  }
+
+  // The producer has freed everything up to `number`, and has taken what was returned.
+  void free_until(std::uint64_t number) {
+    while (!flight_.empty() && flight_.front().number < number) {
+      ASSERT_TRUE(flight_.front().one_way && flight_.front().consumed);
+      ASSERT_FALSE(flight_.front().returned) << "a returned message was not seen";
+      flight_.pop_front();
+    }
+  }
+
+  // The producer has taken a returned message from `slot`.
+  void took(std::uint32_t slot) {
+    while (!flight_.empty() && !flight_.front().returned) free_until(flight_.front().number + 1);
+    ASSERT_FALSE(flight_.empty());
+    const Message m = flight_.front();
+    ASSERT_EQ(m.slot, slot);
+    check_reply(m);
+    ASSERT_EQ(read(slots_[slot].request), content_of(m.number)) << "the request stays whole";
+    flight_.pop_front();
+    ++returned_;
   }
 
   void take_published() {
-    producer_.release_consumed(published_);
-    while (!flight_.empty() && flight_.front().one_way && flight_.front().number <= published_) {
+    std::uint32_t slot;
+    if (random_() % 2 == 0) {
+      producer_.release_consumed(slots_.get(), progress_);
+    } else {
+      while (producer_.take_returned(slots_.get(), progress_, slot)) took(slot);
+    }
+    while (!flight_.empty() && flight_.front().one_way && flight_.front().number <= published_ &&
+           !flight_.front().returned) {
       flight_.pop_front();
     }
   }
@@ -172,6 +236,7 @@ class Model {
     std::size_t awaited = 0;
     for (const Message& m : flight_) awaited += !m.one_way;
     ASSERT_EQ(producer_.awaited(), awaited);
+    ASSERT_EQ(std::popcount(producer_.awaited_slots()), static_cast<int>(awaited));
     ASSERT_EQ(producer_.next_sequence(), sent_ + 1);
     ASSERT_EQ(producer_.last_slot(), last_slot_);
   }
@@ -179,13 +244,16 @@ class Model {
   std::mt19937_64 random_;
   unsigned weights_[4]{};
   unsigned one_way_percent_ = 50;
+  unsigned return_percent_ = 0;
 
   std::unique_ptr<Slot[]> slots_ = std::make_unique<Slot[]>(kSlots);
+  Progress progress_{};
   Producer<kSlots> producer_;
   Consumer<kSlots> consumer_;
 
-  std::uint64_t sent_ = 0;
-  std::uint64_t published_ = 0;
+  std::uint64_t sent_;
+  std::uint64_t published_;
+  std::uint64_t returned_ = 0;  // and taken
   std::uint32_t unpublished_ = 0;
   std::uint32_t last_slot_ = 0;
   std::deque<Message> flight_;        // oldest first; their slots must not be given out
@@ -197,9 +265,10 @@ void run_models() {
   std::mt19937_64 seeds(::test::seed());
   for (int i = 0; i < 3 && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE("round " + std::to_string(i));
-    Model<kSlots> model(seeds());
-    model.run(100'000);
-    EXPECT_GT(model.sent(), 5'000u);
+    const auto model = std::make_unique<Model<kSlots>>(seeds());
+    model->run(100'000);
+    EXPECT_GT(model->sent(), 5'000u);
+    EXPECT_GT(model->returned(), 100u);
   }
 }
 
@@ -211,10 +280,10 @@ TEST(Ring, of_1_slot_agrees_with_a_queue) { run_models<1>(); }
 
 TEST(Ring, a_resumed_producer_goes_on_among_stale_slots) {
   std::mt19937_64 random(::test::seed());
-  Model<16> model(random());
+  const auto model = std::make_unique<Model<16>>(random());
   for (int i = 0; i < 200 && !HasFailure(); ++i) {
-    model.run(static_cast<int>(random() % 400));
-    model.hand_over();
+    model->run(static_cast<int>(random() % 400));
+    model->hand_over();
   }
 }
 
@@ -225,17 +294,85 @@ TEST(Ring, zeroed_memory_is_empty) {
   EXPECT_EQ(consumer.consumed(), 0u);
 }
 
-TEST(Ring, sequence_numbers_of_48_bits_keep_their_mark) {
-  const std::uint64_t last = (std::uint64_t{1} << 48) - 1;
-  EXPECT_EQ(sequence_of(make_head(last, 0xabcd)), last);
-  EXPECT_EQ(mark_of(make_head(last, 0xabcd)), 0xabcd);
+TEST(Ring, heads_agree_with_no_number_nearby) {
+  for (const std::uint64_t number :
+       {std::uint64_t{1}, std::uint64_t{1} << 46, std::uint64_t{1} << 47, ~std::uint64_t{0} >> 1}) {
+    const std::uint64_t head = make_head(number, 0xabcd);
+    EXPECT_EQ(mark_of(head), 0xabcd);
+    EXPECT_TRUE(is_head_of(head, number));
+    EXPECT_FALSE(is_head_of(0, number)) << "zeroed memory";
+    for (int bit = 0; bit < 47; ++bit) {
+      EXPECT_FALSE(is_head_of(head, number ^ std::uint64_t{1} << bit));
+    }
+  }
+}
+
+// Traffic across every number at which something happens: the end of a period, and those where the
+// bits of the head begin anew.
+template <std::uint32_t kSlots>
+void run_across(std::uint64_t number) {
+  SCOPED_TRACE(std::to_string(kSlots) + " slots, across " + std::to_string(number));
+  std::mt19937_64 random(::test::seed());
+  for (int i = 0; i < 20 && !testing::Test::HasFailure(); ++i) {
+    const auto model =
+        std::make_unique<Model<kSlots>>(random(), number - 3 * kSlots - random() % 8);
+    while (model->sent() < number + 3 * kSlots && !testing::Test::HasFailure()) {
+      model->run(static_cast<int>(random() % 100));
+      if (random() % 4 == 0) model->hand_over();
+    }
+  }
+}
+
+TEST(Ring, goes_on_where_its_numbers_wrap) {
+  for (const std::uint64_t number :
+       {std::uint64_t{1} << 40, std::uint64_t{1} << 47, std::uint64_t{1} << 48,
+        std::uint64_t{3} << 47, (std::uint64_t{1} << 47) + (std::uint64_t{1} << 40)}) {
+    run_across<64>(number);
+    run_across<16>(number);
+    run_across<1>(number);
+  }
+}
+
+// A slot used 2^47 requests ago holds a head that the next one would have to match, were it not for
+// the passes through the whole ring: after one, no head is of an earlier period.
+TEST(Ring, clears_what_is_older_than_a_period) {
+  constexpr std::uint32_t kSlots = 16;
+  constexpr std::uint64_t kPeriod = Producer<kSlots>::kPeriod;
+  const auto slots = std::make_unique<Slot[]>(kSlots);
+  Producer<kSlots> producer;
+  Consumer<kSlots> consumer;
+  const auto trip = [&] {
+    producer.commit(slots[producer.next_slot()], 7, false);
+    Slot* const slot = consumer.peek(slots.get());
+    ASSERT_NE(slot, nullptr);
+    consumer.answer(slots.get(), *slot, 7);
+    std::uint32_t at;
+    ASSERT_TRUE(producer.reply_ready(slots.get(), at));
+    producer.release_reply();
+  };
+  for (std::uint64_t i = 0; i < kSlots; ++i) {  // heads of every slot, by numbers of this period
+    producer.resume(i + 1, static_cast<std::uint32_t>(i), 0);
+    consumer.resume(i + 1, static_cast<std::uint32_t>(i));
+    trip();
+  }
+  producer.resume(kPeriod - kSlots, 3, 0);
+  consumer.resume(kPeriod - kSlots, 3);
+  for (std::uint32_t i = 0; i < kSlots + 1; ++i) trip();
+  for (std::uint32_t i = 0; i < kSlots; ++i) {
+    for (const Half* const half : {&slots[i].request, &slots[i].reply}) {
+      const std::uint64_t head = half->head.load(std::memory_order_relaxed);
+      for (std::uint64_t old = 1; old <= kSlots; ++old) EXPECT_FALSE(is_head_of(head, old));
+    }
+  }
 }
 
 // One thread sends and reaps, another consumes; ThreadSanitizer watches every byte they share.
 template <std::uint32_t kSlots>
 class TwoThreads {
  public:
-  TwoThreads(std::uint64_t seed, std::uint64_t messages) : seed_(seed), messages_(messages) {}
+  TwoThreads(std::uint64_t seed, std::uint64_t messages) : seed_(seed), messages_(messages) {
+    for (std::uint64_t n = 1; n <= messages; ++n) returned_in_all_ += one_way(n) && returned(n);
+  }
 
   void run() {
     std::thread consumer([this] { consume(); });
@@ -247,15 +384,18 @@ class TwoThreads {
 
  private:
   static bool one_way(std::uint64_t number) { return number * 0x9e3779b97f4a7c15u >> 63 != 0; }
+  // Of one-way requests.
+  static bool returned(std::uint64_t number) { return number * 0x9e3779b97f4a7c15u >> 59 == 31; }
 
   void produce() {
     std::mt19937_64 random(seed_);
     Producer<kSlots> producer;
-    std::uint64_t sent = 0, answered = 0, wrong_replies = 0;
+    std::uint64_t sent = 0, answered = 0;
     std::deque<std::uint64_t> awaited;
-    while (sent < messages_ || producer.awaited() != 0) {
-      if (producer.full()) producer.release_consumed(consumed_->value());
+    std::uint32_t slot;
+    while (sent < messages_ || producer.awaited() != 0 || back_ != returned_in_all_) {
       bool idle = true;
+      while (producer.take_returned(slots_.get(), *progress_, slot)) take_back(slots_[slot]);
       for (auto burst = random() % kSlots + 1; burst > 0 && sent < messages_; --burst) {
         if (producer.full()) break;
         Slot& slot = slots_[producer.next_slot()];
@@ -264,19 +404,33 @@ class TwoThreads {
         producer.commit(slot, mark_for(sent, one_way(sent)), one_way(sent));
         idle = false;
       }
-      std::uint32_t slot;
+      if (producer.full()) producer.release_consumed(slots_.get(), *progress_);
       while (producer.awaited() != 0 && producer.reply_ready(slots_.get(), slot)) {
-        wrong_replies += !(read(slots_[slot].reply) == content_of(~awaited.front()));
+        wrong_replies_ += !(read(slots_[slot].reply) == content_of(~awaited.front()));
         awaited.pop_front();
+        std::uint32_t back;
+        while (producer.take_returned_before_reply(slots_.get(), *progress_, back)) {
+          take_back(slots_[back]);
+        }
         producer.release_reply();
         ++answered;
         idle = false;
       }
       if (idle) sched_yield();
     }
-    EXPECT_EQ(wrong_replies, 0u);
+    EXPECT_EQ(wrong_replies_, 0u);
     EXPECT_TRUE(awaited.empty());
     EXPECT_GT(answered, 0u);
+  }
+
+  // Returned requests come back in order, and all of them.
+  void take_back(const Slot& slot) {
+    do {
+      ++last_back_;
+    } while (!one_way(last_back_) || !returned(last_back_));
+    ++back_;
+    wrong_replies_ += !(read(slot.request) == content_of(last_back_)) ||
+                      !(read(slot.reply) == content_of(~last_back_));
   }
 
   void consume() {
@@ -292,8 +446,11 @@ class TwoThreads {
       if (!one_way(read_)) {
         write(slot->reply, content_of(~read_));
         consumer.answer(slots_.get(), *slot, mark_for(~read_, false));
-      } else if (consumer.finish_one_way(slots_.get(), *slot)) {
-        consumed_->publish(consumer.consumed());
+      } else if (returned(read_)) {
+        write(slot->reply, content_of(~read_));
+        consumer.give_back(slots_.get(), *slot, mark_for(~read_, false), *progress_);
+      } else {
+        consumer.finish_one_way(slots_.get(), *slot, *progress_);
       }
     }
   }
@@ -301,7 +458,12 @@ class TwoThreads {
   const std::uint64_t seed_;
   const std::uint64_t messages_;
   std::unique_ptr<Slot[]> slots_ = std::make_unique<Slot[]>(kSlots);
-  std::unique_ptr<Flag> consumed_ = std::make_unique<Flag>();
+  std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
+  std::uint64_t returned_in_all_ = 0;
+  // Owned by the producing thread.
+  std::uint64_t back_ = 0;
+  std::uint64_t last_back_ = 0;
+  std::uint64_t wrong_replies_ = 0;
   // Owned by the consuming thread until it is joined.
   std::uint64_t read_ = 0;
   std::uint64_t wrong_ = 0;

@@ -184,4 +184,70 @@ TEST(Bulk, ranges_of_all_sizes_agree_with_a_mirror) {
   }
 }
 
+TEST(Bulk, ranges_of_the_own_segment_may_overlap) {
+  constexpr std::ptrdiff_t kBytes = 1000;
+  const spread_array<std::uint8_t> a(procs() * 2 * kBytes, blocked);
+  const std::span<std::uint8_t> mine = a.mine();
+  for (const std::ptrdiff_t by : {-7, 0, 1, 500}) {
+    for (int how = 0; how < 5; ++how) {
+      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = static_cast<std::uint8_t>(i * i);
+      const std::vector<std::uint8_t> before(mine.begin(), mine.end());
+      const global_ptr<std::uint8_t> to = a.on(my_proc()) + 500 + by;
+      const std::span<std::uint8_t> from = mine.subspan(500, kBytes);
+      switch (how) {
+        case 0: bulk_write(to, from); break;
+        case 1: bulk_put(to, from); break;
+        case 2: bulk_store(to, from); break;
+        case 3: bulk_read(tolocal(to), a.on(my_proc()) + 500, kBytes); break;
+        default: bulk_get(tolocal(to), a.on(my_proc()) + 500, kBytes); break;
+      }
+      sync();
+      ASSERT_TRUE(std::equal(before.begin() + 500, before.begin() + 500 + kBytes, tolocal(to)));
+    }
+  }
+  all_store_sync();
+}
+
+TEST(Access, of_objects_that_overlap_moves_the_old_bytes) {
+  const spread_array<char> a(procs() * 64, blocked);
+  const std::span<char> mine = a.mine();
+  const global_ptr<Odd> first(a.on(my_proc()));
+  const global_ptr<Odd> second(a.on(my_proc()) + 5);
+  for (int how = 0; how < 4; ++how) {
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = static_cast<char>(i);
+    switch (how) {
+      case 0: *second = *tolocal(first); break;
+      case 1: put(second, *tolocal(first)); break;
+      case 2: store(second, *tolocal(first)); break;
+      default: get(*tolocal(second), first); break;
+    }
+    sync();
+    for (std::size_t i = 0; i < sizeof(Odd); ++i) ASSERT_EQ(mine[5 + i], static_cast<char>(i));
+  }
+  all_store_sync();
+}
+
+// --- Memory that is const may be read, and nothing else compiles
+
+template <class T>
+concept Writes = requires(global_ptr<T> p, T x) {
+  write(p, x);
+}
+|| requires(global_ptr<T> p, T x) { put(p, x); }
+|| requires(global_ptr<T> p, T x) { store(p, x); }
+|| requires(global_ptr<T> p, T x) { bulk_write(p, &x, 4); }
+|| requires(global_ptr<T> p, T x) { bulk_put(p, &x, 4); }
+|| requires(global_ptr<T> p, T x) { bulk_store(p, &x, 4); }
+|| requires(global_ptr<T> p) { fetch_and_add(p, 1); }
+|| requires(global_ptr<T> p) { exchange(p, 1); }
+|| requires(global_ptr<T> p) { *p = 1; };
+template <class T>
+concept Reads = requires(global_ptr<T> p, std::remove_const_t<T> x) {
+  x = *p;
+  get(x, p);
+  bulk_get(&x, p, 4);
+  bulk_read(&x, p, 4);
+};
+static_assert(Writes<int> && !Writes<const int> && Reads<int> && Reads<const int>);
+
 }  // namespace

@@ -111,12 +111,13 @@ TEST(SpreadArray, keeps_its_memory_while_an_exception_is_on_its_way) {
 }
 
 TEST(SpreadArray, refuses_indices_beyond_its_end) {
-  if (!am::kChecked) GTEST_SKIP();
   const spread_array<int> a(10);
   test::expect_error([&] { a[10] = 1; }, {"spread_array: there is no index 10", "0 to 9"});
   test::expect_error([&] { a.pointer(~std::size_t{0}); },
                      {"there is no index 18446744073709551615"});
-  test::expect_error([&] { a.on(procs()); }, {"there is no process " + std::to_string(procs())});
+  if (am::kChecked) {
+    test::expect_error([&] { a.on(procs()); }, {"there is no process " + std::to_string(procs())});
+  }
   const spread_array<int> none(0);
   test::expect_error([&] { none[0] = 1; }, {"no index 0", "it has no elements"});
 }
@@ -193,14 +194,15 @@ TEST(SpreadArray2d, may_be_empty_and_moves) {
 }
 
 TEST(SpreadArray2d, refuses_elements_and_tiles_that_are_not_there_or_not_mine) {
-  if (!am::kChecked) GTEST_SKIP();
   const auto x = spread_array_2d<int>::of_tiles(2, procs(), 3, 4);
   test::expect_error([&] { x(6, 0) = 1; }, {"spread_array_2d, row: there is no index 6"});
   test::expect_error([&] { x(0, 4 * procs()) = 1; }, {"spread_array_2d, column: "});
   test::expect_error([&] { x.tile(2, 0); }, {"row of tiles: there is no index 2"});
   test::expect_error([&] { x.tile_pointer(0, procs()); }, {"column of tiles: "});
-  test::expect_error([&] { x.tile(0, my_proc())(3, 0) = 1; },
-                     {"tile_view, row: there is no index 3"});
+  if (am::kChecked) {
+    test::expect_error([&] { x.tile(0, my_proc())(3, 0) = 1; },
+                       {"tile_view, row: there is no index 3"});
+  }
   if (procs() == 1) return;
   const std::uint32_t other = (my_proc() + 1) % procs();
   test::expect_error([&] { x.tile(0, other); },

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/nodes.h"
 
-// Pointers that point to nothing, and what every operation says of them. Checked builds look at
-// every access; release builds would make it.
+// Pointers that point to nothing, and what every operation says of them. Release builds refuse null
+// pointers and processes that are not there; checked builds look at every access.
 
 namespace {
 
@@ -40,6 +43,24 @@ const Calls& calls() {
   return list;
 }
 
+int increment(std::uint64_t& x) { return static_cast<int>(++x); }
+
+// Calls that wait, and the name that each gives.
+const std::pair<const char*, void (*)()> kWaits[] = {
+    {"barrier", [] { barrier(); }},
+    {"barrier_notify", [] { barrier_notify(); }},
+    {"all_reduce_to_all_add", [] { all_reduce_to_all_add(1); }},
+    {"store_sync", [] { store_sync(8); }},
+    {"wait_until", [] { wait_until([] { return true; }); }},
+};
+int is_refused(std::uint64_t&, std::uint64_t which) {
+  const auto& [name, call] = kWaits[which];
+  const std::string sentence = test::error_of(call);
+  return sentence.find(std::string(name) +
+                       ": called by a handler or by a function that atomic() "
+                       "runs, which may not wait") != std::string::npos;
+}
+
 void expect_all_refuse(global_ptr<std::uint64_t> p, std::initializer_list<std::string> parts) {
   for (const auto& [name, call] : calls()) {
     SCOPED_TRACE(name);
@@ -55,14 +76,67 @@ class BadInput : public testing::Test {
   }
 };
 
-TEST_F(BadInput, null_pointer_is_named_as_such) {
+TEST(BadInputInAnyBuild, null_pointer_is_named_as_such) {
   expect_all_refuse(nullptr, {"the pointer is null", "use addresses that all_spread_malloc"});
 }
 
-TEST_F(BadInput, process_outside_the_job) {
+TEST(BadInputInAnyBuild, null_pointer_with_an_index_is_null) {
+  expect_all_refuse(global_ptr<std::uint64_t>() + 1000, {"the pointer is null"});
+}
+
+TEST(BadInputInAnyBuild, process_outside_the_job) {
   const std::string count = std::to_string(procs());
   expect_all_refuse({procs(), 1 << 16}, {"there is no process " + count, "the job has " + count});
-  expect_all_refuse({(1u << 24) - 1, 1 << 16}, {"there is no process 16777215"});
+  expect_all_refuse({300, 1 << 16}, {"there is no process 300"});
+}
+
+TEST(BadInputInAnyBuild, ordinary_address_that_is_taken_for_a_global_one) {
+  const auto address = reinterpret_cast<std::uintptr_t>(&word) / 8 * 8;
+  expect_all_refuse(global_ptr<std::uint64_t>::from_bits(address), {"there is no process "});
+}
+
+TEST(BadInputInAnyBuild, index_outside_an_array) {
+  const spread_array<int> a(10);
+  test::expect_error([&] { a[10] = 1; }, {"spread_array: there is no index 10: it has 10, 0 to 9"});
+  const spread_array_2d<int> b(2, 3);
+  test::expect_error([&] { b(2, 0) = 1; }, {"spread_array_2d, row: there is no index 2"});
+  test::expect_error([&] { b(0, 3) = 1; }, {"spread_array_2d, column: there is no index 3"});
+}
+
+// What only the thread of run() may do, called by another one.
+TEST(BadInputInAnyBuild, thread_that_did_not_call_run) {
+  const auto p = all_spread_malloc<std::uint64_t>(procs());
+  const std::string sentence = "called by another thread than the one that called run()";
+  const auto refused = [&](const char* call, const std::function<void()>& body) {
+    std::thread([&] { test::expect_error(body, {std::string(call) + ": " + sentence}); }).join();
+  };
+  refused("barrier", [] { barrier(); });
+  refused("barrier_notify", [] { barrier_notify(); });
+  refused("all_bcast", [] { all_bcast(1); });
+  refused("spread_array", [] { spread_array<int>(1); });
+  refused("store_sync", [] { store_sync(8); });
+  refused("wait_until", [] { wait_until([] { return true; }); });
+  refused("local_malloc", [] { local_malloc<int>(1); });
+  refused("atomic", [&] { atomic<&increment>(p.on(0)); });
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (test::is_far(proc)) refused("read", [&] { word = *p.on(proc); });
+  }
+  if (am::kChecked) refused("poll", [] { poll(); });
+  // Memory of its node it may use.
+  std::thread([&] { *p.on(my_proc()) = 5; }).join();
+  EXPECT_EQ(*p.on(my_proc()), 5u);
+  barrier();
+  all_spread_free(p);
+}
+
+// What waits, called by a function that atomic() runs.
+TEST(BadInputInAnyBuild, wait_in_a_function_that_atomic_runs) {
+  const auto p = all_spread_malloc<std::uint64_t>(procs());
+  for (std::uint64_t which = 0; which < std::size(kWaits); ++which) {
+    EXPECT_EQ(atomic<&is_refused>(p.on((my_proc() + 1) % procs()), which), 1) << which;
+  }
+  barrier();
+  all_spread_free(p);
 }
 
 TEST_F(BadInput, offset_outside_the_segment) {

@@ -2,6 +2,7 @@
 // of things that were wrong.
 #include "splitc/compat.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,6 +86,16 @@ static void test_loops(void) {
   barrier();
 }
 
+/* The last steps of loops whose bounds are the largest there are. */
+static void test_largest_bounds(void) {
+  int i = INT_MAX - 1, j = INT_MAX - 1;
+  compat::next_of_my_1d(i, INT_MAX);
+  CHECK(i == INT_MAX);
+  i = 0;
+  compat::next_of_my_2d(i, j, INT_MAX);
+  CHECK(i == 1 && j == PROCS - 1);
+}
+
 static void test_collectives(void) {
   int i;
   double d = MYPROC + 0.5;
@@ -115,6 +126,7 @@ int splitc_main(int argc, char** argv) {
   test_transpose();
   test_doubling();
   test_loops();
+  test_largest_bounds();
   test_collectives();
   barrier();
   CHECK(get_seconds() >= before);

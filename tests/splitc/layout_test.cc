@@ -57,6 +57,16 @@ TEST(Layout, cyclic_is_blocks_of_one) {
   EXPECT_EQ(splitc::blocked.block(0, 7), 1u);
 }
 
+TEST(Distribution, of_the_largest_sizes_there_are_does_not_wrap) {
+  constexpr std::size_t kMost = ~std::size_t{0};
+  EXPECT_EQ(distribution(kMost, 1, 2).capacity(), kMost / 2 + 1);
+  EXPECT_EQ(distribution(kMost, splitc::blocked.block(kMost, 3), 3).capacity(), kMost / 3);
+  EXPECT_EQ(distribution(10, kMost - 1, 4).capacity(), kMost - 1);
+  EXPECT_EQ(distribution(kMost, std::size_t{1} << 63, 1).capacity(), kMost);  // 2 blocks: too many
+  EXPECT_EQ(distribution(kMost, 1, 2).size_on(0), kMost / 2 + 1);
+  EXPECT_EQ(distribution(kMost, 1, 2).owner(kMost - 1), 0u);
+}
+
 // Walks the tiles row by row and deals them out.
 void expect_as_dealt(const tiling& map, std::uint32_t procs) {
   std::vector<std::size_t> dealt(procs);

@@ -21,6 +21,18 @@ TEST(GlobalPtr, null_is_all_zero_and_false) {
   EXPECT_FALSE(global_ptr<int>(nullptr));
   EXPECT_EQ(global_ptr<int>().bits(), 0u);
   EXPECT_TRUE(global_ptr<int>(0, 64));
+  EXPECT_TRUE(global_ptr<int>(0, 0));
+  EXPECT_FALSE(global_ptr<const int>(global_ptr<int>()));
+  EXPECT_FALSE(global_ptr<char>(global_ptr<int>()));
+  EXPECT_FALSE(global_ptr<int>(spread_ptr<int>()));
+}
+
+TEST(GlobalPtr, of_the_last_process_and_offset_gives_both_back) {
+  constexpr std::uint32_t kLast = (1u << 24) - 2;  // one number is that of the null pointer
+  constexpr std::uint64_t kEnd = (std::uint64_t{1} << 40) - 1;
+  EXPECT_EQ(global_ptr<char>(kLast, kEnd).proc(), kLast);
+  EXPECT_EQ(global_ptr<char>(kLast, kEnd).offset(), kEnd);
+  EXPECT_EQ(global_ptr<char>::from_bits(global_ptr<char>(5, 7).bits()), global_ptr<char>(5, 7));
 }
 
 TEST(GlobalPtr, arithmetic_stays_on_its_process) {
@@ -158,6 +170,11 @@ TEST(SpreadPtr, is_null_only_when_it_points_nowhere) {
   spread_ptr<int> p;
   EXPECT_FALSE(p);
   EXPECT_EQ(p, nullptr);
+  EXPECT_FALSE(p + 3);
+  test::expect_error([&] { p[3] = 1; }, {"write: the pointer is null"});
+  EXPECT_FALSE(spread_ptr<void>(p));
+  EXPECT_FALSE(spread_ptr<const int>(p));
+  EXPECT_FALSE(spread_ptr<int>(spread_ptr<void>()));
   p = spread_ptr<int>(all_spread_malloc(procs(), sizeof(int)));
   EXPECT_TRUE(p);
   all_spread_free(p);

@@ -81,7 +81,9 @@ TEST(Run, ends_the_job_when_processes_call_different_things) {
 TEST(Run, ends_the_job_when_a_function_throws_that_another_process_called) {
   const auto result = misbehave(3, {"handler", "2"});
   EXPECT_EQ(result.exit_code, 1);
-  expect_says(result.err, {"rank 2: no more of this"});
+  expect_says(result.err,
+              {"rank 2: atomic: the function that rank 0 had run on the object at offset",
+               "threw: no more of this"});
 }
 
 TEST(Run, refuses_a_program_that_ends_between_the_halves_of_a_barrier) {
@@ -160,7 +162,8 @@ TEST(Run, between_nodes_ends_the_job_as_on_one) {
   const auto end = [&](const std::string& how) { return misbehave_beside(kMisbehave, nodes, how); };
   EXPECT_EQ(end("result 7").exit_code, 7);
   expect_says(end("throw 2").err, {"rank 2: the disk is full"});
-  expect_says(end("handler 2").err, {"rank 2: no more of this"});
+  expect_says(end("handler 2").err,
+              {"rank 2: atomic: the function that rank 0", "no more of this"});
   expect_says(end("mismatch").err, {"all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes"});
   expect_says(end("half").err, {"run: the program ended after barrier_notify() without"});
 }

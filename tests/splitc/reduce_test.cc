@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "am/source_location.h"
 #include "splitc/splitc.h"
 #include "tests/support/seed.h"
 
@@ -21,7 +22,7 @@ using namespace splitc;
 template <class T>
 class Reduce : public testing::Test {
  protected:
-  using Call = T (*)(T);
+  using Call = T (*)(T, am::SourceLocation);
 
   // One value for each process, the same list in all. Integers that are to be added or multiplied
   // are small, as the language forbids signed ones to overflow.
@@ -50,8 +51,8 @@ class Reduce : public testing::Test {
       const std::vector<T> list = values(small);
       const T mine = list[my_proc()];
       const T expected = fold(list, procs(), op);
-      EXPECT_EQ(to_all(mine), expected);
-      EXPECT_EQ(to_one(mine), my_proc() == 0 ? expected : mine);
+      EXPECT_EQ(to_all(mine, {}), expected);
+      EXPECT_EQ(to_one(mine, {}), my_proc() == 0 ? expected : mine);
     }
   }
   template <class Op>
@@ -59,8 +60,8 @@ class Reduce : public testing::Test {
     for (int round = 0; round < 5; ++round) {
       const std::vector<T> list = values(small);
       const T mine = list[my_proc()];
-      EXPECT_EQ(inclusive(mine), fold(list, my_proc() + 1, op));
-      EXPECT_EQ(exclusive(mine), my_proc() == 0 ? neutral : fold(list, my_proc(), op));
+      EXPECT_EQ(inclusive(mine, {}), fold(list, my_proc() + 1, op));
+      EXPECT_EQ(exclusive(mine, {}), my_proc() == 0 ? neutral : fold(list, my_proc(), op));
     }
   }
 

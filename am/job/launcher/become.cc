@@ -1,59 +1,74 @@
 #include "am/job/launcher/become.h"
 
 #include <fcntl.h>
-#include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <string_view>
 
 namespace am::launcher {
 namespace {
 
-void set_environment(const Role& role) {
-  setenv("SPLITC_RANK", std::to_string(role.rank).c_str(), 1);
-  setenv("SPLITC_SIZE", std::to_string(role.size).c_str(), 1);
-  setenv("SPLITC_JOB_FD", std::to_string(role.job_fd).c_str(), 1);
-  if (role.node >= 0) setenv("SPLITC_NODE", std::to_string(role.node).c_str(), 1);
-  if (role.verbose) setenv("SPLITC_VERBOSE", "1", 1);
+std::vector<std::string> variables_of(const Role& role) {
+  std::vector<std::string> all = {
+      "SPLITC_RANK=" + std::to_string(role.rank),
+      "SPLITC_SIZE=" + std::to_string(role.size),
+      "SPLITC_JOB_FD=" + std::to_string(role.job_fd),
+  };
+  if (role.node >= 0) all.push_back("SPLITC_NODE=" + std::to_string(role.node));
+  if (role.verbose) all.emplace_back("SPLITC_VERBOSE=1");
+  return all;
 }
 
-// Rank 0 keeps standard input: two readers of one terminal would steal from each other.
-void set_streams(const Role& role) {
-  if (role.rank != 0) {
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(null, STDIN_FILENO);
+bool same_name(std::string_view variable, std::string_view other) {
+  return variable.substr(0, variable.find('=')) == other.substr(0, other.find('='));
+}
+
+// Without duplicate names: which of two counts is up to the program.
+std::vector<char*> environment_with(std::vector<std::string>& variables) {
+  std::vector<char*> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const auto replaces = [entry](const std::string& one) { return same_name(*entry, one); };
+    if (std::ranges::none_of(variables, replaces)) all.push_back(*entry);
   }
-  if (role.ends.out >= 0) dup2(role.ends.out, STDOUT_FILENO);
-  if (role.ends.err >= 0) dup2(role.ends.err, STDERR_FILENO);
-}
-
-void bind_to(int processor) {
-  if (processor < 0) return;
-  const std::size_t bytes = CPU_ALLOC_SIZE(processor + 1);
-  cpu_set_t* set = CPU_ALLOC(processor + 1);
-  CPU_ZERO_S(bytes, set);
-  CPU_SET_S(processor, bytes, set);
-  sched_setaffinity(0, bytes, set);  // a refusal only costs speed
-  CPU_FREE(set);
+  for (std::string& one : variables) all.push_back(one.data());
+  all.push_back(nullptr);
+  return all;
 }
 
 }  // namespace
 
-int become(const Role& role, const std::vector<std::string>& command) {
+Image::Image(const Role& role, const std::vector<std::string>& command)
+    : role_(role), variables_(variables_of(role)), environment_(environment_with(variables_)) {
+  for (const std::string& word : command) arguments_.push_back(const_cast<char*>(word.c_str()));
+  arguments_.push_back(nullptr);
+  if (role.processor < 0) return;
+  processors_bytes_ = CPU_ALLOC_SIZE(role.processor + 1);
+  processors_ = CPU_ALLOC(role.processor + 1);
+  if (processors_ == nullptr) return;
+  CPU_ZERO_S(processors_bytes_, processors_);
+  CPU_SET_S(role.processor, processors_bytes_, processors_);
+}
+
+Image::~Image() {
+  if (processors_ != nullptr) CPU_FREE(processors_);
+}
+
+int Image::become() const noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != role.launcher) _exit(128 + SIGKILL);  // it died before the line above
-  bind_to(role.processor);
-  set_streams(role);
-  set_environment(role);
-  fcntl(role.job_fd, F_SETFD, 0);  // the one descriptor that passes through exec
-  signal(SIGPIPE, SIG_DFL);
-  sigprocmask(SIG_SETMASK, &role.signal_mask, nullptr);
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
+  if (getppid() != role_.supervisor) _exit(128 + SIGKILL);  // it died before the line above
+  // A refusal only costs speed.
+  if (processors_ != nullptr) sched_setaffinity(0, processors_bytes_, processors_);
+  // Rank 0 keeps standard input: two readers of one terminal would steal from each other.
+  if (role_.rank != 0) dup2(role_.null_fd, STDIN_FILENO);
+  if (role_.ends.out >= 0) dup2(role_.ends.out, STDOUT_FILENO);
+  if (role_.ends.err >= 0) dup2(role_.ends.err, STDERR_FILENO);
+  fcntl(role_.job_fd, F_SETFD, 0);  // the one descriptor that passes through exec
+  role_.inherited.restore();
+  execvpe(arguments_[0], arguments_.data(), environment_.data());
   return errno;
 }
 

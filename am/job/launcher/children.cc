@@ -1,6 +1,5 @@
 #include "am/job/launcher/children.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,12 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
-#include "am/job/launcher/become.h"
+#include "am/job/launcher/process_table.h"
 
 namespace am::launcher {
 namespace {
@@ -44,68 +41,50 @@ int node_of(Rank rank, const Options& options) {
   return static_cast<int>(std::uint64_t{rank} * options.nodes / options.processes);
 }
 
-// The parent of process `pid`, or -1 when it is gone.
-pid_t parent_of(const char* pid) {
-  std::ifstream file(std::string("/proc/") + pid + "/stat");
-  std::string line;  // "4711 (name) S 4700 ..."
-  std::getline(file, line);
-  const std::size_t name_end = line.rfind(')');  // a name may hold anything, also ") S 1"
-  if (name_end == std::string::npos) return -1;
-  int parent = -1;
-  return std::sscanf(line.c_str() + name_end + 1, " %*c %d", &parent) == 1 ? parent : -1;
-}
-
-// All children of this process.
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  DIR* processes = opendir("/proc");
-  if (processes == nullptr) return found;
-  while (const dirent* entry = readdir(processes)) {
-    const pid_t pid = std::atoi(entry->d_name);
-    if (pid > 0 && parent_of(entry->d_name) == getpid()) found.push_back(pid);
-  }
-  closedir(processes);
-  return found;
-}
-
 }  // namespace
 
-Children::Children(const Setup& setup) : pids_(setup.options.processes, 0) {
+Children::Children(const Setup& setup)
+    : program_(setup.options.command[0]), pids_(setup.options.processes, 0) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Closed by exec: what arrives here is the errno of an exec that failed.
   std::array<int, 2> errors{};
-  if (pipe2(errors.data(), O_CLOEXEC) != 0) {
-    throw Failure(kExitUsage, std::string("cannot make a pipe (") + std::strerror(errno) + ")");
+  const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null_fd < 0 || pipe2(errors.data(), O_CLOEXEC) != 0) {
+    const char* what = null_fd < 0 ? "cannot open /dev/null (" : "cannot make a pipe (";
+    throw Failure(kExitUsage, what + std::string(std::strerror(errno)) + ")");
   }
+  start_errors_ = errors[0];
+  fcntl(start_errors_, F_SETFL, O_NONBLOCK);
   try {
-    for (Rank rank = 0; rank < pids_.size(); ++rank) start(setup, rank, errors[1]);
+    for (Rank rank = 0; rank < pids_.size(); ++rank) start(setup, rank, null_fd, errors[1]);
   } catch (...) {
     kill_and_wait();
+    close(start_errors_);
     throw;
   }
   close(errors[1]);
-  int error = 0;
-  const bool failed = read(errors[0], &error, sizeof(error)) == sizeof(error);
-  close(errors[0]);
-  if (!failed) return;
-  kill_and_wait();
-  throw cannot_start(setup.options.command[0], error);
+  close(null_fd);
 }
 
-void Children::start(const Setup& setup, Rank rank, int error_pipe) {
+Children::~Children() {
+  if (start_errors_ >= 0) close(start_errors_);
+}
+
+void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe) {
   Role role{.rank = rank,
             .size = setup.options.processes,
             .job_fd = setup.job_fd,
             .node = node_of(rank, setup.options),
             .processor = setup.processors.empty() ? -1 : setup.processors[rank],
             .verbose = setup.options.verbose,
+            .null_fd = null_fd,
             .ends = {.out = -1, .err = -1},
-            .signal_mask = setup.signal_mask,
-            .launcher = getpid()};
+            .inherited = setup.inherited,
+            .supervisor = getpid()};
   if (setup.output != nullptr) role.ends = setup.output->add(rank);
+  const Image image(role, setup.options.command);
   const pid_t pid = fork();
   if (pid == 0) {
-    const int error = become(role, setup.options.command);
+    const int error = image.become();
     _exit(write(error_pipe, &error, sizeof(error)) > 0 ? kExitMissingProgram : kExitUsage);
   }
   const int error = errno;
@@ -118,30 +97,51 @@ void Children::start(const Setup& setup, Rank rank, int error_pipe) {
   }
   pids_[rank] = pid;
   ++running_;
-  if (!setup.options.verbose) return;
-  say("rank " + std::to_string(rank) + " is process " + std::to_string(pid) +
-      (role.processor < 0 ? "" : " on processor " + std::to_string(role.processor)));
 }
 
-std::vector<Ended> Children::reap() {
-  std::vector<Ended> ended;
-  int status = 0;
-  pid_t pid = 0;
-  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-    const auto found = std::ranges::find(pids_, pid);
+std::optional<Failure> Children::start_failure() {
+  int error = 0;
+  if (start_errors_ < 0) return std::nullopt;
+  const ssize_t got = read(start_errors_, &error, sizeof(error));
+  if (got < 0) return std::nullopt;
+  close(std::exchange(start_errors_, -1));
+  if (got == 0) return std::nullopt;
+  return cannot_start(program_, error);
+}
+
+Children::News Children::reap() {
+  News news;
+  while (true) {
+    siginfo_t info{};
+    if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG) != 0) {
+      none_left_ = errno == ECHILD;
+      return news;
+    }
+    if (info.si_pid == 0) return news;
+    const auto found = std::ranges::find(pids_, info.si_pid);
     if (found == pids_.end()) continue;  // an orphan
-    ended.push_back({static_cast<Rank>(found - pids_.begin()), pid, status});
+    const auto rank = static_cast<Rank>(found - pids_.begin());
+    if (info.si_code == CLD_STOPPED || info.si_code == CLD_CONTINUED) {
+      const int signal = info.si_code == CLD_STOPPED ? info.si_status : 0;
+      news.stopped.push_back({rank, info.si_pid, signal});
+      continue;
+    }
+    const bool exited = info.si_code == CLD_EXITED;
+    news.ended.push_back({rank, info.si_pid,
+                          exited ? W_EXITCODE(info.si_status, 0) : W_EXITCODE(0, info.si_status)});
     *found = 0;
     --running_;
   }
-  none_left_ = pid < 0 && errno == ECHILD;
-  return ended;
 }
 
 void Children::signal_all(int signal) {
   for (const pid_t pid : pids_) {
     if (pid != 0) kill(pid, signal);
   }
+}
+
+void Children::signal_one(Rank rank, int signal) {
+  if (pids_[rank] != 0) kill(pids_[rank], signal);
 }
 
 void Children::signal_orphans(int signal) {

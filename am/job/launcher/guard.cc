@@ -4,12 +4,78 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
 
+#include "am/job/launcher/console.h"
 #include "am/job/launcher/options.h"
+#include "am/job/launcher/process_table.h"
 
 namespace am::launcher {
+namespace {
+
+constexpr const char* kSupervisorName =
+    "splitc-job";  // not splitcrun: killall takes one of the two
+
+std::string text_of(pid_t supervisor) {
+  return "its process " + std::to_string(supervisor) + ", which watches the job,";
+}
+
+// A thread waits for the reader of standard error, so that signals are still passed on.
+void say_aside(const std::string& sentence) {
+  try {
+    std::thread([sentence] { say_and_wait(sentence); }).detach();
+  } catch (const std::system_error&) {
+    // Too many threads: the sentence is only a comfort.
+  }
+}
+
+// Kills all children but `strangers`, and theirs, until none is left.
+void end_all_but(const std::vector<pid_t>& strangers) {
+  while (true) {
+    bool found = false;
+    for (const pid_t pid : children()) {
+      if (std::ranges::find(strangers, pid) != strangers.end()) continue;
+      found = true;
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);  // its children are this process's then
+    }
+    if (!found) return;
+  }
+}
+
+// Whether the supervisor has ended. Says it when it is stopped.
+bool has_ended(pid_t supervisor, int& status) {
+  if (waitpid(supervisor, &status, WNOHANG | WUNTRACED) != supervisor) return false;
+  if (!WIFSTOPPED(status)) return true;
+  if (WSTOPSIG(status) == SIGSTOP) {  // another one comes from the terminal, for all processes
+    say_aside(text_of(supervisor) + " is stopped: no timeout and no death is noticed until it " +
+              "goes on (kill -CONT " + std::to_string(supervisor) + ")");
+  }
+  return false;
+}
+
+int watch(pid_t supervisor) {
+  const sigset_t watched = watched_signals();
+  while (true) {
+    siginfo_t info{};
+    const int signal = sigwaitinfo(&watched, &info);
+    int status = 0;
+    if (signal == SIGCHLD) {
+      if (has_ended(supervisor, status)) return status;
+    } else if (signal > 0 && signal != kGuardDied && !from_terminal(info.si_code)) {
+      kill(supervisor, signal);
+      kill(supervisor, SIGCONT);  // should it be stopped
+    }
+  }
+}
+
+}  // namespace
 
 sigset_t watched_signals() {
   sigset_t set;
@@ -19,33 +85,31 @@ sigset_t watched_signals() {
   return set;
 }
 
-int guarded(const std::function<int(const sigset_t&)>& work) {
-  signal(SIGCHLD, SIG_DFL);  // ignored, it would reap children unseen
+int guarded(const Inherited& inherited, const std::function<int(pid_t)>& work) {
+  const std::vector<pid_t> strangers = children();  // of the shell that became splitcrun by exec
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t watched = watched_signals();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &watched, &before);
+  sigprocmask(SIG_BLOCK, &watched, nullptr);
   const pid_t me = getpid();
   const pid_t child = fork();
   if (child < 0) {
+    inherited.restore_mask();
     throw Failure(kExitUsage, std::string("cannot fork (") + std::strerror(errno) + ")");
   }
   if (child == 0) {
+    prctl(PR_SET_NAME, kSupervisorName);
     prctl(PR_SET_PDEATHSIG, kGuardDied);
     if (getppid() != me) return 128 + SIGKILL;  // it died before the line above
-    return work(before);
+    return work(me);
   }
-  while (true) {
-    siginfo_t info{};
-    const int signal = sigwaitinfo(&watched, &info);
-    if (signal < 0) continue;
-    if (signal != SIGCHLD) {
-      if (!from_terminal(info.si_code)) kill(child, signal);
-      continue;
-    }
-    int status = 0;
-    if (waitpid(child, &status, WNOHANG) != child) continue;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  }
+  const int status = watch(child);
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  end_all_but(strangers);
+  inherited.restore_mask();  // nothing is left to be watched: signals may end this process
+  const int signal = WTERMSIG(status);
+  say_and_wait(text_of(child) + " was killed by signal " + std::to_string(signal) + " (" +
+               strsignal(signal) + "), so the job has ended; what it printed last may be missing");
+  return 128 + signal;
 }
 
 }  // namespace am::launcher

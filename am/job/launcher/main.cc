@@ -3,52 +3,63 @@
 //   splitcrun -n 4 ./sample_sort words.txt
 //
 // The job ends when all processes have ended. When one dies, the others are ended within a second,
-// the first one's fate is told, and its exit code becomes splitcrun's (128 + the signal's number).
-#include <fcntl.h>
+// the first one's fate is reported, and its exit code becomes splitcrun's (128 + the signal's
+// number).
 #include <signal.h>
-#include <unistd.h>
+#include <sys/prctl.h>
 
 #include <exception>
 #include <optional>
 
 #include "am/job/config.h"
+#include "am/job/descriptors.h"
+#include "am/job/launcher/console.h"
 #include "am/job/launcher/guard.h"
+#include "am/job/launcher/inherited.h"
 #include "am/job/launcher/options.h"
-#include "am/job/launcher/output.h"
 #include "am/job/launcher/supervisor.h"
 
 namespace am::launcher {
 namespace {
 
-// A pipe must not become descriptor 0, 1 or 2 because splitcrun was started without them.
-void fill_standard_streams() {
-  int fd = 0;
-  do {
-    fd = open("/dev/null", O_RDWR);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
+// What `work` returns, or the exit code of what it throws, said once `before_saying` has run.
+template <class Work, class Before>
+int reporting(const Work& work, const Before& before_saying) {
+  try {
+    return work();
+  } catch (const Failure& failure) {
+    before_saying();
+    say_and_wait(failure.what());
+    return failure.exit_code;
+  } catch (const std::exception& error) {
+    before_saying();
+    say_and_wait(error.what());
+    return kExitUsage;
+  }
+}
+
+// No process is left: nothing but the reader of standard error is waited for, and any signal, and
+// the guard's death, may end that.
+void become_mortal(const Inherited& inherited) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  inherited.restore_mask();
 }
 
 int main_with(int argc, char** argv) {
-  try {
-    const std::optional<Options> options = parse_options(argc, argv);
-    if (!options) return 0;
-    read_config();  // a nonsense variable is told once, not by every process
-    return guarded([&](const sigset_t& mask) { return supervise(*options, mask); });
-  } catch (const Failure& failure) {
-    say(failure.what());
-    return failure.exit_code;
-  } catch (const std::exception& error) {
-    say(error.what());
-    return kExitUsage;
-  }
+  fill_standard_streams();
+  const Inherited inherited;
+  const std::optional<Options> options = parse_options(argc, argv);
+  if (!options) return 0;
+  read_config();  // a nonsense variable is reported once, not by every process
+  return guarded(inherited, [&](pid_t guard) {
+    return reporting([&] { return supervise(*options, inherited, guard); },
+                     [&] { become_mortal(inherited); });
+  });
 }
 
 }  // namespace
 }  // namespace am::launcher
 
 int main(int argc, char** argv) {
-  am::launcher::fill_standard_streams();
-  signal(SIGPIPE, SIG_IGN);  // --label: a closed reader is an error of write, told by its errno
-  return am::launcher::main_with(argc, argv);
+  return am::launcher::reporting([&] { return am::launcher::main_with(argc, argv); }, [] {});
 }

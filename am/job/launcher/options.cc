@@ -6,6 +6,9 @@
 #include <iostream>
 
 #include "am/job/config.h"
+#include "am/job/control.h"
+#include "am/job/version.h"
+#include "am/types.h"
 
 namespace am::launcher {
 namespace {
@@ -46,13 +49,23 @@ std::uint32_t nodes_of(const std::string& text, std::uint32_t processes) {
   return static_cast<std::uint32_t>(*value);
 }
 
-std::optional<double> timeout_of(const std::string& text) {
+std::optional<double> timeout_of(const std::string& option, const std::string& text) {
   if (text.empty()) return std::nullopt;
   const auto value = number<double>(text);
   if (!value || !std::isfinite(*value) || *value <= 0 || *value > 1e9) {
-    refuse("--timeout " + text + ": not a number of seconds above 0; write one, such as 60");
+    refuse(option + " " + text + ": not a number of seconds above 0; write one, such as 60");
   }
   return value;
+}
+
+double stall_report_of(const std::string& text) {
+  if (text.empty()) return read_config().stall_s;
+  const auto value = number<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0 || *value > 1e9) {
+    refuse("--stall-report " + text +
+           ": not a number of seconds; write one, such as 30, or 0 for " + "no report");
+  }
+  return *value;
 }
 
 Bind bind_of(const std::string& text) {
@@ -60,6 +73,20 @@ Bind bind_of(const std::string& text) {
   if (text == "core") return Bind::kCore;
   if (text == "auto") return Bind::kAuto;
   refuse("--bind " + text + ": not a way to bind; write none, core or auto");
+}
+
+// --help's first line, with the program that CLI11 does not know of.
+class UsageLine : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: splitcrun -n N [options] PROGRAM [arguments]\n";
+  }
+};
+
+std::string describe_version() {
+  return "splitcrun (Splitphase) " + std::string(kVersion) + ", " +
+         (kChecked ? "checked" : "release") + " build; starts programs whose control region has " +
+         "version " + std::to_string(Control::kVersion) + "\n";
 }
 
 // What follows splitcrun's own options.
@@ -79,18 +106,29 @@ std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, nodes, timeout, bind = "auto";
-  bool help_env = false;
+  std::string processes, nodes, timeout, stall_report, stall_timeout, bind = "auto";
+  bool help_env = false, version = false;
   app.add_option("-n", processes, "number of processes")->type_name("N");
   app.add_option("--nodes", nodes, "pretend that the processes are on M machines, in blocks")
       ->type_name("M");
   app.add_option("--bind", bind, "none, core (one core a process) or auto (core if they suffice)")
       ->type_name("HOW");
   app.add_option("--timeout", timeout, "end the job after that long")->type_name("SECONDS");
+  app.add_option("--stall-report", stall_report,
+                 "say who waits for what after that long without progress, 0: never (30, or "
+                 "SPLITC_STALL)")
+      ->type_name("SECONDS");
+  app.add_option("--stall-timeout", stall_timeout,
+                 "end the job after that long without progress, with the same report")
+      ->type_name("SECONDS");
   app.add_flag("--label", options.label, "begin every line of output with its rank");
-  app.add_flag("--verbose", options.verbose, "tell which process runs where");
+  app.add_flag("--verbose", options.verbose, "say which process runs where");
+  app.add_option("--on-crash", options.on_crash, "say TEXT last if a process has crashed")
+      ->type_name("TEXT");
   app.add_flag("--help-env", help_env, "list the environment variables and exit");
+  app.add_flag("--version", version, "print the version and exit");
   app.prefix_command();  // what follows the program's name is the program's own
+  app.formatter(std::make_shared<UsageLine>());
   app.footer(
       "The first word that is no option is the program:\n"
       "  splitcrun -n 4 --label ./hello first second");
@@ -102,14 +140,17 @@ std::optional<Options> parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     refuse(std::string(error.what()) + "; splitcrun --help lists the options");
   }
-  if (help_env) {
-    std::cout << describe_settings();
+  if (help_env || version) {
+    std::cout << (help_env ? describe_settings() : describe_version());
     return std::nullopt;
   }
+  if (!options.on_crash.empty()) options.on_crash.push_back('\n');
   options.processes = processes_of(processes);
   options.nodes = nodes_of(nodes, options.processes);
   options.bind = bind_of(bind);
-  options.timeout_s = timeout_of(timeout);
+  options.timeout_s = timeout_of("--timeout", timeout);
+  options.stall_report_s = stall_report_of(stall_report);
+  options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);
   options.command = command_of(app.remaining());
   return options;
 }

@@ -30,6 +30,9 @@ struct Options {
   bool label = false;
   bool verbose = false;
   std::optional<double> timeout_s;
+  double stall_report_s = 0;              // without progress, before that is reported; 0: never
+  std::optional<double> stall_timeout_s;  // ... before the job is ended
+  std::string on_crash;  // the last line to say when a process has crashed, with its newline; or ""
   std::vector<std::string> command;  // program and arguments; never empty
 };
 

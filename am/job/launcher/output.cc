@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -13,20 +13,26 @@
 #include "am/job/launcher/options.h"
 
 namespace am::launcher {
+namespace {
 
-Output::Output() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (epoll_ < 0) {
-    throw Failure(kExitUsage, "cannot watch pipes (" + std::string(std::strerror(errno)) + ")");
-  }
+int make_epoll() {
+  const int fd = epoll_create1(EPOLL_CLOEXEC);
+  if (fd >= 0) return fd;
+  throw Failure(kExitUsage, "cannot watch pipes (" + std::string(std::strerror(errno)) + ")");
 }
+
+}  // namespace
+
+Output::Output(Console& console) : console_(console), ready_{make_epoll(), make_epoll()} {}
 
 Output::~Output() {
   for (const auto& stream : streams_) close_stream(*stream);
-  close(epoll_);
+  for (const int fd : ready_) close(fd);
 }
 
 Output::Ends Output::add(Rank rank) {
-  return {.out = add_stream(rank, STDOUT_FILENO), .err = add_stream(rank, STDERR_FILENO)};
+  const int out = add_stream(rank, STDOUT_FILENO);
+  return {.out = out, .err = add_stream(rank, STDERR_FILENO)};
 }
 
 int Output::add_stream(Rank rank, int to) {
@@ -38,94 +44,96 @@ int Output::add_stream(Rank rank, int to) {
   }
   const auto [from, into] = pipe_ends;
   fcntl(from, F_SETFL, O_NONBLOCK);  // this end only: the process writes as it is used to
-  streams_.push_back(std::make_unique<Stream>(Stream{rank, from, to, {}}));
+  streams_.push_back(
+      std::make_unique<Stream>(Stream{.rank = rank, .from = from, .to = to, .partial = {}}));
   epoll_event event{.events = EPOLLIN, .data = {.ptr = streams_.back().get()}};
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, from, &event);
+  epoll_ctl(ready_[to - 1], EPOLL_CTL_ADD, from, &event);
   return into;
 }
 
 void Output::pump() {
-  std::vector<epoll_event> events(streams_.size());
-  const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < ready; ++i) read_some(*static_cast<Stream*>(events[i].data.ptr));
-}
-
-void Output::finish() {
-  for (const auto& stream : streams_) {
-    while (read_some(*stream)) {
+  for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
+    for (std::size_t turn = 0; turn < streams_.size() / 2 && pump_one(to); ++turn) {
     }
-    if (!stream->partial.empty()) pass_on(*stream, "\n");
   }
 }
 
-// One pipe's worth. False when there is no more for now, or for ever.
-bool Output::read_some(Stream& stream) {
-  if (stream.from < 0) return false;
-  std::array<char, 65536> buffer;
-  const ssize_t got = read(stream.from, buffer.data(), buffer.size());
-  if (got < 0) return errno == EINTR;
-  if (got == 0) {
-    if (!stream.partial.empty()) pass_on(stream, "\n");
-    close_stream(stream);
-    return false;
-  }
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
-  const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
-  if (whole > 0) pass_on(stream, text.substr(0, whole));
-  stream.partial.append(text.substr(whole));
+// One stream at a time: epoll then puts it behind the others, so that all of them have their turn.
+bool Output::pump_one(int to) {
+  epoll_event event{};
+  if (!console_.has_room(to) || epoll_wait(ready_[to - 1], &event, 1, 0) != 1) return false;
+  read_some(*static_cast<Stream*>(event.data.ptr));
   return true;
 }
 
-// `lines` ends with a newline and continues what is partial.
-void Output::pass_on(Stream& stream, std::string_view lines) {
-  const std::string label = "[" + std::to_string(stream.rank) + "] ";
-  std::string text = label + std::move(stream.partial);
-  stream.partial.clear();
-  for (std::size_t begin = 0; begin < lines.size();) {
-    if (begin > 0) text.append(label);
-    const std::size_t end = lines.find('\n', begin) + 1;
-    text.append(lines, begin, end - begin);
-    begin = end;
+void Output::last_call() {
+  last_call_ = true;
+  for (const auto& stream : streams_) {
+    if (stream->from < 0) continue;
+    const int capacity = fcntl(stream->from, F_GETPIPE_SZ);
+    stream->left = static_cast<std::size_t>(std::max(capacity, 1));
   }
-  const int error = write_all(stream.to, text);
-  if (error != 0) give_up(stream.to, error);
+}
+
+bool Output::is_empty() const {
+  pollfd watched[] = {{.fd = ready_[0], .events = POLLIN, .revents = 0},
+                      {.fd = ready_[1], .events = POLLIN, .revents = 0}};
+  return poll(watched, 2, 0) == 0;
+}
+
+void Output::finish() {
+  for (const auto& stream : streams_) end_stream(*stream);
+}
+
+void Output::read_some(Stream& stream) {
+  std::array<char, 65536> buffer;
+  const std::size_t most = last_call_ ? std::min(buffer.size(), stream.left) : buffer.size();
+  const ssize_t got = read(stream.from, buffer.data(), most);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) return end_stream(stream);
+  pass_on(stream, std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  if (last_call_ && (stream.left -= static_cast<std::size_t>(got)) == 0) end_stream(stream);
+}
+
+// Adds `text` to the unfinished line, and passes on what is whole of the two.
+void Output::pass_on(Stream& stream, std::string_view text) {
+  const std::string label = "[" + std::to_string(stream.rank) + "]";
+  std::string out;
+  const auto finish_piece = [&] {
+    out.append(label).append(stream.continues ? "+ " : " ").append(stream.partial).append("\n");
+    stream.partial.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t newline = std::min(text.find('\n'), text.size());
+    const std::size_t part = std::min(newline, kLongest - stream.partial.size());
+    stream.partial.append(text.substr(0, part));
+    text.remove_prefix(part);
+    if (text.empty()) break;
+    finish_piece();
+    stream.continues = text.front() != '\n';
+    if (!stream.continues) text.remove_prefix(1);
+  }
+  console_.add(stream.to, out);
+}
+
+// Its writers have ended, or have had their time.
+void Output::end_stream(Stream& stream) {
+  if (!stream.partial.empty()) pass_on(stream, "\n");
+  close_stream(stream);
 }
 
 void Output::close_stream(Stream& stream) {
   if (stream.from >= 0) close(std::exchange(stream.from, -1));
 }
 
-// Nobody reads `to` any more: the processes that write there get SIGPIPE, as without a label.
-void Output::give_up(int to, int error) {
-  if (error != EPIPE) {
-    say("cannot write to descriptor " + std::to_string(to) + " (" + std::strerror(error) + ")");
-  }
+bool Output::give_up(int to) {
+  if (std::exchange(given_up_[to - 1], true)) return false;
   for (const auto& stream : streams_) {
     if (stream->to != to) continue;
     stream->partial.clear();
     close_stream(*stream);
   }
-}
-
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = write(fd, text.data(), text.size());
-    if (wrote >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(wrote));
-    } else if (errno == EAGAIN) {  // another program has made the terminal non-blocking
-      pollfd room{.fd = fd, .events = POLLOUT, .revents = 0};
-      poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
-void say(std::string_view sentence) {
-  std::string line("splitcrun: ");
-  line.append(sentence).append("\n");
-  write_all(STDERR_FILENO, line);
+  return true;
 }
 
 }  // namespace am::launcher

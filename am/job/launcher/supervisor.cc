@@ -13,8 +13,11 @@
 
 #include "am/job/control.h"
 #include "am/job/launcher/children.h"
+#include "am/job/launcher/console.h"
 #include "am/job/launcher/guard.h"
 #include "am/job/launcher/output.h"
+#include "am/job/launcher/patience.h"
+#include "am/job/launcher/standstill.h"
 #include "am/job/launcher/verdict.h"
 #include "shmem/node.h"
 #include "shmem/region.h"
@@ -52,34 +55,6 @@ std::vector<int> choose_processors(const Options& options) {
                                 " can be used here; write --bind auto or start fewer");
 }
 
-class Supervisor {
- public:
-  Supervisor(const Options& options, const sigset_t& mask);
-  ~Supervisor() { close(signals_); }
-  Supervisor(const Supervisor&) = delete;
-  Supervisor& operator=(const Supervisor&) = delete;
-
-  int run();
-
- private:
-  void sleep_until_something_happens();
-  void take_signals();
-  void take_ends();
-  void begin_to_end();
-  void end_job(std::string_view why, int exit_code);
-  void look_at_clock();
-
-  const shmem::Region region_;
-  Control& control_;
-  const int signals_;
-  std::unique_ptr<Output> output_;  // only with --label
-  Children children_;
-  std::optional<Clock::time_point> timeout_at_;  // none: no limit, or the job is ending
-  std::optional<Clock::time_point> kill_at_;     // set when the job begins to end
-  bool killing_ = false;
-  int exit_code_ = 0;
-};
-
 int make_signal_fd() {
   const sigset_t watched = watched_signals();
   const int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -87,68 +62,183 @@ int make_signal_fd() {
   throw Failure(kExitUsage, std::string("cannot watch signals (") + std::strerror(errno) + ")");
 }
 
-Supervisor::Supervisor(const Options& options, const sigset_t& mask)
-    : region_(make_control(options.processes)),
+std::string name_of(Rank rank, pid_t pid) {
+  return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + ")";
+}
+
+class Supervisor {
+ public:
+  Supervisor(const Options& options, const Inherited& inherited, pid_t guard);
+  ~Supervisor() { close(signals_); }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  int run();
+
+ private:
+  void say_where_they_run();
+  void step();
+  void sleep_until_something_happens();
+  void take_write_errors();
+  void take_start_failure();
+  void take_signals();
+  void take_one_signal(int signal, bool everybody_has_it);
+  void take_news();
+  void take_stop(const Stopped& stop);
+  void look_at_clock();
+  void look_for_stall();
+  void say_what_all_do();
+  void begin_to_end();
+  void end_job(std::string_view why, int exit_code);
+  void pass_on_the_rest();
+  template <class Condition>
+  bool step_while(const Condition& condition);
+
+  const Options& options_;
+  const pid_t guard_;
+  const std::vector<int> processors_;
+  const shmem::Region region_;
+  Control& control_;
+  const int signals_;
+  Console console_;
+  std::unique_ptr<Output> output_;  // only with --label
+  Children children_;
+
+  Standstill standstill_;
+  std::vector<bool> is_stopped_;                 // by rank
+  std::optional<Clock::time_point> timeout_at_;  // none: no limit, or it has passed
+  std::optional<Clock::time_point> kill_at_;     // set when the job begins to end
+  bool killing_ = false;
+  bool crashed_ = false;  // the process that ended the job
+  Patience patience_;     // with the reader of the output
+  int exit_code_ = 0;
+  int exit_code_of_loss_ = 0;  // if nothing but output is lost
+};
+
+Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t guard)
+    : options_(options),
+      guard_(guard),
+      processors_(choose_processors(options)),
+      region_(make_control(options.processes)),
       control_(control_at(region_.data())),
       signals_(make_signal_fd()),
-      output_(options.label ? std::make_unique<Output>() : nullptr),
+      output_(options.label ? std::make_unique<Output>(console_) : nullptr),
       children_({.options = options,
+                 .inherited = inherited,
                  .job_fd = region_.fd(),
-                 .signal_mask = mask,
-                 .processors = choose_processors(options),
-                 .output = output_.get()}) {
+                 .processors = processors_,
+                 .output = output_.get()}),
+      standstill_(options, control_, children_),
+      is_stopped_(options.processes, false) {
+  if (options.verbose) say_where_they_run();
   if (!options.timeout_s) return;
   const std::chrono::duration<double> timeout(*options.timeout_s);
   timeout_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
 }
 
-int Supervisor::run() {
-  while (!children_.none_left()) {
-    sleep_until_something_happens();
-    if (output_) output_->pump();
-    take_signals();
-    look_at_clock();
+void Supervisor::say_where_they_run() {
+  for (Rank rank = 0; rank < options_.processes; ++rank) {
+    console_.say("rank " + std::to_string(rank) + " is process " +
+                 std::to_string(children_.pid(rank)) +
+                 (processors_.empty() ? "" : " on processor " + std::to_string(processors_[rank])));
   }
-  if (output_) output_->finish();
-  return exit_code_;
+}
+
+int Supervisor::run() {
+  while (!children_.none_left()) step();
+  patience_.begin();
+  pass_on_the_rest();
+  return exit_code_ != 0 ? exit_code_ : exit_code_of_loss_;
+}
+
+void Supervisor::step() {
+  sleep_until_something_happens();
+  console_.acknowledge();
+  take_write_errors();
+  if (output_) output_->pump();
+  take_start_failure();
+  take_signals();
+  look_at_clock();
 }
 
 void Supervisor::sleep_until_something_happens() {
-  pollfd watched[] = {{.fd = signals_, .events = POLLIN, .revents = 0},
-                      {.fd = output_ ? output_->fd() : -1, .events = POLLIN, .revents = 0}};
-  const auto deadline = kill_at_ && !killing_ ? kill_at_ : timeout_at_;
+  const auto watch = [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; };
+  pollfd watched[] = {watch(signals_), watch(console_.fd()), watch(children_.start_fd()),
+                      watch(output_ ? output_->fd(STDOUT_FILENO) : -1),
+                      watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
+  std::optional<Clock::time_point> deadline = patience_.deadline();
+  const auto stall_at = kill_at_ ? std::nullopt : standstill_.deadline();
+  for (const auto& one : {timeout_at_, stall_at, killing_ ? std::nullopt : kill_at_}) {
+    if (one && (!deadline || *one < *deadline)) deadline = one;
+  }
   timespec left{};
   if (deadline) {
     const auto ns =
         std::max<std::int64_t>(0, std::chrono::nanoseconds(*deadline - Clock::now()).count());
     left = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
   }
-  ppoll(watched, 2, deadline ? &left : nullptr, nullptr);
+  ppoll(watched, std::size(watched), deadline ? &left : nullptr, nullptr);
+}
+
+void Supervisor::take_write_errors() {
+  for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
+    const int error = console_.error(to);
+    if (!output_ || error == 0 || !output_->give_up(to)) continue;
+    exit_code_of_loss_ = error == EPIPE ? 128 + SIGPIPE : 1;
+    if (error == EPIPE) continue;  // its reader does not want to know
+    console_.say("cannot write to descriptor " + std::to_string(to) + " (" + std::strerror(error) +
+                 "), so what the processes print there is lost");
+  }
+}
+
+void Supervisor::take_start_failure() {
+  while (const auto failure = children_.start_failure()) {
+    if (kill_at_) continue;
+    end_job(failure->what(), failure->exit_code);
+    kill_at_ = Clock::now();
+  }
 }
 
 void Supervisor::take_signals() {
   signalfd_siginfo info{};
-  bool ends = false;
+  bool news = false;
   while (read(signals_, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) {
-      ends = true;
-    } else if (signal == kGuardDied) {
-      end_job("splitcrun itself was killed", 128 + SIGKILL);
-      kill_at_ = Clock::now();
-    } else if (!from_terminal(info.ssi_code)) {
-      children_.signal_all(signal);
+      news = true;
+    } else {
+      take_one_signal(signal, from_terminal(info.ssi_code));
     }
   }
-  if (ends) take_ends();
+  if (news) take_news();
 }
 
-void Supervisor::take_ends() {
-  const std::vector<Ended> ended = children_.reap();
+void Supervisor::take_one_signal(int signal, bool everybody_has_it) {
+  if (signal == kGuardDied) {
+    if (getppid() == guard_) return;  // a process that was stopped goes on: this one
+    patience_.hurry(128 + SIGKILL);
+    if (!children_.none_left()) end_job("splitcrun itself was killed", 128 + SIGKILL);
+    kill_at_ = Clock::now();
+    return;
+  }
+  if (signal == SIGUSR1 || signal == SIGQUIT) say_what_all_do();
+  if (!everybody_has_it) children_.signal_all(signal);
+  if (signal == SIGUSR1 || signal == SIGUSR2) return;
+  patience_.hurry(128 + signal);
+  for (Rank rank = 0; rank < is_stopped_.size(); ++rank) {
+    if (is_stopped_[rank]) children_.signal_one(rank, SIGCONT);  // so that it can obey
+  }
+}
+
+void Supervisor::take_news() {
+  const Children::News news = children_.reap();
+  for (const Stopped& stop : news.stopped) take_stop(stop);
+  take_start_failure();  // said by a process before it ended, so it is there if one of these did
   if (!kill_at_) {
-    const auto verdict = judge(ended, children_, control_);
+    const auto verdict = judge(news.ended, children_, control_);
     if (verdict) {
       if (output_) output_->pump();  // the last words before the sentence
+      crashed_ = verdict->crashed;
       end_job(verdict->sentence + ending_text(children_.running()), verdict->exit_code);
     }
   }
@@ -158,36 +248,105 @@ void Supervisor::take_ends() {
   children_.signal_orphans(killing_ ? SIGKILL : SIGTERM);
 }
 
-void Supervisor::begin_to_end() {
-  timeout_at_.reset();
-  if (!kill_at_) kill_at_ = Clock::now() + kGrace;
-}
-
-void Supervisor::end_job(std::string_view why, int exit_code) {
-  say(why);
-  exit_code_ = exit_code;
-  begin_to_end();
-  children_.signal_all(SIGTERM);
+void Supervisor::take_stop(const Stopped& stop) {
+  const bool stops = stop.signal != 0;
+  if (stops == is_stopped_[stop.rank]) return;
+  // Ctrl-Z stops splitcrun and its processes together: the shell says that.
+  if (stops && stop.signal != SIGSTOP && getpgid(stop.pid) == getpgrp()) return;
+  is_stopped_[stop.rank] = stops;
+  // Not more than the reader takes, if somebody stops processes again and again.
+  if (kill_at_ || !console_.has_room(STDERR_FILENO)) return;
+  const std::string who = name_of(stop.rank, stop.pid);
+  if (!stops) return console_.say(who + " goes on");
+  console_.say(who + " is stopped by signal " + std::to_string(stop.signal) + " (" +
+               strsignal(stop.signal) + "), and those that need it wait; kill -CONT " +
+               std::to_string(stop.pid) + " lets it go on");
 }
 
 void Supervisor::look_at_clock() {
   const auto now = Clock::now();
   if (timeout_at_ && now >= *timeout_at_) {
+    timeout_at_.reset();
+    patience_.hurry(kExitTimeout);
     const auto running = children_.running();
-    end_job("the job did not end in time (--timeout); ending its " + std::to_string(running) +
-                (running == 1 ? " process" : " processes"),
-            kExitTimeout);
+    if (running > 0 && !kill_at_) {
+      say_what_all_do();
+      end_job("the job did not end in time (--timeout); ending its " + std::to_string(running) +
+                  (running == 1 ? " process" : " processes"),
+              kExitTimeout);
+    }
   }
+  look_for_stall();
   if (killing_ || !kill_at_ || now < *kill_at_) return;
   killing_ = true;
   children_.signal_all(SIGKILL);
   children_.signal_orphans(SIGKILL);
 }
 
+void Supervisor::look_for_stall() {
+  if (kill_at_) return;
+  const Standstill::News news = standstill_.look(Clock::now(), is_stopped_);
+  for (const std::string& sentence : news.sentences) console_.say(sentence);
+  if (!news.is_over) return;
+  patience_.hurry(kExitTimeout);
+  const auto running = children_.running();
+  end_job("the job made no progress in time (--stall-timeout); ending its " +
+              std::to_string(running) + (running == 1 ? " process" : " processes"),
+          kExitTimeout);
+}
+
+void Supervisor::say_what_all_do() {
+  const std::string text = standstill_.describe(Clock::now(), is_stopped_);
+  if (!text.empty()) console_.say("now: " + text);
+}
+
+void Supervisor::begin_to_end() {
+  if (!kill_at_) kill_at_ = Clock::now() + kGrace;
+}
+
+void Supervisor::end_job(std::string_view why, int exit_code) {
+  console_.say(why);
+  exit_code_ = exit_code;
+  begin_to_end();
+  children_.signal_all(SIGTERM);
+}
+
+// False: the reader takes nothing any more.
+template <class Condition>
+bool Supervisor::step_while(const Condition& condition) {
+  while (condition()) {
+    if (patience_.is_over(console_.written())) return false;
+    step();
+  }
+  return true;
+}
+
+// What is still in the pipes and in the console's queues.
+void Supervisor::pass_on_the_rest() {
+  bool all = true;
+  if (output_) {
+    output_->last_call();
+    all = step_while([this] { return !output_->is_empty(); });
+    output_->finish();
+  }
+  if (crashed_) console_.add(STDERR_FILENO, options_.on_crash);
+  all = all && step_while([this] {
+          if (console_.idle()) take_write_errors();  // which may have something to say
+          return !console_.idle();
+        });
+  if (all) return;
+  take_write_errors();
+  exit_code_of_loss_ = patience_.exit_code();
+  if (!console_.idle(STDERR_FILENO)) return;
+  console_.say("nobody has read the last " + std::to_string(console_.queued()) +
+               " bytes of output, which are lost");
+  step_while([this] { return !console_.idle(STDERR_FILENO); });
+}
+
 }  // namespace
 
-int supervise(const Options& options, const sigset_t& mask) {
-  return Supervisor(options, mask).run();
+int supervise(const Options& options, const Inherited& inherited, pid_t guard) {
+  return Supervisor(options, inherited, guard).run();
 }
 
 }  // namespace am::launcher

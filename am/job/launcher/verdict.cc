@@ -1,5 +1,6 @@
 #include "am/job/launcher/verdict.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <cstring>
@@ -41,20 +42,29 @@ Severity severity_of(const Ended& end, const Children& children, Control& contro
   return note_leaver(end.rank, children, control) ? Severity::kLeftEarly : Severity::kNone;
 }
 
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+         signal == SIGABRT;
+}
+
 Verdict verdict_on(const Ended& end, Severity severity, const Control& control) {
   const std::string who =
       "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
   if (WIFSIGNALED(end.status)) {
     const int signal = WTERMSIG(end.status);
     return {who + "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")",
-            128 + signal};
+            128 + signal, is_crash(signal)};
   }
   if (severity == Severity::kLeftEarly) {
-    return {who + "left with exit code 0 before it had finished, while others need it", 1};
+    return {who +
+                "left with exit code 0 before it had finished the job (the end of run() or "
+                "Job::finish()), while others need it",
+            1, false};
   }
   const int code = WEXITSTATUS(end.status);
-  if (severity == Severity::kAborted) return {who + "ended the job: " + control.abort_text, code};
-  return {who + "exited with code " + std::to_string(code), code};
+  if (severity == Severity::kAborted)
+    return {who + "ended the job: " + control.abort_text, code, false};
+  return {who + "exited with code " + std::to_string(code), code, false};
 }
 
 }  // namespace

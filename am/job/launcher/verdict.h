@@ -14,6 +14,7 @@ namespace am::launcher {
 struct Verdict {
   std::string sentence;
   int exit_code;
+  bool crashed;  // by a signal that mistakes of programs cause
 };
 
 // Judges the processes that have just ended; `children` knows those that still run. None: they have

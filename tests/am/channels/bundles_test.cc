@@ -81,5 +81,66 @@ TEST(Bundles, one_after_the_other_have_channels_of_their_own) {
   }
 }
 
+// --- More often than there are places on anybody's board
+
+constexpr std::uint32_t kOften = 3 * shmem::ArrivalBoard::kLines;
+
+// A channel from this process to itself, which needs a place like any other.
+class ToOneself : public testing::Test {
+ protected:
+  void TearDown() override { barrier(); }
+  ReceiveChannel receive(Bundle& bundle) {
+    return {bundle, std::span(job().router().segment(), kBytes), [this] { ++told_; }};
+  }
+  SendChannel send(Bundle& bundle, const ChannelHandle& handle) {
+    SendChannel out(bundle, handle);
+    out.associate(source_);
+    return out;
+  }
+
+  std::vector<std::byte> source_ = std::vector<std::byte>(kBytes);
+  std::uint64_t told_ = 0;
+};
+
+TEST_F(ToOneself, any_number_of_bundles_put) {
+  for (std::uint32_t i = 0; i < kOften; ++i) {
+    Bundle bundle(job());
+    const ReceiveChannel in = receive(bundle);
+    SendChannel out = send(bundle, in.handle());
+    out.put();
+    bundle.wait_until([&] { return told_ == i + 1; });
+  }
+}
+
+TEST_F(ToOneself, a_channel_is_opened_any_number_of_times) {
+  Bundle bundle(job());
+  ReceiveChannel in = receive(bundle);
+  for (std::uint32_t i = 0; i < 2 * shmem::ArrivalBoard::kSeats; ++i) {
+    if (i % 2 == 0) {
+      send(bundle, in.handle());
+      continue;
+    }
+    SendChannel out = send(bundle, in.handle());
+    out.put();
+    if (i % 4 == 1) out.close();  // before the put has been seen
+    bundle.poll();
+    ASSERT_EQ(told_, (i + 1) / 2);
+    in.ready();
+  }
+}
+
+// One channel whose last put is never looked at keeps its own place, and no other.
+TEST_F(ToOneself, a_put_that_nobody_has_seen_costs_those_after_it_nothing) {
+  Bundle bundle(job());
+  ReceiveChannel never = receive(bundle);
+  {
+    SendChannel out = send(bundle, never.handle());
+    out.put();
+  }
+  for (std::uint32_t i = 0; i < 2 * shmem::ArrivalBoard::kSeats; ++i) send(bundle, never.handle());
+  EXPECT_EQ(told_, 0u);
+  bundle.wait_until([this] { return told_ == 1; });
+}
+
 }  // namespace
 }  // namespace am

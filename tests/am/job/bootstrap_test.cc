@@ -79,9 +79,15 @@ TEST(BootstrapSingle, is_a_job_of_one) {
 }
 
 TEST(BootstrapSingle, abort_says_the_sentence_and_exits_with_the_code) {
+  EXPECT_EXIT(make_bootstrap(Config{})->abort(9, "the reason"), testing::ExitedWithCode(9),
+              "^the reason\n$");
+  EXPECT_EXIT(make_bootstrap(Config{})->abort(0, "no code"), testing::ExitedWithCode(1), "no code");
+}
+
+TEST(BootstrapSingle, abort_of_a_forked_child_speaks_for_the_child) {
   const auto job = make_bootstrap(Config{});
-  EXPECT_EXIT(job->abort(9, "the reason"), testing::ExitedWithCode(9), "^the reason\n$");
-  EXPECT_EXIT(job->abort(0, "no code"), testing::ExitedWithCode(1), "no code");
+  EXPECT_EXIT(job->abort(9, "rank 0: a reason"), testing::ExitedWithCode(9),
+              "^a child of rank 0: a reason\n$");
 }
 
 TEST(MakeBootstrap, launcher_that_cannot_be_talked_to_is_named) {

@@ -57,6 +57,7 @@ TEST(Config, bare_program_has_the_defaults_and_is_alone) {
   EXPECT_TRUE(config.rma);
   EXPECT_TRUE(config.learn);
   EXPECT_TRUE(config.cross_memory);
+  EXPECT_TRUE(config.crash_report);
   EXPECT_EQ(config.rank, 0u);
   EXPECT_EQ(config.size, 1u);
   EXPECT_EQ(config.job_fd, -1);
@@ -93,6 +94,7 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
   EXPECT_FALSE(config_with({{"SPLITC_LEARN", "0"}}).learn);
   EXPECT_FALSE(config_with({{"SPLITC_CROSS_MEMORY", "off"}}).cross_memory);
+  EXPECT_FALSE(config_with({{"SPLITC_CRASH_REPORT", "0"}}).crash_report);
   expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "spin"}}).wait, WaitPolicy::kSpin);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "yield"}}).wait, WaitPolicy::kYield);
@@ -104,7 +106,25 @@ TEST(Config, unknown_variables_are_refused_with_what_was_meant) {
   expect_refused({{"SPLITC_SEGMENTS", "1G"}}, {"SPLITC_SEGMENTS=1G", "mean SPLITC_SEGMENT?"});
   expect_refused({{"SPLITC_WIAT", ""}}, {"SPLITC_WIAT=:", "mean SPLITC_WAIT?"});
   expect_refused({{"SPLITC_verbose", "1"}}, {"SPLITC_verbose=1", "--help-env"});
-  expect_refused({{"SPLITC_NUMBER_OF_THINGS", "1"}}, {"no such variable", "--help-env"});
+}
+
+TEST(Config, unknown_variables_that_resemble_none_are_refused_with_those_there_are) {
+  for (const char* name : {"SPLITC_FOO", "SPLITC_NUMBER_OF_THINGS", "SPLITC_", "SPLITC_X"}) {
+    expect_refused({{name, "1"}}, {std::string(name) + "=1: no such variable; there are",
+                                   "SPLITC_SEGMENT, SPLITC_WAIT,", "--help-env"});
+  }
+}
+
+TEST(Config, values_that_may_be_secret_are_not_repeated) {
+  for (const char* name : {"SPLITC_SECRT", "SPLITC_SECRETS", "SPLITC_MY_OWN_SECRET"}) {
+    const Environment environment(Variables{{name, "tell-no-one"}});
+    try {
+      read_config();
+      FAIL() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("tell-no"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(Config, closest_setting_never_names_an_internal_one) {

@@ -5,14 +5,17 @@
 //   launched finish             all meet, each prints "rank R of N"
 //   launched blobs N           they exchange N times, each prints "rank R of N"
 //   launched leave RANK         it leaves with 0 while the others wait for it
+//   launched quick_leave RANK   likewise, by quick_exit()
 //   launched absent RANK        it leaves with 0 and never joins
 //   launched exit RANK CODE     it exits with CODE
 //   launched raise RANK SIGNAL  it raises SIGNAL
 //   launched abort RANK CODE    it aborts the job
 //   launched wait SIGNAL        each prints its pid, waits for SIGNAL, prints it, finishes
 //   launched hang               each prints its pid and stays, ignoring SIGTERM
+//   launched leave_behind NAME  each leaves a process of that name behind and finishes
 //   launched lines N LENGTH     each prints N lines of one letter, in pieces; no last newline
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -54,6 +57,14 @@ void exchange_blobs(int rounds, am::Bootstrap& job) {
   }
 }
 
+void leave_behind(const char* name) {
+  if (fork() != 0) return;
+  setsid();
+  signal(SIGTERM, SIG_IGN);
+  prctl(PR_SET_NAME, name);
+  while (true) pause();
+}
+
 void wait_for(int signal) {
   sigset_t set;
   sigemptyset(&set);
@@ -74,14 +85,17 @@ void wait_for(int signal) {
 // What the process of rank RANK does instead of meeting the others.
 void misbehave(const std::string& how, int argument, am::Bootstrap& job) {
   if (how == "leave") std::exit(0);
+  if (how == "quick_leave") std::quick_exit(0);
   if (how == "exit") std::exit(argument);
   if (how == "raise") raise(argument);
   if (how == "abort") job.abort(argument, "rank " + std::to_string(job.rank()) + ": no more room");
 }
 
-void behave(const std::string& how, int first, int second, am::Bootstrap& job) {
+void behave(const std::string& how, const char* argument, int first, int second,
+            am::Bootstrap& job) {
   if (how == "wait") wait_for(first);
   if (how == "hang") hang();
+  if (how == "leave_behind") leave_behind(argument);
   if (how == "lines") print_lines(first, second, job.rank());
   if (how == "blobs") exchange_blobs(first, job);
   if (how != "finish" && how != "blobs") return;
@@ -101,7 +115,7 @@ int main(int argc, char** argv) {
     const auto job = am::make_bootstrap(config);
     if (job->rank() == chosen) misbehave(how, second, *job);
     job->barrier();
-    behave(how, first, second, *job);
+    behave(how, argc > 2 ? argv[2] : "", first, second, *job);
     job->barrier();
     job->finished();
   } catch (const am::Error& error) {

@@ -10,36 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "tests/am/job/program.h"
+#include "tests/am/job/splitcrun.h"
 
 namespace am {
 namespace {
 
+using test::expect_contains;
+using test::kLaunched;
+using test::kSplitcrun;
+using test::launched;
 using test::lines_of;
 using test::Program;
 using test::run;
-using Words = std::vector<std::string>;
-
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
-constexpr const char* kLaunched = "tests/am/job/launched";
-
-// splitcrun with these words behind it.
-Words splitcrun(Words words) {
-  words.insert(words.begin(), kSplitcrun);
-  return words;
-}
-
-// The program `launched` in a job of that size.
-Words launched(int size, Words words) {
-  words.insert(words.begin(), {"-n", std::to_string(size), kLaunched});
-  return splitcrun(std::move(words));
-}
-
-void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
-  }
-}
+using test::sorted_lines;
+using test::splitcrun;
+using test::Words;
 
 void expect_refused(const Words& command, int exit_code, std::initializer_list<std::string> parts) {
   const auto result = run(command);
@@ -47,12 +32,6 @@ void expect_refused(const Words& command, int exit_code, std::initializer_list<s
   EXPECT_EQ(lines_of(result.err).size(), 1u) << result.err;
   EXPECT_TRUE(result.err.starts_with("splitcrun: ")) << result.err;
   expect_contains(result.err, parts);
-}
-
-Words sorted_lines(const std::string& text) {
-  Words lines = lines_of(text);
-  std::ranges::sort(lines);
-  return lines;
 }
 
 TEST(Splitcrun, starts_every_rank_and_says_nothing_itself) {
@@ -86,36 +65,6 @@ TEST(Splitcrun, launched_program_is_alone_without_it) {
 
 TEST(Splitcrun, gives_standard_input_to_rank_0_only) {
   EXPECT_EQ(run(splitcrun({"-n", "3", "cat"}), "typed\n").out, "typed\n");
-}
-
-TEST(Label, begins_every_line_with_its_rank_on_its_own_stream) {
-  const auto result = run(splitcrun(
-      {"-n", "2", "--label", "sh", "-c", "printf 'one\\n\\nlast'; printf 'oops\\n' >&2"}));
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(sorted_lines(result.out),
-            (Words{"[0] ", "[0] last", "[0] one", "[1] ", "[1] last", "[1] one"}));
-  EXPECT_EQ(sorted_lines(result.err), (Words{"[0] oops", "[1] oops"}));
-}
-
-TEST(Label, neither_loses_nor_tears_lines_longer_than_a_pipe) {
-  constexpr int kRanks = 4, kLines = 8, kLength = 200'000;
-  const auto result = run(splitcrun({"-n", std::to_string(kRanks), "--label", kLaunched, "lines",
-                                     std::to_string(kLines), std::to_string(kLength)}));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  std::map<std::string, int> seen;
-  for (const std::string& line : lines_of(result.out)) ++seen[line];
-  ASSERT_EQ(seen.size(), std::size_t{kRanks}) << "a line is torn";
-  for (int rank = 0; rank < kRanks; ++rank) {
-    const std::string line =
-        "[" + std::to_string(rank) + "] " + std::string(kLength, static_cast<char>('a' + rank));
-    EXPECT_EQ(seen[line], kLines);
-  }
-}
-
-TEST(Label, reader_that_goes_away_ends_the_job) {
-  const auto result = run({"sh", "-c", std::string(kSplitcrun) + " -n 2 --label yes | head -n 1"});
-  EXPECT_EQ(lines_of(result.out).size(), 1u);
-  expect_contains(result.err, {"(Broken pipe)"});
 }
 
 TEST(Death, by_signal_is_named_and_becomes_the_exit_code) {
@@ -279,6 +228,19 @@ TEST(Usage, nonsense_variables_are_refused_once) {
   Words command = splitcrun({"-n", "3", "true"});
   command.insert(command.begin(), {"env", "SPLITC_SEGMNT=1G"});
   expect_refused(command, 2, {"SPLITC_SEGMNT=1G", "did you mean SPLITC_SEGMENT?"});
+}
+
+TEST(Usage, help_says_where_the_program_goes) {
+  const auto result = run(splitcrun({"--help"}));
+  EXPECT_EQ(result.exit_code, 0);
+  expect_contains(result.out, {"Usage: splitcrun", "[options] PROGRAM [arguments]", "--nodes M"});
+}
+
+TEST(Usage, version_is_printed) {
+  const auto result = run(splitcrun({"--version"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(result.out.starts_with("splitcrun (Splitphase) ")) << result.out;
+  expect_contains(result.out, {" build; ", "control region"});
 }
 
 TEST(Usage, help_env_prints_the_table) {

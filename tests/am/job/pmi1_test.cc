@@ -6,115 +6,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "am/job/bootstrap_pmi1.h"
+#include "am/job/early_exit.h"
+#include "tests/am/job/fake_launcher.h"
 
 namespace am {
 namespace {
 
-// The value behind "name=" in a line of the protocol.
-std::string field(const std::string& line, const std::string& name) {
-  const std::size_t begin = line.find(name + "=");
-  if (begin == std::string::npos) return "";
-  const std::size_t value = begin + name.size() + 1;
-  return line.substr(value, line.find(' ', value) - value);
-}
-
-// A launcher of one process at the other end of a socket pair. It answers what a launcher answers,
-// but for the commands in `lies`; an empty lie closes the connection instead.
-class FakeLauncher {
- public:
-  struct Options {
-    std::uint32_t size = 1;
-    std::string value_max = "1024";
-    std::map<std::string, std::string> lies = {};  // command -> what is said instead, verbatim
-    bool byte_by_byte = false;
-  };
-
-  explicit FakeLauncher(Options options) : options_(std::move(options)) {
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0) std::abort();
-    thread_ = std::thread([this] { serve(); });
-  }
-  FakeLauncher(const FakeLauncher&) = delete;
-  ~FakeLauncher() {
-    close(ends_[0]);
-    thread_.join();
-    close(ends_[1]);
-  }
-
-  PmiConnection connection() const { return {.rank = 0, .size = options_.size, .fd = ends_[0]}; }
-
-  // All commands up to now. Ends the conversation.
-  std::vector<std::string> heard() {
-    shutdown(ends_[0], SHUT_RDWR);
-    thread_.join();
-    thread_ = std::thread([] {});
-    return heard_;
-  }
-
- private:
-  void serve() {
-    std::string line;
-    for (char one; read(ends_[1], &one, 1) == 1;) {
-      if (one != '\n') {
-        line.push_back(one);
-        continue;
-      }
-      if (!answer(std::exchange(line, ""))) break;
-    }
-    shutdown(ends_[1], SHUT_RDWR);
-  }
-
-  bool answer(const std::string& line) {
-    heard_.push_back(line);
-    const std::string command = field(line, "cmd");
-    const auto lie = options_.lies.find(command);
-    if (lie != options_.lies.end()) return !lie->second.empty() && say(lie->second);
-    if (command == "init") return say("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
-    if (command == "get_maxes") {
-      return say("cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=" + options_.value_max + "\n");
-    }
-    if (command == "get_my_kvsname") return say("cmd=my_kvsname kvsname=kvs_1\n");
-    if (command == "put") {
-      // All ranks say what this one says.
-      std::string key = field(line, "key");
-      const std::size_t rank = key.find("-0-", key.find('-') + 2);
-      for (std::uint32_t other = 0; other < options_.size; ++other) {
-        std::string theirs = key;
-        theirs.replace(rank, 3, "-" + std::to_string(other) + "-");
-        values_[theirs] = field(line, "value");
-      }
-      return say("cmd=put_result rc=0 msg=success\n");
-    }
-    if (command == "get") {
-      const auto value = values_.find(field(line, "key"));
-      if (value == values_.end()) return say("cmd=get_result rc=-1 msg=key_not_found\n");
-      return say("cmd=get_result rc=0 msg=success value=" + value->second + "\n");
-    }
-    if (command == "barrier_in") return say("cmd=barrier_out\n");
-    return say("cmd=" + command + "_ack\n");
-  }
-
-  bool say(const std::string& text) {
-    const std::size_t step = options_.byte_by_byte ? 1 : text.size();
-    for (std::size_t at = 0; at < text.size(); at += step) {
-      if (send(ends_[1], &text[at], std::min(step, text.size() - at), MSG_NOSIGNAL) < 0)
-        return false;
-    }
-    return true;
-  }
-
-  const Options options_;
-  int ends_[2];
-  std::map<std::string, std::string> values_;
-  std::vector<std::string> heard_;
-  std::thread thread_;
-};
+using test::FakeLauncher;
 
 std::vector<std::byte> some_bytes(std::size_t count) {
   std::vector<std::byte> bytes(count);
@@ -163,34 +65,40 @@ void expect_lie_noticed(const std::string& command, const std::string& lie,
       parts);
 }
 
-TEST(BootstrapPmi1, exchanges_blobs_of_all_sizes_in_several_rounds) {
+// Conversations that break off do not keep this process from leaving.
+class BootstrapPmi1Test : public testing::Test {
+ protected:
+  void TearDown() override { permit_exit(); }
+};
+
+TEST_F(BootstrapPmi1Test, exchanges_blobs_of_all_sizes_in_several_rounds) {
   expect_exchanges(FakeLauncher({}), 1);
   expect_exchanges(FakeLauncher({.size = 11}), 11);
 }
 
-TEST(BootstrapPmi1, splits_blobs_into_values_that_fit) {
+TEST_F(BootstrapPmi1Test, splits_blobs_into_values_that_fit) {
   for (const char* max : {"17", "64", "1025", "1000000"}) {
     expect_exchanges(FakeLauncher({.size = 3, .value_max = max}), 3);
   }
 }
 
-TEST(BootstrapPmi1, takes_answers_that_come_in_pieces) {
+TEST_F(BootstrapPmi1Test, takes_answers_that_come_in_pieces) {
   expect_exchanges(FakeLauncher({.size = 2, .byte_by_byte = true}), 2);
 }
 
-TEST(BootstrapPmi1, waits_on_a_socket_that_does_not_block) {
+TEST_F(BootstrapPmi1Test, waits_on_a_socket_that_does_not_block) {
   const FakeLauncher launcher({.size = 2, .byte_by_byte = true});
   fcntl(launcher.connection().fd, F_SETFL, O_NONBLOCK);
   expect_exchanges(launcher, 2);
 }
 
-TEST(BootstrapPmi1, programs_that_it_starts_do_not_get_the_socket) {
+TEST_F(BootstrapPmi1Test, programs_that_it_starts_do_not_get_the_socket) {
   const FakeLauncher launcher({});
   const BootstrapPmi1 job(launcher.connection());
   EXPECT_EQ(fcntl(launcher.connection().fd, F_GETFD), FD_CLOEXEC);
 }
 
-TEST(BootstrapPmi1, says_goodbye_once_and_only_when_finished) {
+TEST_F(BootstrapPmi1Test, says_goodbye_once_and_only_when_finished) {
   FakeLauncher launcher({});
   {
     BootstrapPmi1 job(launcher.connection());
@@ -204,19 +112,19 @@ TEST(BootstrapPmi1, says_goodbye_once_and_only_when_finished) {
   EXPECT_EQ(other.heard().back(), "cmd=get_my_kvsname");
 }
 
-TEST(BootstrapPmi1, abort_tells_the_launcher_and_says_the_sentence) {
+TEST_F(BootstrapPmi1Test, abort_tells_the_launcher_and_says_the_sentence) {
   FakeLauncher launcher({});
   EXPECT_EXIT(BootstrapPmi1(launcher.connection()).abort(7, "rank 0: no more room"),
               testing::ExitedWithCode(7), "^rank 0: no more room\n$");
   EXPECT_EQ(launcher.heard().back(), "cmd=abort exitcode=7");
 }
 
-TEST(BootstrapPmi1, closed_descriptor_is_refused) {
+TEST_F(BootstrapPmi1Test, closed_descriptor_is_refused) {
   expect_refused([] { BootstrapPmi1({.rank = 0, .size = 1, .fd = 999}); },
                  {"PMI_FD=999: PMI_FD is not open", "mpiexec.hydra"});
 }
 
-TEST(BootstrapPmi1, what_is_no_socket_is_refused) {
+TEST_F(BootstrapPmi1Test, what_is_no_socket_is_refused) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   expect_refused([&] { BootstrapPmi1({.rank = 0, .size = 1, .fd = ends[1]}); }, {"not listen"});
@@ -224,14 +132,14 @@ TEST(BootstrapPmi1, what_is_no_socket_is_refused) {
   close(ends[1]);
 }
 
-TEST(BootstrapPmi1, launcher_that_dies_at_any_point_is_noticed) {
+TEST_F(BootstrapPmi1Test, launcher_that_dies_at_any_point_is_noticed) {
   for (const char* command :
        {"init", "get_maxes", "get_my_kvsname", "put", "barrier_in", "get", "finalize"}) {
     expect_lie_noticed(command, "", {"closed the connection"});
   }
 }
 
-TEST(BootstrapPmi1, answers_that_are_none_are_refused) {
+TEST_F(BootstrapPmi1Test, answers_that_are_none_are_refused) {
   expect_lie_noticed("init", "HTTP/1.1 400 Bad Request\n", {"HTTP/1.1 400", "cmd=init"});
   expect_lie_noticed("init", "cmd=response_to_init rc=-1\n", {"refused"});
   expect_lie_noticed("init", std::string(100'000, 'x'), {"no end"});
@@ -243,7 +151,7 @@ TEST(BootstrapPmi1, answers_that_are_none_are_refused) {
   expect_lie_noticed("finalize", "cmd=cmd=cmd\n", {"cmd=cmd=cmd"});
 }
 
-TEST(BootstrapPmi1, damaged_blobs_are_refused) {
+TEST_F(BootstrapPmi1Test, damaged_blobs_are_refused) {
   for (const char* value : {"", ":", "2", "2:", "2:abc", "2:abcx", "2:abcde", "513:00", "-1:00",
                             "99999999999999999999:00", "2:ABCD"}) {
     expect_lie_noticed("get", std::string("cmd=get_result rc=0 value=") + value + "\n",

@@ -87,19 +87,29 @@ const std::string& Program::wait_for_lines(int count) {
   return result_.out;
 }
 
+const std::string& Program::wait_for_error(std::string_view text, bool also_read_output) {
+  while (result_.err.find(text) == std::string::npos && read_more(also_read_output)) {
+  }
+  return result_.err;
+}
+
+int Program::wait_unread() {
+  int status = 0;
+  waitpid(std::exchange(pid_, -1), &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 Program::Result Program::finish() {
   while (read_more()) {
   }
-  int status = 0;
-  waitpid(std::exchange(pid_, -1), &status, 0);
-  result_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result_.exit_code = wait_unread();
   return result_;
 }
 
-// False once both outputs have ended.
-bool Program::read_more() {
-  if (out_ < 0 && err_ < 0) return false;
-  pollfd watched[] = {{.fd = out_, .events = POLLIN, .revents = 0},
+// False once all of it has ended.
+bool Program::read_more(bool also_out) {
+  if ((out_ < 0 || !also_out) && err_ < 0) return false;
+  pollfd watched[] = {{.fd = also_out ? out_ : -1, .events = POLLIN, .revents = 0},
                       {.fd = err_, .events = POLLIN, .revents = 0}};
   poll(watched, 2, -1);
   if (watched[0].revents != 0) read_into(result_.out, out_);

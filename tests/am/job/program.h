@@ -30,12 +30,19 @@ class Program {
   // Returns what its standard output has said so far, once that is `count` lines or has ended.
   const std::string& wait_for_lines(int count);
 
+  // Returns what its standard error has said so far, once `text` is in it or it has ended. Its
+  // standard output is not read meanwhile, unless asked for.
+  const std::string& wait_for_error(std::string_view text, bool also_read_output = false);
+
+  // Waits until it has ended, and leaves what it prints where it is. Returns its exit code.
+  int wait_unread();
+
   // Waits until it has ended and until every process that could still write to its output has: a
   // process left behind would keep this call waiting for ever.
   Result finish();
 
  private:
-  bool read_more();
+  bool read_more(bool also_out = true);
 
   pid_t pid_ = -1;
   int out_ = -1;

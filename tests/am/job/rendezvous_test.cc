@@ -2,19 +2,26 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "am/job/bootstrap_greeting.h"
 #include "am/job/bootstrap_proof.h"
 #include "am/job/bootstrap_rendezvous.h"
+#include "am/job/sodium.h"
 #include "tests/shmem/in_child.h"
 
 namespace am {
@@ -105,11 +112,12 @@ std::string intrude(const std::function<std::string(const Rendezvous&)>& intrude
   return results[3];
 }
 
-std::string intrude_as(Rank rank, std::uint32_t size, const char* secret) {
+std::string intrude_as(Rank rank, std::uint32_t size, const char* secret,
+                       milliseconds patience = kPatience) {
   return intrude([=](const Rendezvous& where) {
     Rendezvous other = where;
     other.secret = secret;
-    BootstrapRendezvous(rank, size, other, kPatience);
+    BootstrapRendezvous(rank, size, other, patience);
     return std::string("welcome");
   });
 }
@@ -129,35 +137,79 @@ void expect_contains(const std::string& text, std::initializer_list<std::string>
   }
 }
 
-std::string hex(const Proof& proof) {
+template <class Bytes>
+std::string hex(const Bytes& bytes) {
   std::string text;
-  for (const std::byte one : proof) {
+  for (const auto one : bytes) {
     char digits[3];
-    std::snprintf(digits, sizeof(digits), "%02x", std::to_integer<unsigned>(one));
+    std::snprintf(digits, sizeof(digits), "%02x", static_cast<unsigned>(one));
     text += digits;
   }
   return text;
 }
 
-TEST(Proof, hash_is_sha_256) {  // FIPS 180-4's examples
-  EXPECT_EQ(hex(sha256(bytes_of(""))),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(hex(sha256(bytes_of("abc"))),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hex(sha256(bytes_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-}
-
-TEST(Proof, is_hmac_sha_256) {  // RFC 4231, cases 2 and 6
+// The expected ones are those of another implementation, Python's hashlib:
+// blake2b(text, key=blake2b(secret, digest_size=32).digest(), digest_size=32).hexdigest()
+TEST(Proof, is_keyed_blake2b) {
   EXPECT_EQ(hex(proof_of("Jefe", bytes_of("what do ya want for nothing?"))),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+            "af423ab2aeff1a0640e18cdf318293eea9a8a7d6608fa0df9879376dd2d16baa");
   EXPECT_EQ(hex(proof_of(std::string(131, '\xaa'),
                          bytes_of("Test Using Larger Than Block-Size Key - Hash Key First"))),
-            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+            "7f69304006052e7045a9d101467c9e3de152c179ce6e00596a41fab0b629801d");
+  EXPECT_EQ(hex(proof_of("", {})),
+            "0a28e966fb7a7d39fd0a4d12d6fb14625b94b1738943338d2b3df4cc81cb4ef0");
+}
+
+// Appendix A of RFC 7693, and the test vector of an empty text with the key 00 01 02 ... of the
+// reference implementation.
+TEST(Sodium, hashes_as_the_standard_says) {
+  const Sodium& library = Sodium::get();
+  std::array<unsigned char, 64> hash{}, key{};
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<unsigned char>(i);
+  const std::string abc = "abc";
+  library.generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(abc.data()),
+                      abc.size(), nullptr, 0);
+  EXPECT_EQ(hex(hash),
+            "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"
+            "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923");
+  library.generichash(hash.data(), hash.size(), nullptr, 0, key.data(), key.size());
+  EXPECT_EQ(hex(hash),
+            "10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786"
+            "b5e996e8f0f4eb981fc214b005f42d2ff4233499391653df7aefcbc13fc51568");
+}
+
+TEST(Sodium, that_is_missing_is_named_with_the_remedy) {
+  const char* const names[] = {"libnothing.so.1", "libnothing.so.2"};
+  expect_contains(refusal([&] { Sodium::load(names); }),
+                  {"libsodium", "cannot be loaded (libnothing.so.1:", "Debian: libsodium23"});
+  const char* const another[] = {"libnothing.so.1", "libdl.so.2"};
+  expect_contains(refusal([&] { Sodium::load(another); }),
+                  {"has no function sodium_init here", "Debian: libsodium23"});
+}
+
+bool sodium_is_loaded() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string all((std::istreambuf_iterator<char>(maps)), {});
+  return all.find("libsodium") != std::string::npos;
+}
+
+// In programs of their own, which have loaded nothing yet.
+TEST(Sodium, is_loaded_only_where_others_are_met) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto job_of_one = [] {
+    BootstrapRendezvous(0, 1, free_place());
+    _exit(sodium_is_loaded() ? 1 : 0);
+  };
+  const auto guest_of_nobody = [] {
+    refusal([] { BootstrapRendezvous(1, 2, free_place(), milliseconds(10)); });
+    _exit(sodium_is_loaded() ? 1 : 0);
+  };
+  EXPECT_EXIT(job_of_one(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(guest_of_nobody(), testing::ExitedWithCode(1), "");
 }
 
 TEST(Proof, differs_in_any_bit) {
-  const Proof proof = sha256({});
+  const Proof proof = proof_of("", {});
   EXPECT_TRUE(same_proof(proof, proof));
   for (std::size_t i = 0; i < proof.size(); ++i) {
     Proof other = proof;
@@ -204,8 +256,10 @@ TEST(BootstrapRendezvous, one_process_may_run_one_job_after_another) {
 }
 
 TEST(BootstrapRendezvous, who_does_not_know_the_secret_is_refused) {
-  expect_contains(intrude_as(1, 3, "incorrect horse"),
-                  {"rank 1: SPLITC_RENDEZVOUS=127.0.0.1:", "another SPLITC_SECRET"});
+  // Its time has to be over first: that answer could be anybody's.
+  expect_contains(intrude_as(1, 3, "incorrect horse", milliseconds(1500)),
+                  {"rank 1: SPLITC_RENDEZVOUS=127.0.0.1:", "did not find rank 0 there in time",
+                   "another SPLITC_SECRET"});
 }
 
 TEST(BootstrapRendezvous, who_thinks_of_another_size_is_refused) {
@@ -239,7 +293,7 @@ TEST(BootstrapRendezvous, second_process_of_one_rank_is_refused) {
 TEST(BootstrapRendezvous, garbage_does_no_harm) {
   for (const std::string& garbage :
        {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(10'000, 'S'),
-        std::string("Splitph1") + std::string(56, '\0')}) {
+        std::string("Splitph2") + std::string(56, '\0')}) {
     intrude([&](const Rendezvous& where) {
       const Connection to = connect_to(where);
       send(to.fd(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
@@ -249,11 +303,38 @@ TEST(BootstrapRendezvous, garbage_does_no_harm) {
   }
 }
 
+// Hellos that are right but for a few bits: every answer of a stranger to the challenge.
+TEST(BootstrapRendezvous, mutated_greetings_do_no_harm) {
+  const std::string told = intrude([](const Rendezvous& where) {
+    std::mt19937_64 random(1);
+    std::string unwelcome;
+    for (int i = 0; i < 300; ++i) {
+      const Connection to = connect_to(where);
+      Challenge challenge{};
+      recv(to.fd(), &challenge, sizeof(challenge), MSG_WAITALL);
+      Hello hello{kGreeting, 1, 3, random_nonce(), {}};
+      hello.proof = proof_of_hello(kSecret, challenge, hello);
+      std::array<std::byte, sizeof(Hello)> bytes;
+      std::memcpy(bytes.data(), &hello, sizeof(hello));
+      for (std::uint64_t bits = 1 + random() % 4; bits != 0; --bits) {
+        bytes[random() % bytes.size()] ^= std::byte{1} << random() % 8;
+      }
+      if (std::memcmp(bytes.data(), &hello, sizeof(hello)) == 0) continue;  // changed back
+      send(to.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      Verdict verdict{};
+      if (recv(to.fd(), &verdict, sizeof(verdict), MSG_WAITALL) != sizeof(verdict)) continue;
+      if (verdict.answer != Answer::kOtherSecret) unwelcome += std::to_string(i) + " ";
+    }
+    return unwelcome + "refused";
+  });
+  EXPECT_EQ(told, "refused");
+}
+
 TEST(BootstrapRendezvous, greeting_that_breaks_off_does_no_harm) {
   for (const std::size_t length : {0, 1, 8, 63}) {
     intrude([=](const Rendezvous& where) {
       const Connection to = connect_to(where);
-      const std::string begin = (std::string("Splitph1") + std::string(56, 'x')).substr(0, length);
+      const std::string begin = (std::string("Splitph2") + std::string(56, 'x')).substr(0, length);
       send(to.fd(), begin.data(), begin.size(), MSG_NOSIGNAL);
       return std::string("over");
     });
@@ -317,25 +398,93 @@ TEST(BootstrapRendezvous, place_that_cannot_be_used_is_refused) {
                   {"no such host:", "write the name"});
 }
 
-TEST(BootstrapRendezvous, rank_0_that_does_not_know_the_secret_is_not_believed) {
-  const Rendezvous where = free_place();
-  const Connection listener(socket(AF_INET, SOCK_STREAM, 0));
+// A listener at that place which every program may have made.
+Connection listen_at(const Rendezvous& where) {
+  Connection listener(socket(AF_INET, SOCK_STREAM, 0));
+  const int yes = 1;
+  setsockopt(listener.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   const sockaddr_in address = loopback(static_cast<std::uint16_t>(std::stoi(where.port)));
-  ASSERT_EQ(bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  ASSERT_EQ(listen(listener.fd(), 1), 0);
+  EXPECT_EQ(bind(listener.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(listen(listener.fd(), 1), 0);
+  return listener;
+}
+
+// Greets the next guest as rank 0 would, and gives it that verdict, whose proof is wrong.
+void mislead(const Connection& listener, Answer answer) {
+  const Connection guest(accept(listener.fd(), nullptr, nullptr));
+  const Challenge challenge{kGreeting, random_nonce()};
+  Hello hello{};
+  send(guest.fd(), &challenge, sizeof(challenge), MSG_NOSIGNAL);
+  recv(guest.fd(), &hello, sizeof(hello), MSG_WAITALL);
+  const Verdict verdict{answer, 2, hello.proof};
+  send(guest.fd(), &verdict, sizeof(verdict), MSG_NOSIGNAL);
+  wait_for_end(guest);
+}
+
+TEST(BootstrapRendezvous, strangers_in_the_place_of_rank_0_do_not_end_a_guest) {
+  const Rendezvous where = free_place();
+  const auto results = in_children(2, [&](unsigned who) -> std::string {
+    if (who == 1) return take_part(1, 2, where);
+    Connection listener = listen_at(where);
+    for (const Answer answer : {Answer::kOtherSecret, Answer::kWelcome, Answer::kTaken}) {
+      mislead(listener, answer);
+    }
+    for (const std::string& text : {std::string("SSH-2.0-OpenSSH_9.2\r\n"), std::string("Spl")}) {
+      const Connection guest(accept(listener.fd(), nullptr, nullptr));
+      send(guest.fd(), text.data(), text.size(), MSG_NOSIGNAL);
+    }
+    listener = Connection();
+    return take_part(0, 2, where);
+  });
+  for (const std::string& result : results) EXPECT_EQ(result, "01");
+}
+
+TEST(BootstrapRendezvous, guest_says_at_last_what_a_stranger_told_it) {
+  const Rendezvous where = free_place();
   const std::string told = in_children(2, [&](unsigned who) -> std::string {
-    if (who == 1) return refusal([&] { BootstrapRendezvous(1, 2, where, kPatience); });
-    const Connection guest(accept(listener.fd(), nullptr, nullptr));
-    const Challenge challenge{kGreeting, random_nonce()};
-    Hello hello{};
-    send(guest.fd(), &challenge, sizeof(challenge), MSG_NOSIGNAL);
-    recv(guest.fd(), &hello, sizeof(hello), MSG_WAITALL);
-    const Verdict verdict{Answer::kWelcome, 2, {}};
-    send(guest.fd(), &verdict, sizeof(verdict), MSG_NOSIGNAL);
-    wait_for_end(guest);
+    if (who == 1) return refusal([&] { BootstrapRendezvous(1, 2, where, milliseconds(1500)); });
+    mislead(listen_at(where), Answer::kWelcome);
     return "over";
   })[1];
-  expect_contains(told, {"rank 1", "does not know SPLITC_SECRET"});
+  expect_contains(told, {"rank 1",
+                         "did not find rank 0 there in time: who listens there does not "
+                         "know SPLITC_SECRET; is it rank 0?"});
+}
+
+// More than rank 0 keeps at a time.
+TEST(BootstrapRendezvous, strangers_who_connect_and_are_silent_hold_up_nobody) {
+  intrude([](const Rendezvous& where) {
+    std::vector<Connection> silent;
+    for (int i = 0; i < 600; ++i) silent.push_back(connect_to(where));
+    wait_for_end(silent.front());
+    return std::string("over");
+  });
+}
+
+TEST(BootstrapRendezvous, strangers_who_take_all_open_files_of_rank_0_do_not_end_it) {
+  const Rendezvous where = free_place();
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  const auto results = in_children(3, [&](unsigned who) -> std::string {
+    char byte = 0;
+    if (who == 0) {
+      const rlimit few{40, 40};
+      setrlimit(RLIMIT_NOFILE, &few);
+      return take_part(0, 2, where);
+    }
+    if (who == 1) {
+      if (read(held[0], &byte, 1) != 1) return "no word of the stranger";
+      return take_part(1, 2, where);
+    }
+    std::vector<Connection> silent;
+    for (int i = 0; i < 60; ++i) silent.push_back(connect_to(where));
+    if (write(held[1], &byte, 1) != 1) return "cannot go on";
+    wait_for_end(silent.back());
+    return "over";
+  });
+  close(held[0]);
+  close(held[1]);
+  EXPECT_EQ(results, (std::vector<std::string>{"01", "01", "over"}));
 }
 
 TEST(BootstrapRendezvous, death_of_any_ends_all) {
@@ -404,6 +553,26 @@ TEST(Frames, come_in_pieces_and_together) {
     EXPECT_EQ(read_end(frames[2]).exit_code, 7);
     EXPECT_EQ(read_end(frames[2]).why, "why");
   }
+}
+
+TEST(Frames, with_the_blobs_of_all_are_read_only_when_whole) {
+  std::vector<std::byte> all;
+  for (const char* blob : {"one", "", "three"}) append_blob(all, bytes_of(blob));
+  const auto blobs = read_blobs(all, 3);
+  ASSERT_TRUE(blobs);
+  EXPECT_EQ(text_of(blobs->at(0)) + "," + text_of(blobs->at(1)) + "," + text_of(blobs->at(2)),
+            "one,,three");
+  EXPECT_FALSE(read_blobs(all, 2));
+  EXPECT_FALSE(read_blobs(all, 4));
+  for (std::size_t bytes = 0; bytes < all.size(); ++bytes) {
+    EXPECT_FALSE(read_blobs(std::span(all).first(bytes), 3)) << bytes;
+  }
+  std::vector<std::byte> longest;
+  append_blob(longest, std::vector<std::byte>(Bootstrap::kMaxBlob));
+  EXPECT_TRUE(read_blobs(longest, 1));
+  longest.clear();
+  append_blob(longest, std::vector<std::byte>(Bootstrap::kMaxBlob + 1));
+  EXPECT_FALSE(read_blobs(longest, 1));
 }
 
 TEST(Frames, that_nobody_sends_are_refused) {

@@ -28,13 +28,16 @@ Side::Side(const std::string& provider, Rank rank, const Options& options)
   std::ranges::fill(segment(), std::byte{0});
   link_ = std::make_unique<FabricLink>(
       open_fabric(provider, options.local_keys),
-      FabricLink::Options{.rank = rank,
-                          .size = 4,
-                          .peers = 3,
-                          .segment = segment(),
-                          .use_rma = options.use_rma,
-                          .longest_access = options.longest_access,
-                          .fatal = [](const std::string& sentence) { throw Fatal(sentence); }});
+      FabricLink::Options{
+          .rank = rank,
+          .size = 4,
+          .peers = 3,
+          .segment = segment(),
+          .use_rma = options.use_rma,
+          .longest_access = options.longest_access,
+          .fatal = [](const std::string& sentence) { throw Fatal(sentence); },
+          .warn = [this](const std::string& sentence) { warnings_.push_back(sentence); },
+          .longest_gap_ns = options.longest_gap_ns});
 }
 
 void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type) {

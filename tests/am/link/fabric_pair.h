@@ -35,12 +35,14 @@ std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool loca
 class Side final : public PacketSink {
  public:
   static constexpr std::size_t kSegment = 1 << 20;
+  static constexpr std::uint64_t kUnknownWord = 0xdead;  // which arrived() does not know
 
   // As if provider and job were so.
   struct Options {
     bool local_keys = false;  // the provider needs local memory registered
     bool use_rma = true;
     std::size_t longest_access = std::numeric_limits<std::size_t>::max();
+    std::int64_t longest_gap_ns = 5'000'000'000;
   };
 
   // Opens its own fabric. One of two ranks, or more that do not exist.
@@ -55,8 +57,11 @@ class Side final : public PacketSink {
   // Numbers that have come, in order. Each was whole.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 
-  // What arrived() was told, in order.
-  const std::vector<std::uint32_t>& arrivals() const { return arrivals_; }
+  // What was reported to the user.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  // The words that arrived() was given, in order.
+  const std::vector<std::uint64_t>& arrivals() const { return arrivals_; }
 
   // What deliver() does after it has noted a packet, and what fetch() leaves to poll().
   std::function<void(std::uint64_t number)> on_packet;
@@ -68,13 +73,18 @@ class Side final : public PacketSink {
   };
 
   void deliver(Rank from, const PacketHeader& packet) override;
-  void arrived(std::uint32_t arrival) override { arrivals_.push_back(arrival); }
+  bool arrived(std::uint64_t word) override {
+    if (word == kUnknownWord) return false;
+    arrivals_.push_back(word);
+    return true;
+  }
   bool keeps(const PacketHeader& packet) const noexcept override { return packet.type == kept; }
 
   std::unique_ptr<std::byte, Free> segment_;
   std::unique_ptr<FabricLink> link_;
   std::vector<std::uint64_t> numbers_;
-  std::vector<std::uint32_t> arrivals_;
+  std::vector<std::uint64_t> arrivals_;
+  std::vector<std::string> warnings_;
 };
 
 // Two that know each other.
@@ -93,12 +103,13 @@ struct Pair {
   Side b;
 };
 
-// A card taken apart: magic and cookie, the segment's key, the address.
+// A card taken apart: the token, the segment's key, the address.
 struct CardParts {
   std::uint32_t magic;
-  std::uint32_t cookie;
-  rdma::RemoteKey segment;
   std::uint32_t address_bytes;
+  std::uint64_t token;
+  rdma::RemoteKey segment;
+  std::uint32_t unused;
   std::uint32_t check;
   std::vector<std::byte> address;
 };

@@ -1,0 +1,105 @@
+#include "am/job/crash/cause.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace am {
+namespace {
+
+constexpr std::uintptr_t kNull = 4096;    // below it: a member or element of nothing
+constexpr std::uintptr_t kFrame = 65536;  // so far from the stack pointer a function still reaches
+constexpr std::uintptr_t kNear = std::uintptr_t{1} << 20;  // so far outside a segment is a slip
+
+struct Cause {
+  int signal;
+  int code;
+  std::string_view text;
+};
+constexpr std::array<Cause, 7> kCauses{{
+    {SIGSEGV, SEGV_MAPERR, " is not mapped"},
+    {SIGSEGV, SEGV_ACCERR, " may not be accessed like that"},
+    {SIGBUS, BUS_ADRALN, " is not aligned"},
+    {SIGBUS, BUS_ADRERR, " has no memory behind it: its file has been cut, or memory is exhausted"},
+    {SIGFPE, FPE_INTDIV, ": an integer was divided by zero"},
+    {SIGFPE, FPE_INTOVF, ": an integer overflowed"},
+    {SIGILL, ILL_ILLOPN,
+     ": a check that the compiler made has failed, or what runs there is no code"},
+}};
+
+std::string_view cause_of(const siginfo_t& info) noexcept {
+  for (const Cause& one : kCauses) {
+    if (one.signal == info.si_signo && one.code == info.si_code) return one.text;
+  }
+  return "";
+}
+
+// strsignal may allocate.
+std::string_view name_of(int signal) noexcept {
+  switch (signal) {
+    case SIGSEGV: return "Segmentation fault";
+    case SIGBUS: return "Bus error";
+    case SIGFPE: return "Floating point exception";
+    case SIGILL: return "Illegal instruction";
+    case SIGABRT: return "Aborted";
+    default: return "?";
+  }
+}
+
+void add_place(CrashText& text, std::uintptr_t address, std::uintptr_t stack,
+               std::span<const CrashSegment> segments) noexcept {
+  if (address < kNull) {
+    text.add("; a null pointer was used");
+    return;
+  }
+  if (stack != 0 && address < stack + kFrame && stack < address + kFrame) {
+    text.add("; the stack is full: a recursion without end, or too large a local variable");
+    return;
+  }
+  for (const CrashSegment& one : segments) {
+    if (address < one.begin || address >= one.end) continue;
+    text.add("; it is in rank ").add(one.rank).add("'s segment, at offset ");
+    text.add(address - one.begin);
+    return;
+  }
+  for (const CrashSegment& one : segments) {
+    if (address >= one.end && address - one.end < kNear) {
+      text.add("; it is ").add(address - one.end).add(" bytes behind the end of rank ");
+      text.add(one.rank).add("'s segment");
+      return;
+    }
+  }
+  text.add("; it is in no segment");
+}
+
+void add_sender(CrashText& text, const siginfo_t& info) noexcept {
+  if (info.si_pid != getpid()) {
+    text.add(", sent by process ").add(static_cast<std::uint64_t>(info.si_pid));
+  } else {
+    text.add(info.si_signo == SIGABRT ? ": it called abort()" : ", which it raised itself");
+  }
+}
+
+}  // namespace
+
+void add_crash_cause(CrashText& text, const siginfo_t& info, std::uintptr_t stack,
+                     std::span<const CrashSegment> segments) noexcept {
+  text.add(" has crashed by signal ").add(static_cast<std::uint64_t>(info.si_signo));
+  text.add(" (").add(name_of(info.si_signo)).add(")");
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  if (info.si_code <= 0) {
+    add_sender(text, info);
+  } else if (info.si_code == SI_KERNEL && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS)) {
+    text.add(": an address was used that none can be, or that the machine does not report");
+  } else if (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) {
+    text.add(": address ").add_hex(address).add(cause_of(info));
+    add_place(text, address, stack, segments);
+  } else {
+    text.add(" at instruction ").add_hex(address).add(cause_of(info));
+  }
+  text.add("\n");
+}
+
+}  // namespace am

@@ -1,0 +1,52 @@
+// What a process of a job says when it crashes: which rank, by what, where, at which address and
+// whose segment that lies in, once, on standard error. It then ends as it would have ended.
+//
+//   rank 2 (pid 4711) has crashed by signal 11 (Segmentation fault): address 0x7f62c0041120 is not
+//   mapped; it is 288 bytes behind the end of rank 3's segment
+//     #0 0x55d0a3c41b3f in _Z4stepPdi+0x2f (heat+0x2b3f)
+//     ...
+//     lines of the source: addr2line -Cfpie /home/me/heat 0x2b3f ...
+//
+// Reported are SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT in any thread, and exceptions that
+// nobody catches. Handlers that are installed already (a sanitizer's, the program's own) stay, and
+// those installed later replace these. A stack that has overflowed is reported for the thread that
+// started the job; another thread has no second stack and ends without a report.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+
+#include "am/activity.h"
+#include "am/types.h"
+
+namespace am {
+
+// Memory of one process, as this one addresses it: [begin, end).
+struct CrashSegment {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  Rank rank;
+};
+
+// One at a time in a process; used by the thread that starts the job.
+class CrashReport {
+ public:
+  // From here on crashes are reported as those of `rank`. Some 20 us.
+  explicit CrashReport(Rank rank);
+  CrashReport(const CrashReport&) = delete;
+  CrashReport& operator=(const CrashReport&) = delete;
+  ~CrashReport();  // puts back what was there, where nobody else has put something since
+
+  // The segments that this process has mapped. At most one call.
+  void set_segments(std::span<const CrashSegment> segments);
+  // What this process does, which says whose message a handler had that crashes. Outlives this.
+  void set_activity(const Activity& activity);
+
+ private:
+  const std::terminate_handler terminate_before_;
+  std::unique_ptr<CrashSegment[]> segments_;
+};
+
+}  // namespace am

@@ -1,0 +1,23 @@
+// Where a thread is, as text: one line for each function that it is in.
+#pragma once
+
+#include <cstdint>
+
+#include "am/job/crash/text.h"
+
+namespace am {
+
+// Does what cannot be done in a signal handler. Call it once, before the others.
+void prepare_crash_trace();
+
+// The stack pointer of what a signal interrupted (`context` as below); 0: not known here.
+std::uintptr_t interrupted_stack(const void* context) noexcept;
+
+// Adds the calling thread's backtrace, beginning with the instruction that a signal interrupted
+// (`context`, the third argument of its handler) or, without one, with the caller. Functions are
+// named as the linker names them, if the program has symbols; a line with the command follows that
+// prints source lines. Safe in a signal handler, but for a lock of the dynamic linker: a thread
+// that crashes while it loads a library, as another does, may wait for it.
+void add_crash_trace(CrashText& text, const void* context) noexcept;
+
+}  // namespace am

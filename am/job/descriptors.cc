@@ -1,0 +1,41 @@
+#include "am/job/descriptors.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "am/types.h"
+
+namespace am {
+
+void fill_standard_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one, unless another thread opens something just now.
+    const int opened = open("/dev/null", O_RDWR);
+    if (opened < 0) {
+      throw Error("descriptor " + std::to_string(fd) +
+                  " is closed, and /dev/null cannot be opened in its place (" +
+                  std::strerror(errno) + "); start the program with its standard streams open");
+    }
+    if (opened > STDERR_FILENO) close(opened);
+  }
+}
+
+std::optional<rlimit> raise_open_files_limit() noexcept {
+  rlimit before{};
+  if (getrlimit(RLIMIT_NOFILE, &before) != 0) return std::nullopt;
+  rlimit raised = before;
+  // Some programs close every number up to the limit before an exec: more would make that slow.
+  raised.rlim_cur = std::max(before.rlim_cur, std::min(before.rlim_max, kMostOpenFiles));
+  if (raised.rlim_cur == before.rlim_cur || setrlimit(RLIMIT_NOFILE, &raised) != 0) {
+    return std::nullopt;
+  }
+  return before;
+}
+
+}  // namespace am

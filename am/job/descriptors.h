@@ -1,0 +1,20 @@
+// What a process does about its file descriptors before it opens any of its own.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <optional>
+
+namespace am {
+
+// Opens /dev/null as descriptor 0, 1 or 2 wherever nothing is open there, so that none of them
+// becomes a file or socket into which the program prints. They pass through exec, as standard
+// streams do. Throws Error if one stays closed: /dev/null cannot be opened.
+void fill_standard_streams();
+
+// Raises the soft limit of open files (RLIMIT_NOFILE) to the hard one, at most kMostOpenFiles. What
+// this process starts inherits it. Returns the limits as they were if they were changed.
+constexpr rlim_t kMostOpenFiles = 1 << 20;
+std::optional<rlimit> raise_open_files_limit() noexcept;
+
+}  // namespace am

@@ -1,0 +1,55 @@
+// What splitcrun writes itself: the lines of --label and its own sentences. Threads write them, so
+// that a reader who has stopped reading keeps nothing else waiting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace am::launcher {
+
+// One thread uses it. `to` is STDOUT_FILENO or STDERR_FILENO everywhere; where both are one file
+// (2>&1) one thread writes both, in the order of the calls, so that no line is torn.
+class Console {
+ public:
+  // Queued bytes from which on has_room() is false. A queue can grow beyond that: add() takes all.
+  static constexpr std::size_t kRoom = 1 << 20;
+
+  // Starts the threads, which block all signals. Throws Failure. What is still queued when the
+  // process exits is lost.
+  Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+  ~Console();
+
+  // Queues `text` to be written in one piece. Never waits. After an error it is dropped.
+  void add(int to, std::string_view text);
+
+  // Queues "splitcrun: <sentence>" and a newline for standard error.
+  void say(std::string_view sentence);
+
+  bool has_room(int to) const;      // queue another piece now, or wait until fd() is readable
+  bool idle() const;                // nothing is queued or being written
+  bool idle(int to) const;          // ... on that descriptor
+  std::uint64_t written() const;    // bytes in all
+  std::size_t queued() const;       // bytes not yet written
+  int error(int to) const;          // an errno of write; 0: none so far
+  int fd() const { return wake_; }  // readable when any of the above has changed
+  void acknowledge();               // makes it unreadable until the next change
+
+ private:
+  struct File;
+
+  File& file(int to) const;
+
+  const int wake_;
+  std::shared_ptr<File> files_[2];  // of standard output and standard error; perhaps the same
+};
+
+// Writes "splitcrun: <sentence>" and a newline to standard error, waiting for its reader where it
+// must: for a process that has nothing else to do. No Console may be at work in it.
+void say_and_wait(std::string_view sentence);
+
+}  // namespace am::launcher

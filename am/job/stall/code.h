@@ -1,0 +1,19 @@
+// Names for addresses in the code of another process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace am {
+
+// The function of process `pid` that has `address`, without its parameters, and what addr2line
+// needs: "step (heat+0x2b3f)". Less where less is known, "" when nothing is. Reads /proc and the
+// program's file: some milliseconds.
+std::string describe_code(pid_t pid, std::uint64_t address);
+
+// The name of the handler whose am::Handler<...>::invoke begins at `address`: "on_ping"; or "".
+std::string describe_handler(pid_t pid, std::uint64_t address);
+
+}  // namespace am

@@ -1,0 +1,100 @@
+#include "am/job/stall/reporter.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "am/job/stall/question.h"
+
+namespace am {
+namespace {
+
+constexpr auto kSilence = 10 * StallWatch::kInterval;  // of a process that looks no more
+
+// By /proc, of a process of this user.
+ProcessView::Life life_of(pid_t pid) {
+  if (pid == 0) return ProcessView::Life::kAlive;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;  // "4711 (name) S 4700 ..."
+  std::getline(file, text, '\0');
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) {
+    return ProcessView::Life::kEnded;
+  }
+  switch (text[name_end + 2]) {
+    case 'T':
+    case 't':  // by a debugger
+      return ProcessView::Life::kStopped;
+    case 'Z':
+    case 'X': return ProcessView::Life::kEnded;
+    default: return ProcessView::Life::kAlive;
+  }
+}
+
+std::vector<ProcessView> processes_of_node(const Router& router) {
+  std::vector<ProcessView> processes;
+  for (Rank rank = 0; rank < router.size(); ++rank) {
+    if (!router.is_near(rank)) continue;
+    const auto activity = router.peer(rank).header->activity.read();
+    processes.push_back({rank, life_of(activity.pid), activity});
+  }
+  return processes;
+}
+
+}  // namespace
+
+StallReporter::StallReporter(double limit_s)
+    : schedule_(duration_of(limit_s)), interval_(observation_interval({limit_s})) {}
+
+void StallReporter::note_looks(Clock::time_point now, const std::vector<ProcessView>& processes) {
+  watchers_.resize(processes.size());
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const std::uint32_t looks = processes[i].activity.looks;
+    if (looks != watchers_[i].looks) watchers_[i] = {looks, now};
+  }
+}
+
+// Of those that wait the first does; not one that would say nothing, as it is stopped, or has not
+// looked for long. Who looks and is not shown to wait, since another thread of it computes, does if
+// there is no other.
+bool StallReporter::speaks(Clock::time_point now, const Router& router,
+                           const std::vector<ProcessView>& processes) const {
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const ProcessView& process = processes[i];
+    if (process.life == ProcessView::Life::kAlive &&
+        process.activity.state == Activity::State::kWaiting && process.activity.looks != 0 &&
+        now - watchers_[i].changed < kSilence) {
+      return process.rank == router.rank();
+    }
+  }
+  return true;
+}
+
+void StallReporter::look(const Router& router) {
+  const std::unique_lock<std::mutex> lock(looking_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // another thread waits, too
+  const auto now = Clock::now();
+  const bool question = take_stall_question();
+  if (now < next_ && !question) return;
+  next_ = now + interval_;
+  router.activity().count_look();
+  std::vector<ProcessView> processes = processes_of_node(router);
+  note_looks(now, processes);
+  const bool speaks_now = speaks(now, router, processes);
+  watch_.observe(now, std::move(processes));
+  if (!speaks_now) return;
+  if (question) say(router, "now: " + watch_.describe());
+  if (const auto sentence = watch_.take_waiting_for_finished()) say(router, *sentence);
+  const auto stall = watch_.longest_stall();
+  if (!schedule_.due(stall)) return;
+  say(router, "no progress for " + seconds_text(stall) + ": " + watch_.describe());
+}
+
+void StallReporter::say(const Router& router, const std::string& sentence) const {
+  const bool several = router.far_peers();
+  const std::string who = "rank " + std::to_string(router.rank()) +
+                          (several ? " for its node" : "") + ": " + sentence + "\n";
+  std::fputs(who.c_str(), stderr);
+}
+
+}  // namespace am

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "shmem/fence.h"
+#include "shmem/flag.h"
+
+// Which of many places a receiver polls: the active ones, where something came lately. All others
+// cost it nothing, however many there are and whatever the active ones do.
+//
+// Every place has one sender and one bit, in memory that both map. A place whose bit is set is
+// polled; one whose bit has been cleared, for kSweep polls more.
+//
+//   Sender:                              Receiver, once in kSweep polls:
+//     write the message                    those whose bits the last sweep cleared: something came?
+//     fence.light()                          set the bit again, else poll it no longer
+//     bit set? else raise() it             clear the bits of places where nothing came since the
+//                                            last sweep
+//                                          fence.heavy()
+//
+// Invariants:
+//  * Either the sender finds its bit cleared, or a poll after heavy() finds the message: each has a
+//    fence between its store and its load. There are kSweep such polls, some 20 us or more, as
+//    heavy() may miss a sender for a moment (shmem/fence.h).
+//  * A bit that is set belongs to an active place, or the summary says that its word has bits which
+//    the receiver has not seen: raise() sets the bit first, and the receiver takes the summary
+//    before it reads the words.
+//  * Only the receiver clears bits, and only those of places that it polls.
+
+namespace shmem {
+
+// The shared half: all zero is nothing active.
+template <std::uint32_t kPlaces>
+struct AttentionBits {
+  static constexpr std::uint32_t kWords = (kPlaces + 63) / 64;
+  static constexpr std::uint32_t kGroup = (kWords + 63) / 64;  // words to a bit of the summary
+
+  std::atomic<std::uint64_t>& word_of(std::uint32_t place) noexcept { return words[place / 64]; }
+  static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
+    return std::uint64_t{1} << place % 64;
+  }
+
+  // By the sender of `place`, after Fence::light().
+  // pairs with: Attention::sweep(), through Fence::heavy()
+  bool raised(std::uint32_t place) noexcept {
+    return (word_of(place).load(std::memory_order_relaxed) & bit_of(place)) != 0;
+  }
+  // Makes the receiver poll `place`. Any process.
+  void raise(std::uint32_t place) noexcept {
+    // pairs with: Attention::activate(), which sees the bit when it has seen the summary
+    word_of(place).fetch_or(bit_of(place), std::memory_order_seq_cst);
+    summary.fetch_or(std::uint64_t{1} << place / 64 / kGroup, std::memory_order_seq_cst);
+  }
+
+  alignas(kCacheLine) std::atomic<std::uint64_t> summary;  // groups of words with unseen bits
+  alignas(kCacheLine) std::atomic<std::uint64_t> words[kWords];
+};
+
+// The receiver's half. `Place` is what the receiver needs to know of an active place.
+//
+// Thread rule: one thread at a time.
+template <std::uint32_t kPlaces, class Place>
+class Attention {
+ public:
+  // Of the first `places`. What the receiver before has left active is active again.
+  Attention(AttentionBits<kPlaces>& bits, Fence fence, std::uint32_t places = kPlaces)
+      : bits_(bits), fence_(fence), known_((places + 63) / 64) {
+    // pairs with: activate()
+    bits_.summary.fetch_or(~std::uint64_t{0}, std::memory_order_seq_cst);
+  }
+
+  // Polls the active places: `visit(place)` returns how many messages it took, and may throw. Those
+  // raised meanwhile are active from the next poll on. `make(place number)` makes a Place.
+  template <class Make, class Visit>
+  int poll(Make&& make, Visit&& visit) {
+    // pairs with: AttentionBits::raise(); what is seen late is seen by a later poll
+    if (bits_.summary.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      activate(make);
+    int count = 0;
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      const int taken = visit(active_[i].place);
+      active_[i].used |= taken != 0;
+      count += taken;
+    }
+    if (++polls_ == kSweep) [[unlikely]]
+      sweep();
+    return count;
+  }
+
+  // Whether poll() would find something: whether `pending(place)` says so of one of them.
+  template <class Make, class Pending>
+  bool any(Make&& make, Pending&& pending) {
+    // pairs with: AttentionBits::raise()
+    if (bits_.summary.load(std::memory_order_acquire) != 0) activate(make);
+    return std::any_of(active_.begin(), active_.end(),
+                       [&](const Active& active) { return pending(active.place); });
+  }
+
+  // How many places poll() looks at.
+  std::size_t active() const noexcept { return active_.size(); }
+
+ private:
+  static constexpr std::uint32_t kSweep = 4096;  // polls
+
+  struct Active {
+    std::uint32_t number;
+    bool used;     // something came since the last sweep
+    bool leaving;  // the last sweep cleared its bit
+    Place place;
+  };
+
+  template <class Make>
+  [[gnu::noinline]] void activate(Make& make) {
+    // pairs with: AttentionBits::raise()
+    std::uint64_t groups = bits_.summary.exchange(0, std::memory_order_seq_cst);
+    for (; groups != 0; groups &= groups - 1) {
+      const auto first = static_cast<std::size_t>(std::countr_zero(groups)) * bits_.kGroup;
+      const std::size_t end = std::min(first + bits_.kGroup, known_.size());
+      for (std::size_t word = first; word < end; ++word) activate_word(word, make);
+    }
+  }
+  template <class Make>
+  void activate_word(std::size_t word, Make& make) {
+    // pairs with: AttentionBits::raise()
+    const std::uint64_t raised = bits_.words[word].load(std::memory_order_acquire);
+    for (std::uint64_t fresh = raised & ~known_[word]; fresh != 0; fresh &= fresh - 1) {
+      const auto number = static_cast<std::uint32_t>(word * 64) +
+                          static_cast<std::uint32_t>(std::countr_zero(fresh));
+      active_.push_back({number, true, false, make(number)});
+    }
+    known_[word] |= raised;
+  }
+
+  [[gnu::noinline]] void sweep() {
+    polls_ = 0;
+    std::erase_if(active_,
+                  [this](const Active& active) { return active.leaving && leaves(active); });
+    bool any_idle = false;
+    for (Active& active : active_) {
+      if (active.leaving) stay(active);
+      if (!active.used) {
+        any_idle = active.leaving = true;
+        // pairs with: AttentionBits::raised()
+        bits_.word_of(active.number)
+            .fetch_and(~bits_.bit_of(active.number), std::memory_order_seq_cst);
+      }
+      active.used = false;
+    }
+    if (any_idle) fence_.heavy();  // see above
+  }
+  // Whether a place whose bit was cleared is polled no longer. One that is raised from here on is
+  // fresh to activate(), which follows the summary.
+  bool leaves(const Active& active) {
+    const std::uint64_t bit = bits_.bit_of(active.number);
+    // pairs with: AttentionBits::raise()
+    const std::uint64_t word = bits_.word_of(active.number).load(std::memory_order_acquire);
+    if (active.used || (word & bit) != 0) return false;
+    known_[active.number / 64] &= ~bit;
+    return true;
+  }
+  void stay(Active& active) {
+    active.leaving = false;
+    // No partner: the place is polled anyway.
+    bits_.word_of(active.number).fetch_or(bits_.bit_of(active.number), std::memory_order_relaxed);
+  }
+
+  // Constant after construction.
+  AttentionBits<kPlaces>& bits_;
+  const Fence fence_;
+  // Owned by the receiving thread.
+  std::vector<Active> active_;
+  std::vector<std::uint64_t> known_;  // the bits of active_, in the shape of AttentionBits::words
+  std::uint32_t polls_ = 0;           // since the last sweep
+};
+
+}  // namespace shmem

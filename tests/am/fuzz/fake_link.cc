@@ -1,0 +1,92 @@
+#include "tests/am/fuzz/fake_link.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace am::fuzz {
+namespace {
+
+class FakeRegistration final : public link::Registration {
+ public:
+  FakeRegistration(std::span<std::byte> range, link::RemoteKey key) : Registration(range, key) {}
+  void revoke() noexcept override {}
+};
+
+}  // namespace
+
+void FakeLink::put(Rank from, std::span<const std::byte> packet) {
+  std::vector<std::uint64_t> words((packet.size() + 7) / 8);
+  std::memcpy(words.data(), packet.data(), packet.size());
+  arrived_.emplace_back(from, std::move(words));
+}
+
+std::byte* FakeLink::claim(Rank, std::uint32_t bytes) {
+  if (bytes % 8 != 0 || bytes < sizeof(link::PacketHeader) || bytes > link::kMaxPacket)
+    std::abort();
+  claimed_.assign(bytes / 8, 0);
+  claimed_bytes_ = bytes;
+  return reinterpret_cast<std::byte*>(claimed_.data());
+}
+
+void FakeLink::commit(Rank to) {
+  const auto bytes = std::as_bytes(std::span(claimed_));
+  if (value_of<link::PacketHeader>(bytes).bytes != claimed_bytes_) std::abort();
+  sent_.push_back({to, {bytes.begin(), bytes.end()}});
+}
+
+int FakeLink::poll(link::PacketSink& sink) {
+  int count = 0;
+  for (std::size_t left = done_.size(); left != 0; --left, ++count) {
+    link::Completion& next = *done_.front();
+    done_.pop_front();
+    next.done(next);
+  }
+  while (!arrived_.empty()) {
+    const auto [from, words] = std::move(arrived_.front());
+    arrived_.pop_front();
+    ++count;
+    sink.deliver(from, *reinterpret_cast<const link::PacketHeader*>(words.data()));
+  }
+  return count;
+}
+
+// So that a sanitizer sees whose memory it is.
+void FakeLink::look_at(std::span<const std::byte> bytes) {
+  looked_at_.assign(bytes.begin(), bytes.end());
+}
+
+bool FakeLink::try_read(Rank, std::uint64_t, std::span<std::byte> to, link::Completion& done) {
+  std::ranges::fill(to, std::byte{0x5a});
+  done_.push_back(&done);
+  return true;
+}
+
+bool FakeLink::try_write(Rank, std::uint64_t, std::span<const std::byte> from, bool,
+                         link::Completion& done) {
+  look_at(from);
+  done_.push_back(&done);
+  return true;
+}
+
+bool FakeLink::try_put(Rank, std::uint64_t, std::span<const std::byte> from, std::uint64_t,
+                       link::Completion& done) {
+  look_at(from);
+  done.done(done);
+  return true;
+}
+
+bool FakeLink::try_read(Rank from, const link::RemoteKey&, std::span<std::byte> to,
+                        link::Completion& done) {
+  return try_read(from, 0, to, done);
+}
+
+bool FakeLink::try_write(Rank to, const link::RemoteKey&, std::span<const std::byte> from,
+                         bool before, link::Completion& done) {
+  return try_write(to, 0, from, before, done);
+}
+
+std::unique_ptr<link::Registration> FakeLink::register_memory(std::span<std::byte> range) {
+  return std::make_unique<FakeRegistration>(range, link::RemoteKey{0, range.size()});
+}
+
+}  // namespace am::fuzz

@@ -1,0 +1,95 @@
+#include "rdma/connections.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <sstream>
+
+namespace rdma {
+namespace {
+
+// As Linux on x86-64 writes it: 127.0.0.1:4321, [::1]:4321, and IPv4 in IPv6.
+constexpr const char* kTable4 =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout\n"
+    "   0: 0100007F:10E1 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1\n"
+    "   1: 0100007F:10E1 0100007F:9C40 01 00000000:00000000 00:00000000 00000000  1000        0 2\n"
+    "   2: 0100007F:9C40 0100007F:10E1 01 00000000:00000000 00:00000000 00000000   77        0 3\n"
+    "   3: 0100007F:10E1 0100007F:9C41 01 00000000:00000000 00:00000000 00000000  1000        0 4\n"
+    "   4: 0100007F:9C41 0100007F:10E1 01 00000000:00000000 00:00000000 00000000  1000        0 5\n"
+    "   5: 0100007F:10E1 070200C0:9C42 01 00000000:00000000 00:00000000 00000000  1000        0 6\n"
+    "   6: 0100007F:10E1 070200C0:9C43 06 00000000:00000000 00:00000000 00000000  1000        0 7\n"
+    "garbage\n";
+constexpr const char* kTable6 =
+    "  sl  local_address                         remote_address                        st\n"
+    "   0: 00000000000000000000000001000000:10E1 00000000000000000000000001000000:9C40 01 "
+    "00000000:00000000 00:00000000 00000000 1000 0 1\n"
+    "   1: 0000000000000000FFFF00000100007F:10E1 0000000000000000FFFF0000070200C0:9C44 01 "
+    "00000000:00000000 00:00000000 00000000 1000 0 1\n";
+
+std::vector<TcpSocket> parse(const char* text) {
+  std::istringstream table(text);
+  return parse_tcp_table(table);
+}
+
+TEST(TcpTable, of_ipv4_is_read_row_by_row) {
+  const auto rows = parse(kTable4);
+  ASSERT_EQ(rows.size(), 7u);
+  EXPECT_EQ(rows[0], (TcpSocket{{"127.0.0.1", 4321}, {"0.0.0.0", 0}, 1000, false}));
+  EXPECT_EQ(rows[2], (TcpSocket{{"127.0.0.1", 40000}, {"127.0.0.1", 4321}, 77, true}));
+}
+
+TEST(TcpTable, of_ipv6_holds_ipv4_too) {
+  const auto rows = parse(kTable6);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].local, (SocketAddress{"::1", 4321}));
+  EXPECT_EQ(rows[1].remote, (SocketAddress{"192.0.2.7", 40004}));
+  EXPECT_EQ(to_string(rows[0].local), "[::1]:4321");
+}
+
+TEST(StrangersIn, a_table_are_other_machines_and_other_users) {
+  const SocketAddress own{"127.0.0.1", 4321};
+  const std::vector<SocketAddress> job = {own, {"127.0.0.1", 5000}};
+  EXPECT_EQ(strangers(parse(kTable4), own, job, 1000),
+            (std::vector<std::string>{"127.0.0.1:40000 (user 77)", "192.0.2.7:40002"}));
+}
+
+TEST(StrangersIn, a_table_are_none_of_the_job) {
+  const SocketAddress own{"127.0.0.1", 4321};
+  const std::vector<SocketAddress> job = {own, {"192.0.2.7", 5000}};
+  EXPECT_EQ(strangers(parse(kTable4), own, job, 1000),
+            std::vector<std::string>{"127.0.0.1:40000 (user 77)"});
+}
+
+TEST(StrangersIn, the_systems_own_table_are_found) {
+  const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listening, any, bytes), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  ASSERT_EQ(getsockname(listening, any, &bytes), 0);
+  const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(connect(other, any, bytes), 0);
+  const SocketAddress own = socket_address(std::as_bytes(std::span(&address, 1)));
+  EXPECT_EQ(own.address, "127.0.0.1");
+  const std::vector<SocketAddress> elsewhere = {{"192.0.2.1", 1}};
+  EXPECT_EQ(strangers_now(own, elsewhere).size(), 1u);
+  const std::vector<SocketAddress> here = {{"127.0.0.1", 1}};
+  EXPECT_EQ(strangers_now(own, here).size(), 0u) << "of the same user";
+  close(other);
+  close(listening);
+}
+
+TEST(SocketAddressOf, other_providers_is_none) {
+  const std::vector<std::byte> bytes(64, std::byte{0x41});
+  EXPECT_EQ(socket_address(bytes), SocketAddress{});
+  EXPECT_EQ(socket_address({}), SocketAddress{});
+}
+
+}  // namespace
+}  // namespace rdma
