@@ -127,22 +127,30 @@ class PublishedAdmission {
     version.store(before + 2, std::memory_order_release);
   }
 
+  // Tries until what it has seen is of one moment. The first attempt usually does; so it is inline,
+  // and the others are not.
   Seen read(HandlerIndex handler, std::uint32_t lane) const noexcept {
+    Seen seen;
+    if (!try_read(handler, lane, seen)) [[unlikely]]
+      read_again(handler, lane, seen);
+    return seen;
+  }
+  bool try_read(HandlerIndex handler, std::uint32_t lane, Seen& seen) const noexcept {
     std::atomic_ref version(const_cast<std::uint64_t&>(version_));
-    for (;; sched_yield()) {
-      // pairs with: write()
-      const std::uint64_t before = version.load(std::memory_order_acquire);
-      const Seen seen{load(tag_),
-                      {load(offset_), load(bytes_)},
-                      encoded(load(shapes_[handler])),
-                      load(retagged_[lane]),
-                      load(gone_) != 0};
-      // pairs with: write()
-      std::atomic_thread_fence(std::memory_order_acquire);
-      const std::uint64_t after = version.load(std::memory_order_relaxed);
-      if (before == after && before % 2 == 0) [[likely]]
-        return seen;
-    }
+    // pairs with: write()
+    const std::uint64_t before = version.load(std::memory_order_acquire);
+    seen = {load(tag_),
+            {load(offset_), load(bytes_)},
+            encoded(load(shapes_[handler])),
+            load(retagged_[lane]),
+            load(gone_) != 0};
+    // pairs with: write()
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
+  }
+  [[gnu::noinline]] void read_again(HandlerIndex handler, std::uint32_t lane,
+                                    Seen& seen) const noexcept {
+    while (!try_read(handler, lane, seen)) sched_yield();
   }
 
   std::uint64_t version_ = 0;
