@@ -31,6 +31,9 @@
 //    the receiver has not seen: raise() sets the bit first, and the receiver takes the summary
 //    before it reads the words.
 //  * Only the receiver clears bits, and only those of places that it polls.
+//
+// tests/shmem/model checks this in all states that two senders can bring about, and that none of
+// the fences, orders and second looks can be left out.
 
 namespace shmem {
 

@@ -19,7 +19,7 @@
 // shmem/fence.h says, for which there is a limit). A ring between the two changes the ticket, so the
 // futex refuses to sleep. Who rings takes the "asleep" back, so that the next neighbours do not ring
 // again while the sleeper is on its way up; a sleeper that did not sleep after all leaves it, at the
-// price of one ring for nobody.
+// price of one ring for nobody. (tests/shmem/model checks this in all states.)
 //
 // For events too rare to be looked for at every poll (a message has come back, a mailbox has been
 // closed) there is a count of alerts: a poll compares it with what it has seen, and looks
