@@ -1,5 +1,5 @@
-// Memory as processes see it that share it, weaker than that of the processors this library runs on:
-// stores leave a process late and in any order, and loads may return what was there a while ago.
+// Memory as processes see it that share it: stores leave a process late, and loads may return what
+// was there a while ago. Weaker than x86 in that; read-modify-writes are full fences, as there.
 //
 // A process sees each location through a copy of its own, which is brought up to date at any time,
 // or never. What it stores waits until it leaves, at any time after. Both are settled
