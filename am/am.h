@@ -24,13 +24,13 @@
 //
 // With am::OneWay for am::Request nothing comes back. docs/active-messages.md has the rules.
 
-#include "am/bundle.h"
-#include "am/channel.h"
-#include "am/endpoint.h"
+#include "am/channel/channel.h"
+#include "am/channel/multicast.h"
+#include "am/channel/reduce_channel.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
 #include "am/job/job.h"
-#include "am/multicast.h"
-#include "am/reduce_channel.h"
-#include "am/stats.h"
-#include "am/token.h"
-#include "am/types.h"
-#include "am/zero_copy.h"
+#include "am/message/stats.h"
+#include "am/types/types.h"
+#include "am/zero_copy/zero_copy.h"

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "rdma/endpoint.h"
-#include "rdma/fabric.h"
 #include "rdma/memory.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "rdma/fabric.h"
 #include "rdma/fid.h"
 #include "rdma/memory.h"
 #include "rdma/op.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <type_traits>
 
-#include "rdma/fabric.h"
 #include "rdma/fid.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 

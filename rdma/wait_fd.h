@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rdma/fabric.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 

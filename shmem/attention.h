@@ -106,6 +106,11 @@ class Attention {
 
   // How many places poll() looks at.
   std::size_t active() const noexcept { return active_.size(); }
+  // None, and none was raised: poll() would do nothing, not even count.
+  bool idle() const noexcept {
+    // pairs with: AttentionBits::raise(); what is seen late is seen by a later poll
+    return bits_.summary.load(std::memory_order_relaxed) == 0 && active_.empty();
+  }
 
  private:
   static constexpr std::uint32_t kSweep = 4096;  // polls

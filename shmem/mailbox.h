@@ -232,6 +232,9 @@ class Mailbox {
   template <class Sink>
   int poll(Sink&& sink);
 
+  // Whether poll() has nowhere to look: nothing has come for long.
+  bool idle() const noexcept { return attention_.idle(); }
+
   // Whether poll() would find something. May say yes where nothing is; never no where something is.
   bool has_message() noexcept;
 

@@ -39,29 +39,31 @@
 //
 // Calls named all_*, barrier() and the making and ending of arrays and counters are collective:
 // every process makes them, in the same order. Only trivially copyable types live in global memory.
-// In expressions *p, p[i] and a[i] are what the elements are (splitc/global_ref.h). A wrong call
-// throws Error, with the process, the call, the value and the remedy in one sentence; what leaves
-// the program ends the whole job. docs/ has the rules of progress and of memory.
+// In expressions *p, p[i] and a[i] are what the elements are (splitc/access/global_ref.h). A wrong
+// call throws Error, with the process, the call, the value and the remedy in one sentence; what
+// leaves the program ends the whole job. docs/ has the rules of progress and of memory.
 
 #include <cstdio>  // so that a first program needs one include
 
-#include "splitc/access.h"
-#include "splitc/allocate.h"
-#include "splitc/atomic.h"
-#include "splitc/bulk.h"
-#include "splitc/channel.h"
-#include "splitc/collective.h"
-#include "splitc/global_ptr.h"
-#include "splitc/layout.h"
-#include "splitc/multicast_channel.h"
-#include "splitc/my_range.h"
-#include "splitc/place.h"
-#include "splitc/reduce.h"
-#include "splitc/reduce_channel.h"
-#include "splitc/split_phase.h"
-#include "splitc/spread_array.h"
-#include "splitc/spread_array_2d.h"
-#include "splitc/spread_ptr.h"
-#include "splitc/store.h"
-#include "splitc/sync.h"
-#include "splitc/world.h"
+#include "splitc/access/access.h"
+#include "splitc/access/atomic.h"
+#include "splitc/access/bulk.h"
+#include "splitc/access/split_phase.h"
+#include "splitc/access/store.h"
+#include "splitc/array/layout.h"
+#include "splitc/array/my_range.h"
+#include "splitc/array/spread_array.h"
+#include "splitc/array/spread_array_2d.h"
+#include "splitc/channel/channel.h"
+#include "splitc/channel/multicast_channel.h"
+#include "splitc/channel/reduce_channel.h"
+#include "splitc/collective/barrier.h"
+#include "splitc/collective/collective.h"
+#include "splitc/collective/reduce.h"
+#include "splitc/pointer/allocate.h"
+#include "splitc/pointer/global_ptr.h"
+#include "splitc/pointer/spread_ptr.h"
+#include "splitc/start/run.h"
+#include "splitc/world/place.h"
+#include "splitc/world/sync.h"
+#include "splitc/world/world.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "am/job/bootstrap.h"
-#include "am/job/config.h"
+#include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/config.h"
 #include "shmem/node.h"
 #include "shmem/region.h"
 

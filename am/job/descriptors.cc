@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am {
 
@@ -36,6 +38,22 @@ std::optional<rlimit> raise_open_files_limit() noexcept {
     return std::nullopt;
   }
   return before;
+}
+
+std::uint64_t open_files_limit() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+std::uint64_t open_files() noexcept {
+  std::error_code error;
+  std::uint64_t count = 0;
+  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; at != end;
+       at.increment(error)) {
+    if (error) break;
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace am

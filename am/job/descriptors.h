@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <optional>
 
 namespace am {
@@ -16,5 +17,10 @@ void fill_standard_streams();
 // this process starts inherits it. Returns the limits as they were if they were changed.
 constexpr rlim_t kMostOpenFiles = 1 << 20;
 std::optional<rlimit> raise_open_files_limit() noexcept;
+
+// How many files this process may open, by that limit, and how many it has open; 0 if the system
+// does not say.
+std::uint64_t open_files_limit() noexcept;
+std::uint64_t open_files() noexcept;
 
 }  // namespace am

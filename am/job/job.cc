@@ -12,11 +12,15 @@
 #include "am/job/stall/code.h"
 #include "am/job/stall/question.h"
 #include "am/job/stall/reporter.h"
-#include "am/port.h"
+#include "am/one_sided/far_memory.h"
+#include "am/remote_memory/learned_stores.h"
+#include "am/route/port.h"
 #include "shmem/error.h"
 
 namespace am {
 namespace {
+
+static_assert(Exchange::kMaxBytes == Bootstrap::kMaxBlob);
 
 std::string prefix(Rank rank) { return "rank " + std::to_string(rank) + ": "; }
 
@@ -66,6 +70,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .leaders = layout.leaders,
           .node = layout.node,
           .wait = config.wait,
+          .cross_memory = config.cross_memory,
           .abort = [this](int code,
                           const std::string& sentence) { bootstrap_->abort(code, sentence); },
           .activity = bootstrap_->activity(),
@@ -79,6 +84,10 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   }
   if (layout.leaders.size() > 1) {
     join_network(*bootstrap_, config, layout.here == size(), *router_);
+  }
+  process_ = std::make_unique<Process>(*router_);
+  if (Port* const port = router_->port()) {
+    learned_stores_ = std::make_unique<LearnedStores>(*port, *process_->far_memory(), config.learn);
   }
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody leaves before all have opened its region
@@ -128,14 +137,8 @@ std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byt
   return all;
 }
 
-void Job::connect(Endpoint& endpoint, Tag tag, SourceLocation where) {
-  endpoint.set_tag(tag);
-  const std::vector<Name> names = exchange(endpoint.name(), where);
-  for (Rank rank = 0; rank < size(); ++rank) endpoint.map(rank, names[rank], tag);
-}
-
 std::string Job::thrown_by() const {
-  const Activity::Running handler = router_->thrower_of_current();
+  const Activity::Running handler = process_->thrower_of_current();
   if (handler.handler == 0) return "";
   const std::string name = describe_handler(getpid(), handler.handler);
   return " (thrown by handler " + (name.empty() ? "" : name + " ") + "of a message of rank " +

@@ -1,22 +1,26 @@
 #pragma once
 
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "am/barrier.h"
-#include "am/endpoint.h"
-#include "am/job/bootstrap.h"
-#include "am/job/config.h"
-#include "am/router.h"
-#include "am/source_location.h"
+#include "am/core/barrier.h"
+#include "am/core/exchange.h"
+#include "am/core/process.h"
+#include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/config.h"
+#include "am/route/router.h"
+#include "am/types/source_location.h"
 
 namespace am {
 
 struct Card;
 class CrashReport;
+class LearnedStores;
 struct Layout;
 class StallReporter;
 
@@ -30,41 +34,23 @@ class StallReporter;
 //   job.connect(endpoint);             // now index r is the endpoint of rank r
 //   ...
 //   job.finish(bundle);
-class Job {
+class Job final : public Exchange {
  public:
   // Reads the environment. Throws Error, with cause and remedy, if the job cannot start.
   Job() : Job(read_config()) {}
   explicit Job(const Config& config);
-  ~Job();
+  ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
   Rank rank() const noexcept { return router_->rank(); }
   std::uint32_t size() const noexcept { return router_->size(); }
   Router& router() noexcept { return *router_; }
-  operator Router&() noexcept { return *router_; }
+  operator Process&() noexcept { return *process_; }
+  // How stores to other nodes learn; nullptr: there are none.
+  LearnedStores* learned_stores() noexcept { return learned_stores_.get(); }
   const Config& config() const noexcept { return config_; }
   std::string launcher() const { return bootstrap_->launcher(); }
-
-  // Gives `mine` to all and returns everybody's, by rank. Collective; blocks without progress, so
-  // it is for set-up: no process may wait for a message of another meanwhile.
-  template <class T>
-  std::vector<T> exchange(const T& mine, SourceLocation where = SourceLocation::current()) {
-    static_assert(std::is_trivially_copyable_v<T>, "exchange() copies the bytes of a value");
-    static_assert(sizeof(T) <= Bootstrap::kMaxBlob,
-                  "exchange() takes at most 512 bytes; exchange an address of the rest");
-    static_assert(!std::is_same_v<T, bool>,
-                  "std::vector<bool> holds no bool that could be copied to; exchange an int");
-    std::vector<T> all(size());
-    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)), "Job::exchange", where);
-    for (Rank rank = 0; rank < size(); ++rank)
-      std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
-    return all;
-  }
-
-  // Maps the endpoint that each process passes here at index = its rank, with `tag` as the tag of
-  // all. Collective and blocking, like exchange(). Connections are made at their first use.
-  void connect(Endpoint& endpoint, Tag tag = 1, SourceLocation where = SourceLocation::current());
 
   // All processes meet, making progress meanwhile on `bundle` and all others of the calling thread.
   // Messages may still be on their way when it returns, also those that were sent before it.
@@ -108,7 +94,8 @@ class Job {
 
  private:
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
-                                                     const char* call, const SourceLocation& where);
+                                                     const char* call,
+                                                     const SourceLocation& where) override;
   void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
   void open_neighbours(const std::vector<Card>& cards);
   void leave_network(const char* call, const SourceLocation& where);
@@ -118,6 +105,8 @@ class Job {
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Router> router_;
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<LearnedStores> learned_stores_;  // nullptr: all processes are on this node
   std::unique_ptr<Barrier> barrier_;
   std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
   std::unique_ptr<CrashReport> crash_report_;

@@ -1,10 +1,10 @@
 #include "am/job/make_bootstrap.h"
 
-#include "am/job/bootstrap_launch.h"
-#include "am/job/bootstrap_pmi1.h"
-#include "am/job/bootstrap_pmix.h"
-#include "am/job/bootstrap_rendezvous.h"
-#include "am/job/bootstrap_single.h"
+#include "am/job/bootstrap/launch.h"
+#include "am/job/bootstrap/pmi1.h"
+#include "am/job/bootstrap/pmix.h"
+#include "am/job/bootstrap/rendezvous/rendezvous.h"
+#include "am/job/bootstrap/single.h"
 #include "am/job/descriptors.h"
 
 namespace am {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "am/job/descriptors.h"
 #include "am/link/fabric_link.h"
-#include "am/port.h"
+#include "am/route/port.h"
 #include "rdma/error.h"
-#include "rdma/fabric.h"
-#include "rdma/file_limit.h"
+#include "rdma/open_fabric.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -35,8 +35,8 @@ spdlog::logger& log() {
 // Each far process that is talked to takes an open file. A process that has none left for the
 // connection of another does not answer it.
 void provide_files(const std::string& who, std::uint64_t peers) {
-  const std::uint64_t limit = rdma::raise_file_limit();
-  const std::uint64_t wanted = rdma::open_files() + peers + kOtherFiles;
+  const std::uint64_t limit = open_files_limit();  // make_bootstrap() has raised it
+  const std::uint64_t wanted = open_files() + peers + kOtherFiles;
   if (limit >= wanted) return;
   log().warn(
       "{}{} files may be open (ulimit -Hn), and connections to all {} far processes need {}: raise "
@@ -94,9 +94,9 @@ void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Rou
   try {
     const auto candidates = rdma::Fabric::candidates(options);
     auto fabric = std::make_unique<rdma::Fabric>(options, agree(bootstrap, candidates));
-    router.add_port(std::make_unique<Port>(
-        router, connect(bootstrap, std::move(fabric), config, router),
-        Port::Options{.progress_thread = config.progress_thread, .learn = config.learn}));
+    router.add_port(
+        std::make_unique<Port>(router, connect(bootstrap, std::move(fabric), config, router),
+                               Port::Options{.progress_thread = config.progress_thread}));
   } catch (const rdma::Error& error) {
     throw Error(who + error.what());
   } catch (const shmem::Error& error) {

@@ -1,9 +1,9 @@
 // How a process of a job that has several nodes gets to the network.
 #pragma once
 
-#include "am/job/bootstrap.h"
-#include "am/job/config.h"
-#include "am/router.h"
+#include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/config.h"
+#include "am/route/router.h"
 
 namespace am {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/clock.h"
+#include "am/types/ticks.h"
 #include "rdma/error.h"
 
 namespace am::link {
@@ -75,6 +75,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       tokens_(options.size),
       segments_(options.size),
       longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
+      gather_ticks_(ticks_of_ns(kGatherNs)),
       routes_(options.size),
       incoming_(token_, options.size, kFrames.per_peer + 2 * kMaxUnsignaled),
       endpoint_(
@@ -163,18 +164,20 @@ std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
 void FabricLink::commit(Rank to) {
   Route& r = *routes_[to];
   r.open->bytes += claimed_;
-  if (gathers(to)) {
+  if (gathers(r)) {
     list(r);
   } else {
     start(r);
   }
 }
 
-bool FabricLink::gathers(Rank to) const noexcept {
-  return polling_ || (routes_[to] && now_ns() - routes_[to]->sent_ns < kGatherNs);
+bool FabricLink::gathers(const Route& route) const noexcept {
+  return polling_ || ticks() - route.sent_ticks < gather_ticks_;
 }
 
-void FabricLink::note_sent(Rank to) noexcept { routes_[to]->sent_ns = now_ns(); }
+bool FabricLink::gathers(Rank to) const noexcept {
+  return polling_ || (routes_[to] && gathers(*routes_[to]));
+}
 
 bool FabricLink::push() {
   if (!unsent_.empty()) flush();
@@ -195,7 +198,7 @@ void FabricLink::start(Route& r) {
   restart(r);
   if (r.open == nullptr || r.open->empty()) return;
   if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
-  r.sent_ns = now_ns();
+  r.sent_ticks = ticks();
 }
 
 // Sends the frames that have waited.
@@ -205,7 +208,7 @@ void FabricLink::restart(Route& r) {
     r.waiting.pop();
     if (try_start(frame)) {
       if (frame.empty()) frames_.give_back(frame);  // injected
-      r.sent_ns = now_ns();
+      r.sent_ticks = ticks();
       continue;
     }
     r.waiting.push_front(frame);

@@ -18,8 +18,8 @@
 #include "am/link/link.h"
 #include "am/link/receives.h"
 #include "rdma/endpoint.h"
-#include "rdma/fabric.h"
 #include "rdma/memory.h"
+#include "rdma/open_fabric.h"
 #include "rdma/registration_cache.h"
 #include "rdma/unmap_monitor.h"
 
@@ -31,7 +31,7 @@ struct Route {
   fi_addr_t address = FI_ADDR_UNSPEC;
   Frame* open = nullptr;         // takes the next packet
   FrameQueue waiting;            // full, or refused by the provider; older than `open`
-  std::int64_t sent_ns = 0;      // when the last frame was sent
+  std::uint64_t sent_ticks = 0;  // when the last frame was sent, by am::ticks()
   bool listed = false;           // in FabricLink::unsent_
   InFlight::Share frames;        // sent and not reported complete
   InFlight::Share accesses;      // likewise
@@ -127,7 +127,7 @@ class FabricLink final : public Link {
   static std::size_t most_receives(std::uint32_t peers);
 
   Route& route(Rank rank);
-  void note_sent(Rank to) noexcept;
+  bool gathers(const Route& route) const noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
   bool may_inject(const Route& route, std::size_t bytes) const noexcept;
@@ -202,6 +202,7 @@ class FabricLink final : public Link {
   std::vector<std::uint64_t> tokens_;  // by rank
   std::vector<RemoteKey> segments_;    // by rank
   const std::size_t longest_access_;   // in one operation
+  const std::uint64_t gather_ticks_;
   // Owned by whoever is inside.
   std::vector<std::unique_ptr<Route>> routes_;  // by rank
   std::vector<Route*> unsent_;                  // those with something to send

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "am/link/fabric_link.h"
+#include "am/types/ticks.h"
 #include "rdma/error.h"
 
 namespace am::link {
@@ -125,7 +126,7 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
     not_started(to, error);
     return false;
   }
-  note_sent(to);
+  routes_[to]->sent_ticks = ticks();
   completion.done(completion);
   return true;
 }

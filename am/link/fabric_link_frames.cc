@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "am/clock.h"
 #include "am/link/fabric_link.h"
+#include "am/types/clock.h"
 #include "rdma/connections.h"
 #include "rdma/error.h"
 

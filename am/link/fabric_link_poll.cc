@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "am/clock.h"
 #include "am/link/fabric_link.h"
+#include "am/types/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {

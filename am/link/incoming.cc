@@ -1,6 +1,6 @@
 #include "am/link/incoming.h"
 
-#include "am/clock.h"
+#include "am/types/clock.h"
 
 namespace am::link {
 

@@ -1,3 +1,7 @@
+// am/link: packets between nodes, and the network that carries them. It knows bytes, ranks and
+// types of packets, but not what a packet means: whoever it is for has registered (packet_sinks.h).
+// It uses am/types, shmem, and, in fabric_link alone, rdma. Packets from one process to another
+// arrive once and in order; nothing that has arrived is believed before it is checked (incoming.h).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +13,7 @@
 #include <type_traits>
 
 #include "am/link/packet.h"
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am::link {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/types.h"
+#include "am/types/types.h"
 
 // Every byte that crosses from one node to another.
 //
@@ -46,6 +46,7 @@ enum class Type : std::uint8_t {
   kPong,      // PacketHeader
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
 };
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kGone) + 1;
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8
@@ -76,7 +77,7 @@ struct MessagePacket {
   std::uint32_t index : 24;  // of the translation at the requester
   std::uint32_t status : 8;  // of a returned message: why; of a long one: why it has no payload
   std::uint16_t credits;     // to the requester: see pack_credits()
-  std::uint16_t epoch;       // of the requester's tag (am/tag_epochs.h); a reply repeats it
+  std::uint16_t epoch;       // of the requester's tag (am/message/tag_epochs.h); a reply repeats it
   // A long message continues with Place; then arguments, rounded up to 8 bytes; then the payload.
 };
 static_assert(sizeof(MessagePacket) == 24);

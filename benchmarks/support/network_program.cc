@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "rdma/fabric.h"
+#include "rdma/open_fabric.h"
 
 namespace bench {
 namespace {

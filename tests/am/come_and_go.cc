@@ -383,7 +383,7 @@ int Process::run() {
   job_.barrier(bundle_);
   expect(all([](const Other& o) { return o.owed == static_cast<std::int64_t>(o.handled); }),
          "a message was handled twice");
-  expect(bundle_.channel_stats() == am::ChannelStats{}, "the channels have counted a fault");
+  expect(am::channel_stats(bundle_) == am::ChannelStats{}, "the channels have counted a fault");
   std::printf(
       "rank %u: %llu clients, %llu targets, %llu channels, %llu bundles; %llu answers, "
       "%llu messages and %llu replies came back\n",

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "am/router.h"
+#include "am/route/router.h"
 #include "tests/support/job_main.h"
 
 namespace am {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "am/admission.h"
+#include "am/message/admission.h"
 
 namespace am {
 namespace {

@@ -1,4 +1,4 @@
-#include "am/tag_epochs.h"
+#include "am/message/tag_epochs.h"
 
 #include <gtest/gtest.h>
 

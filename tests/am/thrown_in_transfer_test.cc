@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "am/remote_memory.h"
+#include "am/remote_memory/remote_memory.h"
 #include "tests/support/job_main.h"
 #include "tests/support/side_channel.h"
 
@@ -94,7 +94,7 @@ TEST_F(ThrownInTransfer, request_long_keeps_its_payload) {
 }
 
 TEST_F(ThrownInTransfer, store_keeps_its_source) {
-  RemoteMemory memory(bundle(), [](std::uint32_t) {});
+  RemoteMemory memory(bundle(), job().learned_stores(), [](std::uint32_t) {});
   run([&] { memory.store(1, kAt, payload_, kCounter); });
   barrier();
   if (rank() == 1) {

@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "tests/am/job/program.h"
+#include "tests/support/text.h"
 
 namespace {
 
 using am::test::lines_of;
 using am::test::Program;
 using am::test::run;
+using test::count_of;
+using test::expect_contains;
 using Words = std::vector<std::string>;
 
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
@@ -22,20 +25,6 @@ constexpr bool kSanitized = true;  // it has handlers of its own for faults, and
 #else
 constexpr bool kSanitized = false;
 #endif
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
-void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
-  }
-}
 
 Program::Result crash(Words words) {
   words.insert(words.begin(), {kCrasher, "0"});

@@ -2,34 +2,32 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <string>
 
 #include "tests/jobs/far_jobs.h"
+#include "tests/support/text.h"
 
 namespace am::test {
 namespace {
 
+using ::test::expect_contains;
+
 constexpr unsigned kPatience = 30;  // seconds after which a job that does not end fails the test
 
-void expect_parts(const std::string& text, std::initializer_list<const char*> parts) {
-  for (const char* part : parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
-  }
-}
-
 // With `setting` for all, under splitcrun and without a launcher.
-void expect_refused(const std::string& setting, std::initializer_list<const char*> parts) {
+void expect_refused(const std::string& setting, std::initializer_list<std::string> parts) {
   alarm(kPatience);
   const auto result =
       run({"env", setting, kSplitcrun, "-n", "3", "--nodes", "2", kFarVictim, "short"});
   EXPECT_EQ(result.exit_code, 1);
-  expect_parts(result.err, parts);
+  expect_contains(result.err, parts);
   EXPECT_EQ(result.out, "");
   Meeting job("", {"env", setting, kFarVictim, "short"});
   for (int rank = 0; rank < Meeting::kSize; ++rank) {
     const auto one = job[rank].finish();
     EXPECT_NE(one.exit_code, 0) << "rank " << rank;
-    expect_parts(one.err, {"rank "});
+    expect_contains(one.err, {"rank "});
     EXPECT_EQ(one.out, "");
   }
   alarm(0);
@@ -58,7 +56,7 @@ TEST(FarNetwork, whose_provider_crashes_is_named) {
   const auto result = run({"env", "LD_LIBRARY_PATH=tests/rdma/brittle", "BRITTLE_CALL=fi_domain",
                            kSplitcrun, "-n", "2", "--nodes", "2", kFarVictim, "short"});
   EXPECT_NE(result.exit_code, 0);
-  expect_parts(result.err, {": Job: rdma: libfabric 9.9's provider brittle on brittle0 crashed "
+  expect_contains(result.err, {": Job: rdma: libfabric 9.9's provider brittle on brittle0 crashed "
                             "(SIGSEGV) in fi_domain; choose another with SPLITC_PROVIDER"});
   EXPECT_EQ(result.out, "");
   alarm(0);
@@ -74,7 +72,7 @@ TEST(FarNetwork, that_one_process_does_not_have_ends_the_job) {
                            "SPLITC_INTERFACE=lo; exec " +
                                std::string(kFarVictim) + " short"});
   EXPECT_EQ(result.exit_code, 1);
-  expect_parts(result.err, {"rank 1"});
+  expect_contains(result.err, {"rank 1"});
   alarm(0);
 }
 

@@ -15,12 +15,14 @@
 
 #include "tests/am/job/program.h"
 #include "tests/support/free_port.h"
+#include "tests/support/text.h"
 
 namespace {
 
 using am::test::lines_of;
 using am::test::Program;
 using am::test::run;
+using test::expect_contains;
 using Words = std::vector<std::string>;
 
 constexpr const char* kLaunched = "tests/am/job/launched";
@@ -41,10 +43,6 @@ std::string sorted_lines(const std::string& text) {
   std::string sorted;
   for (const std::string& line : lines) sorted += line + "\n";
   return sorted;
-}
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
 }
 
 // What each process of a victim printed: its pid, by rank.
@@ -162,7 +160,7 @@ TEST_P(Launch, abort_says_its_sentence_and_ends_all) {
   } else {
     EXPECT_NE(result.exit_code, 0) << result.err;
   }
-  expect_contains(result.err, "rank 1: no more room");
+  expect_contains(result.err, {"rank 1: no more room"});
 }
 
 TEST_P(Launch, death_while_others_meet_ends_all) {
@@ -178,8 +176,8 @@ TEST_P(Launch, leaving_with_0_before_the_end_is_said_and_is_no_success) {
       const auto result = run(launched(3, {kLaunched, how, "1"}));
       SKIP_WITHOUT_SLURM(result);
       EXPECT_NE(result.exit_code, 0) << how;
-      expect_contains(result.err, "rank 1: left");
-      expect_contains(result.err, "before it had finished the job");
+      expect_contains(result.err, {"rank 1: left"});
+      expect_contains(result.err, {"before it had finished the job"});
     }
   }
 }
@@ -215,7 +213,7 @@ TEST_F(Patient, srun_without_mpi_is_told_what_to_write) {
       run({kSlurm, "srun", "--overcommit", "--mpi=none", "-n", "2", kLaunched, "finish"});
   if (result.exit_code == kNoSlurm) GTEST_SKIP() << result.err;
   EXPECT_NE(result.exit_code, 0);
-  expect_contains(result.err, "start it with srun --mpi=pmix or srun --mpi=pmi2");
+  expect_contains(result.err, {"start it with srun --mpi=pmix or srun --mpi=pmi2"});
   EXPECT_EQ(result.out, "");
 }
 
@@ -291,8 +289,8 @@ TEST_F(Rendezvous, death_of_any_ends_all_and_is_named) {
       const auto result = job[rank]->finish();
       EXPECT_EQ(result.exit_code, rank == victim ? 128 + SIGKILL : 1);
       if (rank == victim) continue;
-      expect_contains(result.err, "rank " + std::to_string(rank) + ": the job ends: rank " +
-                                      std::to_string(victim) + " has died");
+      expect_contains(result.err, {"rank " + std::to_string(rank) + ": the job ends: rank " +
+                                   std::to_string(victim) + " has died"});
     }
   }
 }
@@ -304,7 +302,7 @@ TEST_F(Rendezvous, leaving_with_0_before_the_end_is_told_everywhere_and_is_no_su
       for (const auto& process : job) {
         const auto result = process->finish();
         EXPECT_EQ(result.exit_code, 1);
-        expect_contains(result.err, "rank " + std::to_string(who) + ": left ");
+        expect_contains(result.err, {"rank " + std::to_string(who) + ": left "});
       }
     }
   }
@@ -327,7 +325,7 @@ TEST_F(Rendezvous, abort_of_any_is_told_everywhere) {
     for (const auto& process : job) {
       const auto result = process->finish();
       EXPECT_EQ(result.exit_code, 7);
-      expect_contains(result.err, "rank " + std::to_string(who) + ": no more room");
+      expect_contains(result.err, {"rank " + std::to_string(who) + ": no more room"});
     }
   }
 }

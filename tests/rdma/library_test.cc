@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "rdma/fabric.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "rdma/endpoint.h"
 #include "rdma/error.h"
-#include "rdma/fabric.h"
+#include "rdma/open_fabric.h"
 
 namespace rdma {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "splitc/multicast_channel.h"
-#include "splitc/reduce_channel.h"
+#include "splitc/channel/multicast_channel.h"
+#include "splitc/channel/reduce_channel.h"
 #include "splitc/splitc.h"
 #include "tests/soak/content.h"
 #include "tests/soak/families.h"

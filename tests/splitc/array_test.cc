@@ -3,8 +3,8 @@
 #include <random>
 #include <vector>
 
+#include "splitc/array/spread_array.h"
 #include "splitc/splitc.h"
-#include "splitc/spread_array.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"

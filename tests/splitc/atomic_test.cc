@@ -1,4 +1,4 @@
-#include "splitc/atomic.h"
+#include "splitc/access/atomic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "splitc/collective.h"
+#include "splitc/collective/collective.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "splitc/heap.h"
+#include "splitc/world/heap.h"
 #include "tests/support/seed.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "splitc/heap.h"
+#include "splitc/world/heap.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "splitc/layout.h"
+#include "splitc/array/layout.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "splitc/spread_array_2d.h"
+#include "splitc/array/spread_array_2d.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "am/port.h"
+#include "am/route/port.h"
 #include "splitc/splitc.h"
 #include "tests/support/side_channel.h"
 

@@ -1,4 +1,4 @@
-#include "splitc/reduce.h"
+#include "splitc/collective/reduce.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/source_location.h"
+#include "am/types/source_location.h"
 #include "splitc/splitc.h"
 #include "tests/support/seed.h"
 

@@ -62,7 +62,7 @@ TEST_F(Size, of_blocks_that_would_wrap_when_they_are_rounded_up) {
   for (const std::size_t bytes : {kMost, kMost - 62, kMost - 63, kMost - 64}) {
     test::expect_error([&] { local_malloc<char>(bytes); },
                        {"local_malloc: no room for " + std::to_string(bytes) + " bytes"});
-    test::expect_error([&] { world().heap().all_allocate(bytes, "all_allocate"); },
+    test::expect_error([&] { detail::all_allocate(bytes, "all_allocate", 0); },
                        {"all_allocate: no room for " + std::to_string(bytes) + " bytes"});
   }
   // The same with a hole to put it in.

@@ -1,4 +1,4 @@
-#include "splitc/store.h"
+#include "splitc/access/store.h"
 
 #include <gtest/gtest.h>
 

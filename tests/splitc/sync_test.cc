@@ -1,4 +1,4 @@
-#include "splitc/sync.h"
+#include "splitc/world/sync.h"
 
 #include <gtest/gtest.h>
 

@@ -18,8 +18,8 @@
 #include <memory>
 #include <span>
 
-#include "am/activity.h"
-#include "am/types.h"
+#include "am/route/activity.h"
+#include "am/types/types.h"
 
 namespace am {
 

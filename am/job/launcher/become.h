@@ -9,7 +9,7 @@
 
 #include "am/job/launcher/inherited.h"
 #include "am/job/launcher/output.h"
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am::launcher {
 

@@ -11,7 +11,7 @@
 #include "am/job/launcher/inherited.h"
 #include "am/job/launcher/options.h"
 #include "am/job/launcher/output.h"
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am::launcher {
 

@@ -11,7 +11,7 @@
 #include <exception>
 #include <optional>
 
-#include "am/job/config.h"
+#include "am/job/config/config.h"
 #include "am/job/descriptors.h"
 #include "am/job/launcher/console.h"
 #include "am/job/launcher/guard.h"

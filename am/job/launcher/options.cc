@@ -5,10 +5,10 @@
 #include <cmath>
 #include <iostream>
 
-#include "am/job/config.h"
-#include "am/job/control.h"
-#include "am/job/version.h"
-#include "am/types.h"
+#include "am/job/config/config.h"
+#include "am/job/config/control.h"
+#include "am/job/config/version.h"
+#include "am/types/types.h"
 
 namespace am::launcher {
 namespace {

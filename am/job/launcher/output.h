@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "am/job/launcher/console.h"
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am::launcher {
 

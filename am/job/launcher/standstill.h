@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "am/job/control.h"
+#include "am/job/config/control.h"
 #include "am/job/launcher/children.h"
 #include "am/job/launcher/options.h"
 #include "am/job/stall/watch.h"

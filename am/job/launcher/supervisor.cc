@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "am/job/control.h"
+#include "am/job/config/control.h"
 #include "am/job/launcher/children.h"
 #include "am/job/launcher/console.h"
 #include "am/job/launcher/guard.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "am/job/control.h"
+#include "am/job/config/control.h"
 #include "am/job/launcher/children.h"
 
 namespace am::launcher {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
+#include "am/job/stall/process_stat.h"
 #include "am/job/stall/question.h"
 
 namespace am {
@@ -14,14 +14,9 @@ constexpr auto kSilence = 10 * StallWatch::kInterval;  // of a process that look
 // By /proc, of a process of this user.
 ProcessView::Life life_of(pid_t pid) {
   if (pid == 0) return ProcessView::Life::kAlive;
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;  // "4711 (name) S 4700 ..."
-  std::getline(file, text, '\0');
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text.size()) {
-    return ProcessView::Life::kEnded;
-  }
-  switch (text[name_end + 2]) {
+  const auto stat = read_process_stat(pid);
+  if (!stat) return ProcessView::Life::kEnded;
+  switch (stat->state) {
     case 'T':
     case 't':  // by a debugger
       return ProcessView::Life::kStopped;

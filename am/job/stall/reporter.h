@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "am/job/stall/watch.h"
-#include "am/router.h"
+#include "am/route/router.h"
 
 namespace am {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "am/activity.h"
 #include "am/job/stall/watch.h"
+#include "am/route/activity.h"
 
 namespace am {
 

@@ -4,8 +4,8 @@
 //   3 processes in barrier at a.cc:40 for 31 s (ranks 0-1, 3); rank 2 in store_sync at b.cc:17,
 //   64 bytes of 128 missing, for 31 s
 //
-// It only reads what the processes show (am/activity.h). Whoever has a StallWatch lets it observe
-// them about every second; times count from the first observation.
+// It only reads what the processes show (am/route/activity.h). Whoever has a StallWatch lets it
+// observe them about every second; times count from the first observation.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "am/activity.h"
-#include "am/types.h"
+#include "am/route/activity.h"
+#include "am/types/types.h"
 
 namespace am {
 

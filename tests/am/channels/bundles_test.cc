@@ -50,7 +50,7 @@ class Generation {
   void expect_nothing() {
     for (int i = 0; i < 5'000; ++i) bundle_.poll();
     EXPECT_EQ(told_, 0u);
-    EXPECT_EQ(bundle_.channel_stats(), ChannelStats{});
+    EXPECT_EQ(channel_stats(bundle_), ChannelStats{});
     job().exchange(0);  // nobody puts before
   }
   ChannelHandle handle() const { return in_[0].handle(); }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "am/channels.h"
+#include "am/channel/channels.h"
 #include "tests/support/job_main.h"
 
 namespace am {
@@ -64,7 +64,7 @@ class Many {
   std::uint32_t last_ = 0;
 };
 
-std::size_t watched() { return bundle().channels().receivers.watched(); }
+std::size_t watched() { return channels_of(bundle()).receivers.watched(); }
 
 // Polls until nothing is looked at.
 void let_rest() {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "am/channel/channels.h"
 #include "tests/support/job_main.h"
 
 namespace am {
@@ -93,7 +94,7 @@ class Channel {
 class Misuse : public testing::Test {
  protected:
   void SetUp() override {
-    before_ = bundle().channel_stats();
+    before_ = channel_stats(bundle());
     beside_.told = [this] { told_beside_ += beside_.value() == 77; };
     stand_still();
   }
@@ -105,7 +106,7 @@ class Misuse : public testing::Test {
       for (int i = 0; i < 100; ++i) bundle().poll();
       EXPECT_EQ(told_beside_, 1);
       EXPECT_EQ(beside_.value(), 77);
-      const ChannelStats now = bundle().channel_stats();
+      const ChannelStats now = channel_stats(bundle());
       EXPECT_EQ(now.early - before_.early, expected_.early);
       EXPECT_EQ(now.lost - before_.lost, expected_.lost);
       EXPECT_EQ(now.ready_twice - before_.ready_twice, expected_.ready_twice);
@@ -135,7 +136,7 @@ class Misuse : public testing::Test {
   void expect_counted(std::uint64_t ChannelStats::*what, std::uint64_t times) {
     expected_.*what += times;
     bundle().wait_until(
-        [&] { return bundle().channel_stats().*what - before_.*what >= expected_.*what; });
+        [&] { return channel_stats(bundle()).*what - before_.*what >= expected_.*what; });
   }
 
   // A put that breaks a rule. The sender hears of it on its node, the receiver otherwise. Returns
@@ -469,9 +470,9 @@ TEST_F(Misuse, impossible_shape) {
 
 TEST_F(Misuse, another_bundle) {
   Bundle other(job());
-  expect_says(error_of([&] { other.channels(); }),
-              {"Bundle::channels: another bundle of this process has channels"});
-  EXPECT_EQ(other.channel_stats(), ChannelStats{});
+  expect_says(error_of([&] { channels_of(other); }),
+              {"channels_of: another bundle of this process has channels"});
+  EXPECT_EQ(channel_stats(other), ChannelStats{});
 }
 
 TEST_F(Misuse, source_that_has_not_been_left) {

@@ -1,4 +1,6 @@
 // The receiver's end of a channel, every state by every event; then against a simple model.
+#include "am/channel/phase.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -6,7 +8,6 @@
 #include <random>
 #include <string>
 
-#include "am/channel_phase.h"
 #include "tests/support/seed.h"
 
 namespace am {

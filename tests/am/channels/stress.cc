@@ -140,7 +140,7 @@ class Process {
     while (done_ != job_.size()) step();
     for (auto& out : outs_) out.reset();
     job_.barrier(bundle_);
-    if (bundle_.channel_stats() != am::ChannelStats{}) throw am::Error("something was counted");
+    if (am::channel_stats(bundle_) != am::ChannelStats{}) throw am::Error("something was counted");
     report();
     ins_.clear();
     job_.finish(bundle_);

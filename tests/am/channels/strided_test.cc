@@ -1,5 +1,5 @@
 // Copies between shapes, against one byte at a time.
-#include "am/strided.h"
+#include "am/channel/strided.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // What processes say to one another at a rendezvous once they have met: frames, and the blobs and
 // sentences in them.
-#include "am/job/bootstrap.h"
+#include "am/job/bootstrap/bootstrap.h"
 
 #include <cstdlib>
 
-#include "am/job/bootstrap_frame.h"
+#include "am/job/bootstrap/rendezvous/frame.h"
 #include "tests/am/fuzz/fuzz.h"
 
 namespace am::fuzz {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "am/job/bootstrap.h"
+#include "am/job/bootstrap/bootstrap.h"
 #include "am/job/card.h"
-#include "am/types.h"
+#include "am/types/types.h"
 #include "rdma/choose.h"
 #include "rdma/error.h"
 #include "tests/am/fuzz/fuzz.h"

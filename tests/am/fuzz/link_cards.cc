@@ -1,7 +1,7 @@
 // What links tell one another at the start: token, key and address.
 #include <cstdlib>
 
-#include "am/types.h"
+#include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
 #include "tests/am/link/fabric_pair.h"
 

@@ -1,7 +1,7 @@
 // Packets of all kinds, as they come to a process that has asked for many of them.
 #include <cstdlib>
 
-#include "am/types.h"
+#include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
 #include "tests/am/fuzz/world.h"
 

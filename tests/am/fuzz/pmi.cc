@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "am/job/bootstrap_pmi1.h"
-#include "am/job/early_exit.h"
-#include "am/types.h"
+#include "am/job/bootstrap/early_exit.h"
+#include "am/job/bootstrap/pmi1.h"
+#include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
 
 namespace am::fuzz {

@@ -1,9 +1,10 @@
 #include "tests/am/fuzz/world.h"
 
-#include "am/channel_ends.h"
-#include "am/channels.h"
-#include "am/port.h"
-#include "am/zero_copy_engine.h"
+#include "am/channel/channels.h"
+#include "am/channel/ends.h"
+#include "am/one_sided/far_memory.h"
+#include "am/route/port.h"
+#include "am/zero_copy/engine.h"
 
 namespace am::fuzz {
 namespace {
@@ -54,7 +55,10 @@ World::World(Rank me, const FakeLinkOptions& options)
   auto link = std::make_unique<FakeLink>(options);
   link_ = link.get();
   router_.add_port(std::make_unique<Port>(router_, std::move(link), Port::Options{}));
-  bundle_ = std::make_unique<Bundle>(router_);
+  process_.emplace(router_);
+  learned_stores_.emplace(*router_.port(), *process_->far_memory(), true);
+  barrier_.emplace(router_);
+  bundle_ = std::make_unique<Bundle>(*process_);
   endpoint_ = std::make_unique<Endpoint>(*bundle_);
   endpoint_->add_handlers<&on_ping, &on_line, &on_block, &on_add, &on_pong, &on_line_back,
                           &on_block_back>();
@@ -104,13 +108,16 @@ void World::talk_to(Rank peer, const Names& names) {
   out_ = std::make_unique<SendChannel>(*bundle_, names.strided);
   out_->associate(std::span<const std::byte>(local_).first(kColumns.bytes()));
   out_->put();
-  router_.port()->tell_barrier(peer, router_.rank() < peer ? 0 : 1, 1, true);
+  const int round = router_.rank() < peer ? 0 : 1;
+  const link::Barrier packet{link::make_header(link::Type::kBarrier, sizeof packet, 0,
+                                               static_cast<std::uint8_t>(round | link::kMore)),
+                             1};
+  link_->send(peer, std::as_bytes(std::span(&packet, 1)));
 }
 
 // By messages, and stores that repeat.
 void World::start_accesses() {
-  Port& port = *router_.port();
-  OneSided& access = port.one_sided();
+  OneSided& access = process_->far_memory()->one_sided();
   const std::span local(local_);
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{8}, kBlock}) {
     static_cast<void>(access.try_read(peer_, 0, local.first(bytes), completion_));
@@ -119,7 +126,7 @@ void World::start_accesses() {
   access.store(peer_, 512, local.first(100), 1024);
   const link::Count count = OneSided::make_count(1024, 100);
   link_->send(peer_, std::as_bytes(std::span(&count, 1)));
-  for (int i = 0; i < 3; ++i) port.learned_stores().find(peer_, 4096, 8192, 1024);
+  for (int i = 0; i < 3; ++i) learned_stores_->find(peer_, 4096, 8192, 1024);
   struct {
     link::Access head;
     ChannelHandle to;
@@ -128,7 +135,7 @@ void World::start_accesses() {
            0, detail::arrival_of(theirs_.whole)},
           whole_->handle()};
   link_->send(peer_, std::as_bytes(std::span(&relay, 1)));
-  ++bundle_->channels().relays_awaited;
+  ++channels_of(*bundle_).relays_awaited;
 }
 
 void World::start_transfers() {

@@ -6,11 +6,14 @@
 #include <optional>
 #include <stdexcept>
 
-#include "am/bundle.h"
-#include "am/channel.h"
-#include "am/endpoint.h"
-#include "am/router.h"
-#include "am/zero_copy.h"
+#include "am/channel/channel.h"
+#include "am/core/barrier.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/process.h"
+#include "am/remote_memory/learned_stores.h"
+#include "am/route/router.h"
+#include "am/zero_copy/zero_copy.h"
 #include "tests/am/fuzz/fake_link.h"
 
 namespace am::fuzz {
@@ -51,6 +54,9 @@ class World {
   void start_transfers();
 
   Router router_;
+  std::optional<Process> process_;
+  std::optional<LearnedStores> learned_stores_;
+  std::optional<Barrier> barrier_;
   FakeLink* link_;
   std::unique_ptr<Bundle> bundle_;
   std::unique_ptr<Endpoint> endpoint_;

@@ -1,4 +1,4 @@
-#include "am/job/bootstrap.h"
+#include "am/job/bootstrap/bootstrap.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "am/job/config.h"
-#include "am/job/control.h"
+#include "am/job/config/config.h"
+#include "am/job/config/control.h"
 #include "am/job/make_bootstrap.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"

@@ -1,4 +1,4 @@
-#include "am/job/config.h"
+#include "am/job/config/config.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -5,9 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
-#include "am/types.h"
+#include "am/types/types.h"
 #include "tests/shmem/in_child.h"
 
 namespace am {
@@ -56,6 +57,42 @@ TEST(OpenFilesLimit, is_raised_to_the_hard_one_and_can_be_put_back) {
               return std::to_string(now.rlim_cur) + " " + std::to_string(now.rlim_max);
             }),
             "60 60");
+}
+
+// Puts the limits of this process back.
+class OpenFiles : public testing::Test {
+ protected:
+  OpenFiles() { getrlimit(RLIMIT_NOFILE, &before_); }
+  ~OpenFiles() override { setrlimit(RLIMIT_NOFILE, &before_); }
+
+  static rlimit now() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return limit;
+  }
+
+  rlimit before_{};
+};
+
+TEST_F(OpenFiles, have_a_soft_limit_that_is_raised_to_the_hard_one_which_stays) {
+  const rlimit low{256, before_.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  raise_open_files_limit();
+  const std::uint64_t raised = open_files_limit();
+  EXPECT_EQ(raised, std::min<rlim_t>(before_.rlim_max, 1 << 20));
+  EXPECT_EQ(now().rlim_cur, raised);
+  EXPECT_EQ(now().rlim_max, before_.rlim_max);
+  raise_open_files_limit();
+  EXPECT_EQ(open_files_limit(), raised);
+}
+
+TEST_F(OpenFiles, are_counted) {
+  const std::uint64_t few = open_files();
+  EXPECT_GE(few, 3u);
+  const int one = open("/dev/null", O_RDONLY);
+  EXPECT_EQ(open_files(), few + 1);
+  close(one);
+  EXPECT_EQ(open_files(), few);
 }
 
 }  // namespace

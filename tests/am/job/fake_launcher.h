@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/job/config.h"
+#include "am/job/config/config.h"
 
 namespace am::test {
 

@@ -10,11 +10,12 @@
 #include <string>
 
 #include "tests/am/job/splitcrun.h"
+#include "tests/support/text.h"
 
 namespace am {
 namespace {
 
-using test::expect_contains;
+using ::test::expect_contains;
 using test::kLaunched;
 using test::kSplitcrun;
 using test::lines_of;

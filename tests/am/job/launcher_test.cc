@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "tests/am/job/splitcrun.h"
+#include "tests/support/text.h"
 
 namespace am {
 namespace {
 
-using test::expect_contains;
+using ::test::expect_contains;
 using test::kLaunched;
 using test::kSplitcrun;
 using test::launched;

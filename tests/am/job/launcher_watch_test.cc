@@ -7,11 +7,13 @@
 #include <string>
 
 #include "tests/am/job/splitcrun.h"
+#include "tests/support/text.h"
 
 namespace am {
 namespace {
 
-using test::expect_contains;
+using ::test::count_of;
+using ::test::expect_contains;
 using test::kLaunched;
 using test::kSplitcrun;
 using test::launched;
@@ -31,14 +33,6 @@ Words staying(int size) {
   Words words = {"-n", std::to_string(size)};
   words.insert(words.end(), kStaying.begin(), kStaying.end());
   return splitcrun(std::move(words));
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 TEST(Supervisor, that_is_killed_is_named_and_takes_everything_along) {

@@ -1,3 +1,5 @@
+#include "am/job/bootstrap/pmi1.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "am/job/bootstrap_pmi1.h"
-#include "am/job/early_exit.h"
+#include "am/job/bootstrap/early_exit.h"
 #include "tests/am/job/fake_launcher.h"
 
 namespace am {

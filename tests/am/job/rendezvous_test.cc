@@ -1,3 +1,5 @@
+#include "am/job/bootstrap/rendezvous/rendezvous.h"
+
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -18,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "am/job/bootstrap_greeting.h"
-#include "am/job/bootstrap_proof.h"
-#include "am/job/bootstrap_rendezvous.h"
-#include "am/job/sodium.h"
+#include "am/job/bootstrap/rendezvous/greeting.h"
+#include "am/job/bootstrap/rendezvous/proof.h"
+#include "am/job/bootstrap/rendezvous/sodium.h"
 #include "tests/shmem/in_child.h"
+#include "tests/support/text.h"
 
 namespace am {
 namespace {
@@ -30,6 +32,7 @@ namespace {
 using shmem::test::in_child;
 using shmem::test::in_children;
 using std::chrono::milliseconds;
+using ::test::expect_contains;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 constexpr const char* kSecret = "correct horse battery staple";
@@ -129,12 +132,6 @@ std::string refusal(const std::function<void()>& call) {
     return error.what();
   }
   return "not refused";
-}
-
-void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
-  }
 }
 
 template <class Bytes>

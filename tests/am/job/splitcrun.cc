@@ -1,6 +1,5 @@
 #include "tests/am/job/splitcrun.h"
 
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -27,12 +26,6 @@ Words splitcrun(Words words) {
 Words launched(int size, Words words) {
   words.insert(words.begin(), {"-n", std::to_string(size), kLaunched});
   return splitcrun(std::move(words));
-}
-
-void expect_contains(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
-  }
 }
 
 Words sorted_lines(const std::string& text) {

@@ -1,7 +1,6 @@
 // Jobs under splitcrun, for the tests of the launcher.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,6 @@ Words splitcrun(Words words);
 
 // The program `launched` in a job of that size.
 Words launched(int size, Words words);
-
-void expect_contains(const std::string& text, std::initializer_list<std::string> parts);
 
 Words sorted_lines(const std::string& text);
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/activity.h"
 #include "am/job/stall/watch.h"
+#include "am/route/activity.h"
 
 namespace am {
 namespace {

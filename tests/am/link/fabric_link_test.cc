@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "am/clock.h"
+#include "am/types/clock.h"
 #include "tests/am/link/fabric_pair.h"
 #include "tests/support/seed.h"
 

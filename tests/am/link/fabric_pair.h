@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "am/link/fabric_link.h"
-#include "rdma/fabric.h"
+#include "rdma/open_fabric.h"
 
 namespace am::link::test {
 

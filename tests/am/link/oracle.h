@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "am/types.h"
+#include "am/types/types.h"
 
 namespace am::conformance {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "am/link/link.h"
-#include "am/port.h"
+#include "am/route/port.h"
 #include "tests/am/link/memory.h"
 
 namespace am::conformance {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "am/port.h"
+#include "am/route/port.h"
 #include "tests/am/zero_copy/support.h"
 
 namespace am::zero_copy_test {

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "am/channel/channel.h"
+#include "am/core/bundle.h"
+
+namespace am {
+
+// The functions of reductions; any other associative T(T, T) will do as well.
+struct Add {
+  template <class T>
+  constexpr T operator()(T a, T b) const noexcept {
+    return static_cast<T>(a + b);
+  }
+};
+struct Min {
+  template <class T>
+  constexpr T operator()(T a, T b) const noexcept {
+    return std::min(a, b);
+  }
+};
+struct Max {
+  template <class T>
+  constexpr T operator()(T a, T b) const noexcept {
+    return std::max(a, b);
+  }
+};
+
+// Many senders, one result: when a put of every sender has come, their elements are combined in the
+// order of the senders, so that the bits do not depend on who was first, and the callback runs.
+// Each sender has a SendChannel of its own. (CkDirect had this as future work.)
+//
+// The rule of channels holds for each sender: a put comes after ready() for its one before.
+//
+// Thread rule: the bundle's.
+template <class T, class Op = Add>
+requires std::is_arithmetic_v<T>
+class ReduceChannel {
+ public:
+  // `room` is part of this process's segment, for what `senders` send: that many times as many
+  // elements as `result` has, which is anywhere. Both stay while this does. Throws Error: sizes;
+  // as ReceiveChannel.
+  ReduceChannel(Bundle& bundle, std::span<T> result, std::span<T> room, std::uint32_t senders,
+                std::function<void()> callback, Op op = {})
+      : result_(result), room_(room), op_(op), callback_(std::move(callback)) {
+    if (senders == 0 || room.size() != senders * result.size()) {
+      bundle.refuse("ReduceChannel", std::to_string(room.size()) + " elements of room for " +
+                                         std::to_string(senders) + " senders of " +
+                                         std::to_string(result.size()) +
+                                         "; there must be as many as that, and a sender");
+    }
+    for (std::uint32_t i = 0; i < senders; ++i) {
+      in_.emplace_back(bundle, std::as_writable_bytes(part(i)), [this] { arrived(); });
+    }
+  }
+  ReduceChannel(const ReduceChannel&) = delete;
+  ReduceChannel& operator=(const ReduceChannel&) = delete;
+
+  const ChannelHandle& handle(std::uint32_t sender) const { return in_.at(sender).handle(); }
+
+  // The room is free again, and puts are told. Also inside the callback.
+  void ready() {
+    for (ReceiveChannel& in : in_) in.ready();
+  }
+
+ private:
+  std::span<T> part(std::size_t sender) const {
+    return room_.subspan(sender * result_.size(), result_.size());
+  }
+  void arrived() {
+    if (++arrived_ != in_.size()) return;
+    arrived_ = 0;
+    std::ranges::copy(part(0), result_.begin());
+    for (std::size_t sender = 1; sender < in_.size(); ++sender) {
+      std::ranges::transform(result_, part(sender), result_.begin(), op_);
+    }
+    callback_();
+  }
+
+  const std::span<T> result_;
+  const std::span<T> room_;
+  const Op op_;
+  const std::function<void()> callback_;
+  std::vector<ReceiveChannel> in_;
+  std::size_t arrived_ = 0;  // senders
+};
+
+}  // namespace am

@@ -1,0 +1,177 @@
+#include "am/channel/senders.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "am/core/bundle.h"
+#include "am/route/port.h"
+#include "shmem/error.h"
+
+namespace am {
+namespace {
+
+constexpr std::size_t kSmall = 1024;  // bytes
+
+void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
+
+}  // namespace
+
+ChannelSenders::ChannelSenders(Bundle& bundle, ChannelSeats& seats)
+    : bundle_(bundle), router_(bundle.router()), seats_(seats) {}
+
+void ChannelSenders::refuse(const char* call, const ChannelHandle& handle,
+                            const std::string& what) const {
+  bundle_.refuse(call, detail::describe(handle) + ": " + what);
+}
+
+void ChannelSenders::open(End& end) {
+  const ChannelHandle& handle = end.handle;
+  if (handle.magic != ChannelHandle::kMagic || handle.generation == 0) {
+    bundle_.refuse("SendChannel",
+                   "this is no handle of a channel; pass all bytes of ReceiveChannel::handle()");
+  }
+  if (handle.rank >= router_.size() || handle.offset > router_.segment_bytes() ||
+      !handle.shape.fits(router_.segment_bytes() - handle.offset)) {
+    refuse("SendChannel", handle, "the handle is damaged, or of another job");
+  }
+  end.bytes = handle.shape.bytes();
+  end.done = &left;
+  if (router_.is_near(handle.rank)) open_near(end);
+}
+
+void ChannelSenders::open_near(End& end) {
+  const ChannelHandle& handle = end.handle;
+  const Peer& peer = router_.peer(handle.rank);
+  end.state = &peer.header->puts.states[handle.number];
+  if (detail::is_stale(detail::state_of(*end.state), handle.generation)) {
+    refuse("SendChannel", handle, "the receiver has closed it; ask it for a new handle");
+  }
+  try {
+    end.seat = seats_.take(handle.rank);
+  } catch (const shmem::Error& error) {
+    refuse("SendChannel", handle, error.what());
+  }
+  end.target = peer.segment + handle.offset;
+}
+
+void ChannelSenders::close(End& end) {
+  if (end.near()) {
+    const shmem::Arrival last{end.handle.number, end.handle.generation, end.told};
+    if (end.puts == 0) {
+      seats_.give_back(end.handle.rank, end.seat);
+    } else {
+      seats_.retire(end.handle.rank, end.seat, last);
+    }
+    end.target = nullptr;
+    return;
+  }
+  if (end.completed == end.puts) return;
+  if (bundle_.handling()) {
+    refuse("SendChannel::close", end.handle,
+           "a put has not left its source yet, and a handler or callback may not wait for that");
+  }
+  bundle_.wait_until([&end] { return end.completed == end.puts; }, Wake::kRung,
+                     [&end] {
+                       return Reason{.call = "SendChannel::close",
+                                     .needs = "the end of a put",
+                                     .peer = end.handle.rank};
+                     });
+}
+
+// Of checked builds: what the receiver says of the channel.
+void ChannelSenders::check(const End& end) const {
+  const shmem::Arrival state = detail::state_of(*end.state);
+  if (detail::is_stale(state, end.handle.generation)) {
+    refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
+  }
+  const auto free = static_cast<std::uint16_t>(detail::State::kFree);
+  if (state.count == end.told && state.number == free) return;
+  refuse("put", end.handle,
+         state.count == end.told
+             ? "the receiver has not called ready() since the last one"
+             : "the receiver has not been told of the last one yet; wait for its ready()");
+}
+
+void ChannelSenders::put(End& end) {
+  if (end.source_count == 0) [[unlikely]]
+    refuse("put", end.handle, "nothing has been associated; associate() says what to send");
+  if (end.near()) [[likely]]
+    return put_near(end, end.source_of(end.puts));
+  ++end.puts;
+  if (!end.waiting && try_start(end)) return;
+  if (!std::exchange(end.waiting, true)) waiting_.push_back(&end);
+}
+
+void ChannelSenders::put_near(End& end, const End::Source& source) {
+  // Those of an earlier sender are all told by now, which they need not be when this one opens.
+  if (end.puts == 0) [[unlikely]]
+    end.told = detail::state_of(*end.state).count;
+  if constexpr (kChecked) check(end);
+  if (source.in_one_piece) [[likely]] {
+    std::memcpy(end.target, source.first, end.bytes);
+  } else {
+    copy(end.target, end.handle.shape, source.first, source.shape);
+  }
+  ++end.puts;
+  end.seat.tell({end.handle.number, end.handle.generation, ++end.told}, router_.fence());
+  router_.notify(end.handle.rank);
+}
+
+// The oldest put that has not started. False: no room now.
+bool ChannelSenders::try_start(End& end) {
+  link::Link& link = router_.port()->link();
+  const End::Source& source = end.source_of(end.started);
+  const std::size_t bytes = end.bytes;
+  // Small ones that come close together are better off in a frame than each in a write.
+  const bool in_company =
+      bytes <= kSmall && link.prefers_packets() && link.gathers(end.handle.rank);
+  const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !in_company;
+  if (!in_one_write) return try_send_pieces(end, source);
+  if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes}, end.handle.word,
+                    end)) {
+    return false;
+  }
+  ++end.started;
+  return true;
+}
+
+bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
+  link::Link& link = router_.port()->link();
+  const std::uint64_t all = end.bytes;
+  do {
+    if (link.congested(end.handle.rank)) return false;
+    const auto bytes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(all - end.sent, link::kMaxData));
+    send_piece(end, source, bytes);
+    end.sent += bytes;
+  } while (end.sent != all);
+  end.sent = 0;
+  ++end.started;
+  ++end.completed;
+  return true;
+}
+
+void ChannelSenders::send_piece(const End& end, const End::Source& source, std::uint32_t bytes) {
+  link::Link& link = router_.port()->link();
+  const link::Access head{
+      link::make_header(link::Type::kChannel, sizeof head + link::rounded(bytes), bytes), end.sent,
+      detail::arrival_of(end.handle)};
+  std::byte* const at = link.claim(end.handle.rank, head.head.bytes);
+  std::memcpy(at, &head, sizeof head);
+  gather(at + sizeof head, source.first, source.shape, end.sent, bytes);
+  link.commit(end.handle.rank);
+}
+
+int ChannelSenders::resume() {
+  int count = 0;
+  for (End* const end : waiting_) {
+    while (end->started != end->puts && try_start(*end)) ++count;
+    end->waiting = end->started != end->puts;
+  }
+  std::erase_if(waiting_, [](const End* end) { return !end->waiting; });
+  return count;
+}
+
+}  // namespace am

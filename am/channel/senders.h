@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "am/channel/ends.h"
+#include "am/channel/seats.h"
+#include "am/route/router.h"
+
+namespace am {
+
+class Bundle;
+
+// The senders' ends of a process: the way of each put, and what could not leave yet.
+//
+// Thread rule: the bundle's.
+class ChannelSenders {
+ public:
+  ChannelSenders(Bundle& bundle, ChannelSeats& seats);
+
+  // Throws Error if the handle is none, or stale as far as can be seen from here.
+  void open(detail::SendEnd& end);
+  void close(detail::SendEnd& end);
+  void put(detail::SendEnd& end);
+
+  // Starts what found no room; returns how much.
+  int poll() {
+    seats_.poll();
+    return waiting_.empty() ? 0 : resume();
+  }
+  bool has_work() const noexcept { return !waiting_.empty(); }
+
+ private:
+  using End = detail::SendEnd;
+
+  void open_near(End& end);
+  void check(const End& end) const;
+  void put_near(End& end, const End::Source& source);
+  bool try_start(End& end);
+  bool try_send_pieces(End& end, const End::Source& source);
+  void send_piece(const End& end, const End::Source& source, std::uint32_t bytes);
+  int resume();
+  [[noreturn]] void refuse(const char* call, const ChannelHandle& handle,
+                           const std::string& what) const;
+
+  // Constant after construction.
+  Bundle& bundle_;
+  Router& router_;
+  ChannelSeats& seats_;
+  // Owned by the bundle's thread.
+  std::vector<End*> waiting_;  // oldest first
+};
+
+}  // namespace am

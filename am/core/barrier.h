@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+
+#include "am/core/bundle.h"
+#include "am/link/packet_sinks.h"
+#include "am/route/router.h"
+#include "am/types/source_location.h"
+
+namespace am {
+
+// A barrier over all processes of the job; on one node by flags in shared memory and no message.
+//
+// With a core for every process it disseminates: in round k everybody tells the process 2^k further
+// on, so log2(N) one-way transfers pass and two processes pay exactly one each. With more processes
+// than cores every round would cost a turn of the scheduler, so all count down one counter instead
+// and the last one wakes the others: two turns each.
+//
+// In a job of several nodes the processes of each count down their first one's counter, and these
+// first ones ("leaders") disseminate among themselves, by packets.
+//
+// Thread rule: the bundle's. One barrier per process and job: all processes pass it in step.
+class Barrier final : public link::TypeSink {
+ public:
+  // Before the first poll of the job. `router` outlives it.
+  explicit Barrier(const Router& router);
+
+  // Enters the barrier: says that this process is here, and whether it has `more` to do, for
+  // any_more(). Once per pass: false, and nothing is done, where an exception has left the wait for
+  // a barrier that was entered before.
+  bool enter(bool more = false) noexcept;
+  // Whether all have entered. Call it until it says true; it carries the dissemination on.
+  // What others wrote before they entered is then visible here.
+  bool passed() noexcept;
+  // Whether any process has entered the barrier that was passed last with more to do. After each
+  // barrier in which one may have, all processes ask, once.
+  bool any_more() noexcept;
+
+  // The packet of a round, in a job of several nodes.
+  bool take(Rank from, const link::PacketHeader& packet) override;
+
+  // The second half: progress on all bundles of the calling thread, `bundle` being one of them,
+  // until passed(). `call` at `where` waits.
+  void wait(Bundle& bundle, const char* call, const SourceLocation& where) {
+    bundle.wait_with_siblings(
+        [this] { return passed(); },
+        [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
+  }
+  // How often enter() was called.
+  std::uint64_t count() const noexcept { return epoch_; }
+
+ private:
+  bool counts() const noexcept { return rounds_ == 0 || several_nodes_; }
+  bool leads() const noexcept { return leader_ == router_.rank(); }
+  RegionHeader& root() const noexcept { return *router_.peer(leader_).header; }
+  shmem::SharedCounter& more() const noexcept { return root().more[epoch_ % 2]; }
+  bool has_more() const noexcept { return more().total() != known_[epoch_ % 2]; }
+  Rank signaller(int round) const noexcept;
+  void tell(int round) noexcept;
+  void tell_far(Rank to, int round) const;
+  bool disseminated() noexcept;
+  bool has_passed() noexcept;
+  void release() noexcept;
+
+  // Constant after construction.
+  const Router& router_;
+  const bool several_nodes_;
+  const Rank leader_;  // of this node
+  int rounds_ = 0;     // of the dissemination, among all or among the leaders
+  // Owned by the bundle's thread.
+  std::uint64_t epoch_ = 0;
+  bool entered_ = false;  // and not passed
+  int round_ = 0;
+  bool telling_ = false;  // the dissemination has begun
+  // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
+  // the first return from it and the last entry to the next: that one has the other total.
+  std::uint64_t known_[2] = {};
+};
+
+}  // namespace am

@@ -1,0 +1,318 @@
+#include "am/core/endpoint.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "am/core/far.h"
+#include "am/message/caller.h"
+#include "shmem/error.h"
+
+namespace am {
+namespace {
+
+constexpr std::uint32_t kMaxTranslations = link::kMaxIndices;
+
+std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
+  // Four endpoints a process may map this one before anybody has to think about it.
+  const std::uint32_t count = asked != 0 ? asked : std::max(16u, 4 * processes);
+  return std::min(count, shmem::kMaxInboxes);
+}
+
+// Before anything is allocated for them.
+Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
+  if (options.translations == 0 || options.translations > kMaxTranslations) {
+    bundle.refuse("Endpoint", std::to_string(options.translations) +
+                                  " translations asked for; 1 to " +
+                                  std::to_string(kMaxTranslations) + " are possible");
+  }
+  return bundle;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(Bundle& bundle, const Options& options)
+    : bell_(bundle.router().self().header->bell),
+      bundle_(&checked(bundle, options)),
+      extent_{0, bundle.router().segment_bytes()},
+      mailbox_(inbox_count(options.inboxes, bundle.router().options().near),
+               bundle.router().fence()),
+      boxes_(options.translations, nullptr),
+      alerts_scanned_(bell_.alerts()),
+      alerts_seen_(alerts_scanned_),
+      translations_(options.translations),
+      correspondents_(inbox_count(options.inboxes, bundle.router().options().near)) {
+  name_ = {bundle.router().rank(), bundle.process().next_serial(), mailbox_.address()};
+  set_segment({bundle.router().segment(), bundle.router().segment_bytes()});
+  if (FarMessages* const far = bundle.process().far_messages()) {
+    far_ = std::make_unique<Far>(*this, *far);
+  }
+  bundle.endpoints_.push_back(this);
+}
+
+Endpoint::~Endpoint() {
+  bundle_->leave(*this);
+  bundle_->process().retire(stats_.messages());
+  publish([](PublishedAdmission& admission) { admission.set_gone(); });
+  for (const std::uint32_t to : connected_) boxes_[to]->close();
+  close_mailbox();
+}
+
+template <class Change>
+void Endpoint::publish(Change&& change) noexcept {
+  change(admission());
+  for (const std::uint32_t to : connected_) change(admission_at(to));
+}
+
+PublishedAdmission& Endpoint::admission_at(std::uint32_t to) noexcept {
+  return reinterpret_cast<Caller*>(boxes_[to]->caller())->admission;
+}
+
+void Endpoint::set_tag(Tag tag) {
+  if (tag == tag_) return;
+  if (far_ && !far_->change_tag(tag)) {
+    bundle_->refuse("Endpoint::set_tag",
+                    "replies to requests that were made under 65535 other tags are still to come; "
+                    "poll until some have");
+  }
+  const Tag former = std::exchange(tag_, tag);
+  for (Correspondent& from : correspondents_) from.admitted = admits(from.tag);
+  admission().set_tag(tag);
+  for (const std::uint32_t to : connected_) retag(to, former);
+  if (far_) far_->tag_changed();
+}
+
+// Remembers with which tag the requests were made whose replies are to come.
+void Endpoint::retag(std::uint32_t to, Tag former) {
+  Near& near = *translations_[to].near;
+  Near::Former now{former, {}};
+  std::uint64_t any = 0;
+  for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane) {
+    now.slots[lane] = near.box->awaited_slots(lane);
+    for (const Near::Former& earlier : near.retagged) now.slots[lane] &= ~earlier.slots[lane];
+    any |= now.slots[lane];
+  }
+  if (any != 0 && former != kTagNone) near.retagged.push_back(now);
+  publish_retagged(to);
+}
+
+void Endpoint::publish_retagged(std::uint32_t to) {
+  std::uint64_t refused[shmem::kLanes] = {};
+  for (const Near::Former& former : translations_[to].near->retagged) {
+    if (admits(former.tag)) continue;
+    for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane) refused[lane] |= former.slots[lane];
+  }
+  admission_at(to).set_retagged(refused);
+}
+
+// The request in that slot has been answered. Whether its reply may be delivered.
+bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot) {
+  Near& near = *translations_[to].near;
+  const std::uint64_t bit = std::uint64_t{1} << slot;
+  const auto former = std::ranges::find_if(
+      near.retagged, [&](const Near::Former& one) { return (one.slots[lane] & bit) != 0; });
+  if (former == near.retagged.end()) return true;
+  const bool admitted = admits(former->tag);
+  former->slots[lane] &= ~bit;
+  if ((former->slots[0] | former->slots[1] | former->slots[2]) == 0) near.retagged.erase(former);
+  publish_retagged(to);
+  return admitted;
+}
+
+std::uint32_t Endpoint::translations() const noexcept {
+  return static_cast<std::uint32_t>(translations_.size());
+}
+
+const Endpoint::Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
+  if (index >= translations_.size()) {
+    bundle_->refuse(call, "there is no translation " + std::to_string(index) + ": the table has " +
+                              std::to_string(translations_.size()) +
+                              " places; ask for more in Endpoint::Options");
+  }
+  return translations_[index];
+}
+
+void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
+  if (translation(index, "Endpoint::map").used) {
+    bundle_->refuse("Endpoint::map", "translation " + std::to_string(index) +
+                                         " is in use; unmap it first or use map_any");
+  }
+  if (name.rank >= bundle_->router().size()) {
+    bundle_->refuse("Endpoint::map", "the name says rank " + std::to_string(name.rank) +
+                                         ", but the job has " +
+                                         std::to_string(bundle_->router().size()) +
+                                         " processes; the name was not made by this job");
+  }
+  Translation& entry = translations_[index];
+  entry.used = true;
+  entry.name = name;
+  entry.tag = tag;
+}
+
+std::uint32_t Endpoint::map_any(const Name& name, Tag tag) {
+  const auto free = std::find_if(translations_.begin(), translations_.end(),
+                                 [](const Translation& entry) { return !entry.used; });
+  const auto index = static_cast<std::uint32_t>(free - translations_.begin());
+  map(index, name, tag);
+  return index;
+}
+
+bool Endpoint::mapped(std::uint32_t index) const noexcept {
+  return index < translations_.size() && translations_[index].used;
+}
+
+const Name& Endpoint::translation_name(std::uint32_t index) const {
+  const Translation& entry = translation(index, "Endpoint::translation_name");
+  if (!entry.used) {
+    bundle_->refuse("Endpoint::translation_name",
+                    "translation " + std::to_string(index) + " is not mapped");
+  }
+  return entry.name;
+}
+
+Tag Endpoint::translation_tag(std::uint32_t index) const {
+  translation_name(index);
+  return translations_[index].tag;
+}
+
+std::unique_ptr<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
+  const Caller caller{name_, to.tag, admission()};
+  const Router& router = bundle_->router();
+  shmem::Doorbell& bell = router.peer(to.name.rank).header->bell;
+  try {
+    return shmem::Outbox::try_open(to.name.mailbox, std::as_bytes(std::span(&caller, 1)), bell,
+                                   router.fence());
+  } catch (const shmem::Gone&) {
+    return shmem::Outbox::to_nobody(bell, router.fence());
+  }
+}
+
+shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
+  if (!translation(to, call).used) {
+    bundle_->refuse(call, "translation " + std::to_string(to) +
+                              " is not mapped; give it a name and a tag with Endpoint::map");
+  }
+  Translation& entry = translations_[to];
+  const Peer& process = bundle_->router().peer(entry.name.rank);
+  if (process.segment == nullptr) return nullptr;
+  auto near = std::make_unique<Near>();
+  try {
+    near->box = try_open_outbox(entry);
+  } catch (const shmem::Error& error) {
+    bundle_->refuse(call, "no way to the endpoint of rank " + std::to_string(entry.name.rank) +
+                              " at translation " + std::to_string(to) + ": " + error.what());
+  }
+  if (!near->box) return nullptr;
+  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}};
+  connected_.push_back(to);
+  // It may have been closed before it knew of us: then nobody has raised an alert.
+  if (near->box->gone()) {
+    gone_.push_back(to);
+    alerts_seen_ = kNoAlert;
+  }
+  boxes_[to] = near->box.get();
+  entry.near = std::move(near);
+  return boxes_[to];
+}
+
+void Endpoint::unmap(To to) {
+  const std::uint32_t index = to.index;
+  if (bundle_->handling()) bundle_->refuse("Endpoint::unmap", "a handler may not unmap");
+  if (!translation(index, "Endpoint::unmap").used) {
+    bundle_->refuse("Endpoint::unmap", "translation " + std::to_string(index) + " is not mapped");
+  }
+  if (shmem::Outbox* const box = boxes_[index]) {
+    say_farewell(to, "unmap");
+    wait_until(to, "unmap", detail::kAnswer, [&] { return box->awaited() == 0; });
+    disconnect(index);
+  }
+  if (far_) far_->close(to);
+  translations_[index] = {};
+}
+
+// Gives the inbox back, whatever is in flight.
+void Endpoint::disconnect(std::uint32_t index) noexcept {
+  boxes_[index]->close();
+  boxes_[index] = nullptr;
+  std::erase(connected_, index);
+  std::erase(awaiting_, index);
+  std::erase(gone_, index);
+}
+
+HandlerIndex Endpoint::find_handler(const HandlerEntry& entry) const {
+  const auto found = std::find_if(handlers_.begin(), handlers_.end(),
+                                  [&](const HandlerEntry& e) { return e.invoke == entry.invoke; });
+  if (found == handlers_.end()) {
+    bundle_->refuse("Endpoint",
+                    "this handler is not in the endpoint's table; call add_handlers "
+                    "or set_handler with it first, in every process");
+  }
+  return static_cast<HandlerIndex>(found - handlers_.begin());
+}
+
+void Endpoint::check_user_index(HandlerIndex index) const {
+  if (index == 0) {
+    bundle_->refuse("Endpoint::set_handler",
+                    "index 0 is reserved for returned messages; use on_returned");
+  }
+}
+
+void Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace) {
+  int at = index;
+  if (at == 0) {
+    at = 1;
+    while (at < kHandlers && handlers_[at].invoke != nullptr) ++at;
+    if (at == kHandlers) bundle_->refuse("Endpoint::add_handlers", "all 255 places are in use");
+  } else if (handlers_[at].invoke != nullptr && !replace) {
+    bundle_->refuse("Endpoint::set_handler",
+                    "index " + std::to_string(at) + " is in use; say `replace` to overwrite it");
+  }
+  const auto place = static_cast<HandlerIndex>(at);
+  HandlerEntry& now = handlers_[place];
+  if (now.invoke != nullptr && now.shape != entry.shape && kind_of(now.shape) == Kind::kLong) {
+    std::erase_if(replaced_, [&](const Replaced& one) {
+      return one.index == place && one.entry.shape == now.shape;
+    });
+    replaced_.push_back({place, now});
+  }
+  const bool takes_long = kind_of(entry.shape) == Kind::kLong;
+  const bool admits_others = takes_long || kind_of(now.shape) == Kind::kLong;
+  now = entry;
+  has_long_handlers_ |= takes_long;
+  if (far_ && admits_others) far_->announce();
+  publish([&](PublishedAdmission& admission) { admission.set_shape(place, entry.shape); });
+}
+
+const HandlerEntry& Endpoint::admitted_entry(HandlerIndex handler, Shape shape) const noexcept {
+  for (const Replaced& one : replaced_) {
+    if (one.index == handler && one.entry.shape == shape) return one.entry;
+  }
+  return handlers_[handler];
+}
+
+void Endpoint::on_returned(std::function<void(const Returned&)> handler) {
+  on_returned_ = std::move(handler);
+}
+
+void Endpoint::set_segment(std::span<std::byte> bytes) {
+  const Router& router = bundle_->router();
+  const std::uint64_t offset = bytes.empty() ? 0 : router.segment_offset(bytes.data());
+  if (offset > router.segment_bytes() || bytes.size() > router.segment_bytes() - offset) {
+    bundle_->refuse("Endpoint::set_segment",
+                    std::to_string(bytes.size()) +
+                        " bytes are not all part of this process's "
+                        "segment of " +
+                        std::to_string(router.segment_bytes()) +
+                        " bytes, so no other process could write there; allocate them in the "
+                        "segment, or enlarge it with SPLITC_SEGMENT");
+  }
+  extent_ = {offset, bytes.size()};
+  publish([this](PublishedAdmission& admission) { admission.set_extent(extent_); });
+  if (far_) far_->announce();
+}
+
+std::span<std::byte> Endpoint::segment() const noexcept {
+  return {bundle_->router().segment() + extent_.offset, extent_.bytes};
+}
+
+}  // namespace am

@@ -1,0 +1,320 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "am/core/bundle.h"
+#include "am/core/token.h"
+#include "am/message/admission.h"
+#include "am/message/handler.h"
+#include "am/message/segment.h"
+#include "am/message/stats.h"
+#include "am/types/source_location.h"
+#include "shmem/mailbox.h"
+
+namespace am {
+
+// Who sends into one of our inboxes.
+struct Correspondent {
+  Name name{};
+  Tag tag = kTagNone;                             // with which it mapped us
+  bool admitted = false;                          // its tag is ours
+  const PublishedAdmission* admission = nullptr;  // of its endpoint, live; if it is on this node
+  std::byte* segment = nullptr;                   // its process's segment, mapped here
+  // Of the long replies to its requests, by lane and slot: the offsets as the handlers gave them.
+  std::vector<std::array<std::uint64_t, 64>> reply_offsets;
+};
+
+// An index of a translation table as a request takes it: the number, with the place in the program
+// that the request stands at, which is named if that waits in vain.
+struct To {
+  To(std::uint32_t to, SourceLocation here = SourceLocation::current()) noexcept
+      : index(to), where(here) {}
+  std::uint32_t index;
+  SourceLocation where;
+};
+
+// A communication end with its own name, tag, handler table, translation table and segment
+// (Active Messages II ep_t). Messages go to a translation index, never to a name.
+//
+//   am::Endpoint endpoint(bundle);
+//   endpoint.add_handlers<&on_ping, &on_pong>();      // the same order in every process
+//   endpoint.set_tag(7);
+//   endpoint.map(0, name_of_the_other, 7);            // names travel by Job::exchange or any means
+//   endpoint.request<&on_ping>(0, 41ull);
+//
+// Between two endpoints each kind has its own credits (64 short, 16 medium, 16 long requests in
+// flight). A request waits for one, polling meanwhile; a try_request says false instead. No order
+// is kept between messages, and each is delivered exactly once or returned.
+//
+// Thread rule: the bundle's. Misuse throws am::Error with a sentence.
+class Endpoint {
+ public:
+  struct Options {
+    std::uint32_t translations = 256;  // size of the translation table
+    std::uint32_t inboxes = 0;  // endpoints that may map this one; 0: four a process, 16 or more
+  };
+
+  // With the usual options, and a translation for every process if there are more than 256.
+  explicit Endpoint(Bundle& bundle)
+      : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
+  Endpoint(Bundle& bundle, const Options& options);
+  // Waits for nobody and gives back everything it had from others:
+  //  * What it has sent is still handled, or returned to nobody.
+  //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
+  //    as Status::kBadEndpoint; replies to it that it has not read come back to those who made
+  //    them. (Of a long message the payload may have been written already.)
+  //  * Replies of its handlers are delivered.
+  // Also inside a handler or callback of another endpoint; the endpoint whose handler runs, or one
+  // inside a call that waits, may not end, which is fatal.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // --- Name and tag
+  const Name& name() const noexcept { return name_; }
+  Tag tag() const noexcept { return tag_; }
+  // From the next poll on: messages with another tag are returned, and so are replies to requests
+  // that were made when the tag was another, unless this one admits that (or it was kTagNone). Long
+  // messages that were admitted before, and may be written already, are delivered.
+  void set_tag(Tag tag);
+
+  // --- Translation table
+  void map(std::uint32_t index, const Name& name, Tag tag);  // throws if the index is in use
+  std::uint32_t map_any(const Name& name, Tag tag);          // the lowest free index
+  void unmap(To index);  // waits until everything sent there has been handled
+  bool mapped(std::uint32_t index) const noexcept;
+  const Name& translation_name(std::uint32_t index) const;
+  Tag translation_tag(std::uint32_t index) const;
+  std::uint32_t translations() const noexcept;
+
+  // --- Handler table
+  // Each function at the lowest free index, from 1 up. All processes must agree on the indices.
+  template <auto... kFunctions>
+  void add_handlers() {
+    (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
+  }
+  // At `index` 1 to 255; throws if it is in use, unless `replace`.
+  template <auto kFunction>
+  void set_handler(HandlerIndex index, bool replace = false) {
+    check_user_index(index);
+    set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
+  }
+  // Called for own messages that could not be delivered, instead of the default: print everything
+  // and end the job. It may send nothing. An empty function restores the default.
+  void on_returned(std::function<void(const Returned&)> handler);
+
+  // --- Segment: the bytes that Long messages of others may address, by offset. At first the whole
+  // segment of this process. Throws if it is not part of that. A message that was admitted before
+  // may still write to the former segment, and is delivered.
+  void set_segment(std::span<std::byte> bytes);
+  std::span<std::byte> segment() const noexcept;
+
+  // --- Requests. kFunction's parameters decide whether a reply may come back
+  // (am/message/handler.h). Waits for a credit, polling meanwhile; the payload may be reused on
+  // return.
+  template <auto kFunction, class... Args>
+  void request(To to, const Args&... args);
+  template <auto kFunction, class... Args>
+  void request_medium(To to, std::span<const std::byte> payload, const Args&... args);
+  // `offset` is in the receiver's segment.
+  template <auto kFunction, class... Args>
+  void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
+                    const Args&... args);
+
+  // The same without waiting: false if there is no credit now. They do not poll.
+  template <auto kFunction, class... Args>
+  [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
+  template <auto kFunction, class... Args>
+  [[nodiscard]] bool try_request_medium(std::uint32_t to, std::span<const std::byte> payload,
+                                        const Args&... args);
+  template <auto kFunction, class... Args>
+  [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
+                                      std::span<const std::byte> payload, const Args&... args);
+
+  // A short request to whatever handler has `handler` over there, for programs whose processes run
+  // different binaries (AM-II's untyped form). `role` says whether a reply is expected.
+  void request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
+                     Role role = Role::kRequest);
+
+  // Waits until everything that this endpoint has sent has come to its end: each request was
+  // handled there, or has come back and was passed to handler 0, and each reply to one was handled
+  // here. Polls all bundles of the calling thread meanwhile, so handlers run. Messages that others
+  // send to this endpoint are not waited for: that is Job::quiesce(). Throws Error in a handler or
+  // callback. Costs a message and its answer for every translation with requests in flight.
+  void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
+
+  // Requests to `to` of one kind that have not been answered, or reported as read, yet.
+  std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
+
+  const Stats& stats() const noexcept { return stats_; }
+  Bundle& bundle() const noexcept { return *bundle_; }
+
+ private:
+  static constexpr std::uint64_t kNoAlert = ~std::uint64_t{0};
+
+  // A call of this endpoint that waits.
+  struct Call {
+    explicit Call(int& count) noexcept : count(count) { ++count; }
+    ~Call() { --count; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    int& count;
+  };
+
+  friend class Bundle;
+  friend class FarMessages;
+  friend class Request;
+  class Far;  // what is of other nodes (am/core/far.h)
+  class Dispatch;
+  class ReplyDispatch;
+
+  // The route to an endpoint of this node, made at the first request.
+  struct Near {
+    std::unique_ptr<shmem::Outbox> box;
+    Correspondent peer;  // as the source of its replies
+    std::array<std::uint64_t, shmem::window(shmem::Lane::kLong)> offsets{};  // of long requests
+    // Requests that await replies and were made with another tag than the endpoint has now.
+    struct Former {
+      Tag tag;
+      std::uint64_t slots[shmem::kLanes];
+    };
+    std::vector<Former> retagged;
+  };
+  struct Translation {
+    bool used = false;
+    Name name{};
+    Tag tag = kTagNone;
+    std::unique_ptr<Near> near;
+  };
+
+  int poll();
+  // Whether poll() has nowhere to look: no reply is to come, and nobody has sent for long.
+  bool idle() const noexcept {
+    return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
+  }
+  bool has_message() noexcept;  // whether poll() has something to do
+  template <Kind kKind>
+  Status try_invoke(HandlerIndex handler, Shape shape, Delivery& delivery, const shmem::Half& half,
+                    std::byte* medium, std::uint64_t& count);
+  void close_mailbox();
+  int attend();
+  void drop_awaiting(std::size_t i) noexcept;
+  void find_gone() noexcept;
+  bool has_returned() noexcept;
+  void disconnect(std::uint32_t index) noexcept;
+
+  template <auto kFunction>
+  HandlerIndex index_of();
+  HandlerIndex find_handler(const HandlerEntry& entry) const;
+  void set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
+  void check_user_index(HandlerIndex index) const;
+
+  // The route to `to`, connected at the first use. nullptr: it is on another node, or its mailbox
+  // has no inbox just now, but will. Throws if `to` is not mapped.
+  shmem::Outbox* outbox(std::uint32_t to, const char* call) {
+    if (to < boxes_.size() && boxes_[to] != nullptr) [[likely]]
+      return boxes_[to];
+    return connect(to, call);
+  }
+  shmem::Outbox* connect(std::uint32_t to, const char* call);
+  std::unique_ptr<shmem::Outbox> try_open_outbox(const Translation& to);
+  const Translation& translation(std::uint32_t index, const char* call) const;
+
+  template <Kind kKind>
+  void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
+  // A request to another node. `payload` is that of a medium or long message, the latter for
+  // `offset` there; a long one with `released` is not copied, see Far::Parcel.
+  template <class H, class... Args>
+  bool try_far(std::uint32_t to, HandlerIndex index, std::span<const std::byte> payload,
+               std::uint64_t offset, bool* released, Args... args);
+  // request_long() to another node, by transfer from where the payload is.
+  template <auto kFunction, class... Args>
+  void request_long_far(To to, std::uint64_t offset, std::span<const std::byte> payload,
+                        Args... args);
+  bool send_far(std::uint32_t to, Shape shape, HandlerIndex handler, const std::byte* arguments,
+                std::span<const std::byte> payload, std::uint64_t offset, bool* released);
+  bool try_request_index(std::uint32_t to, HandlerIndex handler,
+                         std::span<const std::uint32_t> args, Role role);
+  Far& far() noexcept { return *far_; }
+  bool is_far(std::uint32_t to) const noexcept;
+  void check_medium(std::span<const std::byte> payload, const char* call) const;
+  // Copies a long payload to its place, if it was admitted, and writes the words that say where.
+  static void place_long(shmem::Half& half, const Verdict& verdict, std::byte* segment,
+                         std::uint64_t offset, std::span<const std::byte> payload);
+  void refuse_in_handler(std::uint32_t to, const char* call) const;
+  void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
+  void stall(std::uint32_t to, const char* call);
+  // Waits for something of the endpoint at `to`, which may be one of this thread's own, on behalf
+  // of `call`.
+  template <class Condition>
+  void wait_until(const To& to, const char* call, const char* needs, Condition&& condition);
+  // Attempts a request, which had no credit, until it has.
+  template <class Attempt>
+  void wait_for_credit(To to, const char* call, Attempt attempt);
+  Reason reason(const To& to, const char* call, const char* needs) const noexcept {
+    return {
+        .call = call, .where = to.where, .needs = needs, .peer = translations_[to.index].name.rank};
+  }
+  void say_farewell(const To& to, const char* call);
+  void flush(const char* call, const SourceLocation& where);
+  void flush_near(const char* call, const SourceLocation& where);
+
+  bool admits(Tag tag) const noexcept { return tag_admits(tag_, tag); }
+  // A reply to a request that was made when the tag was `former`.
+  bool admits_reply(Tag former) const noexcept { return former == kTagNone || admits(former); }
+  PublishedAdmission& admission() noexcept {
+    return *reinterpret_cast<PublishedAdmission*>(mailbox_.owner_page());
+  }
+  template <class Change>
+  void publish(Change&& change) noexcept;  // to all who may write to this endpoint's segment
+  PublishedAdmission& admission_at(std::uint32_t to) noexcept;
+  void retag(std::uint32_t to, Tag former);
+  void publish_retagged(std::uint32_t to);
+  bool settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot);
+  // The handler of a long message that was admitted, which may have been replaced by one of another
+  // shape since.
+  const HandlerEntry& admitted_entry(HandlerIndex handler, Shape shape) const noexcept;
+  void deliver_returned(const Returned& returned);
+
+  // Constant after construction.
+  Name name_;
+  const shmem::Doorbell& bell_;  // of this process
+  // Owned by the bundle's thread.
+  Bundle* bundle_;
+  Tag tag_ = kTagNone;
+  bool requests_next_ = false;  // the last poll handled replies only
+  int calls_ = 0;               // of this endpoint that are waiting
+  Extent extent_;
+  shmem::Mailbox mailbox_;
+  std::array<HandlerEntry, kHandlers> handlers_{};
+  struct Replaced {
+    HandlerIndex index;
+    HandlerEntry entry;
+  };
+  std::vector<Replaced> replaced_;  // long handlers, by others of another shape: the last of each
+  bool has_long_handlers_ = false;  // or had
+  std::vector<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
+  std::vector<std::uint32_t> connected_;  // the indices of those that are
+  std::vector<std::uint32_t> awaiting_;   // ... and of those with replies to come
+  std::vector<std::uint32_t> gone_;       // ... and of those whose endpoint has ended
+  std::uint64_t alerts_scanned_;          // of the process's doorbell
+  std::uint64_t alerts_seen_;             // the same, or kNoAlert while gone_ has to be looked at
+  std::vector<Translation> translations_;
+  std::vector<Correspondent> correspondents_;  // by inbox
+  std::function<void(const Returned&)> on_returned_;
+  Stats stats_;
+  std::unique_ptr<Far> far_;  // only in a job that has several nodes
+};
+
+}  // namespace am
+
+#include "am/core/request.h"

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "am/core/endpoint.h"
+#include "am/types/source_location.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// How processes make themselves known to each other, before they can send: an am::Job is one.
+//
+// All calls are collective, and block without progress: no process may wait for a message of
+// another meanwhile.
+class Exchange {
+ public:
+  static constexpr std::size_t kMaxBytes = 512;
+
+  virtual ~Exchange() = default;
+
+  // Gives `mine` to all and returns everybody's, by rank. Throws Error if the job breaks off. Costs
+  // a message to the launcher and back: it is for set-up. `where` is named where a job stands
+  // still.
+  template <class T>
+  std::vector<T> exchange(const T& mine, SourceLocation where = SourceLocation::current()) {
+    static_assert(std::is_trivially_copyable_v<T>, "exchange() copies the bytes of a value");
+    static_assert(sizeof(T) <= kMaxBytes,
+                  "exchange() takes at most 512 bytes; exchange an address of the rest");
+    static_assert(!std::is_same_v<T, bool>,
+                  "std::vector<bool> holds no bool that could be copied to; exchange an int");
+    const auto blobs = exchange_bytes(std::as_bytes(std::span(&mine, 1)), "Job::exchange", where);
+    std::vector<T> all(blobs.size());
+    for (std::size_t rank = 0; rank < blobs.size(); ++rank)
+      std::memcpy(&all[rank], blobs[rank].data(), sizeof(T));
+    return all;
+  }
+
+  // Maps the endpoint that each process passes here at index = its rank, with `tag` as the tag of
+  // all. Connections are made at their first use.
+  void connect(Endpoint& endpoint, Tag tag = 1, SourceLocation where = SourceLocation::current());
+
+ private:
+  // What each process passes, by rank. `call` at `where` waits.
+  virtual std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
+                                                             const char* call,
+                                                             const SourceLocation& where) = 0;
+};
+
+}  // namespace am

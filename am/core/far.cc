@@ -1,0 +1,118 @@
+#include "am/core/far.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace am {
+
+using link::MessagePacket;
+
+Endpoint::Far::Far(Endpoint& endpoint, FarMessages& messages)
+    : endpoint_(endpoint),
+      messages_(messages),
+      port_(messages.port()),
+      outgoing_(endpoint.translations()) {
+  messages_.attach(endpoint, endpoint.name().serial);
+}
+
+// Leaves those it sends to and those who send to it, without waiting.
+Endpoint::Far::~Far() {
+  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
+    if (!outgoing_[index]) continue;
+    const Outgoing& out = *outgoing_[index];
+    port_.arrived(out.awaited);
+    const bool asks = !out.all_read();
+    messages_.leave_flushes(out.flushes + (asks ? 1 : 0));
+    if (asks) messages_.send_last(out.rank, head_to(out, index, link::Type::kFlush));
+    messages_.send_last(out.rank, head_to(out, index, link::Type::kGoodbye));
+  }
+  for (auto& [key, from] : incoming_) {
+    MessagePacket packet = head_to(*from, link::Type::kGone);
+    packet.credits = take_credits(*from);
+    messages_.send_last(from->rank, packet);
+  }
+  messages_.detach(endpoint_.name().serial);
+}
+
+void Endpoint::Far::await(Outgoing& from) noexcept {
+  ++from.awaited;
+  port_.await();
+}
+
+void Endpoint::Far::arrived(Outgoing& from) noexcept {
+  --from.awaited;
+  port_.arrived();
+}
+
+Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
+  if (outgoing_[to]) [[likely]]
+    return *outgoing_[to];
+  const Translation& entry = endpoint_.translations_[to];
+  outgoing_[to] = std::make_unique<Outgoing>();
+  Outgoing& made = *outgoing_[to];
+  made.rank = entry.name.rank;
+  made.serial = entry.name.serial;
+  made.peer = {entry.name, entry.tag, true, nullptr, nullptr, {}};
+  introduce(made.rank, head_to(made, to, link::Type::kHello), 0, entry.tag);
+  await(made);  // its answer
+  return made;
+}
+
+Endpoint::Far::Outgoing* Endpoint::Far::find_outgoing(Rank from,
+                                                      const MessagePacket& message) noexcept {
+  if (message.index >= outgoing_.size() || !outgoing_[message.index]) return nullptr;
+  Outgoing& found = *outgoing_[message.index];
+  return found.rank == from && found.serial == message.from ? &found : nullptr;
+}
+
+Endpoint::Far::Incoming* Endpoint::Far::find_incoming(Rank from,
+                                                      const MessagePacket& message) noexcept {
+  const Key wanted{from, message.from, message.index};
+  if (last_incoming_ != nullptr && last_key_ == wanted) return last_incoming_;
+  const auto found = incoming_.find(wanted);
+  if (found == incoming_.end()) return nullptr;
+  last_key_ = wanted;
+  return last_incoming_ = found->second.get();
+}
+
+std::uint32_t Endpoint::Far::in_flight(std::uint32_t to, Kind kind) const noexcept {
+  return outgoing_[to] ? outgoing_[to]->in_flight[static_cast<int>(kind)] : 0;
+}
+
+void Endpoint::Far::tag_changed() {
+  for (auto& [key, from] : incoming_) from->from.admitted = endpoint_.admits(from->from.tag);
+  announce();
+}
+
+// Without long handlers nothing is admitted, as has been announced, or will be with an answer.
+void Endpoint::Far::announce() {
+  if (!endpoint_.has_long_handlers_) return;
+  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
+    if (outgoing_[index]) introduce(*outgoing_[index], index, link::kFromRequester);
+  }
+  for (const auto& [key, from] : incoming_) introduce(*from, 0);
+}
+
+bool Endpoint::Far::Announced::read(const link::Introduction& packet) {
+  const std::uint32_t data_bytes = packet.message.head.data_bytes;
+  if (packet.message.head.bytes != sizeof packet + link::rounded(data_bytes) ||
+      data_bytes % sizeof(std::uint32_t) != 0) {
+    return false;
+  }
+  admits = (packet.message.head.detail & link::kAdmits) != 0;
+  extent = {packet.offset, packet.bytes};
+  handlers.resize(data_bytes / sizeof(std::uint32_t));
+  if (data_bytes != 0) std::memcpy(handlers.data(), &packet + 1, data_bytes);
+  return true;
+}
+
+Verdict Endpoint::Far::Announced::judge(const LongRequest& message,
+                                        bool tag_admits) const noexcept {
+  if (!tag_admits) return {Status::kBadTag, 0};
+  const auto handler =
+      std::ranges::find(handlers, message.handler, [](std::uint32_t word) { return word >> 16; });
+  const Shape shape = handler == handlers.end() ? kNoShape : static_cast<Shape>(*handler);
+  return am::judge(message, shape, extent);
+}
+
+}  // namespace am

@@ -1,0 +1,271 @@
+// What an endpoint sends to endpoints of other nodes.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "am/core/far.h"
+
+namespace am {
+namespace {
+
+using link::MessagePacket;
+using link::Place;
+using link::Type;
+
+// Appends to a packet.
+class Writer {
+ public:
+  explicit Writer(std::byte* at) noexcept : at_(at) {}
+  // Rounded up to 8 bytes.
+  void put(const void* from, std::size_t bytes) noexcept {
+    if (bytes != 0) std::memcpy(at_, from, bytes);
+    at_ += link::rounded(static_cast<std::uint32_t>(bytes));
+  }
+
+ private:
+  std::byte* at_;
+};
+
+// A packet with `head`, for which the sizes are filled in.
+void post(link::Link& link, Rank to, MessagePacket head, const Place* place,
+          std::span<const std::byte> arguments, std::span<const std::byte> payload) {
+  const auto argument_bytes = static_cast<std::uint32_t>(arguments.size());
+  const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
+  const auto bytes =
+      static_cast<std::uint32_t>(sizeof head + (place == nullptr ? 0 : sizeof *place) +
+                                 link::rounded(argument_bytes) + link::rounded(payload_bytes));
+  head.head.bytes = static_cast<std::uint16_t>(bytes);
+  head.head.data_bytes = static_cast<std::uint16_t>(payload_bytes);
+  head.head.words = static_cast<std::uint8_t>(argument_bytes / packet::kWord);
+  Writer packet(link.claim(to, bytes));
+  packet.put(&head, sizeof head);
+  if (place != nullptr) packet.put(place, sizeof *place);
+  packet.put(arguments.data(), arguments.size());
+  packet.put(payload.data(), payload.size());
+  link.commit(to);
+}
+
+// A long message without its payload, which is written separately.
+struct LongPacket {
+  LongPacket(MessagePacket head, const Place& place,
+             std::span<const std::byte> arguments) noexcept {
+    const auto argument_bytes = static_cast<std::uint32_t>(arguments.size());
+    bytes = sizeof head + sizeof place + link::rounded(argument_bytes);
+    head.head.bytes = static_cast<std::uint16_t>(bytes);
+    head.head.words = static_cast<std::uint8_t>(argument_bytes / packet::kWord);
+    Writer packet(data.data());
+    packet.put(&head, sizeof head);
+    packet.put(&place, sizeof place);
+    packet.put(arguments.data(), arguments.size());
+  }
+  std::span<const std::byte> span() const noexcept { return {data.data(), bytes}; }
+
+  std::array<std::byte, Transfers::kMaxPacket> data{};
+  std::size_t bytes;
+};
+
+}  // namespace
+
+MessagePacket Endpoint::Far::head_to(const Outgoing& to, std::uint32_t index,
+                                     Type type) const noexcept {
+  MessagePacket message{};
+  message.head = link::make_header(type, sizeof message);
+  message.to = to.serial;
+  message.from = endpoint_.name().serial;
+  message.index = index & (link::kMaxIndices - 1);
+  message.epoch = epochs_.current();
+  return message;
+}
+
+MessagePacket Endpoint::Far::head_to(const Incoming& to, Type type) const noexcept {
+  MessagePacket message{};
+  message.head = link::make_header(type, sizeof message);
+  message.to = to.serial;
+  message.from = endpoint_.name().serial;
+  message.index = to.index;
+  return message;
+}
+
+bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
+  Outgoing& out = outgoing(to);
+  const int kind = static_cast<int>(parcel.kind);
+  if (out.in_flight[kind] == shmem::kWindow[kind] || port_.link().congested(out.rank)) return false;
+  if (parcel.kind == Kind::kLong && parcel.payload.size() > link::kMaxData) {
+    if (!send_long(out, to, parcel)) return false;
+  } else {
+    send_request(out, to, parcel);
+    if (parcel.released != nullptr) *parcel.released = true;
+  }
+  ++out.in_flight[kind];
+  if (parcel.role == Role::kOneWay) {
+    ++endpoint_.stats_[parcel.kind].one_way_sent;
+  } else {
+    ++endpoint_.stats_[parcel.kind].requests_sent;
+    epochs_.sent();
+    await(out);
+  }
+  return true;
+}
+
+void Endpoint::Far::send_request(Outgoing& to, std::uint32_t index, const Parcel& parcel) {
+  MessagePacket head =
+      head_to(to, index, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
+  const bool is_long = parcel.kind == Kind::kLong;
+  head.head.handler = parcel.handler;
+  head.head.detail = link::make_detail(parcel.kind, parcel.kind, Opcode::kRequest, is_long);
+  const Place place{parcel.offset, parcel.payload.size(), 0};
+  post(port_.link(), to.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
+       parcel.payload);
+}
+
+// Whether a long message is admitted there; nullopt: that is not known yet.
+std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
+                                            const LongRequest& message) {
+  if (to.gone) return Verdict{Status::kBadEndpoint, 0};
+  if (!to.known) return std::nullopt;
+  const Verdict verdict = to.known->judge(message, to.known->admits);
+  if (verdict.status == Status::kDelivered) return verdict;
+  // It may have been announced since: who refuses, does so by the answer to a question.
+  if (to.asking) return std::nullopt;
+  if (to.asked == message) {
+    to.asked.reset();
+    return verdict;
+  }
+  to.asked = message;
+  to.asking = true;
+  introduce(to, index, link::kFromRequester | link::kAsks);
+  await(to);
+  return std::nullopt;
+}
+
+// False: not known yet whether it is admitted.
+bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, const Parcel& parcel) {
+  const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
+  const auto verdict =
+      judge(to, index, {parcel.handler, shape, parcel.offset, parcel.payload.size()});
+  if (!verdict) return false;
+  MessagePacket head =
+      head_to(to, index, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
+  head.head.handler = parcel.handler;
+  head.head.detail = link::make_detail(parcel.kind, parcel.kind);
+  head.status = static_cast<std::uint8_t>(verdict->status);
+  const Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};
+  if (verdict->status != Status::kDelivered) {  // to be returned
+    post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
+    if (parcel.released != nullptr) *parcel.released = true;
+    return true;
+  }
+  const LongPacket packet(head, place, parcel.argument_bytes());
+  if (parcel.released != nullptr) {
+    messages_.transfers().start(to.rank, verdict->at, parcel.payload, packet.span(),
+                                *parcel.released);
+  } else {
+    messages_.transfers().start_copy(to.rank, verdict->at, parcel.payload, packet.span());
+  }
+  return true;
+}
+
+// One-way requests read are reported with whatever goes to the requester.
+std::uint16_t Endpoint::Far::take_credits(Incoming& to) noexcept {
+  const auto [shorts, mediums, longs] = std::exchange(to.unreported, {});
+  return link::pack_credits(shorts, mediums, longs);
+}
+
+void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
+  MessagePacket head = head_to(to, Type::kCredits);
+  head.head.detail = flushed ? link::kFlushed : 0;
+  head.credits = take_credits(to);
+  post(port_.link(), to.rank, head, nullptr, {}, {});
+}
+
+// What the handler of a request of kind `request` has left in room_.
+void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
+                               TagEpochs::Epoch epoch) {
+  const packet::MarkFields fields = packet::fields_of(reply);
+  const auto kind = fields.handler == 0 ? Kind::kShort : static_cast<Kind>(fields.form);
+  MessagePacket head = head_to(to, Type::kReply);
+  head.head.handler = fields.handler;
+  head.head.detail = link::make_detail(kind, request, Opcode::kReply);
+  head.credits = take_credits(to);
+  head.epoch = epoch;
+  const std::span<const std::byte> arguments(
+      packet::arguments(slot_.reply, extension_.reply, kind, fields.words),
+      fields.words * packet::kWord);
+  switch (kind) {
+    case Kind::kShort: return post(port_.link(), to.rank, head, nullptr, arguments, {});
+    case Kind::kMedium:
+      return post(port_.link(), to.rank, head, nullptr, arguments,
+                  {reply_payload_.data(), packet::medium_bytes(slot_.reply)});
+    case Kind::kLong: return send_long_reply(to, head, arguments);
+  }
+}
+
+void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
+                                    std::span<const std::byte> arguments) {
+  const Place& place = long_reply_.place;
+  head.status = static_cast<std::uint8_t>(long_reply_.status);
+  if (long_reply_.status != Status::kDelivered) {
+    return post(port_.link(), to.rank, head, &place, arguments, {});
+  }
+  if (place.bytes <= link::kMaxData) {
+    head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Opcode::kRequest, true);
+    return post(port_.link(), to.rank, head, &place, arguments,
+                {reply_payload_.data(), place.bytes});
+  }
+  const LongPacket packet(head, place, arguments);
+  messages_.transfers().start_swap(to.rank, place.base + place.offset, long_reply_.payload,
+                                   packet.span());
+}
+
+void Endpoint::Far::place_reply(const LongRequest& message, std::span<const std::byte> payload) {
+  long_reply_.place = {message.offset, message.bytes, 0};
+  long_reply_.status = Status::kDelivered;
+  if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
+    packet::copy_payload(reply_payload_.data(), payload);
+    return;
+  }
+  // By what the requester had announced before its request.
+  const Incoming& to = *long_reply_.to;
+  const bool same_tag = long_reply_.epoch == to.epoch || long_reply_.epoch == 0;
+  const Verdict verdict = to.announced.judge(message, same_tag || to.announced.admits);
+  long_reply_.status = verdict.status;
+  long_reply_.place.base = verdict.at - message.offset;
+  if (verdict.status == Status::kDelivered) {
+    long_reply_.payload.assign(payload.begin(), payload.end());
+  }
+}
+
+void Endpoint::Far::introduce(const Outgoing& to, std::uint32_t index, std::uint8_t detail) {
+  introduce(to.rank, head_to(to, index, Type::kExtent), detail);
+}
+
+void Endpoint::Far::introduce(const Incoming& to, std::uint8_t detail) {
+  introduce(to.rank, head_to(to, Type::kExtent), detail | (to.from.admitted ? link::kAdmits : 0));
+}
+
+void Endpoint::Far::introduce(Rank to, MessagePacket head, std::uint8_t detail, Tag tag) {
+  std::array<std::uint32_t, kHandlers> handlers;
+  std::size_t count = 0;
+  for (std::size_t index = 0; index < kHandlers; ++index) {
+    const HandlerEntry& entry = endpoint_.handlers_[index];
+    if (entry.invoke == nullptr || kind_of(entry.shape) != Kind::kLong) continue;
+    handlers[count++] = link::make_long_handler(static_cast<HandlerIndex>(index), entry.shape);
+  }
+  const bool from_requester =
+      head.head.type == Type::kHello || (detail & link::kFromRequester) != 0;
+  if (from_requester && endpoint_.tag() == kTagAll) detail |= link::kAdmits;
+  const auto data_bytes = static_cast<std::uint32_t>(count * sizeof handlers[0]);
+  const auto bytes =
+      static_cast<std::uint32_t>(sizeof(link::Introduction)) + link::rounded(data_bytes);
+  head.head.bytes = static_cast<std::uint16_t>(bytes);
+  head.head.data_bytes = static_cast<std::uint16_t>(data_bytes);
+  head.head.detail = detail;
+  const link::Introduction packet{head, tag, endpoint_.extent_.offset, endpoint_.extent_.bytes};
+  Writer writer(port_.link().claim(to, bytes));
+  writer.put(&packet, sizeof packet);
+  writer.put(handlers.data(), data_bytes);
+  port_.link().commit(to);
+}
+
+}  // namespace am

@@ -1,0 +1,68 @@
+#include "am/core/process.h"
+
+#include "am/core/bundle.h"
+#include "am/core/far_messages.h"
+#include "am/one_sided/far_memory.h"
+
+namespace am {
+
+Process::Process(Router& router) : router_(router) {
+  Port* const port = router.port();
+  if (port == nullptr) return;
+  far_memory_ = std::make_unique<FarMemory>(router, *port);
+  far_messages_ = std::make_unique<FarMessages>(*this, *port, far_memory_->transfers());
+}
+
+// The progress thread may be sending what a transfer has copied.
+Process::~Process() {
+  if (Port* const port = router_.port()) port->stop_progress();
+}
+
+void Process::add(Bundle& bundle) {
+  const std::lock_guard lock(mutex_);
+  bundles_.push_back(&bundle);
+  bundle_count_.store(bundles_.size(), std::memory_order_relaxed);
+}
+
+void Process::remove(Bundle& bundle) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(bundles_, &bundle);
+  bundle_count_.store(bundles_.size(), std::memory_order_relaxed);
+}
+
+Bundle* Process::next_bundle(const void* thread, std::size_t& index, const Bundle* last) const {
+  const std::lock_guard lock(mutex_);
+  if (last != nullptr && index < bundles_.size() && bundles_[index] == last) ++index;
+  for (; index < bundles_.size(); ++index) {
+    if (thread == nullptr || bundles_[index]->owner() == thread) return bundles_[index];
+  }
+  return nullptr;
+}
+
+bool Process::lend_activity(const void* thread) {
+  const std::lock_guard lock(mutex_);
+  if (borrowed_ == 0) borrower_ = thread;
+  if (borrower_ != thread) return false;
+  ++borrowed_;
+  return true;
+}
+
+void Process::give_back_activity() noexcept {
+  const std::lock_guard lock(mutex_);
+  --borrowed_;
+}
+
+void Process::note_thrown(const Activity::Running& handler) {
+  std::exception_ptr last = std::current_exception();
+  const std::lock_guard lock(mutex_);
+  thrown_.swap(last);  // what it was before may end with a call of the program's: after the lock
+  thrower_ = handler;
+}
+
+Activity::Running Process::thrower_of_current() const {
+  const std::lock_guard lock(mutex_);
+  const bool same = thrown_ != nullptr && thrown_ == std::current_exception();
+  return same ? thrower_ : Activity::Running{};
+}
+
+}  // namespace am

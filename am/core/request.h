@@ -1,0 +1,249 @@
+#pragma once
+
+// The sending half of am::Endpoint and am::Request; included by am/core/endpoint.h.
+
+#include "am/core/endpoint.h"
+#include "am/message/packet.h"
+
+namespace am {
+namespace detail {
+
+// Where a handler was registered last: nearly always right, and checked against the table.
+template <auto kFunction>
+inline std::atomic<HandlerIndex> handler_hint{0};
+
+// What requests wait for.
+inline constexpr const char* kCredit = "a credit";
+inline constexpr const char* kAnswer = "an answer";
+
+}  // namespace detail
+
+template <auto kFunction>
+inline HandlerIndex Endpoint::index_of() {
+  using H = Handler<kFunction>;
+  auto& hint = detail::handler_hint<kFunction>;
+  const HandlerIndex guess = hint.load(std::memory_order_relaxed);
+  if (handlers_[guess].invoke == &H::invoke) [[likely]]
+    return guess;
+  const HandlerIndex index = find_handler({&H::invoke, H::shape});
+  hint.store(index, std::memory_order_relaxed);
+  return index;
+}
+
+template <Kind kKind>
+inline void Endpoint::send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role) {
+  shmem::Outbox& box = *boxes_[to];
+  if (role == Role::kOneWay) {
+    ++stats_[kKind].one_way_sent;
+    box.commit<packet::lane_of(kKind)>(room, mark | packet::kOneWay);
+  } else {
+    ++stats_[kKind].requests_sent;
+    if (box.awaited() == 0) awaiting_.push_back(std::uint32_t{to});
+    box.commit<packet::lane_of(kKind)>(room, mark);
+  }
+}
+
+template <class H, class... Args>
+[[gnu::noinline]] bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
+                                         std::span<const std::byte> payload, std::uint64_t offset,
+                                         bool* released, Args... args) {
+  alignas(8) std::byte arguments[kMaxArgumentBytes]{};
+  H::Packing::pack(arguments, args...);
+  return send_far(to, H::shape, index, arguments, payload, offset, released);
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
+  if constexpr (kChecked) refuse_in_handler(to, "request");
+  shmem::Outbox* const box = outbox(to, "request");
+  const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, {}, 0, nullptr, args...);
+  shmem::Room room;
+  if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
+  send<Kind::kShort>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline bool Endpoint::try_request_medium(std::uint32_t to,
+                                                                std::span<const std::byte> payload,
+                                                                const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kMedium,
+                "the handler's second parameter must be std::span<const std::byte>");
+  if constexpr (kChecked) refuse_in_handler(to, "request_medium");
+  shmem::Outbox* const box = outbox(to, "request_medium");
+  check_medium(payload, "request_medium");
+  const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, payload, 0, nullptr, args...);
+  shmem::Room room;
+  if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
+  packet::put_medium_bytes(room.slot->request, payload.size());
+  packet::copy_payload(room.request_payload, payload);
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
+  send<Kind::kMedium>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline bool Endpoint::try_request_long(std::uint32_t to,
+                                                              std::uint64_t offset,
+                                                              std::span<const std::byte> payload,
+                                                              const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
+  static_assert(H::kind == Kind::kLong,
+                "the handler's second parameter must be std::span<std::byte>");
+  if constexpr (kChecked) refuse_in_handler(to, "request_long");
+  shmem::Outbox* const box = outbox(to, "request_long");
+  const HandlerIndex index = index_of<kFunction>();
+  if (box == nullptr) [[unlikely]]
+    return try_far<H>(to, index, payload, offset, nullptr, args...);
+  shmem::Room room;
+  if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
+  const Translation& translation = translations_[to];
+  const auto& admission = *reinterpret_cast<const PublishedAdmission*>(box->owner_page());
+  const LongRequest message{index, H::shape, offset, payload.size()};
+  translation.near->offsets[box->slot_of<shmem::Lane::kLong>(room)] = offset;
+  place_long(room.slot->request, admission.judge_request(message, translation.tag),
+             translation.near->peer.segment, offset, payload);
+  H::Packing::pack(
+      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
+  send<Kind::kLong>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  return true;
+}
+
+template <class Condition>
+inline void Endpoint::wait_until(const To& to, const char* call, const char* needs,
+                                 Condition&& condition) {
+  const Call guard(calls_);
+  bundle_->wait_with_siblings(condition, [&] { return reason(to, call, needs); });
+}
+
+// Not inline, so that a request that has its credit is: a call of it costs more than the request.
+// Like try_far(), it gets copies: what another function may find by its address is in memory, and
+// each store to memory delays the request.
+template <class Attempt>
+[[gnu::noinline]] void Endpoint::wait_for_credit(To to, const char* call, Attempt attempt) {
+  stall(to.index, call);
+  {  // The credit may be there, and is not waited for with the pauses that an answer takes.
+    const Call guard(calls_);
+    bundle_->poll(/*spinning=*/true);
+    bundle_->poll_siblings();
+    if (attempt()) return;
+  }
+  wait_until(to, call, detail::kCredit, attempt);
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to.index, "request");
+  if (try_request<kFunction>(to.index, args...)) [[likely]]
+    return;
+  wait_for_credit(to, "request", [this, index = to.index, ... copies = args] {
+    return try_request<kFunction>(index, copies...);
+  });
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline void Endpoint::request_medium(To to,
+                                                            std::span<const std::byte> payload,
+                                                            const Args&... args) {
+  if constexpr (kChecked) refuse_waiting(to.index, "request_medium");
+  if (try_request_medium<kFunction>(to.index, payload, args...)) [[likely]]
+    return;
+  wait_for_credit(to, "request_medium", [this, index = to.index, payload, ... copies = args] {
+    return try_request_medium<kFunction>(index, payload, copies...);
+  });
+}
+
+template <auto kFunction, class... Args>
+[[gnu::noinline]] void Endpoint::request_long_far(To to, std::uint64_t offset,
+                                                  std::span<const std::byte> payload,
+                                                  Args... args) {
+  refuse_waiting(to.index, "request_long");
+  bool released = false;
+  const HandlerIndex index = index_of<kFunction>();
+  wait_until(to, "request_long", detail::kCredit, [&] {
+    return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
+  });
+  const Call call(calls_);
+  bundle_->wait_until_released(released,
+                               reason(to, "request_long", "the network to take the payload"));
+}
+
+template <auto kFunction, class... Args>
+[[gnu::always_inline]] inline void Endpoint::request_long(To to, std::uint64_t offset,
+                                                          std::span<const std::byte> payload,
+                                                          const Args&... args) {
+  if (is_far(to.index)) [[unlikely]]
+    return request_long_far<kFunction>(to, offset, payload, args...);
+  if constexpr (kChecked) refuse_waiting(to.index, "request_long");
+  if (try_request_long<kFunction>(to.index, offset, payload, args...)) [[likely]]
+    return;
+  wait_for_credit(to, "request_long", [this, index = to.index, offset, payload, ... copies = args] {
+    return try_request_long<kFunction>(index, offset, payload, copies...);
+  });
+}
+
+inline Rank Message::source() const noexcept { return delivery_->from.name.rank; }
+inline const Name& Message::source_name() const noexcept { return delivery_->from.name; }
+
+template <auto kFunction, class... Args>
+inline void Request::reply(const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kShort, "the handler takes a payload: reply_medium or reply_long");
+  H::Packing::pack(begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words), args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_medium(std::span<const std::byte> payload, const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kMedium,
+                "the handler's second parameter must be std::span<const std::byte>");
+  endpoint().check_medium(payload, "reply_medium");
+  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
+  packet::copy_payload(delivery_->room.reply_payload, payload);
+  H::Packing::pack(to, args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte> payload,
+                                const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kLong,
+                "the handler's second parameter must be std::span<std::byte>");
+  const HandlerIndex handler = endpoint().index_of<kFunction>();
+  std::byte* const to = begin_reply(handler, H::kind, H::words);
+  place_long(handler, H::shape, offset, payload);
+  H::Packing::pack(to, args...);
+}
+
+// Inline, as the short round trip goes through it.
+inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words) {
+  Delivery& d = *delivery_;
+  if (d.replied) [[unlikely]] {
+    d.endpoint.bundle().refuse("reply",
+                               "this request has been answered already; a request takes "
+                               "one reply at most");
+  }
+  d.replied = true;
+  ++d.endpoint.stats_[kind].replies_sent;
+  d.reply = packet::make_mark(handler, words, static_cast<std::uint32_t>(kind));
+  return packet::arguments(d.room.slot->reply, d.room.extension->reply, kind, words);
+}
+
+}  // namespace am

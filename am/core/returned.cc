@@ -1,0 +1,187 @@
+// Handler 0: what happens to messages that come back.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "am/core/dispatch.h"
+
+namespace am {
+
+std::string_view describe(Status status) noexcept {
+  switch (status) {
+    case Status::kDelivered: return "delivered";
+    case Status::kBadArguments:
+      return "EBADARGS: the handler there takes other arguments or another kind of message";
+    case Status::kBadTag: return "EBADTAG: the endpoint there has another tag";
+    case Status::kBadHandler: return "EBADHANDLER: no handler there has that index";
+    case Status::kBadSegmentOffset:
+      return "EBADSEGOFF: the payload would begin outside the segment there";
+    case Status::kBadLength: return "EBADLENGTH: the payload does not fit there";
+    case Status::kBadEndpoint: return "EBADENDPOINT: there is no such endpoint any more";
+  }
+  return "unknown status";
+}
+
+namespace {
+
+const char* name_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kRequest: return "request";
+    case Opcode::kOneWay: return "one-way request";
+    case Opcode::kReply: return "reply";
+  }
+  return "message";
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  char digits[4];
+  for (const std::byte b : bytes) {
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(b));
+    text += digits;
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string sentence(const Returned& message) {
+  static constexpr const char* kKindNames[] = {"short", "medium", "long"};
+  std::string text = std::string("a ") + kKindNames[static_cast<int>(message.kind)] + " " +
+                     name_of(message.opcode) + " to rank " + std::to_string(message.destination) +
+                     ", handler " + std::to_string(message.handler) + ", came back: ";
+  text += describe(message.status);
+  text += "; arguments (bytes) " + hexadecimal(message.arguments);
+  if (message.kind == Kind::kMedium) {
+    text += ", payload of " + std::to_string(message.payload.size()) + " bytes";
+  } else if (message.kind == Kind::kLong) {
+    text += ", payload of " + std::to_string(message.segment_bytes) + " bytes at offset " +
+            std::to_string(message.segment_offset);
+  }
+  return text + ". Endpoint::on_returned takes such messages instead of ending the job";
+}
+
+// In the extension's reply half of a message that returns a rejected reply.
+struct Rejection {
+  Status status;
+  Kind kind;  // the reply's; the lane is that of the request
+};
+
+// A message as it comes back to its sender. What it says of its own size is not to be trusted.
+Returned contents(const shmem::Half& half, std::byte* extension, const std::byte* payload,
+                  Kind kind, packet::MarkFields fields) {
+  Returned returned{};
+  returned.kind = kind;
+  returned.handler = fields.handler;
+  returned.arguments = {
+      packet::arguments(const_cast<shmem::Half&>(half), extension, kind, fields.words),
+      std::min(fields.words * packet::kWord, kMaxArgumentBytes)};
+  if (kind == Kind::kMedium) {
+    returned.payload = {payload, std::min<std::uint64_t>(packet::medium_bytes(half), max_medium())};
+  }
+  if (kind == Kind::kLong) {
+    returned.segment_offset = packet::placement(half).offset;
+    returned.segment_bytes = packet::placement(half).bytes;
+  }
+  return returned;
+}
+
+}  // namespace
+
+// Leaves in the reply's place why a request cannot be delivered.
+shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
+  ++endpoint_.stats_.returned_by_us;
+  packet::put_status(delivery.room, why);
+  return packet::make_mark(0, 0, static_cast<unsigned>(packet::Form::kReturned));
+}
+
+void Endpoint::Dispatch::take_back(Returned& reply, const Correspondent& from, Status why) {
+  reply.status = why;
+  reply.opcode = Opcode::kReply;
+  reply.destination = from.name.rank;
+  endpoint_.deliver_returned(reply);
+}
+
+// One of our own replies could not be delivered; ReplyDispatch::reject() has made this message.
+void Endpoint::Dispatch::rejected_reply(const Correspondent& from, const shmem::Room& room,
+                                        packet::MarkFields fields) {
+  Rejection rejection;
+  std::memcpy(&rejection, room.extension->reply, sizeof rejection);
+  if (static_cast<int>(rejection.kind) >= kKinds) return;
+  Returned reply = contents(room.slot->request, room.extension->request, room.reply_payload,
+                            rejection.kind, fields);
+  take_back(reply, from, rejection.status);
+}
+
+// One of our own replies was not read by the requester, which has ended.
+void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Room& room,
+                                      packet::MarkFields fields) {
+  if (fields.handler == 0) return;  // an empty one, or a request that was returned
+  Returned reply = contents(room.slot->reply, room.extension->reply, room.reply_payload,
+                            static_cast<Kind>(fields.form), fields);
+  if (reply.kind == Kind::kLong) {
+    const auto [inbox, lane, slot] = endpoint_.mailbox_.position_of(*room.slot);
+    reply.segment_offset = from.reply_offsets[lane][slot];
+  }
+  take_back(reply, from, Status::kBadEndpoint);
+}
+
+void Endpoint::ReplyDispatch::reject(shmem::Lane lane, Kind kind, packet::MarkFields fields,
+                                     const shmem::Room& room, Status why) {
+  ++endpoint_.stats_.returned_by_us;
+  switch (lane) {
+    case shmem::Lane::kShort: return reject_in<shmem::Lane::kShort>(kind, fields, room, why);
+    case shmem::Lane::kMedium: return reject_in<shmem::Lane::kMedium>(kind, fields, room, why);
+    case shmem::Lane::kLong: return reject_in<shmem::Lane::kLong>(kind, fields, room, why);
+  }
+}
+
+// Sends the reply in `room` back to the replier, as a one-way request. There is room: the slot of
+// this very reply has just been freed. So it goes in the lane of the request, whatever its own kind
+// is, and may go in the same slot.
+template <shmem::Lane kLane>
+void Endpoint::ReplyDispatch::reject_in(Kind kind, packet::MarkFields fields,
+                                        const shmem::Room& room, Status why) {
+  shmem::Outbox& box = *endpoint_.boxes_[to_];
+  shmem::Room back;
+  if (!box.try_claim<kLane>(back)) {
+    endpoint_.bundle_->router().fatal("poll: no room for a reply that cannot be delivered");
+  }
+  std::memcpy(back.slot->request.bytes, room.slot->reply.bytes, sizeof back.slot->request.bytes);
+  std::memcpy(back.extension->request, room.extension->reply, sizeof back.extension->request);
+  if (kind == Kind::kMedium && back.reply_payload != room.reply_payload) {
+    std::memcpy(back.reply_payload, room.reply_payload, max_medium());
+  }
+  const Rejection rejection{why, kind};  // in the reply's half: nobody replies to this
+  std::memcpy(back.extension->reply, &rejection, sizeof rejection);
+  const auto form = static_cast<unsigned>(packet::Form::kRejectedReply);
+  box.commit<kLane>(back, packet::make_mark(fields.handler, fields.words, form) | packet::kOneWay);
+}
+
+// One of our own requests could not be delivered: its half of the slot still holds it, and the
+// other half says why.
+void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Opcode opcode) {
+  const shmem::Half& sent = room.slot->request;
+  const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
+  Returned request = contents(sent, room.extension->request, room.request_payload, kind,
+                              packet::fields_of(shmem::mark_of(head)));
+  if (kind == Kind::kLong) {
+    request.segment_offset = near_.offsets[near_.box->slot_of<shmem::Lane::kLong>(room)];
+  }
+  request.status = packet::status_in(room);
+  request.opcode = opcode;
+  request.destination = near_.peer.name.rank;
+  endpoint_.deliver_returned(request);
+}
+
+void Endpoint::deliver_returned(const Returned& returned) {
+  ++stats_.returned_here;
+  if (on_returned_) {
+    bundle_->activity().enter_returned(returned.destination);
+    on_returned_(returned);
+    bundle_->activity().leave_handler();
+  } else {
+    bundle_->router().fatal(sentence(returned));
+  }
+}
+
+}  // namespace am

@@ -1,0 +1,57 @@
+#include "am/job/bootstrap/early_exit.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace am {
+namespace {
+
+constexpr int kUnknown = -1;
+
+// Never destroyed: the handlers run among the destructors of other variables.
+std::function<void(int)>& report() {
+  static auto* const function = new std::function<void(int)>;
+  return *function;
+}
+pid_t expecting = 0;  // the process that is not to leave; 0: none
+
+// True if that was no time to leave.
+bool take_note(int exit_code) {
+  if (expecting != getpid()) return false;
+  expecting = 0;
+  report()(exit_code);
+  return exit_code == 0 || exit_code == kUnknown;
+}
+
+// glibc goes on with the handlers that are left and takes the last exit code it was given.
+void on_exit_handler(int exit_code, void*) {
+  if (take_note(exit_code)) std::exit(1);
+}
+
+void on_quick_exit_handler() {
+  if (take_note(kUnknown)) std::quick_exit(1);
+}
+
+}  // namespace
+
+void expect_no_exit(std::function<void(int)> new_report) {
+  static const bool registered =
+      on_exit(on_exit_handler, nullptr) == 0 && std::at_quick_exit(on_quick_exit_handler) == 0;
+  if (!registered) throw Error("no room for another handler of exit()");
+  report() = std::move(new_report);
+  expecting = getpid();
+}
+
+void permit_exit() { expecting = 0; }
+
+std::string early_exit_sentence(Rank rank, int exit_code) {
+  const std::string how = exit_code == kUnknown
+                              ? "left by quick_exit()"
+                              : "left with exit code " + std::to_string(exit_code);
+  return "rank " + std::to_string(rank) + ": " + how +
+         " before it had finished the job (the end of run() or Job::finish()), so the job ends";
+}
+
+}  // namespace am

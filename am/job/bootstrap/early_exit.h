@@ -1,0 +1,26 @@
+// What happens when a process leaves its job before it has finished, by exit(), quick_exit() or the
+// end of main: launchers that see only an exit code of 0 take half of the work for all of it.
+//
+// _exit(), and exec, run no handlers and cannot be noticed here.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "am/types/types.h"
+
+namespace am {
+
+// From here on, leaving this process calls `report` with the exit code (-1: of quick_exit, which
+// does not say), once; an exit code of 0 then becomes 1. A later call replaces an earlier one.
+// Children of this process that leave are none of the job's and call nothing. Not for two threads
+// at a time.
+void expect_no_exit(std::function<void(int exit_code)> report);
+
+// The process may leave.
+void permit_exit();
+
+// "rank 2: left with exit code 0 before it had finished the job (...), so the job ends".
+std::string early_exit_sentence(Rank rank, int exit_code);
+
+}  // namespace am

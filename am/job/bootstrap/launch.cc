@@ -1,0 +1,153 @@
+#include "am/job/bootstrap/launch.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "shmem/error.h"
+
+namespace am {
+namespace {
+
+static_assert(Bootstrap::kMaxBlob == ControlRank::kBlobBytes);
+static_assert(Bootstrap::kMaxSentence + 1 == Control::kAbortBytes);
+
+std::string rank_text(Rank rank) { return "rank " + std::to_string(rank); }
+
+// The control region behind `job_fd`, checked against what the environment says of the job.
+shmem::Region adopt_control(Rank rank, std::uint32_t size, int job_fd) {
+  const std::string begin =
+      rank_text(rank) + ": SPLITC_JOB_FD=" + std::to_string(job_fd) + " is not the control region ";
+  const std::string end =
+      "; a program that a rank starts is no rank: unset SPLITC_RANK, SPLITC_SIZE and "
+      "SPLITC_JOB_FD for it, or start it with splitcrun";
+  // A second descriptor: the first one stays for a later job of this process.
+  const int fd = fcntl(job_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (fd < 0) throw Error(begin + "of a job (" + std::strerror(errno) + ")" + end);
+  shmem::Region region;
+  try {
+    region = shmem::Region::adopt(fd);
+  } catch (const shmem::Error& error) {
+    close(fd);
+    throw Error(begin + "of a job (" + error.what() + ")" + end);
+  }
+  if (region.size() < sizeof(Control) || control_at(region.data()).magic != Control::kMagic) {
+    throw Error(begin + "of a job" + end);
+  }
+  const Control& control = control_at(region.data());
+  if (control.version != Control::kVersion) {
+    throw Error(begin + "of this version: the launcher's is " + std::to_string(control.version) +
+                ", this program's is " + std::to_string(Control::kVersion) +
+                "; build both from the same source");
+  }
+  if (control.size != size || region.size() < control_bytes(size)) {
+    throw Error(begin + "of a job of SPLITC_SIZE=" + std::to_string(size) + " but of " +
+                std::to_string(control.size) + end);
+  }
+  fcntl(job_fd, F_SETFD, FD_CLOEXEC);
+  return region;
+}
+
+// Sleeps while `word` is `seen`; may return early. Shared between processes, so not PRIVATE.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen) {
+  syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+}
+
+void futex_wake_all(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool is_alive(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
+    : rank_(rank),
+      size_(size),
+      region_(adopt_control(rank, size, job_fd)),
+      control_(control_at(region_.data())),
+      me_(control_rank(control_, rank)) {
+  join();
+}
+
+void BootstrapLaunch::join() {
+  // pairs with: the store of kJoined below, in the process that is this rank already
+  if (me_.state.load(std::memory_order_acquire) == RankState::kJoined) {
+    const pid_t other = me_.pid.load(std::memory_order_relaxed);
+    if (other != getpid() && is_alive(other)) {
+      throw Error(rank_text(rank_) + ": process " + std::to_string(other) +
+                  " is this rank already, so process " + std::to_string(getpid()) +
+                  " cannot be; start one program a rank");
+    }
+  }
+  me_.pid.store(getpid(), std::memory_order_relaxed);
+  me_.activity.reset();
+  // Either the launcher sees this state when a process leaves, or the loop below sees kLeft.
+  // pairs with: note_leaver (am/job/launcher/verdict.cc)
+  me_.state.store(RankState::kJoined, std::memory_order_seq_cst);
+  for (Rank other = 0; other < size_; ++other) {
+    // pairs with: note_leaver (am/job/launcher/verdict.cc)
+    if (control_rank(control_, other).state.load(std::memory_order_seq_cst) == RankState::kLeft) {
+      throw Error(rank_text(rank_) + ": " + rank_text(other) +
+                  " has left the job with exit code 0 before it had finished; every rank must "
+                  "run the same collective calls");
+    }
+  }
+}
+
+std::vector<std::vector<std::byte>> BootstrapLaunch::exchange(std::span<const std::byte> mine) {
+  check_blob(mine);
+  std::ranges::copy(mine, me_.blob);
+  me_.blob_bytes = static_cast<std::uint32_t>(mine.size());
+  barrier();
+  std::vector<std::vector<std::byte>> all;
+  all.reserve(size_);
+  for (Rank rank = 0; rank < size_; ++rank) {
+    const ControlRank& from = control_rank(control_, rank);
+    all.emplace_back(from.blob, from.blob + from.blob_bytes);
+  }
+  barrier();  // nobody writes the next blob before all have read this one
+  return all;
+}
+
+void BootstrapLaunch::barrier() {
+  // pairs with: the store of epoch below, by the last to arrive at the barrier before
+  const std::uint32_t epoch = control_.epoch.load(std::memory_order_acquire);
+  // pairs with: itself in the other processes; the last to arrive sees what all did before
+  if (control_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+    control_.arrived.store(0, std::memory_order_relaxed);
+    // pairs with: the loads of epoch in barrier
+    control_.epoch.store(epoch + 1, std::memory_order_release);
+    futex_wake_all(control_.epoch);
+    return;
+  }
+  // pairs with: the store of epoch above
+  while (control_.epoch.load(std::memory_order_acquire) == epoch) {
+    futex_wait(control_.epoch, epoch);
+  }
+}
+
+void BootstrapLaunch::finished() {
+  // pairs with: note_leaver (am/job/launcher/verdict.cc)
+  me_.state.store(RankState::kFinished, std::memory_order_release);
+}
+
+// The launcher prints it: it sees this process end, and ends the others.
+void BootstrapLaunch::report_abort(int, std::string_view sentence) {
+  // Of several that abort at once, the first speaks. The others wait to be ended: if one of them
+  // left before the sentence is there, the launcher would know only of an exit code.
+  while (control_.abort_claimed.exchange(1, std::memory_order_relaxed) != 0) pause();
+  *std::ranges::copy(sentence, control_.abort_text).out = '\0';
+  control_.abort_rank = rank_;
+  // pairs with: aborted (am/job/launcher/verdict.cc)
+  control_.abort_ready.store(1, std::memory_order_release);
+}
+
+}  // namespace am

@@ -1,0 +1,51 @@
+// A process that MPICH's mpiexec, or srun --mpi=pmi2, started: it meets the others through its
+// launcher, which keeps keys and values for them. The protocol is PMI version 1: lines of text,
+// "cmd=get kvsname=k key=a", over the socket PMI_FD. No library is needed.
+#pragma once
+
+#include <map>
+
+#include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/config.h"
+
+namespace am {
+
+class BootstrapPmi1 final : public Bootstrap {
+ public:
+  // Says hello to the launcher. The socket is from here on closed by exec. Throws Error: nobody is
+  // at the other end of it, or not a launcher that speaks PMI-1.
+  explicit BootstrapPmi1(const PmiConnection& pmi);
+
+  Rank rank() const override { return rank_; }
+  std::uint32_t size() const override { return size_; }
+  std::string launcher() const override { return "PMI-1"; }
+  std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
+  void barrier() override;
+  void finished() override;
+
+ private:
+  using Fields = std::map<std::string, std::string, std::less<>>;
+
+  void report_abort(int exit_code, std::string_view sentence) override;
+
+  // Sends a line and returns the fields of its answer, which must be the command `answer`.
+  Fields ask(const std::string& line, std::string_view answer);
+  void send(std::string_view line);
+  std::string receive();
+  void put(const std::string& key, std::string_view value);
+  std::string get(const std::string& key);
+  std::string get_blob_text(Rank rank);
+  std::string key(Rank rank, std::size_t part) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  const Rank rank_;
+  const std::uint32_t size_;
+  const int fd_;
+  std::string received_;  // what follows the last line that was read
+  std::string space_;     // the name of the job's keys and values
+  std::size_t value_characters_ = 0;
+  std::uint32_t round_ = 0;  // of exchange(); every round has keys of its own
+  bool finished_ = false;
+};
+
+}  // namespace am

@@ -1,0 +1,65 @@
+// What is said over the connections of a rendezvous once they stand: frames, a head and its bytes.
+// All processes run on machines of one kind, so numbers go as they are in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "am/types/types.h"
+
+namespace am {
+
+enum class FrameKind : std::uint32_t {
+  kMine = 1,      // to rank 0: my blob
+  kAll = 2,       // from rank 0: everybody's, each behind its number of bytes
+  kFinished = 3,  // I may leave from here on
+  kEnd = 4,       // leave now: exit code, and why
+};
+
+struct FrameHead {
+  FrameKind kind;
+  std::uint32_t bytes;
+};
+
+struct Frame {
+  FrameKind kind;
+  std::vector<std::byte> bytes;
+};
+
+// Head and bytes, ready to be sent.
+std::vector<std::byte> frame_bytes(FrameKind kind, std::span<const std::byte> bytes);
+
+// A frame that ends the job.
+std::vector<std::byte> end_frame(int exit_code, std::string_view why);
+
+// The exit code (never 0) and the text of such a frame.
+struct End {
+  int exit_code;
+  std::string why;
+};
+End read_end(const Frame& frame);
+
+// The bytes of a kAll: everybody's blob behind its number of bytes. std::nullopt: that is not
+// exactly the blobs of `processes`, of at most Bootstrap::kMaxBlob bytes each.
+void append_blob(std::vector<std::byte>& all, std::span<const std::byte> blob);
+std::optional<std::vector<std::vector<std::byte>>> read_blobs(std::span<const std::byte> all,
+                                                              std::uint32_t processes);
+
+// Takes bytes as they come and gives frames.
+class FrameReader {
+ public:
+  explicit FrameReader(std::uint32_t processes);
+  // False: no process of this job said that.
+  [[nodiscard]] bool add(std::span<const std::byte> bytes, std::vector<Frame>& frames);
+
+ private:
+  const std::size_t max_bytes_;
+  std::vector<std::byte> rest_;
+};
+
+}  // namespace am

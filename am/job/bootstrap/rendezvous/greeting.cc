@@ -1,0 +1,97 @@
+#include "am/job/bootstrap/rendezvous/greeting.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "am/types/types.h"
+
+namespace am {
+namespace {
+
+template <class T>
+void append(std::vector<std::byte>& text, const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  text.insert(text.end(), bytes.begin(), bytes.end());
+}
+
+std::vector<std::byte> begin_text(std::string_view label, const Challenge& challenge,
+                                  const Hello& hello) {
+  std::vector<std::byte> text;
+  for (const char one : label) text.push_back(static_cast<std::byte>(one));
+  append(text, challenge.nonce);
+  append(text, hello.nonce);
+  append(text, hello.rank);
+  append(text, hello.size);
+  return text;
+}
+
+// Adds those that are not there yet. Returns an error of getaddrinfo.
+int add_addresses(const std::string& host, const std::string& port,
+                  std::vector<SocketAddress>& all) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (error != 0) return error;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    SocketAddress address{.bytes = {}, .length = one->ai_addrlen};
+    std::memcpy(&address.bytes, one->ai_addr, one->ai_addrlen);
+    const auto same = [&address](const SocketAddress& other) {
+      return std::memcmp(&address.bytes, &other.bytes, sizeof(address.bytes)) == 0;
+    };
+    if (std::ranges::none_of(all, same)) all.push_back(address);
+  }
+  return 0;
+}
+
+}  // namespace
+
+// The labels differ, so that nobody can send a proof back to where it came from.
+Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const Hello& hello) {
+  return proof_of(secret, begin_text("hello", challenge, hello));
+}
+
+Proof proof_of_verdict(std::string_view secret, const Challenge& challenge, const Hello& hello,
+                       const Verdict& verdict) {
+  std::vector<std::byte> text = begin_text("verdict", challenge, hello);
+  append(text, verdict.answer);
+  append(text, verdict.detail);
+  return proof_of(secret, text);
+}
+
+std::vector<SocketAddress> addresses_of(const Rendezvous& where, std::uint32_t rank) {
+  std::vector<SocketAddress> all;
+  const int error = add_addresses(where.host, where.port, all);
+  if (where.host == "localhost") add_addresses("::1", where.port, all);
+  if (!all.empty()) return all;
+  throw Error(meeting_prefix(where, rank) + where.host + ": " + gai_strerror(error) +
+              "; write the name or the address of rank 0's machine");
+}
+
+std::string meeting_prefix(const Rendezvous& where, std::uint32_t rank) {
+  const bool colons = where.host.find(':') != std::string::npos;
+  return "rank " + std::to_string(rank) + ": SPLITC_RENDEZVOUS=" + (colons ? "[" : "") +
+         where.host + (colons ? "]:" : ":") + where.port + ": ";
+}
+
+void prepare_connection(int fd) {
+  const auto set = [fd](int level, int option, int value) {
+    setsockopt(fd, level, option, &value, sizeof(value));  // a refusal costs comfort only
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 2);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 10'000);  // ms
+}
+
+}  // namespace am

@@ -1,0 +1,56 @@
+// How the processes of a job that no launcher starts find rank 0 and convince it that they belong
+// there (SPLITC_RENDEZVOUS). What they say, all in fixed sizes:
+//
+//   rank 0: Challenge   a random number
+//   rank r: Hello       who I am, another random number, and proof that I know the secret
+//   rank 0: Verdict     welcome, or why not, and proof that I know it too
+//
+// Every proof covers both random numbers, so none can be used a second time. What follows on the
+// connection is neither hidden nor signed; no more is what the job's own messages are.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "am/job/config/config.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// A socket that closes itself.
+class Connection {
+ public:
+  Connection() = default;
+  explicit Connection(int fd) : fd_(fd) {}
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection();
+
+  int fd() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+struct MeetingPlace {
+  Rendezvous where;
+  Rank rank;
+  std::uint32_t size;
+  std::chrono::steady_clock::time_point deadline;
+};
+
+// Rank 0: listens until all others have come and returns the connections by rank (none at 0). Those
+// that do not belong to the job are refused and told on standard error. Throws Error at the
+// deadline (names who is missing), when the place is not this machine's or not free, and when one
+// that had come is lost; those that have come are told.
+std::vector<Connection> meet_others(const MeetingPlace& place);
+
+// Any other rank: the connection to rank 0. Throws Error when rank 0 refuses this process, and at
+// the deadline: then it says what was heard from those who could not prove to be rank 0. That, too,
+// is printed when it is heard, and ends nothing.
+Connection meet_first(const MeetingPlace& place);
+
+}  // namespace am

@@ -1,0 +1,76 @@
+// The connections of a rendezvous while the job runs: a star around rank 0. A thread of its own
+// sleeps on them, so that the end of a process is noticed at once, whatever the others are doing:
+// a connection that closes before its process had finished ends the whole job, with a sentence.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "am/job/bootstrap/rendezvous/frame.h"
+#include "am/job/bootstrap/rendezvous/meeting.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// Used by one thread beside its own.
+class Watch {
+ public:
+  // `connections` by rank: at rank 0 those of all others, elsewhere only that of rank 0. Throws
+  // Error.
+  Watch(Rank me, std::vector<Connection> connections);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  // Rank 0 stays until all others have finished if finish() was called: it would tell them of a
+  // death meanwhile. Otherwise closing the connections ends the job.
+  ~Watch();
+
+  // Waits for room. What is for a process that has gone is dropped.
+  void send(Rank to, FrameKind kind, std::span<const std::byte> bytes);
+
+  // The next frame from that rank. Waits for it; ends the process if none can come.
+  Frame receive(Rank from);
+
+  // Tells the others that this process may go.
+  void finish();
+
+  // Tells the others to end with `exit_code`, because of `why`. The caller ends this process.
+  void end_others(int exit_code, std::string_view why);
+
+ private:
+  struct Peer {
+    Connection connection;
+    FrameReader reader;
+    std::deque<Frame> frames;  // guarded by mutex_
+    bool finished = false;     // guarded by mutex_
+    bool gone = false;         // guarded by mutex_
+  };
+
+  void run();
+  bool hear(Rank rank);  // false: that one says no more
+  void take(Rank rank, Frame frame);
+  void notice_loss(Rank rank);
+  bool all_settled() const;
+  [[noreturn]] void end_process(Rank cause, int exit_code, const std::string& why);
+  void send_end(Rank except, int exit_code, std::string_view why);
+
+  const Rank me_;
+  std::vector<Peer> peers_;
+  const Connection stop_;  // readable: the thread is to return
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool finished_ = false;  // guarded by mutex_: this process has
+
+  std::timed_mutex sending_;  // held while a frame is being sent
+  std::once_flag ending_;     // one thread tells why
+  std::thread thread_;
+};
+
+}  // namespace am

@@ -1,0 +1,382 @@
+#include "am/job/config/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace am {
+namespace {
+
+constexpr std::string_view kPrefix = "SPLITC_";
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
+constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
+constexpr std::uint32_t kMaxSize = 1u << 24;                   // a global pointer's rank: 24 bits
+
+constexpr std::size_t kMinSecret = 8;
+
+constexpr std::string_view kRank = "SPLITC_RANK";
+constexpr std::string_view kSize = "SPLITC_SIZE";
+constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
+constexpr std::string_view kStall = "SPLITC_STALL";
+constexpr std::string_view kProgress = "SPLITC_PROGRESS";
+constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
+constexpr std::string_view kSecret = "SPLITC_SECRET";
+constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
+constexpr std::string_view kNode = "SPLITC_NODE";
+
+constexpr std::array<Setting, 17> kSettings{{
+    {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
+     "Memory of each process that the others can address. Only touched pages cost memory.", false},
+    {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
+     "How a process waits. auto spins, then yields, then blocks; it yields at once where processes "
+     "outnumber cores.",
+     false},
+    {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
+    {"SPLITC_PROVIDER", "name", "chosen",
+     "libfabric's provider between nodes, such as tcp;ofi_rxm. fi_info -l lists those there are.",
+     false},
+    {"SPLITC_INTERFACE", "name or address", "chosen",
+     "Network interface between nodes, such as eth0 or 192.0.2.7.", false},
+    {kProgress, "poll or thread", "poll",
+     "Who keeps the network between nodes going while a process computes. poll: nobody, until it "
+     "calls the library; thread: a thread that serves what others read and write.",
+     false},
+    {"SPLITC_RMA", "0 or 1", "1",
+     "0 reads and writes the memory of other nodes by messages, even where the network could do it "
+     "itself.",
+     false},
+    {"SPLITC_LEARN", "0 or 1", "1",
+     "0 keeps large stores to other nodes that repeat from getting put channels of their own.",
+     false},
+    {kCrossMemory, "auto or off", "auto",
+     "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
+     "kernel, where that is allowed; off: by messages.",
+     false},
+    {"SPLITC_CRASH_REPORT", "0 or 1", "1",
+     "0 keeps a process from saying where it crashes: which function, which address and whose "
+     "segment.",
+     false},
+    {kStall, "seconds", "30",
+     "How long a process waits without progress before the job says who waits for what and where; "
+     "0: it never says. splitcrun --stall-report goes before it.",
+     false},
+    {kRendezvous, "host:port", "none",
+     "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
+    {kSecret, "at least 8 characters", "none",
+     "What all processes that meet at SPLITC_RENDEZVOUS must know, and nobody else.", false},
+    {kRank, "number from 0", "none", "This process, with SPLITC_RENDEZVOUS.", false},
+    {kSize, "number", "none", "How many processes meet at SPLITC_RENDEZVOUS.", false},
+    {kJobFd, "file descriptor", "none", "The control region of splitcrun.", true},
+    {kNode, "number", "the real one", "The pretended node of this process.", true},
+}};
+
+std::optional<std::string_view> value_of(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string_view>(value);
+}
+
+[[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view cause,
+                         std::string_view remedy) {
+  std::string text(name);
+  text.append("=").append(value).append(": ").append(cause).append("; ").append(remedy);
+  throw Error(text);
+}
+
+// All of `text` as a decimal number.
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// 65536, 64K, 256m, 1G; anything beyond 64 bits is no number.
+std::optional<std::uint64_t> bytes(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  constexpr std::string_view kSuffixes = "KMG";
+  const std::size_t suffix = kSuffixes.find(static_cast<char>(text.back() & ~0x20));
+  if (suffix == std::string_view::npos) return number(text);
+  text.remove_suffix(1);
+  const int shift = 10 * (static_cast<int>(suffix) + 1);
+  const auto value = number(text);
+  if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return std::nullopt;
+  return *value << shift;
+}
+
+std::uint64_t read_segment(std::uint64_t default_bytes) {
+  constexpr std::string_view kName = "SPLITC_SEGMENT";
+  const auto text = value_of(kName);
+  if (!text) return default_bytes;
+  const auto value = bytes(*text);
+  if (!value) {
+    refuse(kName, *text, "not a number of bytes", "write a number with K, M or G, such as 256M");
+  }
+  if (*value < kMinSegment) refuse(kName, *text, "less than 64K", "give each process more");
+  if (*value > kMaxSegment) {
+    refuse(kName, *text, "more than 1024G, which a global pointer's 40 bits can address",
+           "give each process less");
+  }
+  return (*value + kPage - 1) / kPage * kPage;
+}
+
+bool read_switch(std::string_view name, std::string_view default_value) {
+  const auto text = value_of(name).value_or(default_value);
+  if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
+  return text == "1";
+}
+
+double read_stall(double default_s) {
+  const auto text = value_of(kStall);
+  if (!text) return default_s;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  const bool whole = error == std::errc() && end == text->data() + text->size();
+  if (!whole || !(value >= 0 && value <= 1e9)) {
+    refuse(kStall, *text, "not a number of seconds", "write one, such as 30, or 0 for no report");
+  }
+  return value;
+}
+
+bool read_progress() {
+  const auto text = value_of(kProgress).value_or("poll");
+  if (text != "poll" && text != "thread") {
+    refuse(kProgress, text, "no way to make progress", "write poll or thread");
+  }
+  return text == "thread";
+}
+
+bool read_cross_memory() {
+  const auto text = value_of(kCrossMemory).value_or("auto");
+  if (text != "auto" && text != "off") {
+    refuse(kCrossMemory, text, "no way to reach memory", "write auto or off");
+  }
+  return text == "auto";
+}
+
+WaitPolicy read_wait() {
+  constexpr std::string_view kName = "SPLITC_WAIT";
+  const auto text = value_of(kName).value_or("auto");
+  if (text == "auto") return WaitPolicy::kAuto;
+  if (text == "spin") return WaitPolicy::kSpin;
+  if (text == "yield") return WaitPolicy::kYield;
+  if (text == "block") return WaitPolicy::kBlock;
+  refuse(kName, text, "not a way to wait", "write auto, spin, yield or block");
+}
+
+std::uint64_t read_number(std::string_view name, std::uint64_t low, std::uint64_t high,
+                          std::string_view remedy) {
+  const std::string_view text = *value_of(name);
+  const auto value = number(text);
+  if (!value || *value < low || *value > high) {
+    refuse(name, text, "not a number from " + std::to_string(low) + " to " + std::to_string(high),
+           remedy);
+  }
+  return *value;
+}
+
+constexpr std::string_view kNotForPeople =
+    "start with splitcrun, or unset it: it is not for people to set";
+constexpr std::string_view kLaunchersOwn = "it is the launcher's to set, so start with one";
+
+// Throws if some of `names`, which belong together, are not set. `remedy` follows their names.
+void want_all(std::initializer_list<std::string_view> names, std::string_view remedy) {
+  std::string present, missing;
+  for (const std::string_view name : names) {
+    (value_of(name) ? present : missing).append(" ").append(name);
+  }
+  if (missing.empty()) return;
+  throw Error("set:" + present + ", but not:" + missing + "; " + std::string(remedy) + present);
+}
+
+// host:port, or [address]:port where the address has colons.
+Rendezvous read_rendezvous() {
+  const std::string_view text = *value_of(kRendezvous);
+  const std::size_t colon = text.rfind(':');
+  const auto wrong = [text](std::string_view cause) {
+    refuse(kRendezvous, text, cause, "write host:port, such as node7:4711 or [2001:db8::7]:4711");
+  };
+  if (colon == std::string_view::npos) wrong("no port");
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    wrong("an address with colons needs brackets");
+  }
+  if (host.empty()) wrong("no host");
+  const auto port = number(text.substr(colon + 1));
+  if (!port || *port < 1 || *port > 65535) wrong("the port is not a number from 1 to 65535");
+  const std::string_view secret = *value_of(kSecret);
+  if (secret.size() < kMinSecret) {  // not to be repeated in an error
+    throw Error(std::string(kSecret) + ": shorter than " + std::to_string(kMinSecret) +
+                " characters; give all processes the same long random word");
+  }
+  return {std::string(host), std::to_string(*port), std::string(secret)};
+}
+
+// Rank and size come with splitcrun's control region or with a place to meet. A place that was set
+// for other programs does not disturb splitcrun.
+void read_place_in_job(Config& config) {
+  if (value_of(kJobFd)) {
+    want_all({kRank, kSize, kJobFd}, "start the program with splitcrun, or unset");
+    config.job_fd =
+        static_cast<int>(read_number(kJobFd, 0, std::numeric_limits<int>::max(), kNotForPeople));
+  } else if (value_of(kRendezvous)) {
+    want_all({kRank, kSize, kRendezvous, kSecret}, "set all four for every process, or unset");
+    config.rendezvous = read_rendezvous();
+  } else if (value_of(kRank) || value_of(kSize)) {
+    want_all({kRank, kSize, kRendezvous},
+             "a job that no launcher starts needs SPLITC_SECRET as well; start the program with "
+             "splitcrun, or set all four, or unset");
+  } else {
+    return;
+  }
+  const std::string_view remedy = "ranks go from 0 to SPLITC_SIZE - 1";
+  config.size = static_cast<std::uint32_t>(read_number(kSize, 1, kMaxSize, remedy));
+  config.rank = static_cast<Rank>(read_number(kRank, 0, config.size - 1, remedy));
+}
+
+// Launchers without PMIx and PMI-1, or with both switched off, by the variable that says how many
+// processes they started.
+struct Stranger {
+  std::string_view size_name;
+  std::string_view launcher;
+  std::string_view remedy;
+};
+constexpr std::array<Stranger, 5> kStrangers{{
+    {"SLURM_STEP_NUM_TASKS", "srun without --mpi",
+     "start it with srun --mpi=pmix or srun --mpi=pmi2 (srun --mpi=list tells which there are)"},
+    {"OMPI_COMM_WORLD_SIZE", "an mpirun of Open MPI without PMIx",
+     "start it with mpirun of Open MPI 4 or later, or with mpiexec.hydra"},
+    {"FLUX_JOB_SIZE", "flux without PMI", "start it with flux run -o pmi=simple"},
+    {"MPIRUN_NPROCS", "mpirun_rsh", "start it with mpiexec.hydra"},
+    {"PMI_SIZE", "a launcher without PMI_FD",
+     "start it with mpiexec.hydra without -pmi-port, or mpiexec --pmi=pmix where PALS starts jobs"},
+}};
+
+void read_other_launchers(Config& config) {
+  config.pmix = value_of("PMIX_RANK") && value_of("PMIX_NAMESPACE");
+  if (value_of("PMI_FD") && value_of("PMI_RANK") && value_of("PMI_SIZE")) {
+    PmiConnection pmi{};
+    pmi.fd =
+        static_cast<int>(read_number("PMI_FD", 0, std::numeric_limits<int>::max(), kLaunchersOwn));
+    pmi.size = static_cast<std::uint32_t>(read_number("PMI_SIZE", 1, kMaxSize, kLaunchersOwn));
+    pmi.rank = static_cast<Rank>(read_number("PMI_RANK", 0, pmi.size - 1, kLaunchersOwn));
+    config.pmi = pmi;
+  }
+  if (config.pmix || config.pmi) return;
+  for (const Stranger& stranger : kStrangers) {
+    const auto size = value_of(stranger.size_name);
+    if (!size || number(*size).value_or(0) < 2) continue;
+    config.stranger.append("started by ").append(stranger.launcher).append(" (");
+    config.stranger.append(stranger.size_name).append("=").append(*size);
+    config.stranger.append("), which tells its processes nothing of one another; ");
+    config.stranger.append(stranger.remedy);
+    return;
+  }
+}
+
+int read_node() {
+  if (!value_of(kNode)) return -1;
+  return static_cast<int>(read_number(kNode, 0, kMaxSize - 1, kNotForPeople));
+}
+
+// "SPLITC_SEGMENT, SPLITC_WAIT, ...", those for people.
+std::string names_of_settings() {
+  std::string names;
+  for (const Setting& setting : kSettings) {
+    if (setting.internal) continue;
+    names.append(names.empty() ? "" : ", ").append(setting.name);
+  }
+  return names;
+}
+
+void refuse_unknown() {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with(kPrefix)) continue;
+    const std::string_view name = text.substr(0, text.find('='));
+    const auto same = [name](const Setting& setting) { return setting.name == name; };
+    if (std::ranges::any_of(kSettings, same)) continue;
+    const std::string_view meant = closest_setting(name);
+    const std::string remedy = meant.empty() ? "there are " + names_of_settings() +
+                                                   " (splitcrun --help-env describes them)"
+                                             : "did you mean " + std::string(meant) + "?";
+    const bool is_secret = meant == kSecret || name.find("SECRET") != std::string_view::npos;
+    const std::string_view value = text.substr(std::min(text.size(), name.size() + 1));
+    refuse(name, is_secret ? "..." : value, "no such variable", remedy);
+  }
+}
+
+// Levenshtein: letters to add, drop or change to make one into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t change = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+Config read_config() {
+  refuse_unknown();
+  Config config;
+  config.segment_bytes = read_segment(config.segment_bytes);
+  config.verbose = read_switch("SPLITC_VERBOSE", "0");
+  config.wait = read_wait();
+  config.provider = value_of("SPLITC_PROVIDER").value_or("");
+  config.interface = value_of("SPLITC_INTERFACE").value_or("");
+  config.progress_thread = read_progress();
+  config.rma = read_switch("SPLITC_RMA", "1");
+  config.learn = read_switch("SPLITC_LEARN", "1");
+  config.cross_memory = read_cross_memory();
+  config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
+  config.stall_s = read_stall(config.stall_s);
+  config.node = read_node();
+  read_place_in_job(config);
+  read_other_launchers(config);
+  return config;
+}
+
+std::span<const Setting> settings() { return kSettings; }
+
+std::string describe_settings() {
+  std::string text;
+  for (const Setting& setting : kSettings) {
+    if (setting.internal) continue;
+    text.append(setting.name).append(" (").append(setting.kind).append("; default ");
+    text.append(setting.default_value).append(")\n    ").append(setting.sentence).append("\n");
+  }
+  return text;
+}
+
+std::string_view closest_setting(std::string_view name) {
+  // Half of its own letters wrong, or more than three: a guess would be noise.
+  const std::size_t letters = name.size() - std::min(name.size(), kPrefix.size());
+  std::string_view best;
+  std::size_t best_distance = std::min<std::size_t>(letters / 2, 3) + 1;
+  for (const Setting& setting : kSettings) {
+    const std::size_t distance = edit_distance(name, setting.name);
+    if (setting.internal || distance >= best_distance) continue;
+    best = setting.name;
+    best_distance = distance;
+  }
+  return best;
+}
+
+}  // namespace am

@@ -1,0 +1,76 @@
+// am/job/config: what a job is told from outside: by environment variables, of which this is the
+// one table (no other file reads the environment), and by splitcrun (control.h). It uses am/types
+// and am/route/activity.h. Nothing in it acts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "am/types/types.h"
+
+namespace am {
+
+// One row of the table.
+struct Setting {
+  std::string_view name;
+  std::string_view kind;  // what a value looks like, with its unit
+  std::string_view default_value;
+  std::string_view sentence;
+  bool internal;  // set by splitcrun for its processes, never by a person
+};
+
+// Where the processes of a job meet that no launcher starts (SPLITC_RENDEZVOUS).
+struct Rendezvous {
+  std::string host;  // of rank 0, name or address
+  std::string port;
+  std::string secret;
+};
+
+// The connection to a launcher that speaks PMI-1 (MPICH's mpiexec, srun --mpi=pmi2).
+struct PmiConnection {
+  Rank rank;
+  std::uint32_t size;
+  int fd;
+};
+
+struct Config {
+  std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
+  bool verbose = false;
+  WaitPolicy wait = WaitPolicy::kAuto;
+  std::string provider;          // libfabric's name of one; "": chosen
+  std::string interface;         // a network interface or address of this machine; "": chosen
+  bool progress_thread = false;  // the network goes on while the program computes
+  bool rma = true;               // the network itself reads and writes far memory, where it can
+  bool learn = true;             // stores that repeat get put channels
+  double stall_s = 30;           // without progress, before that is reported; 0: never
+  bool crash_report = true;      // a crash is reported by the process itself
+  bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
+
+  Rank rank = 0;           // with job_fd or rendezvous
+  std::uint32_t size = 1;  // likewise
+  int job_fd = -1;         // splitcrun's control region; -1: splitcrun did not start this process
+  int node = -1;  // the pretended node of this process (splitcrun --nodes); -1: the real one
+  std::optional<Rendezvous> rendezvous;
+
+  // What other launchers say. Only looked at when splitcrun and rendezvous say nothing.
+  bool pmix = false;  // there is a PMIx server
+  std::optional<PmiConnection> pmi;
+  std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one
+};
+
+// The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),
+// a nonsense value, or only some of the variables that belong together.
+Config read_config();
+
+std::span<const Setting> settings();
+
+// The table for people, one variable a paragraph, without the internal ones.
+std::string describe_settings();
+
+// The name for people that is closest to `name` in spelling, or "" when none is close.
+std::string_view closest_setting(std::string_view name);
+
+}  // namespace am

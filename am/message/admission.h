@@ -1,0 +1,159 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "am/message/handler.h"
+#include "am/message/segment.h"
+#include "am/types/types.h"
+#include "shmem/mailbox_layout.h"
+#include "shmem/sequence_lock.h"
+
+// Whether a long message may be written into another endpoint's segment. Its sender decides, before
+// it writes a byte, by what the receiving endpoint has published; and what was admitted is never
+// refused later. So a message that is refused has changed nothing.
+
+namespace am {
+
+inline constexpr bool tag_admits(Tag own, Tag message) noexcept {
+  return own == kTagAll || (own == message && own != kTagNone);
+}
+
+// A long message that is to be admitted.
+struct LongRequest {
+  bool operator==(const LongRequest&) const = default;
+
+  HandlerIndex handler;
+  Shape shape;  // of the handler it takes
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+// kDelivered: it may be written, at `at` of the process's segment.
+struct Verdict {
+  Status status;
+  std::uint64_t at;
+};
+
+// Why a handler does not take a message that is for one of another shape. `shape` is its own.
+inline constexpr Status mismatch(Shape shape) noexcept {
+  return shape == kNoShape ? Status::kBadHandler : Status::kBadArguments;
+}
+
+// Whether [offset, offset + bytes) lies inside `extent`: kDelivered, or why not.
+inline Status check_place(const Extent& extent, std::uint64_t offset,
+                          std::uint64_t bytes) noexcept {
+  if (offset > extent.bytes) return Status::kBadSegmentOffset;
+  return extent.holds(offset, bytes) ? Status::kDelivered : Status::kBadLength;
+}
+
+// What decides, once the tag does not forbid it. `shape` is that of the handler there.
+inline Verdict judge(const LongRequest& message, Shape shape, const Extent& extent) noexcept {
+  if (shape != message.shape) return {mismatch(shape), 0};
+  const Status status = check_place(extent, message.offset, message.bytes);
+  if (status != Status::kDelivered) return {status, 0};
+  return {Status::kDelivered, extent.offset + message.offset};
+}
+
+// The state of an endpoint as others read it through shared memory: those who send requests in its
+// mailbox, those it sends requests to in their own. One writer, any readers. All zero admits
+// nothing. Plain words, so that it can be copied into any shared bytes.
+class PublishedAdmission {
+ public:
+  // By the owner.
+  void set_tag(Tag tag) noexcept {
+    lock_.write([&] { store(tag_, tag); });
+  }
+  void set_extent(const Extent& extent) noexcept {
+    lock_.write([&] {
+      store(offset_, extent.offset);
+      store(bytes_, extent.bytes);
+    });
+  }
+  void set_shape(HandlerIndex handler, Shape shape) noexcept {
+    lock_.write([&] { store(shapes_[handler], encoded(shape)); });
+  }
+  // Replies to the requests in these slots are refused, as the tag is another now.
+  void set_retagged(const std::uint64_t (&slots)[shmem::kLanes]) noexcept {
+    lock_.write([&] {
+      for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane)
+        store(retagged_[lane], slots[lane]);
+    });
+  }
+  // The endpoint has ended.
+  void set_gone() noexcept {
+    lock_.write([&] { store(gone_, std::uint64_t{1}); });
+  }
+
+  // A request that is sent with `tag`.
+  Verdict judge_request(const LongRequest& message, Tag tag) const noexcept {
+    const Seen seen = read(message.handler, 0);
+    if (!tag_admits(seen.tag, tag)) return {Status::kBadTag, 0};
+    return judge(message, seen.shape, seen.extent);
+  }
+  // A reply to the request in that slot.
+  Verdict judge_reply(const LongRequest& message, std::uint32_t lane,
+                      std::uint32_t slot) const noexcept {
+    const Seen seen = read(message.handler, lane);
+    if (seen.gone) return {Status::kBadEndpoint, 0};
+    if ((seen.retagged >> slot & 1) != 0) return {Status::kBadTag, 0};
+    return judge(message, seen.shape, seen.extent);
+  }
+
+ private:
+  struct Seen {
+    Tag tag;
+    Extent extent;
+    Shape shape;
+    std::uint64_t retagged;
+    bool gone;
+  };
+
+  // So that zeroed memory says kNoShape.
+  static constexpr Shape encoded(Shape shape) noexcept { return static_cast<Shape>(~shape); }
+
+  template <class T>
+  static void store(T& to, T value) noexcept {
+    std::atomic_ref(to).store(value, std::memory_order_relaxed);
+  }
+  template <class T>
+  static T load(const T& from) noexcept {
+    // atomic_ref<const T> is of a later C++.
+    return std::atomic_ref(const_cast<T&>(from)).load(std::memory_order_relaxed);
+  }
+
+  // Tries until what it has seen is of one moment. The first attempt usually does; so it is inline,
+  // and the others are not.
+  Seen read(HandlerIndex handler, std::uint32_t lane) const noexcept {
+    Seen seen;
+    if (!try_read(handler, lane, seen)) [[unlikely]]
+      read_again(handler, lane, seen);
+    return seen;
+  }
+  bool try_read(HandlerIndex handler, std::uint32_t lane, Seen& seen) const noexcept {
+    return lock_.try_read([&] {
+      seen = {load(tag_),
+              {load(offset_), load(bytes_)},
+              encoded(load(shapes_[handler])),
+              load(retagged_[lane]),
+              load(gone_) != 0};
+    });
+  }
+  [[gnu::noinline]] void read_again(HandlerIndex handler, std::uint32_t lane,
+                                    Seen& seen) const noexcept {
+    while (!try_read(handler, lane, seen)) sched_yield();
+  }
+
+  shmem::SequenceLock lock_;  // of all below
+  Tag tag_ = kTagNone;
+  std::uint64_t offset_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t retagged_[shmem::kLanes]{};  // slots of requests, a bit each
+  std::uint64_t gone_ = 0;
+  // Behind what is read with each of them: all of that fits a cache line.
+  Shape shapes_[kHandlers]{};
+};
+
+}  // namespace am

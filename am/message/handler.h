@@ -1,0 +1,154 @@
+// am/message: what a message looks like, and the rules by which one is taken: handlers and their
+// shapes, the bits of a slot, who may write where, which tags are admitted, what is counted. It
+// uses am/types and shmem's layout of a mailbox, and is logic without communication.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <type_traits>
+
+#include "am/message/packet.h"
+#include "am/types/types.h"
+
+// Handlers are ordinary functions; what a message must look like to reach one follows from its
+// parameters (Active Messages II, with types):
+//
+//   void on_get(am::Request r, std::uint64_t key);                            short request
+//   void on_line(am::Request r, std::span<const std::byte> line, int number);  medium request
+//   void on_block(am::Request r, std::span<std::byte> block, int number);      long request
+//   void on_add(am::OneWay m, std::uint32_t n);                               request without reply
+//   void on_got(am::Reply r, std::uint64_t value);                            short reply
+//
+// The first parameter is the role, a span of const bytes makes it medium, a span of bytes long. All
+// others are the arguments: any trivially copyable types, together at most kMaxArgumentBytes.
+
+namespace am {
+
+class Endpoint;
+class OneWay;
+class Reply;
+class Request;
+struct Correspondent;
+
+enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
+
+// One message on its way into a handler.
+struct Delivery {
+  Endpoint& endpoint;
+  const Correspondent& from;
+  const shmem::Room& room;
+  const std::byte* arguments;
+  std::span<std::byte> payload;  // of a medium or long message
+  shmem::Mark reply = shmem::Mailbox::kNoReply;
+  bool replied = false;
+};
+
+// What a message must be to be taken by a handler, in one comparable number.
+using Shape = std::uint16_t;
+inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noexcept {
+  return static_cast<Shape>(static_cast<unsigned>(role) << 10 | static_cast<unsigned>(kind) << 8 |
+                            words);
+}
+
+inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(shape >> 10 & 3); }
+inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
+inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
+
+inline constexpr Shape kNoShape = 0xffff;  // of a free place in the table; no message has it
+
+struct HandlerEntry {
+  void (*invoke)(Delivery&) = nullptr;
+  Shape shape = kNoShape;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_role =
+    std::is_same_v<T, Request> || std::is_same_v<T, OneWay> || std::is_same_v<T, Reply>;
+
+template <class First>
+constexpr Kind kind_of_parameter() {
+  if constexpr (std::is_same_v<First, std::span<const std::byte>>) {
+    return Kind::kMedium;
+  } else if constexpr (std::is_same_v<First, std::span<std::byte>>) {
+    return Kind::kLong;
+  } else {
+    return Kind::kShort;
+  }
+}
+
+template <class... Rest>
+struct Parameters {
+  static constexpr Kind kind = Kind::kShort;
+  using Arguments = std::tuple<Rest...>;
+};
+template <class First, class... Rest>
+struct Parameters<First, Rest...> {
+  static constexpr Kind kind = kind_of_parameter<First>();
+  using Arguments =
+      std::conditional_t<kind == Kind::kShort, std::tuple<First, Rest...>, std::tuple<Rest...>>;
+};
+
+template <class F>
+struct Signature;
+template <class R, class... P>
+struct Signature<void (*)(R, P...)> {
+  static_assert(is_role<R>, "a handler's first parameter is am::Request, am::OneWay or am::Reply");
+  static constexpr Role role = std::is_same_v<R, Request>  ? Role::kRequest
+                               : std::is_same_v<R, OneWay> ? Role::kOneWay
+                                                           : Role::kReply;
+  static constexpr Kind kind = Parameters<std::remove_cvref_t<P>...>::kind;
+  using First = R;
+  using Arguments = typename Parameters<std::remove_cvref_t<P>...>::Arguments;
+};
+template <class R, class... P>
+struct Signature<void (*)(R, P...) noexcept> : Signature<void (*)(R, P...)> {};
+
+template <class Tuple>
+struct Packing;
+template <class... Args>
+struct Packing<std::tuple<Args...>> {
+  static_assert((std::is_trivially_copyable_v<Args> && ...),
+                "arguments of a handler are copied as bytes");
+  static constexpr std::uint32_t words = packet::argument_words<Args...>;
+  static_assert(words * packet::kWord <= kMaxArgumentBytes, "too many bytes of arguments");
+  using Unpacker = packet::Unpacker<Args...>;
+
+  // Copies what a caller passed, converted to the types the handler takes.
+  template <class... Given>
+  static void pack(std::byte* to, const Given&... given) noexcept {
+    static_assert(sizeof...(Given) == sizeof...(Args), "the handler takes other arguments");
+    packet::pack(to, static_cast<const Args&>(given)...);
+  }
+};
+
+}  // namespace detail
+
+// Everything known of the handler kFunction at compile time.
+template <auto kFunction>
+struct Handler {
+  using Signature = detail::Signature<decltype(kFunction)>;
+  using Packing = detail::Packing<typename Signature::Arguments>;
+  static constexpr Role role = Signature::role;
+  static constexpr Kind kind = Signature::kind;
+  static constexpr std::uint32_t words = Packing::words;
+  static constexpr Shape shape = make_shape(role, kind, words);
+
+  static void invoke(Delivery& delivery) {
+    Packing::Unpacker::apply(delivery.arguments, [&delivery](const auto&... args) {
+      using First = typename Signature::First;
+      if constexpr (kind == Kind::kShort) {
+        kFunction(First(delivery), args...);
+      } else if constexpr (kind == Kind::kMedium) {
+        kFunction(First(delivery), std::span<const std::byte>(delivery.payload), args...);
+      } else {
+        kFunction(First(delivery), delivery.payload, args...);
+      }
+    });
+  }
+};
+
+}  // namespace am

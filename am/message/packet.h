@@ -1,0 +1,154 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "am/types/types.h"
+#include "shmem/mailbox.h"
+
+// What the bytes of a message mean on one node: the 16-bit mark beside the sequence number, and the
+// words before the arguments. A half slot holds 24 bytes:
+//
+//   short   arguments
+//   medium  payload bytes (8) | arguments
+//   long    offset in the receiver's segment (8) | payload bytes (8) | arguments
+//
+// Arguments that do not fit behind these words go, all of them, to the slot's extension line.
+
+namespace am::packet {
+
+// The mark: handler (8 bits) | argument words (5) | form (2) | one way (1).
+inline constexpr int kWordsShift = 8;
+inline constexpr int kFormShift = 13;
+inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
+inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
+
+// What a mark's `form` says. Of a request, whose kind is its lane: an ordinary one, or one of the
+// library's own. Of a reply: its Kind, or kReturned if the request came back, which a one-way
+// request can, too.
+enum class Form : std::uint8_t { kOrdinary = 0, kFarewell = 1, kRejectedReply = 2, kReturned = 3 };
+
+struct MarkFields {
+  HandlerIndex handler;
+  std::uint8_t words;
+  std::uint8_t form;
+};
+inline constexpr shmem::Mark make_mark(HandlerIndex handler, std::uint32_t words,
+                                       std::uint32_t form) noexcept {
+  return static_cast<shmem::Mark>(handler | words << kWordsShift | form << kFormShift);
+}
+inline constexpr MarkFields fields_of(shmem::Mark mark) noexcept {
+  return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
+          static_cast<std::uint8_t>(mark >> kFormShift & 3)};
+}
+static_assert(make_mark(255, 16, 3) < kOneWay);
+static_assert(shmem::Mailbox::kNoReply == make_mark(0, 0, 0), "handler 0: nobody is called");
+static_assert(max_medium() == shmem::kPayloadBytes);
+static_assert(kMaxArgumentBytes == sizeof(shmem::Extension::request));
+
+inline constexpr shmem::Lane lane_of(Kind kind) noexcept { return static_cast<shmem::Lane>(kind); }
+inline constexpr Kind kind_of(shmem::Lane lane) noexcept { return static_cast<Kind>(lane); }
+
+// Bytes before the arguments.
+inline constexpr std::uint32_t prefix_bytes(Kind kind) noexcept {
+  return static_cast<std::uint32_t>(kind) * 8;
+}
+
+// Where the arguments of a message are.
+inline std::byte* arguments(shmem::Half& half, std::byte* extension, Kind kind,
+                            std::uint32_t words) noexcept {
+  const std::uint32_t prefix = prefix_bytes(kind);
+  return prefix + words * kWord <= shmem::Half::kBytes ? half.bytes + prefix : extension;
+}
+
+// The payload size of a medium message.
+inline void put_medium_bytes(shmem::Half& half, std::uint64_t bytes) noexcept {
+  std::memcpy(half.bytes, &bytes, sizeof bytes);
+}
+inline std::uint64_t medium_bytes(const shmem::Half& half) noexcept {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, half.bytes, sizeof bytes);
+  return bytes;
+}
+
+// Where a long message's payload lies. `written`: it has been admitted (am/message/admission.h),
+// and lies at `offset` of the receiving process's segment. Else it travels without payload, to be
+// returned; `offset` is then what the sender asked for, in the endpoint's segment, and `status`
+// why.
+struct Placement {
+  std::uint64_t offset;
+  std::uint64_t bytes : 48;
+  std::uint64_t status : 15;
+  std::uint64_t written : 1;
+};
+static_assert(sizeof(Placement) == 16);
+inline void put_placement(shmem::Half& half, const Placement& placement) noexcept {
+  std::memcpy(half.bytes, &placement, sizeof placement);
+}
+inline Placement placement(const shmem::Half& half) noexcept {
+  Placement result;
+  std::memcpy(&result, half.bytes, sizeof result);
+  return result;
+}
+
+// Why a request is returned: in the reply's half of its slot.
+inline void put_status(const shmem::Room& room, Status status) noexcept {
+  std::memcpy(room.slot->reply.bytes, &status, sizeof status);
+}
+inline Status status_in(const shmem::Room& room) noexcept {
+  Status status;
+  std::memcpy(&status, room.slot->reply.bytes, sizeof status);
+  return status;
+}
+
+inline void copy_payload(std::byte* to, std::span<const std::byte> payload) noexcept {
+  if (!payload.empty()) std::memcpy(to, payload.data(), payload.size());
+}
+
+// Arguments, one behind the other without gaps, rounded up to whole words.
+template <class... Args>
+inline constexpr std::uint32_t argument_bytes = (0u + ... +
+                                                 static_cast<std::uint32_t>(sizeof(Args)));
+template <class... Args>
+inline constexpr std::uint32_t argument_words = (argument_bytes<Args...> + kWord - 1) / kWord;
+
+template <class... Args>
+inline void pack(std::byte* to, const Args&... args) noexcept {
+  ((std::memcpy(to, &args, sizeof args), to += sizeof args), ...);
+}
+
+template <class... Args>
+struct Unpacker {
+  // Calls f(args...) with the arguments at `from`.
+  template <class F>
+  static void apply(const std::byte* from, F&& f) {
+    unpack(from, f, std::index_sequence_for<Args...>{});
+  }
+
+ private:
+  template <class T>
+  static T take(const std::byte* from) noexcept {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from, sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+  // Where each argument begins.
+  static constexpr std::array<std::uint32_t, sizeof...(Args) + 1> offsets() noexcept {
+    std::array<std::uint32_t, sizeof...(Args) + 1> at{};
+    [[maybe_unused]] std::size_t i = 0;
+    ((at[i + 1] = at[i] + static_cast<std::uint32_t>(sizeof(Args)), ++i), ...);
+    return at;
+  }
+  template <class F, std::size_t... kI>
+  static void unpack([[maybe_unused]] const std::byte* from, F& f, std::index_sequence<kI...>) {
+    [[maybe_unused]] constexpr auto at = offsets();
+    f(take<Args>(from + at[kI])...);
+  }
+};
+
+}  // namespace am::packet

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+
+#include "am/link/packet_sinks.h"
+
+namespace am {
+
+// Who is notified of puts.
+class ArrivalSink {
+ public:
+  // A put has arrived for which this has added a word, with the number that was given with it.
+  virtual void arrived(std::uint32_t arrival) = 0;
+
+ protected:
+  ~ArrivalSink() = default;
+};
+
+// The completion data by which other nodes notify this process of finished puts: for each channel a
+// random word, which it gives only to those who may put there. A network delivers completion data
+// of anybody who reaches the process's address, so a word is believed only if it was given out.
+//
+// Pure logic but for the source of random numbers. Thread rule: the bundle's.
+class ArrivalWords final : public link::WordSink {
+ public:
+  // `bits` of completion data that the network carries, 32 or more. `random` gives 64 unguessable
+  // bits a call; without one they come from the system. Throws Error when the system has none.
+  explicit ArrivalWords(unsigned bits, std::function<std::uint64_t()> random = {});
+
+  // A new word for `arrival` of `sink`, which lives as long as this, or until remove(). Never 0.
+  std::uint64_t add(std::uint32_t arrival, ArrivalSink& sink);
+  void remove(std::uint64_t word) noexcept { arrivals_.erase(word); }
+  // Notifies whoever has that word. False: nobody has, so it comes from outside the job.
+  bool arrived(std::uint64_t word) override {
+    const auto found = arrivals_.find(word);
+    if (found == arrivals_.end()) [[unlikely]]
+      return false;
+    found->second.sink->arrived(found->second.arrival);
+    return true;
+  }
+
+ private:
+  // The words are random already.
+  struct Same {
+    std::size_t operator()(std::uint64_t word) const noexcept { return word; }
+  };
+
+  struct Given {
+    std::uint32_t arrival;
+    ArrivalSink* sink;
+  };
+
+  std::uint64_t from_system();
+
+  const std::uint64_t mask_;
+  const std::function<std::uint64_t()> random_;
+  std::unordered_map<std::uint64_t, Given, Same> arrivals_;
+  std::array<std::uint64_t, 32> fetched_{};  // from the system, several at a time
+  std::size_t left_ = 0;                     // of these
+};
+
+}  // namespace am

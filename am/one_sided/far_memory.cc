@@ -1,0 +1,44 @@
+#include "am/one_sided/far_memory.h"
+
+namespace am {
+
+using link::Type;
+
+FarMemory::FarMemory(Router& router, Port& port)
+    : one_sided_(router, port.link()),
+      transfers_(port.link(), one_sided_),
+      arrival_words_(port.link().arrival_bits()) {
+  for (const Type type :
+       {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot, Type::kPutDone}) {
+    port.add(type, *this);
+  }
+  port.add(arrival_words_);
+  port.add(static_cast<Resumed&>(*this));
+}
+
+bool FarMemory::take(Rank from, const link::PacketHeader& packet) {
+  if (packet.type == Type::kCount) {
+    const auto* const count = link::as_exactly<link::Count>(packet);
+    return count != nullptr && one_sided_.take_count(*count);
+  }
+  const auto* const access = link::as<link::Access>(packet);
+  return access != nullptr && take_access(from, *access);
+}
+
+bool FarMemory::take_access(Rank from, const link::Access& packet) {
+  switch (packet.head.type) {
+    case Type::kStore: return one_sided_.take_store(packet);
+    case Type::kGet: return one_sided_.serve_get(from, packet);
+    case Type::kPut: return one_sided_.serve_put(from, packet);
+    case Type::kGot: return one_sided_.take_data(from, packet);
+    case Type::kPutDone: return one_sided_.take_done(from, packet);
+    default: return false;
+  }
+}
+
+void FarMemory::resume() {
+  one_sided_.resume();
+  transfers_.resume();
+}
+
+}  // namespace am

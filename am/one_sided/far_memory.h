@@ -1,0 +1,38 @@
+#pragma once
+
+#include "am/link/packet_sinks.h"
+#include "am/one_sided/arrival_words.h"
+#include "am/one_sided/one_sided.h"
+#include "am/one_sided/transfers.h"
+#include "am/route/port.h"
+
+namespace am {
+
+class Router;
+
+// One-sided access to and from the processes of other nodes: what is in flight, and the packets by
+// which it goes on. Nothing here waits.
+//
+// Thread rule: the bundle's.
+class FarMemory final : public link::TypeSink, public Resumed {
+ public:
+  // Both outlive it.
+  FarMemory(Router& router, Port& port);
+
+  OneSided& one_sided() noexcept { return one_sided_; }
+  Transfers& transfers() noexcept { return transfers_; }
+  ArrivalWords& arrival_words() noexcept { return arrival_words_; }
+
+  bool take(Rank from, const link::PacketHeader& packet) override;
+  void resume() override;
+  bool idle() const noexcept override { return one_sided_.idle(); }
+
+ private:
+  bool take_access(Rank from, const link::Access& packet);
+
+  OneSided one_sided_;
+  Transfers transfers_;
+  ArrivalWords arrival_words_;
+};
+
+}  // namespace am

@@ -1,0 +1,274 @@
+#include "am/one_sided/one_sided.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "am/route/router.h"
+
+namespace am {
+namespace {
+
+using link::Access;
+using link::Type;
+
+// Copies; objects of 1, 2, 4 and 8 aligned bytes in one piece, so that a neighbour who looks at the
+// same time sees the old value or the new.
+void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  const auto copy_as = [&]<class Word>(Word) {
+    if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0 ||
+        reinterpret_cast<std::uintptr_t>(from) % sizeof(Word) != 0) {
+      return false;
+    }
+    const Word word = std::atomic_ref(*reinterpret_cast<Word*>(const_cast<std::byte*>(from)))
+                          .load(std::memory_order_relaxed);
+    std::atomic_ref(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_relaxed);
+    return true;
+  };
+  switch (bytes) {
+    case 0: return;
+    case 1: *to = *from; return;
+    case 2:
+      if (copy_as(std::uint16_t())) return;
+      break;
+    case 4:
+      if (copy_as(std::uint32_t())) return;
+      break;
+    case 8:
+      if (copy_as(std::uint64_t())) return;
+      break;
+    default: break;
+  }
+  std::memcpy(to, from, bytes);
+}
+
+constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
+constexpr std::size_t kSmall = 64;       // bytes of an access that gains by company
+constexpr std::uint32_t kAlone = 2;      // of these under way before the next ones gather
+
+// Sends an access packet with `data` behind it.
+void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
+          std::span<const std::byte> data) {
+  const auto bytes = static_cast<std::uint32_t>(data.size());
+  const std::uint32_t packet_bytes = sizeof(Access) + link::rounded(bytes);
+  const Access packet{link::make_header(type, packet_bytes, bytes), offset, number};
+  std::byte* const at = link.claim(to, packet_bytes);
+  std::memcpy(at, &packet, sizeof packet);
+  copy_whole(at + sizeof packet, data.data(), bytes);
+  link.commit(to);
+}
+
+const std::byte* data_of(const Access& packet) noexcept {
+  return reinterpret_cast<const std::byte*>(&packet + 1);
+}
+
+// What an access by messages is called in packets: which of accesses_, and how often it was used.
+constexpr std::uint64_t name_of(std::uint64_t generation, std::uint32_t slot) noexcept {
+  return generation << 16 | slot;
+}
+std::uint32_t slot_of(const Access& packet) noexcept {
+  return static_cast<std::uint32_t>(packet.number & 0xffff);
+}
+
+bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
+  return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
+}
+
+}  // namespace
+
+OneSided::OneSided(Router& router, link::Link& link) noexcept
+    : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
+
+OneSided::Counted& OneSided::count(link::Completion& completion) {
+  if (free_counted_.empty()) {
+    all_counted_.push_back(std::make_unique<Counted>());
+    all_counted_.back()->owner = this;
+    all_counted_.back()->done = &counted;
+    free_counted_.push_back(all_counted_.back().get());
+  }
+  Counted& counted = *free_counted_.back();
+  counted.counted = &completion;
+  return counted;
+}
+
+void OneSided::counted(link::Completion& completion) {
+  auto& counted = static_cast<Counted&>(completion);
+  --counted.owner->small_;
+  counted.owner->free_counted_.push_back(&counted);
+  counted.counted->done(*counted.counted);
+}
+
+bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
+                        link::Completion& completion) {
+  const bool small = emulated_ && to.size() <= kSmall;
+  if (rma_ && !small) return link_.try_read(from, offset, to, completion);
+  if (rma_ && small_ < kAlone && link_.try_read(from, offset, to, count(completion))) {
+    return take_counted();
+  }
+  return start({from, offset, to.data(), to.size(), false, &completion});
+}
+
+bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                         bool before_packets, link::Completion& completion) {
+  const bool small = emulated_ && from.size() <= kSmall;
+  if (rma_ && !small) return link_.try_write(to, offset, from, before_packets, completion);
+  if (rma_ && small_ < kAlone &&
+      link_.try_write(to, offset, from, before_packets, count(completion))) {
+    return take_counted();
+  }
+  return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+}
+
+bool OneSided::take_counted() noexcept {
+  free_counted_.pop_back();
+  ++small_;
+  return true;
+}
+
+bool OneSided::start(const ByMessages& access) {
+  Target& target = targets_[access.rank];
+  if (!in_flight_.available(target.accesses)) return false;
+  if (free_.empty() && accesses_.size() == kSlots) return false;
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(accesses_.size()));
+    accesses_.emplace_back();
+  }
+  in_flight_.take(target.accesses);
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  const std::uint64_t generation = accesses_[number].generation + 1;
+  accesses_[number] = access;
+  accesses_[number].generation = generation;
+  target.unfinished.push_back(number);
+  if (target.unfinished.size() == 1 && !send_fragments(target)) waiting_.push_back(&target);
+  return true;
+}
+
+// False: there is more to send, later.
+bool OneSided::send_fragments(Target& target) {
+  while (!target.unfinished.empty()) {
+    if (!send_fragments(target, target.unfinished.front())) return false;
+    target.unfinished.pop_front();
+  }
+  return true;
+}
+
+bool OneSided::send_fragments(Target& target, std::uint32_t number) {
+  ByMessages& access = accesses_[number];
+  while (access.asked < access.bytes) {
+    if (target.asked >= kAhead || link_.congested(access.rank)) return false;
+    const std::uint64_t bytes =
+        std::min<std::uint64_t>(access.bytes - access.asked, link::kMaxData);
+    const std::uint64_t name = name_of(access.generation, number);
+    if (access.write) {
+      send(link_, access.rank, Type::kPut, access.offset + access.asked, name,
+           {access.local + access.asked, bytes});
+    } else {
+      std::byte wanted[sizeof bytes];
+      std::memcpy(wanted, &bytes, sizeof bytes);
+      send(link_, access.rank, Type::kGet, access.offset + access.asked, name, wanted);
+    }
+    access.asked += bytes;
+    target.asked += bytes;
+  }
+  return true;
+}
+
+void OneSided::resume() {
+  std::erase_if(waiting_, [this](Target* target) { return send_fragments(*target); });
+}
+
+bool OneSided::in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  return offset <= router_.segment_bytes() && bytes <= router_.segment_bytes() - offset;
+}
+
+bool OneSided::serve_get(Rank from, const Access& packet) {
+  std::uint64_t bytes = 0;
+  if (!whole(packet, sizeof bytes)) return false;
+  std::memcpy(&bytes, data_of(packet), sizeof bytes);
+  if (bytes > link::kMaxData || !in_segment(packet.offset, bytes)) return false;
+  send(link_, from, Type::kGot, bytes, packet.number, {router_.segment() + packet.offset, bytes});
+  return true;
+}
+
+bool OneSided::serve_put(Rank from, const Access& packet) {
+  const std::uint64_t bytes = packet.head.data_bytes;
+  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
+  copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
+  send(link_, from, Type::kPutDone, bytes, packet.number, {});
+  return true;
+}
+
+// The access of this process that `packet` answers; nullptr: none.
+const OneSided::ByMessages* OneSided::find(Rank from, const Access& packet,
+                                           bool write) const noexcept {
+  const std::uint32_t number = slot_of(packet);
+  if (number >= accesses_.size()) return nullptr;
+  const ByMessages& access = accesses_[number];
+  const bool awaited = access.completion != nullptr && access.asked != access.done &&
+                       name_of(access.generation, number) == packet.number;
+  return awaited && access.rank == from && access.write == write ? &access : nullptr;
+}
+
+// Notes that the oldest outstanding fragment of access `number`, of `bytes`, is done.
+void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
+  ByMessages& access = accesses_[number];
+  Target& target = targets_.at(access.rank);
+  access.done += bytes;
+  target.asked -= bytes;
+  if (access.done != access.bytes) return;
+  link::Completion& completion = *std::exchange(access.completion, nullptr);
+  in_flight_.give_back(target.accesses);
+  free_.push_back(number);
+  completion.done(completion);
+}
+
+bool OneSided::take_data(Rank from, const Access& packet) {
+  const std::uint64_t bytes = packet.head.data_bytes;
+  const ByMessages* const access = find(from, packet, false);
+  if (access == nullptr || !whole(packet, packet.head.data_bytes)) return false;
+  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
+  copy_whole(access->local + access->done, data_of(packet), bytes);
+  account(slot_of(packet), bytes);
+  return true;
+}
+
+bool OneSided::take_done(Rank from, const Access& packet) {
+  const ByMessages* const access = find(from, packet, true);
+  if (access == nullptr || !whole(packet, 0)) return false;
+  const std::uint64_t bytes = packet.offset;
+  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
+  account(slot_of(packet), bytes);
+  return true;
+}
+
+void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                     std::uint64_t counter) {
+  send(link_, to, Type::kStore, offset, counter, data);
+}
+
+bool OneSided::take_store(const Access& packet) {
+  const std::uint64_t bytes = packet.head.data_bytes;
+  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
+  copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
+  return count(packet.number, bytes);
+}
+
+link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {
+  return {link::make_header(Type::kCount, sizeof(link::Count)), counter, bytes};
+}
+
+bool OneSided::take_count(const link::Count& packet) { return count(packet.counter, packet.bytes); }
+
+// To a counter of stores, of which this process is the only writer: its line is that of one far
+// process.
+bool OneSided::count(std::uint64_t counter, std::uint64_t bytes) {
+  if (!has_counter(counter)) return false;
+  std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(router_.segment() + counter));
+  // pairs with: whoever reads the counter, and then what was stored
+  word.store(word.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+  return true;
+}
+
+}  // namespace am

@@ -1,0 +1,127 @@
+// am/one_sided: reads, writes and stores of other nodes' memory, and writes that are followed by a
+// notice, of which long messages, large stores and puts on channels are made. It uses am/route,
+// am/link and am/types. Nothing here waits or runs handlers: "no room now" is false, and what is in
+// flight goes on with every poll of the port.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "am/link/in_flight.h"
+#include "am/link/link.h"
+#include "am/types/types.h"
+
+namespace am {
+
+class Router;
+
+// Reads and writes of other nodes' segments: by the network itself where it can (RMA), else by
+// messages that the target answers with its own hand.
+//
+// Where the network's own access is made of messages as well, small ones that come while others are
+// under way, or find no room, go by messages of ours: these travel together, many in one send.
+//
+// Thread rule: the bundle's.
+class OneSided {
+ public:
+  OneSided(Router& router, link::Link& link) noexcept;
+
+  // As link::Link's: false means that there is no room now. Memory and completion live until done.
+  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
+                link::Completion& completion);
+  // Done: visible at the target; or with `before_packets`, which needs
+  // writes_before_packets(bytes), that `from` may be reused.
+  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                 bool before_packets, link::Completion& completion);
+  bool writes_before_packets(std::size_t bytes) const noexcept {
+    return rma_ && link_.writes_before_packets(bytes);
+  }
+
+  // Starts what could not be sent before; call it with every poll.
+  void resume();
+  // Nothing is in flight by messages.
+  bool idle() const noexcept { return free_.size() == accesses_.size(); }
+
+  // A packet of one of the types below has arrived from `from`. False: it is damaged, or answers
+  // nothing that this process has asked of that one.
+  bool serve_get(Rank from, const link::Access& packet);
+  bool serve_put(Rank from, const link::Access& packet);
+  bool take_data(Rank from, const link::Access& packet);  // kGot
+  bool take_done(Rank from, const link::Access& packet);  // kPutDone
+
+  // Writes `data` at `offset` of `to`'s segment without an answer, and adds the number of its bytes
+  // to the word at `counter` there. At most link::kMaxData bytes.
+  void store(Rank to, std::uint64_t offset, std::span<const std::byte> data, std::uint64_t counter);
+  bool take_store(const link::Access& packet);
+  // The packet of a store whose `bytes` are written by other means before it.
+  static link::Count make_count(std::uint64_t counter, std::uint64_t bytes) noexcept;
+  bool take_count(const link::Count& packet);
+  // Adds to a counter of stores. False: there is none.
+  bool count(std::uint64_t counter, std::uint64_t bytes);
+  bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  bool has_counter(std::uint64_t counter) const noexcept {
+    return counter % sizeof counter == 0 && in_segment(counter, sizeof counter);
+  }
+
+ private:
+  // An access by the network itself, where it is counted.
+  struct Counted : link::Completion {
+    OneSided* owner = nullptr;
+    link::Completion* counted = nullptr;
+  };
+  // An access by messages, in fragments of at most link::kMaxData. The fragments of one target are
+  // answered in the order in which they were sent.
+  struct ByMessages {
+    Rank rank = 0;
+    std::uint64_t offset = 0;
+    std::byte* local = nullptr;
+    std::uint64_t bytes = 0;
+    bool write = false;
+    link::Completion* completion = nullptr;  // nullptr: this one is free
+    std::uint64_t asked = 0;                 // bytes, in fragments that have been sent
+    std::uint64_t done = 0;                  // bytes
+    std::uint64_t generation = 0;            // counts the uses
+  };
+  // A process that is accessed by messages.
+  struct Target {
+    link::InFlight::Share accesses;
+    std::uint64_t asked = 0;               // bytes that have been asked for and are not done
+    std::deque<std::uint32_t> unfinished;  // accesses with fragments to send, oldest first
+  };
+  static constexpr link::InFlight::Limits kAccesses{
+      .reserved = 8, .per_peer = 2048, .shared = 4096};
+  // Bytes asked of one target and not done: what it holds for this process while its answers wait
+  // for room is no more.
+  static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
+
+  Counted& count(link::Completion& completion);
+  bool take_counted() noexcept;
+  static void counted(link::Completion& completion);
+  bool start(const ByMessages& access);
+  bool send_fragments(Target& target);
+  bool send_fragments(Target& target, std::uint32_t number);
+  const ByMessages* find(Rank from, const link::Access& packet, bool write) const noexcept;
+  void account(std::uint32_t number, std::uint64_t bytes);
+
+  // Constant after construction.
+  Router& router_;
+  link::Link& link_;
+  const bool rma_;
+  const bool emulated_;  // the network's own access costs a send each, too
+  // Owned by the bundle's thread.
+  std::uint32_t small_ = 0;  // under way by the network itself
+  std::vector<std::unique_ptr<Counted>> all_counted_;
+  std::vector<Counted*> free_counted_;
+  std::deque<ByMessages> accesses_;
+  std::vector<std::uint32_t> free_;
+  link::InFlight in_flight_{kAccesses};
+  std::unordered_map<Rank, Target> targets_;
+  std::vector<Target*> waiting_;  // those with unfinished accesses
+};
+
+}  // namespace am

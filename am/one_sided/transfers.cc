@@ -1,0 +1,99 @@
+#include "am/one_sided/transfers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace am {
+namespace {
+
+// Bytes of a copy whose memory stays for the next one.
+constexpr std::size_t kKept = std::size_t{4} << 20;
+
+}  // namespace
+
+void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                           std::span<const std::byte> packet) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.copy.assign(data.begin(), data.end());
+  transfer.data = transfer.copy;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
+                           std::span<const std::byte> packet) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.copy.swap(data);
+  transfer.data = transfer.copy;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                      std::span<const std::byte> packet, bool& released) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.data = data;
+  transfer.released = &released;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
+                                     std::span<const std::byte> packet) {
+  if (free_.empty()) {
+    free_.push_back(all_.emplace_back(std::make_unique<Transfer>()).get());
+    free_.back()->owner = this;
+    free_.back()->done = &written;
+  }
+  Transfer& transfer = *free_.back();
+  free_.pop_back();
+  transfer.free = false;
+  transfer.packet_sent = false;
+  transfer.to = to;
+  transfer.offset = offset;
+  transfer.packet_bytes = static_cast<std::uint32_t>(packet.size());
+  std::memcpy(transfer.packet.data(), packet.data(), packet.size());
+  return transfer;
+}
+
+bool Transfers::try_start(Transfer& transfer) {
+  const bool in_order = one_sided_.writes_before_packets(transfer.data.size());
+  if (!one_sided_.try_write(transfer.to, transfer.offset, transfer.data, in_order, transfer)) {
+    return false;
+  }
+  if (in_order) send_packet(transfer);
+  return true;
+}
+
+void Transfers::send_packet(Transfer& transfer) {
+  link_.send(transfer.to, std::span(transfer.packet).first(transfer.packet_bytes));
+  transfer.packet_sent = true;
+}
+
+void Transfers::written(link::Completion& completion) {
+  auto& transfer = static_cast<Transfer&>(completion);
+  Transfers& owner = *transfer.owner;
+  if (!transfer.packet_sent) owner.send_packet(transfer);
+  if (transfer.released != nullptr) *transfer.released = true;
+  transfer.released = nullptr;
+  if (transfer.copy.capacity() > kKept) transfer.copy = {};
+  transfer.free = true;
+  owner.free_.push_back(&transfer);
+}
+
+void Transfers::resume() {
+  // A target that has no room delays only what goes there.
+  std::vector<Rank> full;
+  std::erase_if(waiting_, [&](Transfer* one) {
+    if (std::ranges::find(full, one->to) != full.end()) return false;
+    if (try_start(*one)) return true;
+    full.push_back(one->to);
+    return false;
+  });
+}
+
+bool Transfers::owes(Rank to) const noexcept {
+  return std::any_of(all_.begin(), all_.end(), [to](const auto& one) {
+    return !one->free && one->to == to && !one->packet_sent;
+  });
+}
+
+}  // namespace am

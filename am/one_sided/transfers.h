@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "am/link/link.h"
+#include "am/one_sided/one_sided.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// Writes to other nodes' segments that are each followed by a packet: the receiver gets the packet
+// when the bytes are there. Long messages and large stores are made of these.
+//
+// Thread rule: the bundle's.
+class Transfers {
+ public:
+  // Longest packet that can follow.
+  static constexpr std::size_t kMaxPacket =
+      sizeof(link::MessagePacket) + sizeof(link::Place) + kMaxArgumentBytes;
+
+  Transfers(link::Link& link, OneSided& one_sided) noexcept : link_(link), one_sided_(one_sided) {}
+
+  void start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                  std::span<const std::byte> packet);
+  // The same by swapping: `data` is left with memory of an earlier copy.
+  void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
+                  std::span<const std::byte> packet);
+  // Sets `released` when `data`, which is not copied, may be reused.
+  void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+             std::span<const std::byte> packet, bool& released);
+
+  // Starts what found no room before; call it with every poll.
+  void resume();
+  bool idle() const noexcept { return free_.size() == all_.size(); }
+  // Packets that are still to be sent to `to`.
+  bool owes(Rank to) const noexcept;
+
+ private:
+  struct Transfer : link::Completion {
+    Transfers* owner = nullptr;
+    Rank to = 0;
+    std::uint64_t offset = 0;
+    std::span<const std::byte> data;
+    std::vector<std::byte> copy;  // what data refers to, unless it is the caller's
+    bool* released = nullptr;
+    bool free = true;
+    bool packet_sent = false;
+    std::uint32_t packet_bytes = 0;
+    std::array<std::byte, kMaxPacket> packet;
+  };
+
+  Transfer& take(Rank to, std::uint64_t offset, std::span<const std::byte> packet);
+  bool try_start(Transfer& transfer);
+  void send_packet(Transfer& transfer);
+  static void written(link::Completion& completion);
+
+  // Constant after construction.
+  link::Link& link_;
+  OneSided& one_sided_;
+  // Owned by the bundle's thread.
+  std::vector<std::unique_ptr<Transfer>> all_;
+  std::vector<Transfer*> free_;
+  std::vector<Transfer*> waiting_;  // to be started, oldest first
+};
+
+}  // namespace am

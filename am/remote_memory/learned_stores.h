@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "am/link/link.h"
+#include "am/one_sided/arrival_words.h"
+#include "am/one_sided/far_memory.h"
+#include "am/one_sided/one_sided.h"
+#include "am/route/port.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// How stores to other nodes have used put channels that nobody made.
+struct LearningStats {
+  std::uint64_t channels = 0;  // that this process has learned as a sender
+  std::uint64_t puts = 0;      // stores that went by them
+};
+
+// Notices large stores that repeat - same target, size and counter - and gives each a put channel
+// of its own: then the bytes and their count are one write with completion data, instead of a write
+// and a packet behind it. (The "automatic learning framework" that CkDirect's authors wished for.)
+//
+// The sender asks when a store comes the third time; until the answer is there, and if there is no
+// room for more, stores go as ever.
+//
+// Thread rule: the bundle's.
+class LearnedStores final : public link::TypeSink, public ArrivalSink {
+ public:
+  // Both outlive it.
+  LearnedStores(Port& port, FarMemory& memory, bool enabled);
+
+  // How a store may be put: the word of its target. std::nullopt: it goes as ever.
+  std::optional<std::uint64_t> find(Rank to, std::uint64_t offset, std::uint64_t bytes,
+                                    std::uint64_t counter);
+
+  bool take(Rank from, const link::PacketHeader& packet) override;
+  // A put is complete.
+  void arrived(std::uint32_t arrival) override;
+
+  const LearningStats& stats() const noexcept { return stats_; }
+
+ private:
+  static constexpr int kTimes = 3;                    // that a store has to come
+  static constexpr std::size_t kWatched = 4096;       // stores that are remembered
+  static constexpr std::uint32_t kNumbers = 1 << 16;  // channels here
+
+  struct Key {
+    Rank to;
+    std::uint64_t offset;
+    std::uint64_t bytes;
+    std::uint64_t counter;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  struct Repeated {
+    int times = 0;
+    std::optional<std::uint64_t> word;  // of the target, once it is learned
+  };
+  struct Target {  // of this process
+    std::uint64_t counter;
+    std::uint64_t bytes;
+  };
+
+  void ask(const Key& key);
+  bool take_question(Rank from, const link::Learn& packet);
+  bool take_answer(Rank from, const link::Learn& packet);
+
+  // Constant after construction.
+  link::Link& link_;
+  OneSided& one_sided_;
+  ArrivalWords& words_;
+  const bool enabled_;
+  // Owned by the bundle's thread.
+  std::unordered_map<Key, Repeated, Hash> repeated_;
+  struct Question {
+    Rank to;
+    Repeated* about;  // nullptr: answered
+  };
+  std::vector<Question> asked_;  // by number
+  std::vector<Target> targets_;  // by number
+  LearningStats stats_;
+};
+
+}  // namespace am

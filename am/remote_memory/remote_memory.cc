@@ -1,0 +1,132 @@
+#include "am/remote_memory/remote_memory.h"
+
+#include <cstring>
+#include <string>
+
+#include "am/one_sided/far_memory.h"
+#include "am/route/port.h"
+
+namespace am {
+
+namespace {
+
+constexpr const char* kRoom = "room in the network towards the memory";
+constexpr const char* kEnd = "an answer";
+
+}  // namespace
+
+struct RemoteMemory::Access {
+  Reason reason(const char* needs) const noexcept {
+    return {.call = site.call,
+            .where = site.where,
+            .caller = site.caller,
+            .needs = needs,
+            .peer = rank,
+            .wanted = bytes,
+            .unit = "bytes"};
+  }
+
+  const CallSite& site;
+  Rank rank;
+  std::size_t bytes;
+};
+
+template <class Condition>
+void RemoteMemory::wait_until(const Access& access, const char* needs, Condition&& condition) {
+  bundle_.wait_until(condition, Wake::kRung, [&] { return access.reason(needs); });
+}
+
+RemoteMemory::RemoteMemory(Bundle& bundle, LearnedStores* learned, Done done)
+    : bundle_(bundle), learned_(learned), done_(done) {}
+
+RemoteMemory::~RemoteMemory() = default;
+
+FarMemory& RemoteMemory::far(Rank rank, const char* call) const {
+  FarMemory* const far = bundle_.process().far_memory();
+  if (far == nullptr || bundle_.router().is_near(rank)) {
+    bundle_.refuse(call, "process " + std::to_string(rank) +
+                             " is on this node; use its memory directly (Router::peer)");
+  }
+  if (bundle_.handling()) {
+    bundle_.refuse(call, "a handler may not wait, and the memory of process " +
+                             std::to_string(rank) + " is on another node; do it after poll()");
+  }
+  return *far;
+}
+
+RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<Operation>());
+    all_.back()->owner = this;
+    all_.back()->done = &finished;
+    free_.push_back(all_.back().get());
+  }
+  Operation& operation = *free_.back();
+  free_.pop_back();
+  operation.ticket = ticket;
+  return operation;
+}
+
+void RemoteMemory::finished(link::Completion& completion) {
+  auto& operation = static_cast<Operation&>(completion);
+  RemoteMemory& owner = *operation.owner;
+  owner.free_.push_back(&operation);
+  owner.done_(operation.ticket);
+}
+
+// Tries until the operation is under way. If a handler throws meanwhile, there is none.
+template <class Try>
+void RemoteMemory::start(Operation& operation, const Access& access, Try&& try_start) {
+  if (try_start()) return;
+  try {
+    wait_until(access, kRoom, try_start);
+  } catch (...) {
+    free_.push_back(&operation);
+    throw;
+  }
+}
+
+void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
+                       std::uint32_t ticket, const CallSite& site) {
+  OneSided& memory = far(rank, "get").one_sided();
+  if (to.empty()) return done_(ticket);
+  Operation& operation = take(ticket);
+  start(operation, {site, rank, to.size()},
+        [&] { return memory.try_read(rank, offset, to, operation); });
+}
+
+void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                       std::uint32_t ticket, const CallSite& site) {
+  OneSided& memory = far(rank, "put").one_sided();
+  if (from.empty()) return done_(ticket);
+  Operation& operation = take(ticket);
+  if (from.size() <= kCopied) {
+    std::memcpy(operation.copy.data(), from.data(), from.size());
+    from = {operation.copy.data(), from.size()};
+  }
+  start(operation, {site, rank, from.size()},
+        [&] { return memory.try_write(rank, offset, from, false, operation); });
+}
+
+void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                         std::uint64_t counter, const CallSite& site) {
+  FarMemory& memory = far(rank, "store");
+  link::Link& link = bundle_.router().port()->link();
+  const Access access{site, rank, from.size()};
+  if (link.congested(rank)) {
+    wait_until(access, kRoom, [&] { return !link.congested(rank); });
+  }
+  if (from.size() <= link::kMaxData) return memory.one_sided().store(rank, offset, from, counter);
+  if (const auto word = learned_->find(rank, offset, from.size(), counter)) {
+    Released released;
+    released.done = [](link::Completion& done) { static_cast<Released&>(done).yes = true; };
+    wait_until(access, kRoom, [&] { return link.try_put(rank, offset, from, *word, released); });
+    return bundle_.wait_until_released(released.yes, access.reason(kEnd));
+  }
+  const link::Count packet = OneSided::make_count(counter, from.size());
+  bool released = false;
+  memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
+  bundle_.wait_until_released(released, access.reason(kEnd));
+}
+
+}  // namespace am

@@ -1,0 +1,91 @@
+// am/remote_memory: get, put and store to other nodes for programs, which wait for room and run
+// handlers meanwhile; am/one_sided is what they are made of. It uses am/core and what is below.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "am/core/bundle.h"
+#include "am/link/link.h"
+#include "am/remote_memory/learned_stores.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// A call of the program that may wait, for the report on a job that stands still; as in Reason.
+struct CallSite {
+  const char* call;
+  SourceLocation where = {};
+  const void* caller = nullptr;
+};
+
+// One-sided access to the segments of processes on other nodes.
+//
+// Offsets are bytes from the start of that process's segment; the caller has checked them against
+// its size. A process on this node is reached through Router::peer() instead.
+//
+// Thread rule: the bundle's. Nothing here may be called by a handler, as it may wait: throws Error.
+class RemoteMemory {
+ public:
+  // Called inside poll() for each get and put that is complete, with its ticket.
+  using Done = void (*)(std::uint32_t ticket);
+  static constexpr std::size_t kCopied = 64;  // puts of that many bytes are copied before return
+
+  // At most one per job, in one bundle. `learned` is Job::learned_stores().
+  RemoteMemory(Bundle& bundle, LearnedStores* learned, Done done);
+  ~RemoteMemory();
+  RemoteMemory(const RemoteMemory&) = delete;
+  RemoteMemory& operator=(const RemoteMemory&) = delete;
+
+  // Each of these waits, polling, while no more operations can be under way.
+
+  // `to` must live until done. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
+  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
+           const CallSite& site = {.call = "get"});
+
+  // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
+  // everybody.
+  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
+           const CallSite& site = {.call = "put"});
+
+  // One way: `from` may be reused on return, and nobody is told. At the target the bytes are
+  // written, and then their number is added to the 64-bit word at offset `counter` of the segment
+  // there, by that process's own thread. No order is kept between stores.
+  void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+             std::uint64_t counter, const CallSite& site = {.call = "store"});
+  // Of a job with far processes.
+  const LearningStats& learning() const noexcept { return learned_->stats(); }
+
+ private:
+  // Sets a flag that is waited for.
+  struct Released : link::Completion {
+    bool yes = false;
+  };
+  struct Operation : link::Completion {
+    RemoteMemory* owner = nullptr;
+    std::uint32_t ticket = 0;
+    std::array<std::byte, kCopied> copy;  // what a small put writes
+  };
+
+  struct Access;  // what waits
+  template <class Condition>
+  void wait_until(const Access& access, const char* needs, Condition&& condition);
+  FarMemory& far(Rank rank, const char* call) const;
+  Operation& take(std::uint32_t ticket);
+  template <class Try>
+  void start(Operation& operation, const Access& access, Try&& try_start);
+  static void finished(link::Completion& completion);
+
+  Bundle& bundle_;
+  LearnedStores* const learned_;
+  const Done done_;
+  // Owned by the bundle's thread.
+  std::vector<std::unique_ptr<Operation>> all_;
+  std::vector<Operation*> free_;
+};
+
+}  // namespace am

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "am/link/link.h"
+#include "am/link/packet_sinks.h"
+#include "am/link/progress_thread.h"
+#include "am/types/types.h"
+#include "shmem/doorbell.h"
+
+namespace am {
+
+class Router;
+
+// Something that may wait for room at the network, or for an answer.
+class Resumed {
+ public:
+  // Starts what found no room before. Called by every poll.
+  virtual void resume() = 0;
+  // Nothing is in flight, so that nothing need be expected.
+  virtual bool idle() const noexcept = 0;
+
+ protected:
+  ~Resumed() = default;
+};
+
+// What a process has at the network, if its job has processes on other nodes: the link to them. All
+// rooms above share it, and register for the packets that are theirs.
+//
+// Thread rule: the bundle's. A job that has a port has one thread inside its bundles at a time.
+class Port {
+ public:
+  struct Options {
+    bool progress_thread =
+        false;  // the network goes on while nobody polls; the link is made for it
+  };
+
+  // `router` outlives the port and reaches this process itself already.
+  Port(Router& router, std::unique_ptr<link::Link> link, const Options& options);
+  ~Port();
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  link::Link& link() noexcept { return *link_; }
+
+  // Before the first poll; both live until the last.
+  void add(link::Type type, link::TypeSink& sink) noexcept { sinks_.add(type, sink); }
+  void add(link::WordSink& sink) noexcept { sinks_.add(sink); }
+  void add(Resumed& resumed) { resumed_.push_back(&resumed); }
+
+  // Passes what has come to the sinks; returns how much.
+  int poll();
+  // Whether a loop that spins shall poll: most times not while nothing is known to be on its way,
+  // as a look at the network costs much more than one at the neighbours' memory.
+  bool worth_a_look() noexcept { return expects() || ++skipped_ >= kSkipped; }
+  // As poll(), up to the first packet that a sink keeps. Whether there is one.
+  bool fetch();
+
+  // Something is to come that this process waits for: worth_a_look() every time.
+  void await() noexcept { ++awaited_; }
+  void arrived(int count = 1) noexcept { awaited_ -= count; }
+
+  // From now on the network goes on only while somebody polls: what is in flight may end.
+  void stop_progress() noexcept { progress_.reset(); }
+
+  // Ends the job: that packet is damaged.
+  [[noreturn]] void refuse(Rank from, const link::PacketHeader& packet) const;
+
+  // Sleeps until something comes from the network or a neighbour rings, at most `timeout_ns`
+  // (from 0). The doorbell's ticket has been taken and fetch() found nothing.
+  void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
+
+  // Keeps the network going until `done`. Not inside a poll of a bundle: messages stay for the
+  // next.
+  void bring_on_until(const bool& done) noexcept;
+  // Runs `blocking`, which waits for other processes outside the library, in a thread of its own,
+  // and keeps the network going meanwhile: what has been sent may need this process's hand to get
+  // through, and others may read and write its segment. No handler runs.
+  void tend_while(const std::function<void()>& blocking);
+
+ private:
+  static constexpr int kAttention = 2000;  // looks in vain before it becomes less
+  static constexpr int kSkipped = 150;     // looks: about as many times 50 ns
+
+  bool expects() const noexcept;
+  void resume();
+
+  // Constant after construction, or after the first poll.
+  Router& router_;
+  std::unique_ptr<link::Link> link_;
+  shmem::DoorbellSocket rung_;
+  link::PacketSinks sinks_;
+  std::vector<Resumed*> resumed_;
+  // Owned by whoever is inside.
+  int attention_ = 0;
+  int skipped_ = 0;
+  int awaited_ = 0;
+  std::optional<link::ProgressThread> progress_;  // ends first
+};
+
+}  // namespace am

@@ -1,0 +1,51 @@
+#include "am/route/router.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "am/route/port.h"
+
+namespace am {
+
+Router::Router(Options options, shmem::Region own)
+    : options_(std::move(options)), peers_(options_.size), near_index_(options_.size) {
+  add_neighbour(options_.rank, std::move(own));
+}
+
+Router::~Router() = default;
+
+void Router::add_port(std::unique_ptr<Port> port) { port_ = std::move(port); }
+
+void Router::add_neighbour(Rank rank, shmem::Region region) {
+  if (region.size() < RegionHeader::kBytes + options_.segment_bytes) {
+    throw Error("rank " + std::to_string(options_.rank) + ": the region of rank " +
+                std::to_string(rank) + " has " + std::to_string(region.size()) +
+                " bytes, too few for a segment of " + std::to_string(options_.segment_bytes) +
+                "; SPLITC_SEGMENT must be the same for every process");
+  }
+  auto* header = reinterpret_cast<RegionHeader*>(region.data());
+  peers_[rank] = {region.data() + RegionHeader::kBytes, header};
+  regions_.push_back(std::move(region));
+  for (Rank higher = rank + 1; higher < options_.size; ++higher) ++near_index_[higher];
+}
+
+std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {
+  const std::uint32_t own = near_index_[options_.rank];
+  const std::uint32_t other = near_index_[rank];
+  if (own == other || std::max(own, other) >= shmem::ArrivalBoard::kPairs) return std::nullopt;
+  return shmem::ArrivalPair(self().header->puts, own, peers_[rank].header->puts, other);
+}
+
+std::uint64_t Router::segment_offset(const void* address) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto first = reinterpret_cast<std::uintptr_t>(segment());
+  return at >= first && at - first < options_.segment_bytes ? at - first : options_.segment_bytes;
+}
+
+void Router::fatal(const std::string& sentence) const {
+  options_.abort(1, "rank " + std::to_string(options_.rank) + ": " + sentence);
+  std::abort();
+}
+
+}  // namespace am

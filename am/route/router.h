@@ -1,0 +1,119 @@
+// am/route: how each process of the job is reached. A neighbour by memory that both map (router.h),
+// all others by the one port of this process at the network (port.h). It uses am/link, am/types and
+// shmem, and knows no room above: these register at the port for the packets that are theirs.
+// Constant once the job has started.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "am/route/activity.h"
+#include "am/types/types.h"
+#include "shmem/arrivals.h"
+#include "shmem/doorbell.h"
+#include "shmem/fence.h"
+#include "shmem/flag.h"
+#include "shmem/region.h"
+
+namespace am {
+
+class Port;
+
+// The beginning of every process's region; behind it lies the segment. All zero at first.
+struct RegionHeader {
+  static constexpr std::size_t kBytes = 4096 + sizeof(shmem::ArrivalBoard);
+  static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
+
+  shmem::Doorbell bell;           // rung by neighbours who have something for this process
+  shmem::Flag rounds[kRounds];    // am/core/barrier.h
+  shmem::SharedCounter arrivals;  // ... of rank 0 only
+  shmem::Flag released;           // ... of rank 0 only
+  shmem::SharedCounter more[2];   // ... of rank 0 only; of barriers with even and odd numbers
+  Activity activity;              // unless the launcher has a place for it
+  shmem::ArrivalBoard puts;       // on channels
+};
+static_assert(sizeof(RegionHeader) == RegionHeader::kBytes);
+
+// The route to one process. On this node ("near"): its segment is mapped here, its doorbell can be
+// rung. On another ("far"): both are null, and Router::port() leads there.
+struct Peer {
+  std::byte* segment = nullptr;
+  RegionHeader* header = nullptr;
+};
+
+// What a process knows of its job once it has started: who it is, how each peer is reached, and how
+// to wait. Filled once by am::Job; constant afterwards, so any thread may use it.
+class Router {
+ public:
+  struct Options {
+    Rank rank = 0;
+    std::uint32_t size = 1;
+    std::uint64_t segment_bytes = 0;  // of every process
+    bool kernel_fence = false;        // every process of the job is enrolled; see shmem::Fence
+    bool oversubscribed = false;      // more processes than cores on this machine
+    std::uint32_t near = 1;           // processes of this node, this one included
+    std::vector<Rank> leaders = {0};  // the lowest rank of every node
+    std::uint32_t node = 0;           // which of these is this process's
+    WaitPolicy wait = WaitPolicy::kAuto;
+    bool cross_memory = true;  // memory of neighbours may be reached through the kernel
+    // Ends the whole job after printing the sentence. Does not return.
+    std::function<void(int exit_code, const std::string& sentence)> abort;
+    Activity* activity = nullptr;  // of this process, where the launcher reads it
+    // If no launcher does: called by whoever waits for long, about every second.
+    std::function<void()> watch;
+  };
+
+  // Takes this process's own region: RegionHeader::kBytes + segment_bytes long.
+  Router(Options options, shmem::Region own);
+  ~Router();
+
+  // Adds the region of another process of this node.
+  void add_neighbour(Rank rank, shmem::Region region);
+  // All processes that are not neighbours are reached through `port`.
+  void add_port(std::unique_ptr<Port> port);
+
+  Rank rank() const noexcept { return options_.rank; }
+  std::uint32_t size() const noexcept { return options_.size; }
+  const Options& options() const noexcept { return options_; }
+  shmem::Fence fence() const noexcept { return shmem::Fence(options_.kernel_fence); }
+
+  const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
+  bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
+  // The way to the processes of other nodes; nullptr if there are none.
+  Port* port() const noexcept { return port_.get(); }
+  bool far_peers() const noexcept { return port_ != nullptr; }
+  // Wakes `rank`, which is near, if it sleeps; call it after writing what it may be waiting for.
+  void notify(Rank rank) const noexcept { peers_[rank].header->bell.notify(fence()); }
+  const Peer& self() const noexcept { return peers_[options_.rank]; }
+
+  // This process's segment: what Long messages and global pointers address.
+  std::byte* segment() const noexcept { return self().segment; }
+  std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
+  // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
+  std::uint64_t segment_offset(const void* address) const noexcept;
+
+  // The line that this process and `rank` of this node share for telling each other of puts; not if
+  // it is the same, or there are too many processes.
+  std::optional<shmem::ArrivalPair> arrival_pair(Rank rank) const;
+
+  // What this process is doing, for others to read.
+  Activity& activity() const noexcept {
+    return options_.activity != nullptr ? *options_.activity : self().header->activity;
+  }
+  // Prints "rank R: <sentence>" and ends the whole job.
+  [[noreturn]] void fatal(const std::string& sentence) const;
+
+ private:
+  Options options_;
+  std::vector<shmem::Region> regions_;     // of this node; they keep what peers_ points to
+  std::vector<Peer> peers_;                // by rank
+  std::vector<std::uint32_t> near_index_;  // by rank: neighbours with a lower one
+  std::unique_ptr<Port> port_;             // closed before the regions go
+};
+
+}  // namespace am

@@ -1,0 +1,253 @@
+#include "am/zero_copy/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "am/route/port.h"
+
+namespace am::zero_copy {
+namespace {
+
+// An operation's id: its place, and which of those that were there.
+constexpr std::uint32_t kPlaceBits = 20;
+constexpr std::uint32_t kPlaces = (1u << kPlaceBits) - 1;
+
+link::Link* link_of(const Router& router) {
+  return router.port() == nullptr ? nullptr : &router.port()->link();
+}
+
+}  // namespace
+
+Engine::Engine(Bundle& bundle, const Setup& setup)
+    : bundle_(bundle),
+      router_(bundle.router()),
+      me_(router_.rank()),
+      link_(link_of(router_)),
+      neighbours_(router_, setup.pool_bytes),
+      pool_(neighbours_.pool()),
+      slots_(me_, neighbours_),
+      wire_(bundle, *this) {
+  wire_.add_handlers<&on_control, &on_moved, &on_fetch, &on_fetched, &on_piece, &on_whole,
+                     &on_announcement>();
+  wire_.on_returned([this](const Returned& message) { came_back(message); });
+  setup.connect(wire_);
+  const auto all = setup.exchange(neighbours_.card());
+  for (Rank rank = 0; rank < router_.size(); ++rank) {
+    if (router_.is_near(rank)) neighbours_.open(rank, all[rank]);
+  }
+  bundle_.add(*this);
+}
+
+Engine::~Engine() { bundle_.remove(*this); }
+
+// The other process has ended its ZeroCopy. With it went the keys that it had.
+void Engine::came_back(const Returned& message) {
+  Control control{};
+  if (message.kind == Kind::kShort && message.arguments.size() == sizeof control) {
+    std::memcpy(&control, message.arguments.data(), sizeof control);
+    if (control.verb == Verb::kRevoke) return revoked_there(control);
+    if (control.verb == Verb::kRevoked) return;
+  }
+  router_.fatal("poll: a zero-copy message to rank " + std::to_string(message.destination) +
+                " came back: " + std::string(am::describe(message.status)) +
+                "; end a ZeroCopy only when no other process uses its buffers any more");
+}
+
+int Engine::poll() {
+  int count = 0;
+  for (std::size_t left = arrived_.size(); left != 0; --left) {
+    const Arrived next = arrived_.pop();
+    ++count;
+    handle(next.from, next.control);
+  }
+  count += flush();
+  if (!finished_.empty()) count += run_callbacks();
+  return count;
+}
+
+bool Engine::has_work() noexcept {
+  if (!arrived_.empty() || !finished_.empty()) return true;
+  try {
+    return flush() != 0;  // there may be room now, and nobody else asks before the sleep
+  } catch (...) {
+    return true;  // poll() will meet it again
+  }
+}
+
+bool Engine::idle() const noexcept {
+  return free_.size() == operations_.size() && arrived_.empty() && finished_.empty() &&
+         controls_.empty() && requests_ == 0;
+}
+
+// --- Ends of transfers
+
+Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
+  if (free_.empty()) {
+    if (operations_.size() == kPlaces) {
+      refuse("ZeroCopy", std::to_string(kPlaces) + " transfers are under way; let some finish");
+    }
+    operations_.push_back(std::make_unique<Operation>());
+    operations_.back()->engine = this;
+    operations_.back()->done = &accessed;
+    operations_.back()->id = static_cast<std::uint32_t>(operations_.size() - 1);
+    free_.push_back(operations_.back().get());
+  }
+  Operation& operation = *free_.back();
+  free_.pop_back();
+  operation.busy = true;
+  operation.step = Operation::Step::kAwait;
+  operation.put = operation.initiated = operation.alone = operation.told = operation.far = false;
+  operation.peer = peer;
+  operation.end = end;
+  operation.bytes = bytes;
+  operation.moved = 0;
+  return operation;
+}
+
+// The operation that a message of `from` names, if it awaits such a message.
+Engine::Operation& Engine::operation(std::uint32_t id, Rank from, Part part) {
+  const std::uint32_t place = id & kPlaces;
+  if (place >= operations_.size() || !operations_[place]->busy || operations_[place]->id != id ||
+      operations_[place]->peer != from || operations_[place]->step != Operation::Step::kAwait) {
+    refuse_message(from, "is for a transfer that is not under way");
+  }
+  Operation& found = *operations_[place];
+  const bool receives = found.put != found.initiated;
+  const bool fits =
+      part == Part::kReceiver
+          ? receives
+          : found.initiated && (part == Part::kInitiator || (part == Part::kPutter) == found.put);
+  if (!fits) refuse_message(from, "is for a transfer in the other direction");
+  return found;
+}
+
+void Engine::refuse_message(Rank from, const std::string& what) const {
+  router_.fatal("poll: a zero-copy message of rank " + std::to_string(from) + " " + what +
+                "; all programs of a job must be built from the same Splitphase, and use a "
+                "ZeroCopy only while all have it");
+}
+
+void Engine::give_back(Operation& operation) noexcept {
+  if (operation.far) router_.port()->arrived();
+  operation.busy = false;
+  operation.id += kPlaces + 1;
+  operation.end.callback.reset();
+  operation.registration.reset();
+  free_.push_back(&operation);
+}
+
+// This end's part is over.
+void Engine::through(Operation& operation) {
+  const bool source = operation.put == operation.initiated;
+  finish(operation.end, operation.bytes, operation.peer, source);
+  give_back(operation);
+}
+
+void Engine::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
+  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
+  if (slot != nullptr && slot->of_request) {
+    slot->least = std::min(slot->least, bytes);
+    if (--slot->receivers != 0) return;
+    bytes = slot->least;
+  }
+  if ((slot != nullptr ? slot->callback : end.callback) == nullptr) return settle(end);
+  finished_.push({{end.buffer, bytes, peer, source}, end.callback});
+}
+
+// The buffer takes no part in that transfer any more.
+void Engine::settle(const End& end) noexcept {
+  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
+  if (slot == nullptr) return;
+  if (slot->of_request) {
+    slots_.close(end.buffer.slot);
+    --requests_;
+  } else {
+    --slot->under_way;
+  }
+}
+
+// Those that are there now: what they start has its turn in the next poll.
+int Engine::run_callbacks() {
+  int count = 0;
+  for (std::size_t left = finished_.size(); left != 0; --left) {
+    const Finish next = finished_.pop();
+    ++count;
+    const ZeroCopyInfo& buffer = next.done.buffer;
+    if (buffer.slot == kNone) {
+      (*next.callback)(next.done);
+    } else if (const Slot* const slot = slots_.find(buffer.slot, buffer.generation)) {
+      const SharedCallback callback = slot->callback;  // which it may replace
+      settle({buffer, nullptr});
+      (*callback)(next.done);
+    }
+  }
+  return count;
+}
+
+// --- Sending
+
+// In order: what is told to a process later is told later.
+void Engine::tell(Rank to, const Control& control) {
+  if (!controls_.empty() || bundle_.in_handler() || !try_tell(to, control)) {
+    tell_later(to, control);
+  }
+}
+
+bool Engine::try_tell(Rank to, const Control& control) {
+  if (control.verb != Verb::kMoved) return wire_.try_request<&on_control>(to, control);
+  return wire_.try_request<&on_moved>(
+      to, Moved{control.slot, control.generation, control.bytes, control.put});
+}
+
+void Engine::flush_controls() {
+  std::vector<Rank> blocked;
+  for (std::size_t left = controls_.size(); left != 0; --left) {
+    const Arrived next = controls_.pop();
+    const bool sent = std::find(blocked.begin(), blocked.end(), next.from) == blocked.end() &&
+                      try_tell(next.from, next.control);
+    if (sent) {
+      ++sent_;
+    } else {
+      blocked.push_back(next.from);
+      controls_.push(next);
+    }
+  }
+}
+
+// Sends what found no room before; returns how much.
+int Engine::flush() {
+  const std::uint64_t before = sent_;
+  if (!controls_.empty()) flush_controls();
+  for (std::size_t i = 0; i < waiting_.size();) {
+    if (advance(*waiting_[i])) {
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  return static_cast<int>(sent_ - before);
+}
+
+void Engine::advance_or_wait(Operation& operation) {
+  if (bundle_.in_handler() || !advance(operation)) waiting_.push_back(&operation);
+}
+
+// False: no room now.
+bool Engine::advance(Operation& operation) {
+  switch (operation.step) {
+    case Operation::Step::kWhole:
+      if (!try_whole(operation.end, operation.remote, operation.bytes)) return false;
+      give_back(operation);
+      return true;
+    case Operation::Step::kFetch: return try_fetch(operation);
+    case Operation::Step::kPieces: return try_pieces(operation);
+    case Operation::Step::kAnnounce: return try_announce(operation);
+    case Operation::Step::kAccess: return try_access(operation);
+    case Operation::Step::kAwait:
+    case Operation::Step::kAccessed: break;
+  }
+  return true;
+}
+
+}  // namespace am::zero_copy

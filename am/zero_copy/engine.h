@@ -1,0 +1,253 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "am/core/endpoint.h"
+#include "am/core/poller.h"
+#include "am/link/link.h"
+#include "am/zero_copy/near.h"
+#include "am/zero_copy/pool.h"
+#include "am/zero_copy/queue.h"
+#include "am/zero_copy/slots.h"
+#include "am/zero_copy/wire.h"
+#include "am/zero_copy/zero_copy.h"
+
+namespace am::zero_copy {
+
+// What moves the bytes, and tells both ends.
+//
+// To a process of this node the initiator copies by itself where it can: memory that it maps, or
+// through the kernel; then it tells the owner (kMoved). Everything else begins with a message. What
+// fits into one goes along, or comes back with its answer. More is asked for (kGet, kPut), and the
+// owner, who knows best whether that buffer is still there, moves it: by the network, or in pieces.
+// With its kDone it may hand out a key, and the next transfer is the initiator's own write or read.
+//
+// Handlers only note what has come; poll() acts.
+class Engine final : public Poller {
+ public:
+  // What an engine needs of its job.
+  struct Setup {
+    std::size_t pool_bytes = 0;
+    // Maps the endpoints that all processes pass here, each at the index that is its rank.
+    std::function<void(Endpoint&)> connect;
+    // Gives everybody's, by rank.
+    std::function<std::vector<Neighbours::Card>(const Neighbours::Card&)> exchange;
+  };
+
+  Engine(Bundle& bundle, const Setup& setup);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  int poll() override;
+  bool has_work() noexcept override;
+
+  Bundle& bundle() noexcept { return bundle_; }
+  Pool& pool() noexcept { return pool_; }
+  Slots& slots() noexcept { return slots_; }
+  const ZeroCopyStats& stats() const noexcept { return stats_; }
+  bool idle() const noexcept;
+  [[noreturn]] void refuse(const std::string& call, const std::string& what) const {
+    bundle_.refuse(call, what);
+  }
+
+  // --- Buffers (zero_copy_memory.cc)
+  std::span<std::byte> allocate(std::size_t bytes);
+  void release(std::span<std::byte> block);
+  void init(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyCallback callback,
+            ZeroCopyMode mode);
+  void close(std::uint32_t slot) noexcept;
+  void prepare(std::uint32_t slot);
+  void unprepare(std::uint32_t slot);
+
+  // --- Transfers
+  void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote);
+
+  // --- Requests (zero_copy_request.cc)
+  void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
+  HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
+  void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
+                Announcement announcement);
+  void post(std::uint64_t tag, const End& end);
+  bool awaits(std::uint64_t tag) const { return matched_.contains(tag); }
+  void match(std::uint64_t tag, const ZeroCopyInfo& source, std::span<const std::byte> along);
+  void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
+  End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
+
+  // --- Handlers of what other engines send (zero_copy_pieces.cc)
+  static void on_control(OneWay message, Control control);
+  static void on_moved(OneWay message, Moved moved);
+  static void on_fetch(Request request, Fetch fetch);
+  static void on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op);
+  static void on_piece(OneWay message, std::span<const std::byte> bytes, Piece piece);
+  static void on_whole(OneWay message, std::span<const std::byte> bytes, Whole whole);
+  static void on_announcement(OneWay message, std::span<const std::byte> bytes,
+                              Announcement announcement);
+
+ private:
+  // The endpoint for the messages above, through which handlers find the engine.
+  struct Wire : Endpoint {
+    Wire(Bundle& bundle, Engine& engine) : Endpoint(bundle), engine(engine) {}
+    Engine& engine;
+  };
+  // One end's part of a transfer that has not ended at once.
+  struct Operation : link::Completion {
+    enum class Step : std::uint8_t {
+      kAwait,     // what comes
+      kWhole,     // send everything in one message
+      kFetch,     // have it sent in one
+      kPieces,    // send pieces
+      kAnnounce,  // send a request
+      kAccess,    // read or write by the network
+      kAccessed,  // await its end
+    };
+
+    Engine* engine = nullptr;
+    std::uint32_t id = 0;
+    bool busy = false;
+    Step step = Step::kAwait;
+    bool put = false;        // what the initiator calls it
+    bool initiated = false;  // here
+    bool alone = false;      // an access by a key that was handed out
+    bool told = false;       // the other end, of an access
+    bool far = false;        // the network is to be watched
+    Rank peer = 0;
+    End end;  // this process's
+    std::size_t bytes = 0;
+    std::size_t moved = 0;
+    ZeroCopyInfo remote;  // of an initiator
+    std::uint32_t remote_op = kNone;
+    link::RemoteKey key{};                             // of the other end's memory
+    std::shared_ptr<link::Registration> registration;  // keeps what the other end has a key of
+    Announcement announcement{};
+  };
+  struct Finish {
+    ZeroCopyDone done;
+    SharedCallback callback;  // of what is no ZeroCopyBuffer
+  };
+  struct Arrived {
+    Rank from;
+    Control control;
+  };
+  // A key that was handed out, at its user.
+  struct Grant {
+    link::RemoteKey key;
+    std::uint32_t uses = 0;  // accesses under way
+    bool revoked = false;
+  };
+  struct GrantName {
+    Rank rank;
+    std::uint32_t slot;
+    std::uint32_t generation;
+    auto operator<=>(const GrantName&) const = default;
+  };
+  // A registration that ends when all who had its key have forgotten it.
+  struct Retired {
+    std::shared_ptr<link::Registration> registration;  // nullptr: the pool's, which stays
+    std::uint32_t slot;
+    std::uint32_t generation;
+    std::size_t holders;
+  };
+  struct Waiting {  // a request whose memory is not posted yet
+    ZeroCopyInfo source;
+    std::vector<std::byte> along;
+  };
+
+  // Ends of transfers (zero_copy_engine.cc).
+  Operation& take(Rank peer, const End& end, std::size_t bytes);
+  // Whose part a message is that names an operation of this process.
+  enum class Part : std::uint8_t { kGetter, kPutter, kInitiator, kReceiver };
+  Operation& operation(std::uint32_t id, Rank from, Part part);
+  [[noreturn]] void refuse_message(Rank from, const std::string& what) const;
+  void give_back(Operation& operation) noexcept;
+  void through(Operation& operation);
+  void finish(const End& end, std::size_t bytes, Rank peer, bool source);
+  void settle(const End& end) noexcept;
+  int run_callbacks();
+
+  // Sending (zero_copy_engine.cc).
+  void tell(Rank to, const Control& control);
+  bool try_tell(Rank to, const Control& control);
+  void tell_later(Rank to, const Control& control) { controls_.push({to, control}); }
+  int flush();
+  void flush_controls();
+  void came_back(const Returned& message);
+  void advance_or_wait(Operation& operation);
+  bool advance(Operation& operation);
+
+  // As an initiator (zero_copy_start.cc).
+  void check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const;
+  void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  bool copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  bool cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  void ask(Operation& operation);
+  void take_done(Rank from, const Control& control);
+  void send_pieces(Rank from, const Control& control);
+  void refused(Rank from, const Control& control);
+  [[noreturn]] void refuse_stale(bool put, const ZeroCopyInfo& remote) const;
+
+  // As an owner (zero_copy_serve.cc).
+  void handle(Rank from, const Control& control);
+  Slot* find(Rank from, const Control& control);
+  void serve(Rank from, const Control& control);
+  bool serve_mapped(Rank from, const Control& control, const End& end);
+  void tell_through(Operation& operation);
+  void moved(Rank from, const Control& control);
+
+  // By the network (zero_copy_access.cc).
+  bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
+  bool try_access(Operation& operation);
+  static void accessed(link::Completion& completion);
+  link::RemoteKey lend_key(Operation& operation);
+  link::RemoteKey key_of(const Slot& slot) const;
+  void grant(Rank to, Slot& slot, Control& control);
+  bool use_grant(Operation& operation);
+  void unuse_grant(const Operation& operation);
+  void revoke(std::uint32_t slot) noexcept;
+  void revoked_here(Rank from, const Control& control);
+  void revoked_there(const Control& control) noexcept;
+
+  // By messages (zero_copy_pieces.cc).
+  bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  bool try_fetch(Operation& operation);
+  bool try_pieces(Operation& operation);
+  bool try_announce(Operation& operation);
+  void take_announcement(Rank from, std::span<const std::byte> bytes,
+                         const Announcement& announcement);
+
+  // Constant after construction.
+  Bundle& bundle_;
+  const Router& router_;
+  const Rank me_;
+  link::Link* const link_;  // to other nodes; nullptr: there are none
+  // Owned by the bundle's thread.
+  Neighbours neighbours_;
+  Pool pool_;
+  std::unique_ptr<link::Registration> pool_registration_;
+  Slots slots_;
+  Wire wire_;
+  ZeroCopyStats stats_;
+  Queue<Arrived> arrived_;
+  Queue<Finish> finished_;
+  std::vector<std::unique_ptr<Operation>> operations_;  // by the lower bits of their id
+  std::vector<Operation*> free_;
+  std::vector<Operation*> waiting_;  // to advance
+  Queue<Arrived> controls_;          // to be sent; `from` is to whom
+  std::uint32_t requests_ = 0;       // whose payloads are not all taken
+  std::uint64_t sent_ = 0;           // messages, pieces and accesses
+  std::map<GrantName, Grant> grants_;
+  std::vector<Retired> retired_;
+  std::vector<ZeroCopy::HandlerEntry> handlers_;
+  std::map<std::uint64_t, End> posted_;
+  std::map<std::uint64_t, Waiting> matched_;
+};
+
+}  // namespace am::zero_copy

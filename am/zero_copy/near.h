@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "am/route/router.h"
+#include "am/types/types.h"
+#include "shmem/cross_memory.h"
+#include "shmem/region.h"
+
+namespace am::zero_copy {
+
+inline constexpr std::uint32_t kMaxSlots = 1 << 20;  // buffers of a process at a time
+
+// What the processes of one node see of each other's buffers: the segments, the pools, a board that
+// says which buffers there are, and, where the system allows it, all other memory.
+//
+// Thread rule: the bundle's.
+class Neighbours {
+ public:
+  // What a process tells the others about itself.
+  struct Card {
+    shmem::Region::Address region;  // board and pool
+    std::uint64_t segment;          // where that process has it
+    std::uint64_t pool;
+    std::uint64_t known_word;
+  };
+
+  // Throws Error if there is no memory for board and pool.
+  Neighbours(const Router& router, std::size_t pool_bytes);
+  Neighbours(const Neighbours&) = delete;  // the others know where known_word_ is
+  Neighbours& operator=(const Neighbours&) = delete;
+
+  Card card() const noexcept;
+  void open(Rank rank, const Card& card);
+
+  std::span<std::byte> pool() const noexcept { return pool_; }
+
+  // This process's buffer `slot` is that of `generation`, and open to others; 0: to nobody.
+  void publish(std::uint32_t slot, std::uint32_t generation) noexcept;
+  bool current(Rank rank, std::uint32_t slot, std::uint32_t generation) const noexcept;
+
+  // Where memory of a neighbour is mapped here; nullptr: nowhere.
+  std::byte* mapped(Rank rank, std::uint64_t address, std::size_t bytes) const noexcept;
+
+  // The neighbour whose memory can be reached through the kernel, found out by trying; nullptr: it
+  // cannot.
+  const shmem::CrossMemory* cross_memory(Rank rank);
+  // The same, asked anew after a failure.
+  bool still_crosses(Rank rank);
+
+ private:
+  enum class Crossing : std::uint8_t { kUnknown, kWorks, kRefused };
+  struct Neighbour {
+    shmem::Region region;
+    Card card{};
+    shmem::CrossMemory memory{0};
+    Crossing crossing = Crossing::kUnknown;
+  };
+
+  const Router& router_;
+  const std::uint64_t known_word_ = shmem::CrossMemory::kKnownWord;
+  shmem::Region own_;
+  std::span<std::byte> pool_;
+  std::vector<Neighbour> neighbours_;  // by rank; empty for those of other nodes
+};
+
+}  // namespace am::zero_copy

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "am/link/link.h"
+#include "am/zero_copy/near.h"
+#include "am/zero_copy/types.h"
+#include "am/zero_copy/wire.h"
+
+namespace am::zero_copy {
+
+using SharedCallback = std::shared_ptr<const ZeroCopyCallback>;
+
+// This process's end of one transfer, as it was when that began.
+struct End {
+  std::span<std::byte> memory() const noexcept {
+    return {reinterpret_cast<std::byte*>(buffer.address), buffer.bytes};
+  }
+
+  ZeroCopyInfo buffer;      // slot: kNone if it is no ZeroCopyBuffer
+  SharedCallback callback;  // of what is no ZeroCopyBuffer; nullptr: none
+};
+
+// One buffer of this process, or the payload of a request that it has sent.
+struct Slot {
+  // kReg and kPrereg have to be prepared for transfers.
+  bool takes_transfers() const noexcept {
+    return info.mode == ZeroCopyMode::kUnreg || (info.mode != ZeroCopyMode::kNoreg && prepared);
+  }
+
+  bool in_use = false;
+  bool prepared = false;  // as the user sees it, with or without a network
+  ZeroCopyInfo info;
+  SharedCallback callback;
+  std::shared_ptr<link::Registration> registration;
+  std::vector<Rank> granted;    // who has been told its key
+  std::uint32_t under_way = 0;  // transfers known here
+  // Of a request: receivers that have not answered yet, and the least that one has taken.
+  bool of_request = false;
+  std::uint32_t receivers = 0;
+  std::size_t least = 0;
+};
+
+// The buffers of this process, by number. The number of one that has gone is used again, with
+// another generation. Neighbours see on the board which there are.
+class Slots {
+ public:
+  Slots(Rank rank, Neighbours& neighbours) : rank_(rank), neighbours_(neighbours) {}
+
+  // A new one, with nothing in it. kNone: there are kMaxSlots already.
+  std::uint32_t open();
+  void close(std::uint32_t slot) noexcept;  // its memory and callback are forgotten
+  // Another generation, with other contents. Not published yet.
+  void renew(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyMode mode);
+  // Shows neighbours whether transfers may come.
+  void publish(std::uint32_t slot) noexcept;
+
+  Slot& operator[](std::uint32_t slot) noexcept { return *slots_[slot]; }
+  // nullptr: that one is not there any more.
+  Slot* find(std::uint32_t slot, std::uint32_t generation) noexcept {
+    if (slot >= slots_.size()) return nullptr;
+    Slot& entry = *slots_[slot];
+    return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
+  }
+  // An end for a transfer that begins; counts it.
+  End begin(Slot& slot) {
+    ++slot.under_way;
+    return {slot.info, nullptr};
+  }
+  // Whether a buffer lies in `block`.
+  bool any_in(std::span<const std::byte> block) const noexcept;
+
+ private:
+  const Rank rank_;
+  Neighbours& neighbours_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace am::zero_copy

@@ -1,0 +1,105 @@
+#include "am/zero_copy/zero_copy.h"
+
+#include "am/zero_copy/engine.h"
+
+namespace am {
+
+ZeroCopy::ZeroCopy(Exchange& job, Bundle& bundle, const Options& options)
+    : engine_(std::make_unique<zero_copy::Engine>(
+          bundle, zero_copy::Engine::Setup{
+                      .pool_bytes = options.pool_bytes,
+                      .connect = [&job](Endpoint& endpoint) { job.connect(endpoint); },
+                      .exchange = [&job](const auto& card) { return job.exchange(card); }})) {}
+
+ZeroCopy::ZeroCopy(std::unique_ptr<zero_copy::Engine> engine) : engine_(std::move(engine)) {}
+
+ZeroCopy::~ZeroCopy() = default;
+
+std::span<std::byte> ZeroCopy::alloc(std::size_t bytes) { return engine_->allocate(bytes); }
+void ZeroCopy::free(std::span<std::byte> block) { engine_->release(block); }
+
+void ZeroCopy::add_handler(const HandlerEntry& entry) { engine_->add_handler(entry); }
+
+HandlerIndex ZeroCopy::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const {
+  return engine_->index_of(invoke);
+}
+
+void ZeroCopy::announce(std::span<const Rank> to, std::span<const std::byte> payload,
+                        ZeroCopyCallback done, const zero_copy::Announcement& announcement) {
+  engine_->announce(to, payload, std::move(done), announcement);
+}
+
+void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCallback done,
+                    std::uint64_t reference) {
+  engine_->post(tag, engine_->posted_end(memory, std::move(done), reference));
+}
+
+bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
+void ZeroCopy::wait(SourceLocation where) {
+  engine_->bundle().wait_until([this] { return idle(); }, Wake::kRung,
+                               [&] {
+                                 return Reason{.call = "ZeroCopy::wait",
+                                               .where = where,
+                                               .needs = "the end of its transfers"};
+                               });
+}
+const ZeroCopyStats& ZeroCopy::stats() const noexcept { return engine_->stats(); }
+
+ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory,
+                               ZeroCopyCallback callback, ZeroCopyMode mode)
+    : engine_(zero.engine_.get()), slot_(engine_->slots().open()) {
+  if (slot_ == zero_copy::kNone) {
+    engine_->refuse("ZeroCopyBuffer", "there are " + std::to_string(zero_copy::kMaxSlots) +
+                                          " buffers already; end some");
+  }
+  try {
+    init(memory, std::move(callback), mode);
+  } catch (...) {
+    engine_->close(slot_);
+    throw;
+  }
+}
+
+ZeroCopyBuffer::~ZeroCopyBuffer() {
+  if (engine_ != nullptr) engine_->close(slot_);
+}
+
+ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopyBuffer&& other) noexcept
+    : engine_(std::exchange(other.engine_, nullptr)), slot_(other.slot_) {}
+
+ZeroCopyBuffer& ZeroCopyBuffer::operator=(ZeroCopyBuffer&& other) noexcept {
+  std::swap(engine_, other.engine_);
+  std::swap(slot_, other.slot_);
+  return *this;
+}
+
+void ZeroCopyBuffer::init(std::span<std::byte> memory, ZeroCopyCallback callback,
+                          ZeroCopyMode mode) {
+  engine_->init(slot_, memory, std::move(callback), mode);
+}
+
+void ZeroCopyBuffer::set_reference(std::uint64_t reference) {
+  engine_->slots()[slot_].info.reference = reference;
+}
+
+ZeroCopyInfo ZeroCopyBuffer::info() const { return engine_->slots()[slot_].info; }
+
+void ZeroCopyBuffer::get(const ZeroCopyInfo& source) { engine_->start(false, slot_, source); }
+void ZeroCopyBuffer::put(const ZeroCopyInfo& destination) {
+  engine_->start(true, slot_, destination);
+}
+
+void ZeroCopyBuffer::deregister_memory() { engine_->unprepare(slot_); }
+void ZeroCopyBuffer::register_memory() { engine_->prepare(slot_); }
+
+bool ZeroCopyBuffer::registered() const { return engine_->slots()[slot_].prepared; }
+
+std::span<std::byte> ZeroCopyBuffer::memory() const {
+  const ZeroCopyInfo mine = info();
+  return {reinterpret_cast<std::byte*>(mine.address), mine.bytes};
+}
+
+ZeroCopyMode ZeroCopyBuffer::mode() const { return info().mode; }
+std::uint32_t ZeroCopyBuffer::under_way() const { return engine_->slots()[slot_].under_way; }
+
+}  // namespace am

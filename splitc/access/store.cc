@@ -1,0 +1,143 @@
+#include "splitc/access/store.h"
+
+#include <algorithm>
+
+#include "splitc/collective/barrier.h"
+#include "splitc/collective/collective.h"
+#include "splitc/pointer/allocate.h"
+#include "splitc/world/sync.h"
+
+namespace splitc {
+
+store_counter::store_counter()
+    : offset_(detail::all_allocate(sizeof(StoreLine) * procs(), "store_counter", 0)),
+      in_heap_(true) {}
+
+store_counter::store_counter(InWorld) : offset_(0), in_heap_(false) { default_ = this; }
+
+store_counter::~store_counter() {
+  if (!in_heap_) {
+    default_ = nullptr;
+    return;
+  }
+  // What is on its way from another node may not land in memory that is another's by then.
+  if (detail::has_far_peers()) detail::at_end([this] { wait_all_far("~store_counter"); });
+  detail::all_free_at_end(offset_, "store_counter");
+}
+
+std::uint64_t store_counter::arrived() const noexcept {
+  std::uint64_t sum = 0;
+  const StoreLine* const lines = own_lines();
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    // pairs with: count()
+    sum += lines[proc].bytes.load(std::memory_order_acquire);
+  }
+  return sum;
+}
+
+std::uint64_t store_counter::available() const { return arrived() - consumed_; }
+
+bool store_counter::try_wait(std::uint64_t bytes) {
+  if (available() < bytes) return false;
+  consumed_ += bytes;
+  return true;
+}
+
+void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
+  detail::check_may_wait({"store_sync", where});
+  world().bundle().wait_until([&] { return available() >= bytes; }, am::Wake::kRung,
+                              [&] {
+                                return am::Reason{.call = "store_sync",
+                                                  .where = where,
+                                                  .have = std::min(available(), bytes),
+                                                  .wanted = bytes,
+                                                  .unit = "bytes"};
+                              });
+  consumed_ += bytes;
+}
+
+void store_counter::reset() { consumed_ = arrived(); }
+
+std::uint64_t store_counter::sent() const noexcept {
+  std::uint64_t sum = sent_far_;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (!detail::is_far(proc)) sum += line_at(proc).bytes.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
+                              detail::Call call) {
+  if (bytes == 0) return;
+  detail::check_far(bits, bytes, call);
+  world().remote().store(
+      detail::proc_of(bits), bits & detail::kOffsetMask,
+      {static_cast<const std::byte*>(local), bytes}, line_offset(),
+      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
+  sent_far_ += bytes;
+}
+
+void store_counter::wait_all(detail::Call call) {
+  if (detail::has_far_peers()) {
+    wait_all_far(call);
+  } else {
+    wait_all_near(call);
+  }
+}
+
+void store_counter::wait_all_near(detail::Call call) {
+  // Everybody says how much it has stored so far, in one of two marks by turns: a process that is
+  // already in its next round writes the other one, and cannot come to the round after that before
+  // this process has entered it.
+  const unsigned parity = round_++ % 2;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    StoreLine& line = line_at(proc);
+    const std::uint64_t bytes = line.bytes.load(std::memory_order_relaxed);
+    if (line.marks[parity].load(std::memory_order_relaxed) != bytes) {
+      line.marks[parity].store(bytes, std::memory_order_relaxed);
+    }
+  }
+  detail::meet(call);
+  std::uint64_t sum = 0;
+  const StoreLine* const lines = own_lines();
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    sum += lines[proc].marks[parity].load(std::memory_order_relaxed);
+  }
+  consumed_ = sum;
+}
+
+// Stores from other nodes land some time. All processes add up what they have sent and what they
+// have received until the sums agree. Each takes its two numbers before it enters the sum and sends
+// nothing before it leaves it, and nobody leaves it before all have entered. So every byte that
+// somebody has received in these numbers was sent in these numbers too, and where the sums agree
+// none is on its way. Whoever leaves the last sum first may store again at once; what arrives of
+// that at a slower process is not in the number that this one took, and so is not consumed.
+void store_counter::wait_all_far(detail::Call call) {
+  struct Bytes {
+    std::uint64_t sent;
+    std::uint64_t received;
+  };
+  const auto add = [](const Bytes& a, const Bytes& b) {
+    return Bytes{a.sent + b.sent, a.received + b.received};
+  };
+  for (;;) {
+    const Bytes mine{sent(), arrived()};
+    const Bytes all = detail::to_all(call, mine, add);
+    if (all.sent == all.received) {
+      consumed_ = mine.received;
+      return;
+    }
+    poll();
+  }
+}
+
+am::LearningStats learned_stores() {
+  return detail::has_far_peers() ? world().remote().learning() : am::LearningStats{};
+}
+
+void all_store_sync(am::SourceLocation where) {
+  sync();
+  store_counter::default_counter().wait_all(where);
+}
+
+}  // namespace splitc

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+
+#include "splitc/world/place.h"
+
+// The indices that this process owns, as ranges (Split-C's for_my_1d and for_my_2d):
+//
+//   for (std::size_t i : my_1d(n)) ...             i = my_proc(), my_proc() + procs(), ... < n
+//   for (auto [i, j] : my_2d(n, m)) ...            all i < n, j < m with i * m + j owned that way
+
+namespace splitc {
+
+// Each procs()-th number from my_proc() up to a bound.
+class my_1d {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const std::size_t*;
+    using reference = std::size_t;
+
+    iterator() = default;
+    iterator(std::size_t i, std::size_t step) noexcept : i_(i), step_(step) {}
+    std::size_t operator*() const noexcept { return i_; }
+    iterator& operator++() noexcept {
+      i_ += step_;
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      const iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.i_ == b.i_; }
+
+   private:
+    std::size_t i_ = 0;
+    std::size_t step_ = 1;
+  };
+
+  explicit my_1d(std::size_t n) noexcept
+      : size_(n > my_proc() ? (n - my_proc() - 1) / procs() + 1 : 0) {}
+
+  iterator begin() const noexcept { return {my_proc(), procs()}; }
+  iterator end() const noexcept { return {my_proc() + size_ * procs(), procs()}; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::size_t size_;
+};
+
+// The same over the rows and columns of an n by m matrix, numbered row by row.
+class my_2d {
+ public:
+  struct index {
+    std::size_t i;
+    std::size_t j;
+    friend bool operator==(const index&, const index&) = default;
+  };
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = index;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const index*;
+    using reference = index;
+
+    iterator() = default;
+    iterator(my_1d::iterator at, std::size_t columns) noexcept : at_(at), columns_(columns) {}
+    index operator*() const noexcept { return {*at_ / columns_, *at_ % columns_}; }
+    iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      const iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
+
+   private:
+    my_1d::iterator at_;
+    std::size_t columns_ = 1;
+  };
+
+  // Throws Error if no 64-bit number holds n * m.
+  my_2d(std::size_t n, std::size_t m)
+      : linear_(detail::product(n, "rows", m, "columns", "my_2d")), columns_(m) {}
+
+  iterator begin() const noexcept { return {linear_.begin(), columns_}; }
+  iterator end() const noexcept { return {linear_.end(), columns_}; }
+  std::size_t size() const noexcept { return linear_.size(); }
+
+ private:
+  my_1d linear_;
+  std::size_t columns_;
+};
+
+}  // namespace splitc

@@ -1,0 +1,168 @@
+// array/ is arrays over all processes: layouts, which are arithmetic only, and the memory laid out
+// by them. It may use world/, pointer/ and access/. Every index has one owner, which any process
+// computes without asking.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "splitc/access/global_ref.h"
+#include "splitc/array/layout.h"
+#include "splitc/pointer/allocate.h"
+
+namespace splitc {
+namespace detail {
+// Throws Error unless i < n. In release builds, too: beside the divisions that find the owner of an
+// element it is lost.
+[[noreturn]] void refuse_index(std::size_t i, std::size_t n, Call call);
+inline void check_index(std::size_t i, std::size_t n, Call call) {
+  if (i >= n) [[unlikely]]
+    refuse_index(i, n, call);
+}
+// The same in checked builds only, where the index is all there is to compute with.
+inline void check_local_index(std::size_t i, std::size_t n, Call call) {
+  if constexpr (am::kChecked) check_index(i, n, call);
+}
+inline void check_proc(std::uint32_t proc, Call call) {
+  if constexpr (am::kChecked) {
+    if (proc >= procs()) refuse_proc(proc, call);
+  }
+}
+}  // namespace detail
+
+// The indices of a distribution that one process owns, ascending.
+class owned_indices {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const std::size_t*;
+    using reference = std::size_t;
+
+    iterator() = default;
+    iterator(const owned_indices& range, std::size_t l) noexcept
+        : l_(l),
+          index_(range.map_.global(range.proc_, l)),
+          left_(range.map_.block() - 1),
+          block_(range.map_.block()),
+          skip_(block_ * (range.map_.procs() - 1) + 1) {}
+    std::size_t operator*() const noexcept { return index_; }
+    iterator& operator++() noexcept {
+      ++l_;
+      if (left_-- != 0) {
+        ++index_;
+      } else {  // over the blocks of the others
+        index_ += skip_;
+        left_ = block_ - 1;
+      }
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      const iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.l_ == b.l_; }
+
+   private:
+    std::size_t l_ = 0;
+    std::size_t index_ = 0;
+    std::size_t left_ = 0;  // in this block, behind index_
+    std::size_t block_ = 1;
+    std::size_t skip_ = 1;
+  };
+
+  owned_indices(const distribution& map, std::uint32_t proc) noexcept : map_(map), proc_(proc) {}
+
+  iterator begin() const noexcept { return {*this, 0}; }
+  iterator end() const noexcept { return {*this, size()}; }
+  std::size_t size() const noexcept { return map_.size_on(proc_); }
+
+ private:
+  distribution map_;
+  std::uint32_t proc_;
+};
+
+// An array over all processes, zero at first.
+//
+//   spread_array<double> a(n);                       element i on process i mod procs()
+//   spread_array<double> b(n, blocked);              one contiguous part each
+//   spread_array<double> c(n, block_cyclic(8));      blocks of 8, dealt in turn
+//   spread_array<int> d(procs(), t);                 T D[PROCS]::[t]: a block of t for each
+//
+//   a[i] = 2 * a[j];   get(x, a[i]);   fetch_and_add(a[i], 1);   for (double& x : a.mine()) ...
+//
+// Making one is collective, with the same arguments everywhere, and so is its end: destruction
+// begins with a barrier. Throws Error if the memory is not there, also where a number of bytes is
+// beyond 64 bits. Only while an exception is on its way the memory stays allocated.
+// Thread rule: the world's thread to make and destroy; any for the rest.
+template <class T>
+class spread_array {
+  static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+
+ public:
+  using value_type = T;
+
+  explicit spread_array(std::size_t n, layout how = cyclic)
+      : map_(n, how.block(n, procs()), procs()),
+        offset_(detail::all_allocate(
+            detail::local_bytes(map_.capacity(), sizeof(T), "spread_array"), "spread_array", n)) {}
+  // `blocks` blocks of `block` elements, block k on process k mod procs().
+  spread_array(std::size_t blocks, std::size_t block)
+      : spread_array(detail::product(blocks, "blocks", block, "elements", "spread_array"),
+                     block_cyclic(block)) {}
+  ~spread_array() {
+    if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
+  }
+  spread_array(spread_array&& other) noexcept
+      : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}
+  // Collective if this array has memory to give back.
+  spread_array& operator=(spread_array&& other) noexcept {
+    std::swap(map_, other.map_);
+    std::swap(offset_, other.offset_);
+    spread_array old(std::move(other));
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return map_.size(); }
+  std::size_t block() const noexcept { return map_.block(); }
+
+  global_ref<T> operator[](std::size_t i) const { return *pointer(i); }
+  global_ptr<T> pointer(std::size_t i) const {
+    detail::check_index(i, size(), "spread_array");
+    return {map_.owner(i), offset_ + map_.local(i) * sizeof(T)};
+  }
+
+  // Index i is element local(i) of process owner(i); the inverse is global(proc, l).
+  std::uint32_t owner(std::size_t i) const noexcept { return map_.owner(i); }
+  std::size_t local(std::size_t i) const noexcept { return map_.local(i); }
+  std::size_t global(std::uint32_t proc, std::size_t l) const noexcept {
+    return map_.global(proc, l);
+  }
+
+  // The elements of process `proc`, one behind the other: size_on(proc) of them.
+  global_ptr<T> on(std::uint32_t proc) const {
+    detail::check_proc(proc, "spread_array::on");
+    return {proc, offset_};
+  }
+  std::size_t size_on(std::uint32_t proc) const noexcept { return map_.size_on(proc); }
+  std::span<T> mine() const noexcept {
+    return {reinterpret_cast<T*>(detail::mapped(my_proc(), offset_)), map_.size_on(my_proc())};
+  }
+  // The global index of each element of mine(), in the same order.
+  owned_indices my_indices() const noexcept { return {map_, my_proc()}; }
+
+  // With its arithmetic it goes through the array in order if the layout is cyclic.
+  spread_ptr<T> begin_spread() const noexcept { return {0, offset_}; }
+
+ private:
+  distribution map_;
+  std::uint64_t offset_;  // in every segment; 0 after a move
+};
+
+}  // namespace splitc

@@ -1,0 +1,167 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "splitc/array/layout.h"
+#include "splitc/array/my_range.h"
+#include "splitc/array/spread_array.h"
+
+namespace splitc {
+
+// A rectangle cut into tiles of q by r elements; tile (i, j) is number i * tile_columns() + j, on
+// process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only.
+class tiling {
+ public:
+  // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
+  // dimension is not blocked, else the two together into the squarest grid of P.
+  // Throws Error, naming spread_array_2d, if no 64-bit number holds its elements or those of a
+  // tile.
+  tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_column,
+         std::uint32_t procs);
+
+  std::size_t rows() const noexcept { return rows_; }
+  std::size_t columns() const noexcept { return columns_; }
+  std::size_t q() const noexcept { return q_; }
+  std::size_t r() const noexcept { return r_; }
+  std::size_t tile_rows() const noexcept { return layout::parts_of(rows_, q_); }
+  std::size_t tile_columns() const noexcept { return layout::parts_of(columns_, r_); }
+  std::size_t tile_elements() const noexcept { return q_ * r_; }
+
+  // Of the tile: its process, and the how-manieth tile there.
+  std::uint32_t owner(std::size_t ti, std::size_t tj) const noexcept {
+    return static_cast<std::uint32_t>((ti * tile_columns() + tj) % procs_);
+  }
+  std::size_t slot(std::size_t ti, std::size_t tj) const noexcept {
+    return (ti * tile_columns() + tj) / procs_;
+  }
+  // The most tiles that any process has.
+  std::size_t slots() const noexcept {
+    return layout::parts_of(tile_rows() * tile_columns(), procs_);
+  }
+  // Of an element: the how-manieth in the memory of its process. Every tile is stored row by row
+  // and takes q * r elements, also where the rectangle ends inside it.
+  std::size_t place(std::size_t i, std::size_t j) const noexcept {
+    return slot(i / q_, j / r_) * tile_elements() + i % q_ * r_ + j % r_;
+  }
+
+ private:
+  std::size_t rows_;
+  std::size_t columns_;
+  std::size_t q_;
+  std::size_t r_;
+  std::uint32_t procs_;
+};
+
+// A tile of this process, as ordinary memory; valid while its array lives.
+template <class T>
+class tile_view {
+ public:
+  tile_view(T* first, std::size_t rows, std::size_t columns, std::size_t stride) noexcept
+      : first_(first), rows_(rows), columns_(columns), stride_(stride) {}
+
+  std::size_t rows() const noexcept { return rows_; }  // smaller than q where the array ends
+  std::size_t columns() const noexcept { return columns_; }
+  std::size_t stride() const noexcept { return stride_; }  // elements from one row to the next
+  T* data() const noexcept { return first_; }
+  std::span<T> row(std::size_t a) const {
+    detail::check_local_index(a, rows_, "tile_view::row");
+    return {first_ + a * stride_, columns_};
+  }
+  T& operator()(std::size_t a, std::size_t b) const {
+    detail::check_local_index(a, rows_, "tile_view, row");
+    detail::check_local_index(b, columns_, "tile_view, column");
+    return first_[a * stride_ + b];
+  }
+
+ private:
+  T* first_;
+  std::size_t rows_;
+  std::size_t columns_;
+  std::size_t stride_;
+};
+
+namespace detail {
+[[noreturn]] void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner);
+}
+
+// A two-dimensional array over all processes, zero at first.
+//
+//   spread_array_2d<double> a(n, m);                                       elements dealt in turn
+//   spread_array_2d<double> b(n, m, blocked, blocked);                     about one tile each
+//   spread_array_2d<double> c(n, m, block_cyclic(8), block_cyclic(16));    tiles of 8 by 16
+//   auto x = spread_array_2d<int>::of_tiles(v, w, q, r);                   T X[v][w]::[q][r]
+//
+//   a(i, j) = 1;   for (auto [ti, tj] : c.my_tiles()) c.tile(ti, tj)(0, 0) = 1;
+//   bulk_get(row, c.tile_pointer(ti, tj) + k * c.r());
+//
+// Collective as a spread_array is.
+template <class T>
+class spread_array_2d {
+ public:
+  using value_type = T;
+
+  spread_array_2d(std::size_t rows, std::size_t columns, layout by_row = cyclic,
+                  layout by_column = cyclic)
+      : map_(rows, columns, by_row, by_column, procs()),
+        memory_(detail::product(map_.slots(), "tiles", procs(), "processes", "spread_array_2d"),
+                map_.tile_elements()) {}
+  // v by w tiles of q by r elements.
+  static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r) {
+    constexpr const char* kCall = "spread_array_2d::of_tiles";
+    return {detail::product(v, "tiles", q, "rows", kCall),
+            detail::product(w, "tiles", r, "columns", kCall), block_cyclic(q), block_cyclic(r)};
+  }
+
+  std::size_t rows() const noexcept { return map_.rows(); }
+  std::size_t columns() const noexcept { return map_.columns(); }
+  std::size_t q() const noexcept { return map_.q(); }  // rows of a tile
+  std::size_t r() const noexcept { return map_.r(); }  // columns of a tile
+  std::size_t tile_rows() const noexcept { return map_.tile_rows(); }
+  std::size_t tile_columns() const noexcept { return map_.tile_columns(); }
+
+  global_ref<T> operator()(std::size_t i, std::size_t j) const { return *pointer(i, j); }
+  global_ptr<T> pointer(std::size_t i, std::size_t j) const {
+    detail::check_index(i, rows(), "spread_array_2d, row");
+    detail::check_index(j, columns(), "spread_array_2d, column");
+    return on(owner(i, j)) + static_cast<std::ptrdiff_t>(map_.place(i, j));
+  }
+  std::uint32_t owner(std::size_t i, std::size_t j) const noexcept {
+    return map_.owner(i / q(), j / r());
+  }
+
+  // Tile (ti, tj): whose it is, where it begins (its rows are r() elements apart), and, if it is of
+  // this process, a view of it. Throws Error if it is another's.
+  std::uint32_t tile_owner(std::size_t ti, std::size_t tj) const noexcept {
+    return map_.owner(ti, tj);
+  }
+  global_ptr<T> tile_pointer(std::size_t ti, std::size_t tj) const {
+    check_tile(ti, tj);
+    return on(map_.owner(ti, tj)) +
+           static_cast<std::ptrdiff_t>(map_.slot(ti, tj) * map_.tile_elements());
+  }
+  tile_view<T> tile(std::size_t ti, std::size_t tj) const {
+    check_tile(ti, tj);
+    if (map_.owner(ti, tj) != my_proc()) detail::refuse_tile(ti, tj, map_.owner(ti, tj));
+    return {memory_.mine().data() + map_.slot(ti, tj) * map_.tile_elements(),
+            std::min(q(), rows() - ti * q()), std::min(r(), columns() - tj * r()), r()};
+  }
+  // The tiles that this process owns.
+  my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }
+
+  // The tiles of process `proc`, one behind the other, q() * r() elements each.
+  global_ptr<T> on(std::uint32_t proc) const { return memory_.on(proc); }
+
+ private:
+  void check_tile(std::size_t ti, std::size_t tj) const {
+    detail::check_index(ti, tile_rows(), "spread_array_2d, row of tiles");
+    detail::check_index(tj, tile_columns(), "spread_array_2d, column of tiles");
+  }
+
+  tiling map_;
+  spread_array<T> memory_;  // a block for each tile
+};
+
+}  // namespace splitc

@@ -1,0 +1,119 @@
+#include "splitc/call/program.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "am/am.h"
+
+namespace splitc::detail {
+namespace {
+
+using Header = ElfW(Phdr);
+using Memory = std::span<const std::byte>;
+
+// Calls visit(base, header, memory) for each part of the program, which is the first object that
+// the loader knows.
+template <class Visit>
+void for_each_part(Visit visit) {
+  const auto visit_first = [](dl_phdr_info* info, std::size_t, void* context) {
+    for (const Header& part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+      const auto* first = reinterpret_cast<const std::byte*>(info->dlpi_addr + part.p_vaddr);
+      (*static_cast<Visit*>(context))(info->dlpi_addr, part, Memory(first, part.p_memsz));
+    }
+    return 1;  // no more
+  };
+  dl_iterate_phdr(visit_first, &visit);
+}
+
+bool is_code(const Header& part) { return part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0; }
+
+// The linker's build id among `notes`; empty if it is not there.
+Memory find_build_id(Memory notes) {
+  constexpr auto padded = [](std::size_t bytes) { return (bytes + 3) / 4 * 4; };
+  ElfW(Nhdr) note;
+  while (notes.size() >= sizeof note) {
+    std::memcpy(&note, notes.data(), sizeof note);
+    const std::size_t id = sizeof note + padded(note.n_namesz);
+    if (id > notes.size() || note.n_descsz > notes.size() - id) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
+        std::memcmp(&notes[sizeof note], ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
+      return notes.subspan(id, note.n_descsz);
+    }
+    notes = notes.subspan(std::min(notes.size(), id + padded(note.n_descsz)));
+  }
+  return {};
+}
+
+// Fowler, Noll and Vo's number for bytes, a word at a time; the shift lets the high bits of a word
+// work on the low ones, too.
+std::uint64_t digest(Memory bytes, std::uint64_t value = 0xcbf29ce484222325u) noexcept {
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t count = std::min(bytes.size(), sizeof word);
+    std::memcpy(&word, bytes.data(), count);
+    value = (value ^ word) * 0x100000001b3u;
+    value ^= value >> 29;
+    bytes = bytes.subspan(count);
+  }
+  return value;
+}
+
+// What is the same in processes that run the same program, and in no others.
+struct Identity {
+  std::uint64_t words[4];
+  bool operator==(const Identity&) const = default;
+};
+
+// For processes of one node: the file. None if that cannot be found.
+Identity file_of_program() {
+  struct stat file {};
+  if (stat("/proc/self/exe", &file) != 0) return {};
+  return {{file.st_dev, file.st_ino, static_cast<std::uint64_t>(file.st_size),
+           static_cast<std::uint64_t>(file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec)}};
+}
+
+// For processes of several nodes, whose files have other numbers: the contents.
+Identity contents_of_program() {
+  Memory id;
+  std::uint64_t code_bytes = 0;
+  for_each_part([&](std::uintptr_t, const Header& part, Memory memory) {
+    if (part.p_type == PT_NOTE && id.empty()) id = find_build_id(memory);
+    if (is_code(part)) code_bytes += memory.size();
+  });
+  if (!id.empty()) return {{1, digest(id), digest(id, id.size()), code_bytes}};
+  std::uint64_t of_code = 1;
+  for_each_part([&](std::uintptr_t, const Header& part, Memory memory) {
+    if (is_code(part)) of_code = digest(memory, of_code);
+  });
+  return {{2, of_code, 0, code_bytes}};
+}
+
+}  // namespace
+
+const Code& program_code() {
+  static const Code code = [] {
+    Code found;
+    for_each_part([&](std::uintptr_t base, const Header& part, Memory memory) {
+      found.base = base;
+      const auto end = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
+      if (is_code(part)) found.end = std::max(found.end, end);
+    });
+    return found;
+  }();
+  return code;
+}
+
+bool all_run_one_program(am::Job& job) {
+  const Identity mine = job.router().far_peers() ? contents_of_program() : file_of_program();
+  bool same = !(mine == Identity{});
+  for (const Identity& other : job.exchange(mine)) same = same && other == mine;
+  return same;
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,123 @@
+#include "splitc/call/remote_call.h"
+
+#include <exception>
+#include <string>
+
+#include "splitc/call/program.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+RemoteCalls* current = nullptr;  // set while a world runs
+
+template <std::size_t kBytes>
+using Bytes = std::array<std::byte, kBytes>;
+
+// The first words of a call. The rest of the message is the arguments, and of its reply, behind the
+// ticket, the result; both have a small form that fits the cache line of the head.
+struct CallHead {
+  std::uint32_t ticket;
+  std::uint32_t run;     // of the trampoline, from where the program begins
+  std::uint64_t offset;  // of the object in the segment
+};
+static_assert(sizeof(CallHead) == 16 && sizeof(CallHead) + kMaxCallBytes == am::kMaxArgumentBytes);
+constexpr std::size_t kSmallCall = 8;
+constexpr std::size_t kSmallResult = 20;
+
+template <std::size_t kBytes>
+void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
+  world().tickets().answered(ticket, result.data());
+}
+
+// Runs the function, and says for whom if it throws.
+std::size_t run_function(std::uint32_t source, const CallHead& head, const std::byte* arguments,
+                         std::byte* result) {
+  const auto run = reinterpret_cast<Trampoline>(program_code().base + head.run);
+  try {
+    return run(mapped(my_proc(), head.offset), arguments, result);
+  } catch (const std::exception& error) {
+    refuse("atomic", "the function that rank " + std::to_string(source) +
+                         " had run on the object at offset " + std::to_string(head.offset) +
+                         " threw: " + without_rank(error.what()));
+  }
+}
+
+void run_call(am::Request request, const CallHead& head, const std::byte* arguments) {
+  alignas(std::max_align_t) Bytes<kMaxResultBytes> result{};
+  const std::size_t bytes = run_function(request.source(), head, arguments, result.data());
+  if (bytes <= kSmallResult) {
+    Bytes<kSmallResult> small;
+    std::memcpy(small.data(), result.data(), kSmallResult);
+    std::move(request).reply<&on_result<kSmallResult>>(head.ticket, small);
+  } else {
+    std::move(request).reply<&on_result<kMaxResultBytes>>(head.ticket, result);
+  }
+}
+
+template <std::size_t kBytes>
+void on_call(am::Request request, CallHead head, Bytes<kBytes> arguments) {
+  run_call(std::move(request), head, arguments.data());
+}
+
+// Where `run` is in the program. Throws Error if it is not in the program's own code.
+std::uint32_t place_of(Trampoline run, Call name) {
+  const auto at = reinterpret_cast<std::uintptr_t>(run);
+  const Code& code = program_code();
+  if (at < code.base || at >= code.end || at - code.base > ~std::uint32_t{0}) {
+    refuse(name,
+           "the function is in a shared library, which may lie elsewhere in each process; "
+           "link it into the program");
+  }
+  return static_cast<std::uint32_t>(at - code.base);
+}
+
+void send(am::Endpoint& endpoint, const OutgoingCall& call, const CallHead& head, Call name) {
+  if (call.argument_bytes <= kSmallCall) {
+    Bytes<kSmallCall> small;
+    std::memcpy(small.data(), call.arguments, kSmallCall);
+    endpoint.request<&on_call<kSmallCall>>({call.proc, name.where}, head, small);
+  } else {
+    Bytes<kMaxCallBytes> large;
+    std::memcpy(large.data(), call.arguments, kMaxCallBytes);
+    endpoint.request<&on_call<kMaxCallBytes>>({call.proc, name.where}, head, large);
+  }
+}
+
+}  // namespace
+
+RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint)
+    : endpoint_(endpoint), same_program_(all_run_one_program(job)) {
+  endpoint.add_handlers<&on_call<kSmallCall>, &on_call<kMaxCallBytes>, &on_result<kSmallResult>,
+                        &on_result<kMaxResultBytes>>();
+  current = this;
+}
+
+RemoteCalls::~RemoteCalls() { current = nullptr; }
+
+handle RemoteCalls::start(const OutgoingCall& call, Call name) {
+  check_thread(name);
+  if (endpoint_.bundle().handling()) {
+    refuse(name,
+           "called by a handler or by a function that atomic() runs; those may not call others");
+  }
+  if (!same_program_) {
+    refuse(name,
+           "the processes of this job run different programs, so a function of one cannot be "
+           "named to another; start all from one file");
+  }
+  check_process(call.proc, name);
+  const std::uint32_t run = place_of(call.run, name);
+  return world().tickets().start(
+      {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes},
+      [&](std::uint32_t ticket) {
+        send(endpoint_, call, {ticket, run, call.offset}, name);
+      });
+}
+
+handle start_call(const OutgoingCall& call, Call name) {
+  world();  // throws: nothing is running
+  return current->start(call, name);
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,106 @@
+#include "splitc/channel/channel.h"
+
+#include <string>
+#include <utility>
+
+#include "splitc/collective/collective.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+// Throws Error unless [first of shape, last] is memory that a program may write.
+void check_target(Call call, const Wish& wish) {
+  if (wish.bits == 0) return;
+  check_range(proc_of(wish.bits), wish.bits & kOffsetMask, wish.shape.extent(), call);
+}
+
+// a * b + c, into c; false if no 64-bit number holds it.
+bool add_product(std::uint64_t a, std::uint64_t b, std::uint64_t& c) {
+  std::uint64_t product = 0;
+  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(product, c, &c);
+}
+
+}  // namespace
+
+am::Strided in_bytes(const strided& s, std::size_t element, Call call) {
+  std::uint64_t reach = s.run;  // elements, those that are skipped as well
+  std::uint64_t taken = 0;
+  const bool held = add_product(s.rows, s.row_stride, reach) &&
+                    add_product(s.planes, s.plane_stride, reach) &&
+                    !__builtin_mul_overflow(reach, element, &reach) &&
+                    add_product(std::uint64_t{s.rows} * s.planes, s.run, taken) &&
+                    !__builtin_mul_overflow(taken, element, &taken);
+  if (!held) {
+    refuse(call, "runs of " + std::to_string(s.run) + " elements, " + std::to_string(s.rows) +
+                     " rows every " + std::to_string(s.row_stride) + ", " +
+                     std::to_string(s.planes) + " planes every " + std::to_string(s.plane_stride) +
+                     " reach further than any memory; check how the shape was computed");
+  }
+  return {.run = s.run * element,
+          .rows = s.rows,
+          .planes = s.planes,
+          .row_stride = s.row_stride * element,
+          .plane_stride = s.plane_stride * element};
+}
+
+Channel::Channel(Call call, const Wish& wish, std::function<void()> told) : told_(std::move(told)) {
+  check_target(call, wish);
+  // Everybody says what it wants to whom it wants it of, and gets handles back.
+  std::vector<Wish> mine(procs());
+  std::vector<Wish> wishes(procs());
+  if (wish.bits != 0) mine[proc_of(wish.bits)] = wish;
+  all_to_all(std::span(mine), std::span(wishes));
+  std::vector<am::ChannelHandle> given(procs());
+  std::vector<am::ChannelHandle> handles(procs());
+  take(wishes, given);
+  all_to_all(std::span(given), std::span(handles));
+  if (wish.bits != 0) out_.emplace(world().bundle(), handles[proc_of(wish.bits)]);
+}
+
+void Channel::take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles) {
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    const Wish& wish = wishes[proc];
+    if (wish.bits == 0) continue;
+    in_.emplace_back(world().bundle(), mapped(wish.bits), wish.shape, [this] {
+      ++arrived_;
+      if (told_) told_();
+    });
+    senders_.push_back(proc);
+    handles[proc] = in_.back().handle();
+  }
+}
+
+void Channel::associate(const void* from, const am::Strided& shape) {
+  out_->associate(static_cast<const std::byte*>(from), shape);
+}
+
+am::SendChannel& Channel::out(Call call) {
+  if (!out_) refuse(call, "this process gave no target, so it sends nothing");
+  return *out_;
+}
+
+void Channel::wait(am::SourceLocation where) {
+  world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
+                              [&] {
+                                return am::Reason{
+                                    .call = "put_channel::wait",
+                                    .where = where,
+                                    .needs = "a put",
+                                    .peer = senders_.size() == 1 ? senders_[0] : am::kNobody,
+                                    .have = in_.size() > 1 ? arrived_ : 0,
+                                    .wanted = in_.size() > 1 ? in_.size() : 0,
+                                    .unit = "puts"};
+                              });
+}
+
+void Channel::mark() {
+  for (am::ReceiveChannel& in : in_) in.ready_mark();
+  arrived_ = 0;
+}
+
+void Channel::arm() {
+  for (am::ReceiveChannel& in : in_) in.ready_poll();
+}
+
+}  // namespace splitc::detail

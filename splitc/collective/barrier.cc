@@ -1,0 +1,43 @@
+#include "splitc/collective/barrier.h"
+
+#include "splitc/collective/round.h"
+#include "splitc/world/world.h"
+
+namespace splitc {
+
+void detail::meet(Call call) {
+  check_may_wait(call);
+  World& w = world();
+  if (am::kChecked || w.notified()) return Round(call, 0).meet();
+  w.job().barrier(w.bundle(), call.name, call.where);
+}
+
+void barrier(am::SourceLocation where) { detail::meet({"barrier", where}); }
+
+void barrier_notify(am::SourceLocation where) {
+  const detail::Call call("barrier_notify", where);
+  detail::check_may_wait(call);
+  World& w = world();
+  if (w.notified()) {
+    detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
+  }
+  if constexpr (am::kChecked) detail::Round("barrier", 0);
+  w.notified() = true;
+  w.job().barrier().enter();
+}
+
+void barrier_wait(am::SourceLocation where) {
+  const detail::Call call("barrier_wait", where);
+  detail::check_may_wait(call);
+  World& w = world();
+  if (!w.notified()) {
+    detail::refuse(call,
+                   "called without barrier_notify(), which says that this process "
+                   "is here; call that first");
+  }
+  w.job().barrier().wait(w.bundle(), call.name, where);
+  w.notified() = false;
+  if constexpr (am::kChecked) detail::Round::latest().check();
+}
+
+}  // namespace splitc

@@ -1,0 +1,92 @@
+#include "splitc/collective/collective.h"
+
+#include <algorithm>
+#include <string>
+
+namespace splitc::detail {
+namespace {
+
+// Calls step(at, bytes) for pieces of at most `piece` bytes of `total`, at least once: also those
+// who move nothing meet.
+template <class Step>
+void in_pieces(std::size_t total, std::size_t piece, Step step) {
+  std::size_t at = 0;
+  do {
+    const std::size_t bytes = std::min(piece, total - at);
+    step(at, bytes);
+    at += bytes;
+  } while (at < total);
+}
+
+void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
+  if (root >= procs()) {
+    refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
+                     std::to_string(procs()));
+  }
+  auto* const all = static_cast<std::byte*>(data);
+  in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
+    Round round(call, bytes, root);
+    if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
+    round.meet();
+    if (my_proc() == root) return;
+    round.look(root, root + 1, 0, piece);
+    move_bytes(all + at, round.of(root), piece);
+  });
+}
+
+void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
+  in_pieces(mine.size(), Board::kBytes, [&](std::size_t at, std::size_t piece) {
+    Round round(call, mine.size());
+    move_bytes(round.mine(), mine.data() + at, piece);
+    round.meet();
+    if (only_to_one && my_proc() != 0) return;
+    round.look(0, procs(), 0, piece);
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
+    }
+  });
+}
+
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {
+  const std::size_t part = to.size() / procs();
+  const std::size_t most = Board::kBytes / procs();  // of each part on the board
+  if (most == 0) {
+    refuse(call, std::to_string(procs()) + " processes are too many; at most " +
+                     std::to_string(Board::kBytes) + " can exchange this way");
+  }
+  in_pieces(part, most, [&](std::size_t at, std::size_t piece) {
+    Round round(call, to.size());
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
+    }
+    round.meet();
+    round.look(0, procs(), my_proc() * piece, piece);
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      move_bytes(from + proc * part + at, round.of(proc), piece);
+    }
+  });
+}
+
+void check_span(std::size_t got, std::size_t expected, Call call) {
+  if (got == expected) return;
+  refuse(call, "the span for the result has " + std::to_string(got) + " elements; it needs " +
+                   std::to_string(expected));
+}
+
+void check_gathered(std::size_t got, std::size_t each, Call call) {
+  check_span(got, product(procs(), "processes", each, "elements", call), call);
+}
+
+void check_parts(std::size_t elements, Call call) {
+  if (elements % procs() == 0) return;
+  refuse(call, std::to_string(elements) + " elements are not " + std::to_string(procs()) +
+                   " equal parts; pass a multiple");
+}
+
+}  // namespace splitc::detail

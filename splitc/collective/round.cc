@@ -1,0 +1,109 @@
+#include "splitc/collective/round.h"
+
+#include <cstring>
+#include <string>
+
+#include "splitc/world/remote.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+std::string describe(const BoardHeader& header) {
+  return std::string(header.call) + " of " + std::to_string(header.bytes) + " bytes";
+}
+
+// What is wrong about a process that shows `theirs` while this one shows `mine`.
+std::string describe_difference(const BoardHeader& mine, const BoardHeader& theirs,
+                                std::uint32_t proc) {
+  const std::string who = "rank " + std::to_string(proc);
+  if (mine.round != theirs.round) {
+    return who + " is not in collective call number " + std::to_string(mine.round) + ", " +
+           describe(mine) + "; the last it made was number " + std::to_string(theirs.round) + ", " +
+           (theirs.round == 0 ? "none" : describe(theirs)) + ", and perhaps barrier()";
+  }
+  const bool same = describe(mine) == describe(theirs);
+  return who + " called " + describe(theirs) + " while this process called " + describe(mine) +
+         (same ? ", with another root, length or type" : "");
+}
+
+}  // namespace
+
+Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
+  check_may_wait(call);
+  World& w = world();
+  if (w.notified()) {
+    refuse(call,
+           "called between barrier_notify() and barrier_wait(); no collective call may come "
+           "between them");
+  }
+  const std::uint64_t round = ++w.rounds();
+  parity_ = round % 2;
+  BoardHeader& header = w.board(my_proc(), parity_).header;
+  header.round = round;
+  header.bytes = bytes;
+  header.kind = kind;
+  std::strncpy(header.call, call.name, sizeof header.call - 1);
+}
+
+Round Round::latest() noexcept { return Round(world().rounds() % 2); }
+
+std::byte* Round::mine() noexcept { return world().board(my_proc(), parity_).data; }
+
+void Round::meet() {
+  World& w = world();
+  w.job().barrier(w.bundle(), call_.name, call_.where);
+  if constexpr (am::kChecked) check();
+}
+
+void Round::check() {
+  look(0, procs(), 0, 0);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) check(proc);
+}
+
+void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes) {
+  first_ = first;
+  at_ = at;
+  bytes_ = bytes;
+  if (!has_far_peers()) return;
+  constexpr std::size_t kHead = sizeof(BoardHeader);
+  fetched_.resize((last - first) * stride());
+  std::vector<handle> started;
+  for (std::uint32_t proc = first; proc < last; ++proc) {
+    if (!is_far(proc)) continue;
+    std::byte* const to = &fetched_[place_of(proc)];
+    // The header stands before the first byte: in one piece with it.
+    started.push_back(fetch(proc, 0, to, at == 0 ? kHead + bytes : kHead));
+    if (at != 0) started.push_back(fetch(proc, kHead + at, to + kHead, bytes));
+  }
+  for (const handle& h : started) sync(h, call_.where);
+}
+
+handle Round::fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const {
+  World& w = world();
+  const std::uint64_t bits = bits_of(proc, w.board_offset(parity_) + at);
+  return far_get(to, bits, bytes, call_);
+}
+
+const std::byte* Round::of(std::uint32_t proc) const {
+  check(proc);
+  if (is_far(proc)) return &fetched_[place_of(proc)] + sizeof(BoardHeader);
+  return world().board(proc, parity_).data + at_;
+}
+
+const BoardHeader& Round::header_of(std::uint32_t proc) const {
+  if (is_far(proc)) return *reinterpret_cast<const BoardHeader*>(&fetched_[place_of(proc)]);
+  return world().board(proc, parity_).header;
+}
+
+void Round::check(std::uint32_t proc) const {
+  const BoardHeader& mine = header_of(my_proc());
+  const BoardHeader& theirs = header_of(proc);
+  if (std::memcmp(&mine, &theirs, sizeof mine) == 0) [[likely]]
+    return;
+  refuse({mine.call, call_.where},
+         describe_difference(mine, theirs, proc) +
+             "; all processes must make the same collective calls in the same order");
+}
+
+}  // namespace splitc::detail

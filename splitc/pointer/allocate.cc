@@ -1,0 +1,85 @@
+#include "splitc/pointer/allocate.h"
+
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "splitc/collective/round.h"
+#include "splitc/world/heap.h"
+#include "splitc/world/world.h"
+
+namespace splitc {
+namespace detail {
+namespace {
+
+void free_together(std::uint64_t offset, Call call) {
+  Heap& heap = world().heap();
+  heap.check_spread(offset, call);
+  Round(call, 0, offset).meet();
+  heap.release_spread(offset);
+}
+
+}  // namespace
+
+std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call) {
+  return product(count, "elements", bytes, "bytes", call);
+}
+
+std::uint64_t spread_bytes(std::size_t count, std::size_t bytes, Call call) {
+  return local_bytes(count / procs() + (count % procs() != 0 ? 1 : 0), bytes, call);
+}
+
+std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind) {
+  Heap& heap = world().heap();
+  const std::uint64_t at = heap.find_spread(bytes);
+  // Before the meeting: as soon as it is over others may write there.
+  const Heap::Room mine = heap.prepare_spread(at, bytes);
+  Round round(call, bytes, kind);
+  std::memcpy(round.mine(), &mine, sizeof mine);
+  round.meet();
+  round.look(0, procs(), 0, sizeof mine);
+  if (!mine.fits) refuse(call, heap.out_of_memory(bytes, mine));
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    Heap::Room room;
+    std::memcpy(&room, round.of(proc), sizeof room);
+    if (room.fits) continue;
+    refuse(call, "rank " + std::to_string(proc) + " has " + heap.out_of_memory(bytes, room));
+  }
+  heap.take_spread(at, bytes);
+  return at;
+}
+
+void all_free(std::uint32_t proc, std::uint64_t offset, Call call) {
+  if (proc != 0) {
+    refuse(call, "the pointer is to process " + std::to_string(proc) +
+                     "; free the memory by the address of its first element, on process 0");
+  }
+  free_together(offset, call);
+}
+
+void at_end(const std::function<void()>& call) noexcept {
+  if (std::uncaught_exceptions() > 0) return;
+  if (place.bases == nullptr) return;  // the world has gone, and its memory with it
+  try {
+    call();
+  } catch (const Error& error) {
+    world().job().abort(1, without_rank(error.what()));
+  }
+}
+
+void all_free_at_end(std::uint64_t offset, Call call) noexcept {
+  at_end([=] { free_together(offset, call); });
+}
+
+void* allocate(std::uint64_t bytes, Call call) {
+  return mapped(my_proc(), world().heap().allocate(bytes, call));
+}
+
+}  // namespace detail
+
+void local_free(void* p) {
+  if (p == nullptr) return;
+  world().heap().free(detail::offset_of(p, my_proc(), "local_free"), "local_free");
+}
+
+}  // namespace splitc

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "splitc/pointer/global_ptr.h"
+
+namespace splitc {
+
+// A pointer into memory that is spread over all processes: Split-C's `T *spread`. The same 8 bytes
+// as a global_ptr, but p + 1 is on the next process; after the last one it wraps to the next
+// element of the first. So p[i] of an array from all_spread_malloc is element i, on process i mod
+// procs().
+template <class T>
+class spread_ptr {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  using difference_type = std::ptrdiff_t;
+
+  constexpr spread_ptr() noexcept = default;
+  constexpr spread_ptr(std::nullptr_t) noexcept {}
+  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
+  explicit constexpr spread_ptr(global_ptr<T> at) noexcept : at_(at) {}
+  // Adding const is implicit; every other change of type, such as from void, is spelled out.
+  template <class U>
+  requires std::same_as<T, const U>
+  constexpr spread_ptr(const spread_ptr<U>& other) noexcept
+      : at_(global_ptr<T>::from_bits(other.bits())) {}
+  template <class U>
+  requires(!std::same_as<U, T> && !std::same_as<T, const U>) explicit constexpr spread_ptr(
+      const spread_ptr<U>& other) noexcept
+      : at_(global_ptr<T>::from_bits(other.bits())) {}
+
+  constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
+  constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
+  constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
+  constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
+
+  // The same offset on process `proc`: its part of the memory, for ordinary arithmetic.
+  constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
+  // This process's part as ordinary memory.
+  T* mine() const { return tolocal(on(my_proc())); }
+
+  global_ref<T> operator*() const { return *at_; }
+  global_ref<T> operator[](std::ptrdiff_t i) const { return *(*this + i); }
+
+  spread_ptr& operator+=(std::ptrdiff_t n) {
+    if (!at_) [[unlikely]]
+      return *this;  // null, with any index
+    const auto count = static_cast<std::ptrdiff_t>(procs());
+    const std::ptrdiff_t sum = static_cast<std::ptrdiff_t>(proc()) + n;
+    std::ptrdiff_t rows = sum / count;
+    std::ptrdiff_t proc = sum % count;
+    if (proc < 0) {  // division of negative numbers rounds towards zero
+      proc += count;
+      --rows;
+    }
+    at_ = on(static_cast<std::uint32_t>(proc)) + rows;
+    return *this;
+  }
+  spread_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  spread_ptr& operator++() { return *this += 1; }
+  spread_ptr& operator--() { return *this -= 1; }
+  spread_ptr operator++(int) {
+    const spread_ptr before = *this;
+    *this += 1;
+    return before;
+  }
+  spread_ptr operator--(int) {
+    const spread_ptr before = *this;
+    *this -= 1;
+    return before;
+  }
+  friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) { return p += n; }
+  friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) { return p += n; }
+  friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) { return p -= n; }
+  // Elements between two pointers into the same memory.
+  friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) noexcept {
+    const auto bytes = static_cast<std::ptrdiff_t>(a.offset() - b.offset());
+    return bytes / static_cast<std::ptrdiff_t>(sizeof(T)) * static_cast<std::ptrdiff_t>(procs()) +
+           static_cast<std::ptrdiff_t>(a.proc()) - static_cast<std::ptrdiff_t>(b.proc());
+  }
+  // In the order of the elements: by offset, then by process.
+  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept = default;
+  friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
+    const auto by_offset = a.offset() <=> b.offset();
+    return by_offset != 0 ? by_offset : a.proc() <=> b.proc();
+  }
+
+ private:
+  global_ptr<T> at_;
+};
+static_assert(sizeof(spread_ptr<double>) == 8 && std::is_trivially_copyable_v<spread_ptr<double>>);
+
+// Spread memory of elements of some size, as the untyped all_spread_malloc gives: to be cast.
+template <>
+class spread_ptr<void> {
+ public:
+  constexpr spread_ptr() noexcept = default;
+  constexpr spread_ptr(std::nullptr_t) noexcept {}
+  constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
+  template <class U>
+  explicit constexpr spread_ptr(const spread_ptr<U>& other) noexcept
+      : at_(global_ptr<void>::from_bits(other.bits())) {}
+
+  constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
+  constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
+  constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
+  constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
+
+ private:
+  global_ptr<void> at_;
+};
+
+template <class T>
+constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept : bits_(other.bits()) {}
+
+template <class T>
+constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {
+  return p.proc();
+}
+template <class T>
+T* tolocal(spread_ptr<T> p) {
+  return tolocal(global_ptr<T>(p));
+}
+
+}  // namespace splitc

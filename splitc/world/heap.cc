@@ -1,0 +1,203 @@
+#include "splitc/world/heap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "splitc/world/place.h"
+#include "splitc/world/world.h"
+
+namespace splitc {
+
+// --- One side
+
+std::uint64_t HeapSide::occupied(std::uint64_t bytes) noexcept {
+  return std::max(kAlign, (bytes + kAlign - 1) / kAlign * kAlign);
+}
+
+std::uint64_t HeapSide::find(std::uint64_t bytes) const {
+  const std::uint64_t needed = occupied(bytes);
+  const auto hole = std::find_if(holes_.begin(), holes_.end(),
+                                 [needed](const auto& entry) { return entry.second >= needed; });
+  return hole == holes_.end() ? end_ : hole->first;
+}
+
+void HeapSide::take(Block block) {
+  const std::uint64_t needed = occupied(block.bytes);
+  blocks_.emplace(block.at, block.bytes);
+  used_ += needed;
+  if (block.at == end_) {
+    end_ += needed;
+    return;
+  }
+  const auto hole = holes_.find(block.at);
+  const std::uint64_t rest = hole->second - needed;
+  holes_.erase(hole);
+  if (rest != 0) holes_.emplace(block.at + needed, rest);
+}
+
+void HeapSide::release(std::uint64_t at) {
+  const auto block = blocks_.find(at);
+  const std::uint64_t bytes = occupied(block->second);
+  blocks_.erase(block);
+  used_ -= bytes;
+  add_hole(at, bytes);
+}
+
+void HeapSide::add_hole(std::uint64_t at, std::uint64_t bytes) {
+  const auto next = holes_.lower_bound(at);
+  if (next != holes_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == at) {
+      at = before->first;
+      bytes += before->second;
+      holes_.erase(before);
+    }
+  }
+  if (next != holes_.end() && next->first == at + bytes) {
+    bytes += next->second;
+    holes_.erase(next);
+  }
+  if (at + bytes == end_) {
+    end_ = at;
+  } else {
+    holes_.emplace(at, bytes);
+  }
+}
+
+std::optional<HeapSide::Block> HeapSide::block_of(std::uint64_t at) const {
+  const auto after = blocks_.upper_bound(at);
+  if (after == blocks_.begin()) return std::nullopt;
+  const auto& [begin, bytes] = *std::prev(after);
+  if (at - begin >= occupied(bytes)) return std::nullopt;
+  return Block{begin, bytes};
+}
+
+std::uint64_t HeapSide::largest_hole() const {
+  std::uint64_t largest = 0;
+  for (const auto& [at, bytes] : holes_) largest = std::max(largest, bytes);
+  return largest;
+}
+
+// --- Both
+
+namespace {
+
+[[noreturn]] void refuse_free(std::uint64_t offset, const std::string& why, detail::Call call) {
+  detail::refuse(call, "offset " + std::to_string(offset) + " of the segment " + why);
+}
+
+constexpr const char* kNoBlock =
+    "is not memory that is in use: it was freed already, or never allocated; free each block once";
+
+}  // namespace
+
+Heap::Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, Edge& edge)
+    : segment_(segment),
+      first_(first),
+      end_((first + bytes) / HeapSide::kAlign * HeapSide::kAlign),
+      edge_(edge) {
+  publish_edge();
+}
+
+void Heap::publish_edge() noexcept { edge_.store(end_ - local_.end(), std::memory_order_relaxed); }
+
+bool Heap::fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept {
+  return bytes <= total() && (at != side.end() || HeapSide::occupied(bytes) <= gap());
+}
+
+void Heap::zero(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const auto clear = [&](std::uint64_t from, std::uint64_t to) {
+    from = std::max(from, offset);
+    to = std::min(to, offset + bytes);
+    if (from < to) std::memset(segment_ + from, 0, to - from);
+  };
+  clear(first_, first_ + spread_high_);
+  clear(std::max(end_ - local_high_, first_ + spread_high_), end_);
+}
+
+std::string Heap::out_of_memory(std::uint64_t bytes, const Room& room) const {
+  return "no room for " + std::to_string(bytes) + " bytes: the heap of each process has " +
+         std::to_string(total()) + " bytes, " + std::to_string(room.used) +
+         " of them used, and the largest free block has " + std::to_string(room.largest) +
+         "; free something, or set SPLITC_SEGMENT higher";
+}
+
+Heap::Room Heap::prepare_spread(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const Room room{fits(spread_, offset - first_, bytes), used(),
+                  std::max(gap(), spread_.largest_hole())};
+  if (room.fits) zero(offset, bytes);
+  return room;
+}
+
+void Heap::take_spread(std::uint64_t offset, std::uint64_t bytes) {
+  spread_.take({offset - first_, bytes});
+  spread_high_ = std::max(spread_high_, spread_.end());
+}
+
+void Heap::check_spread(std::uint64_t offset, detail::Call call) const {
+  const auto block = spread_block_of(offset);
+  if (!block) {
+    refuse_free(offset,
+                local_block_of(offset) ? "is local memory; give it to local_free" : kNoBlock, call);
+  }
+  if (block->at != offset) {
+    refuse_free(offset,
+                "is inside a block; free the block by its first address, at offset " +
+                    std::to_string(block->at),
+                call);
+  }
+}
+
+std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
+  detail::check_thread(call);
+  const std::uint64_t at = local_.find(bytes);
+  if (!fits(local_, at, bytes)) {
+    detail::refuse(call,
+                   out_of_memory(bytes, {false, used(), std::max(gap(), local_.largest_hole())}));
+  }
+  local_.take({at, bytes});
+  local_high_ = std::max(local_high_, local_.end());
+  publish_edge();
+  return end_ - at - HeapSide::occupied(bytes);
+}
+
+void Heap::free(std::uint64_t offset, detail::Call call) {
+  detail::check_thread(call);
+  const auto block = local_block_of(offset);
+  if (!block) {
+    refuse_free(offset,
+                spread_block_of(offset) ? "is spread memory; give it to all_spread_free" : kNoBlock,
+                call);
+  }
+  if (block->at != offset) {
+    refuse_free(offset,
+                "is inside a block; free the block by its first address, at offset " +
+                    std::to_string(block->at),
+                call);
+  }
+  local_.release(end_ - offset - HeapSide::occupied(block->bytes));
+  publish_edge();
+}
+
+std::optional<HeapSide::Block> Heap::spread_block_of(std::uint64_t offset) const {
+  if (offset < first_) return std::nullopt;
+  auto block = spread_.block_of(offset - first_);
+  if (block) block->at += first_;
+  return block;
+}
+
+std::optional<HeapSide::Block> Heap::local_block_of(std::uint64_t offset) const {
+  if (offset < first_ || offset >= end_) return std::nullopt;
+  auto block = local_.block_of(end_ - 1 - offset);
+  if (block) block->at = end_ - block->at - HeapSide::occupied(block->bytes);
+  return block;
+}
+
+std::optional<HeapSide::Block> Heap::block_of(std::uint64_t offset) const {
+  const auto block = spread_block_of(offset);
+  return block ? block : local_block_of(offset);
+}
+
+}  // namespace splitc

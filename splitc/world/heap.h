@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "splitc/world/place.h"
+
+namespace splitc {
+
+// Free and used blocks of one growing side of the heap, in bytes from where that side begins.
+// Blocks begin at multiples of 64; freed neighbours become one.
+class HeapSide {
+ public:
+  static constexpr std::uint64_t kAlign = 64;
+
+  struct Block {
+    std::uint64_t at;
+    std::uint64_t bytes;  // as asked for; it occupies the next multiple of 64, at least 64
+  };
+
+  // Where a block of `bytes` would go: the lowest hole that holds it, else the end.
+  std::uint64_t find(std::uint64_t bytes) const;
+  void take(Block block);          // where find() said
+  void release(std::uint64_t at);  // a block begins there
+
+  // The block that occupies `at`.
+  std::optional<Block> block_of(std::uint64_t at) const;
+
+  std::uint64_t end() const noexcept { return end_; }
+  std::uint64_t used() const noexcept { return used_; }
+  std::uint64_t largest_hole() const;
+
+  static std::uint64_t occupied(std::uint64_t bytes) noexcept;
+
+ private:
+  using Extents = std::map<std::uint64_t, std::uint64_t>;  // bytes, by where they begin
+
+  void add_hole(std::uint64_t at, std::uint64_t bytes);
+
+  Extents blocks_;
+  Extents holes_;           // none touches another, or the end
+  std::uint64_t end_ = 0;   // of the last block
+  std::uint64_t used_ = 0;  // occupied by blocks
+};
+
+// Hands out the segment of this process behind the runtime's memory. One heap, two sides: spread
+// blocks grow up from the bottom and have the same offset in every process, local blocks grow down
+// from the top and are of this process alone. Its books are kept outside the segment, so that no
+// stray write of a program can harm them; only the edge of the local side is there, for others to
+// check their pointers against.
+//
+// Programs use splitc/pointer/allocate.h. Thread rule: the world's thread.
+class Heap {
+ public:
+  // Where the local side of a process ends, in its segment.
+  using Edge = std::atomic<std::uint64_t>;
+
+  // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
+  // of
+  // 64. `edge` is this process's.
+  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, Edge& edge);
+
+  // A spread block has the same number of bytes at the same offset everywhere, zeroed, 64-byte
+  // aligned. All processes agree before they take or release one (splitc/pointer/allocate.h).
+  //
+  // Where one of `bytes` would be.
+  std::uint64_t find_spread(std::uint64_t bytes) const { return first_ + spread_.find(bytes); }
+  // Whether it fits there, and what there is; zeroes it if it does.
+  struct Room {
+    bool fits;
+    std::uint64_t used;
+    std::uint64_t largest;  // free block
+  };
+  Room prepare_spread(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  void take_spread(std::uint64_t offset, std::uint64_t bytes);
+  // Throws Error if `offset` is not where a live spread block begins.
+  void check_spread(std::uint64_t offset, detail::Call call) const;
+  void release_spread(std::uint64_t offset) { spread_.release(offset - first_); }
+  // What is wrong where `bytes` do not fit (total, used, asked and the largest free block, and
+  // SPLITC_SEGMENT).
+  std::string out_of_memory(std::uint64_t bytes, const Room& room) const;
+
+  // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
+  std::uint64_t allocate(std::uint64_t bytes, detail::Call call);
+  void free(std::uint64_t offset, detail::Call call);
+
+  // The live block that `offset` lies in, in this process's segment.
+  std::optional<HeapSide::Block> block_of(std::uint64_t offset) const;
+  // The live spread block that `offset` lies in, in every process's segment.
+  std::optional<HeapSide::Block> spread_block_of(std::uint64_t offset) const;
+
+  std::uint64_t total() const noexcept { return end_ - first_; }
+  std::uint64_t used() const noexcept { return spread_.used() + local_.used(); }
+
+ private:
+  std::uint64_t gap() const noexcept { return total() - spread_.end() - local_.end(); }
+  bool fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept;
+  void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
+  void publish_edge() noexcept;
+
+  // Constant after construction.
+  std::byte* segment_;
+  std::uint64_t first_;
+  std::uint64_t end_;
+  Edge& edge_;
+  // Owned by the world's thread.
+  HeapSide spread_;                // from first_ upwards
+  HeapSide local_;                 // from end_ downwards
+  std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
+  std::uint64_t local_high_ = 0;   // is untouched, so zero already
+};
+
+}  // namespace splitc

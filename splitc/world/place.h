@@ -1,0 +1,167 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "am/types/source_location.h"
+#include "am/types/types.h"
+
+// Where this process is in the global address space: what every access needs, in one small record.
+// And what its checks have in common.
+
+namespace am {
+class Router;
+}
+
+namespace splitc {
+
+// Thrown by every call that was given something impossible: a sentence with rank, call, value,
+// cause and remedy.
+struct Error : am::Error {
+  using am::Error::Error;
+};
+
+namespace detail {
+
+// A call that the program has made: its name, and where it stands, for errors and for the report on
+// a job that stands still. Line 0: not known.
+struct Call {
+  constexpr Call(const char* text, am::SourceLocation here = {}) noexcept
+      : name(text), where(here) {}
+  const char* name;
+  am::SourceLocation where;
+};
+
+// Set by World at start; constant while the program runs.
+struct Place {
+  // By the upper bits of a global pointer: where the segment of that process is mapped here, less
+  // these bits in their place. Adding all bits of the pointer gives the address, without taking it
+  // apart. far_base() for processes on other nodes; for what is no process, up to kBases; and for
+  // the null pointer, whose upper bits no process has. So what has no address here goes the way of
+  // far accesses, which look closer. (Of pointer type, though never followed: a loop that writes
+  // numbers need not load them again.)
+  std::byte* const* bases = nullptr;
+  const am::Router* router = nullptr;
+  std::uint32_t my_proc = 0;
+  std::uint32_t procs = 1;
+  std::uint64_t segment_bytes = 0;
+  bool far_peers = false;  // some processes are on other nodes
+};
+inline Place place;
+
+// A global pointer's bits: 24 of process, counted from 1, above 40 of offset.
+inline constexpr int kOffsetBits = 40;
+inline constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
+constexpr std::uint64_t bits_of(std::uint32_t proc, std::uint64_t offset) noexcept {
+  return (std::uint64_t{proc} + 1) << kOffsetBits | offset;
+}
+inline constexpr std::uint32_t kNoProc = ~std::uint32_t{0};  // of a null pointer
+constexpr std::uint32_t proc_of(std::uint64_t bits) noexcept {
+  return static_cast<std::uint32_t>(bits >> kOffsetBits) - 1;
+}
+// At least so many bases there are: an ordinary address, taken for a global pointer, has one.
+inline constexpr std::size_t kBases = 512;
+
+// No segment is mapped here for a global pointer: an odd number, as no base is.
+inline std::byte* far_base() noexcept { return reinterpret_cast<std::byte*>(1); }
+
+inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
+inline bool has_far_peers() noexcept { return place.far_peers; }
+inline bool is_far(std::uint32_t proc) noexcept { return base_of(bits_of(proc, 0)) == far_base(); }
+
+// Says that base_of(bits) is still `base`, which the compiler cannot know of a function elsewhere,
+// or behind an access that acquires. So a loop of accesses finds out once where they go, and the
+// compiler can make one loop of near accesses, with no test in it, and another of far ones.
+inline void base_stays(const std::byte* base, std::uint64_t bits) noexcept {
+  if (base_of(bits) != base) __builtin_unreachable();
+}
+
+inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + bits);
+}
+// Of processes on this node only.
+inline std::byte* mapped(std::uint64_t bits) noexcept { return mapped(base_of(bits), bits); }
+inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
+  return mapped(bits_of(proc, offset));
+}
+
+// Throws Error if `proc`, of a global pointer, is none: the pointer is null, or not one.
+void check_process(std::uint32_t proc, Call call);
+// "there is no process P: the job has N, 0 to N - 1"
+[[noreturn]] void refuse_proc(std::uint32_t proc, Call call);
+// Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.
+void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call);
+// The same for a pointer that need not be followed: the beginning of an empty block is one, too.
+void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call);
+// As check_range, for an object that must be aligned to `alignment`.
+void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                  std::uint64_t alignment, Call call);
+[[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                                    std::uint64_t alignment, Call call);
+// The offset of `local` in this process's segment. Throws Error if it is elsewhere, or if there is
+// no process `proc`.
+std::uint64_t offset_of(const void* local, std::uint32_t proc, Call call);
+
+// For what has no address here, as its process is on another node, or none.
+[[noreturn]] void refuse_far(std::uint32_t proc, Call call);
+
+// What pointers and references to T may change.
+template <class T>
+concept writable = !std::is_const_v<T>;
+
+// a * b. Throws Error, "A <units> of B <parts> are more than any memory holds", if no 64-bit number
+// holds it.
+[[noreturn]] void refuse_product(std::uint64_t a, const char* units, std::uint64_t b,
+                                 const char* parts, Call call);
+inline std::uint64_t product(std::uint64_t a, const char* units, std::uint64_t b, const char* parts,
+                             Call call) {
+  std::uint64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) [[unlikely]]
+    refuse_product(a, units, b, parts, call);
+  return result;
+}
+
+// In checked builds: throws Error unless a global pointer can hold process and offset.
+[[noreturn]] void refuse_address(std::uint64_t proc, std::uint64_t offset);
+constexpr void check_address(std::uint64_t proc, std::uint64_t offset) {
+  if constexpr (am::kChecked) {
+    constexpr std::uint64_t kMostProcs = (std::uint64_t{1} << (64 - kOffsetBits)) - 1;
+    if (proc >= kMostProcs || offset > kOffsetMask) refuse_address(proc, offset);
+  }
+}
+// The same for `offset` plus n elements of `bytes` bytes.
+[[noreturn]] void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes);
+constexpr void check_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
+  if constexpr (am::kChecked) {
+    std::int64_t step = 0;
+    const auto offset = static_cast<std::int64_t>(bits & kOffsetMask);
+    const bool wraps =
+        __builtin_mul_overflow(n, bytes, &step) || __builtin_add_overflow(step, offset, &step);
+    if (wraps || step < 0 || static_cast<std::uint64_t>(step) > kOffsetMask) {
+      refuse_step(bits, n, bytes);
+    }
+  }
+}
+
+// "rank R: <call>: <what> (at <file>:<line>)", thrown as Error.
+[[noreturn]] void refuse(Call call, const std::string& what);
+// `sentence` without the "rank R: " of this process, for where the job puts that in front.
+std::string without_rank(const std::string& sentence);
+
+}  // namespace detail
+
+// This process's number, 0 to procs() - 1, and how many there are (Split-C's MYPROC and PROCS).
+// Any thread.
+inline std::uint32_t my_proc() noexcept { return detail::place.my_proc; }
+inline std::uint32_t procs() noexcept { return detail::place.procs; }
+// The logarithm of procs() to base 2, if it has a whole one (Split-C's PROCSLOG). Any thread.
+inline std::optional<int> procs_log2() noexcept {
+  if (!std::has_single_bit(procs())) return std::nullopt;
+  return std::countr_zero(procs());
+}
+
+}  // namespace splitc

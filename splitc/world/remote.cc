@@ -1,0 +1,100 @@
+#include "splitc/world/remote.h"
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+am::Reason reason_of(Call call, std::size_t bytes, const void* caller) noexcept {
+  return {
+      .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
+}
+
+am::CallSite site_of(Call call) noexcept {
+  return {.call = call.name, .where = call.where};
+}
+
+// As sync(handle).
+void finish(handle h, const am::Reason& reason) noexcept {
+  if (h.generation() != 0) finish_one(h, reason);
+  // pairs with: sync(), barrier() and the atomics of other processes
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+handle start_put(std::uint64_t bits, std::span<const std::byte> from, Call call,
+                 std::unique_ptr<std::byte[]> kept = nullptr) {
+  World& w = world();
+  return w.tickets().start(
+      {.proc = proc_of(bits), .kept = std::move(kept)}, [&](std::uint32_t ticket) {
+        w.remote().put(proc_of(bits), bits & kOffsetMask, from, ticket, site_of(call));
+      });
+}
+
+std::span<const std::byte> bytes_at(const void* local, std::size_t bytes) noexcept {
+  return {static_cast<const std::byte*>(local), bytes};
+}
+
+}  // namespace
+
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
+  const std::uint64_t offset = bits & kOffsetMask;
+  check_process(proc_of(bits), call);
+  check_thread(call);
+  if (world().bundle().handling()) {
+    refuse(call, "process " + std::to_string(proc_of(bits)) +
+                     " is on another node, and a handler or a function that atomic() runs may not "
+                     "wait for the network; let it note what is to be done, or return it");
+  }
+  if (offset > place.segment_bytes || bytes > place.segment_bytes - offset) {
+    refuse(call, std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                     " of process " + std::to_string(proc_of(bits)) +
+                     " are outside its segment, which has " + std::to_string(place.segment_bytes) +
+                     " bytes");
+  }
+}
+
+handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+  if (bytes == 0) return {};
+  check_far(bits, bytes, call);
+  World& w = world();
+  const std::span to(static_cast<std::byte*>(local), bytes);
+  return w.tickets().start({.proc = proc_of(bits)}, [&](std::uint32_t ticket) {
+    w.remote().get(proc_of(bits), bits & kOffsetMask, to, ticket, site_of(call));
+  });
+}
+
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
+  if (bytes == 0) return {};
+  check_far(bits, bytes, call);
+  return start_put(bits, bytes_at(local, bytes), call);
+}
+
+handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call) {
+  if (bytes <= am::RemoteMemory::kCopied) return far_put(bits, value, bytes, call);
+  check_far(bits, bytes, call);
+  auto copy = std::make_unique<std::byte[]>(bytes);
+  std::memcpy(copy.get(), value, bytes);
+  const auto from = bytes_at(copy.get(), bytes);
+  return start_put(bits, from, call, std::move(copy));
+}
+
+// The fences of sync(handle) order both with the plain accesses to near memory around them.
+void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+  const handle started = far_get(local, bits, bytes, call);
+  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
+}
+
+void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
+  // pairs with: the reads of others, of what this process wrote to near memory before
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const handle started = far_put(bits, local, bytes, call);
+  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
+}
+
+}  // namespace splitc::detail

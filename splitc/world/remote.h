@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "splitc/world/place.h"
+#include "splitc/world/sync.h"
+
+// Accesses to memory of processes on other nodes, at global pointer `bits`: what the ones in
+// access.h, split_phase.h and bulk.h come to when there is nothing to load from or store to. Kept
+// out of line, so that all they cost a near access is the test.
+//
+// `call` is what the program called. Each throws Error inside a handler, or a function that
+// atomic() runs, since it may have to wait, and for a range outside the segment.
+
+namespace splitc::detail {
+
+// On return the bytes are here; or they are there, and what this process does afterwards happens
+// after it for every process.
+void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call);
+void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
+// Until the handle is done, `local` must live.
+handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
+// `value` may go on return.
+handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call);
+
+// Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
+// pointer is null or names no process: those have no base either, in any job.
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
+
+}  // namespace splitc::detail

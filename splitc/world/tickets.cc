@@ -1,0 +1,107 @@
+#include "splitc/world/tickets.h"
+
+#include <cstring>
+#include <exception>
+
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+// Polls until `condition()`; an exception, such as one of a handler, ends the job.
+template <class Condition, class Explain>
+void wait_or_end(Call call, Condition condition, const Explain& explain) noexcept {
+  try {
+    check_may_wait(call);
+    world().bundle().wait_until(condition, am::Wake::kRung, explain);
+  } catch (const std::exception& error) {
+    world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
+  }
+}
+
+}  // namespace
+
+handle Tickets::take(Pending pending) {
+  if (free_ == kNone) {
+    free_ = static_cast<std::uint32_t>(tickets_.size());
+    tickets_.emplace_back();
+  }
+  const std::uint32_t index = free_;
+  Ticket& ticket = tickets_[index];
+  free_ = ticket.next_free;
+  if (++ticket.generation == 0) ++ticket.generation;  // 0 is a handle's "done"
+  ticket.waiting = true;
+  ticket.pending = std::move(pending);
+  ++outstanding;
+  return {index, ticket.generation};
+}
+
+void Tickets::give_back(std::uint32_t index) noexcept {
+  Ticket& ticket = tickets_[index];
+  ticket.waiting = false;
+  ticket.pending.kept.reset();
+  ticket.next_free = free_;
+  free_ = index;
+  --outstanding;
+}
+
+void Tickets::answered(std::uint32_t ticket, const std::byte* result) noexcept {
+  const Pending& pending = tickets_[ticket].pending;
+  if (pending.result != nullptr && pending.result_bytes != 0) {
+    std::memcpy(pending.result, result, pending.result_bytes);
+  }
+  give_back(ticket);
+}
+
+std::uint32_t Tickets::some_proc() const noexcept {
+  for (const Ticket& ticket : tickets_) {
+    if (ticket.waiting) return ticket.pending.proc;
+  }
+  return am::kNobody;
+}
+
+bool Tickets::done(handle h) const noexcept {
+  const Ticket& ticket = tickets_[h.ticket()];
+  return ticket.generation != h.generation() || !ticket.waiting;
+}
+
+void finish_outstanding() noexcept {
+  const void* const caller = __builtin_return_address(0);
+  wait_or_end(
+      "sync", [] { return outstanding == 0; },
+      [caller] {
+        return am::Reason{.call = "sync",
+                          .caller = caller,
+                          .needs = "an answer",
+                          .peer = world().tickets().some_proc(),
+                          .wanted = outstanding,
+                          .unit = outstanding == 1 ? "operation" : "operations"};
+      });
+}
+
+void finish_one(handle h, am::SourceLocation where) noexcept {
+  finish_one(h, am::Reason{.call = "sync", .where = where});
+}
+
+void finish_one(handle h, const am::Reason& reason) noexcept {
+  wait_or_end(
+      {reason.call, reason.where}, [h] { return world().tickets().done(h); },
+      [&, h] {
+        am::Reason now = reason;
+        now.needs = "an answer";
+        now.peer = world().tickets().proc_of(h);
+        return now;
+      });
+}
+
+bool try_finish_outstanding() {
+  poll();
+  return outstanding == 0;
+}
+
+bool try_finish_one(handle h) {
+  poll();
+  return world().tickets().done(h);
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,136 @@
+#include "splitc/world/world.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <string>
+
+namespace splitc {
+namespace {
+
+World* current = nullptr;
+
+constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
+
+constexpr std::uint64_t edge_behind(std::uint32_t procs) noexcept {
+  return sizeof(StoreLine) * procs;
+}
+constexpr std::uint64_t boards_behind(std::uint32_t procs) noexcept {
+  return edge_behind(procs) + kEdgeBytes;
+}
+static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
+static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
+              "everything begins on a cache line");
+
+std::vector<std::byte*> all_bases(const am::Router& router) {
+  std::vector<std::byte*> bases(std::max(std::size_t{router.size()} + 1, detail::kBases),
+                                detail::far_base());
+  for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
+    const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
+    if (segment == 0) continue;
+    const std::uint64_t bits = detail::bits_of(rank, 0);
+    bases[bits >> detail::kOffsetBits] = reinterpret_cast<std::byte*>(segment - bits);
+  }
+  return bases;
+}
+
+std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle) {
+  if (job.learned_stores() == nullptr) return nullptr;
+  return std::make_unique<am::RemoteMemory>(
+      bundle, job.learned_stores(),
+      [](std::uint32_t ticket) { current->tickets().give_back(ticket); });
+}
+
+}  // namespace
+
+std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
+  return boards_behind(procs) + 2 * sizeof(Board);
+}
+
+std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+                                std::uint32_t procs) {
+  const std::uint64_t runtime = runtime_bytes(procs);
+  if (segment_bytes > runtime) return segment_bytes - runtime;
+  throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
+              std::to_string(segment_bytes) + " bytes is too small for the " +
+              std::to_string(runtime) + " that the library needs with " + std::to_string(procs) +
+              " processes; set SPLITC_SEGMENT higher");
+}
+
+World::World(const am::Config& config)
+    : job_(config),
+      bundle_(job_),
+      endpoint_(bundle_),
+      remote_(make_remote(job_, bundle_)),
+      bases_(all_bases(router())),
+      heap_(router().segment(), runtime_bytes(job_.size()),
+            heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),
+            *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
+  detail::place = {
+      bases_.data(),       &router(), job_.rank(), job_.size(), router().segment_bytes(),
+      router().far_peers()};
+  current = this;
+  detail::is_worlds_thread = true;
+}
+
+World::~World() {
+  current = nullptr;
+  detail::is_worlds_thread = false;
+  detail::place = {};
+}
+
+std::uint64_t World::edge_offset() const noexcept { return edge_behind(job_.size()); }
+
+std::uint64_t World::board_offset(unsigned parity) const noexcept {
+  return boards_behind(job_.size()) + parity * sizeof(Board);
+}
+
+const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
+  return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset()));
+}
+
+Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
+  return *reinterpret_cast<Board*>(detail::mapped(proc, board_offset(parity)));
+}
+
+World& world() {
+  if (current == nullptr) {
+    throw Error("no Split-C program is running: make this call inside the function given to run()");
+  }
+  return *current;
+}
+
+namespace detail {
+
+void refuse_thread(Call call) {
+  world();  // throws: nothing is running
+  refuse(call,
+         "called by another thread than the one that called run(); only that one may wait, poll, "
+         "allocate, reach other nodes and make collective calls");
+}
+
+void refuse_wait(Call call) {
+  refuse(call,
+         "called by a handler or by a function that atomic() runs, which may not wait; let it note "
+         "what is to be done, and do it after poll()");
+}
+
+std::string without_rank(const std::string& sentence) {
+  const std::string rank = "rank " + std::to_string(my_proc()) + ": ";
+  return sentence.starts_with(rank) ? sentence.substr(rank.size()) : sentence;
+}
+
+}  // namespace detail
+
+int poll() {
+  if constexpr (am::kChecked) detail::check_thread("poll");
+  return world().bundle().poll();
+}
+
+double get_seconds() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace splitc

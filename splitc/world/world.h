@@ -1,0 +1,115 @@
+// world/ is what every other room of splitc/ stands on: where this process is in the global address
+// space, the World that all goes through, the heap, the checks of addresses, the accesses that
+// leave the node, and what sync() waits for. It may use am/ only. Apart from the start nothing in
+// it is collective. Of the rooms above it knows only what they keep in the segment (segment.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "am/am.h"
+#include "am/remote_memory/remote_memory.h"
+#include "am/types/source_location.h"
+#include "splitc/world/heap.h"
+#include "splitc/world/place.h"
+#include "splitc/world/segment.h"
+#include "splitc/world/tickets.h"
+
+namespace splitc {
+
+// One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
+// made by run(); everything in splitc/ goes through it. The thread that called run() owns it.
+class World {
+ public:
+  explicit World(const am::Config& config);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  am::Job& job() noexcept { return job_; }
+  am::Router& router() noexcept { return job_.router(); }
+  am::Bundle& bundle() noexcept { return bundle_; }
+  am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
+  Heap& heap() noexcept { return heap_; }
+  detail::Tickets& tickets() noexcept { return tickets_; }
+  // Only if some processes are on other nodes.
+  am::RemoteMemory& remote() noexcept { return *remote_; }
+
+  // The runtime's memory in every segment (splitc/world/segment.h). Mapped only of processes on
+  // this node.
+  std::uint64_t edge_offset() const noexcept;
+  std::uint64_t board_offset(unsigned parity) const noexcept;
+  const Heap::Edge& edge(std::uint32_t proc) const noexcept;
+  Board& board(std::uint32_t proc, unsigned parity) const noexcept;
+  static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
+  // What a segment has left for the heap. Throws Error if it is too small.
+  static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+                                  std::uint32_t procs);
+
+  // Collective rounds so far, and whether this process is between the halves of a barrier.
+  std::uint64_t& rounds() noexcept { return rounds_; }
+  bool& notified() noexcept { return notified_; }
+
+ private:
+  am::Job job_;
+  am::Bundle bundle_;
+  am::Endpoint endpoint_;
+  detail::Tickets tickets_;
+  std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
+  std::vector<std::byte*> bases_;             // by process; what detail::place points to
+  Heap heap_;
+  std::uint64_t rounds_ = 0;
+  bool notified_ = false;
+};
+
+// The running world. Throws Error outside run().
+World& world();
+
+namespace detail {
+
+inline constinit thread_local bool is_worlds_thread = false;  // it called run()
+[[noreturn]] void refuse_thread(Call call);
+[[noreturn]] void refuse_wait(Call call);
+
+// Throws Error unless this is the thread that called run().
+inline void check_thread(Call call) {
+  if (!is_worlds_thread) [[unlikely]]
+    refuse_thread(call);
+}
+// The same, and unless it may wait: a handler may not, nor may a function that atomic() runs.
+inline void check_may_wait(Call call) {
+  check_thread(call);
+  if (world().bundle().handling()) [[unlikely]]
+    refuse_wait(call);
+}
+
+}  // namespace detail
+
+// Handles what has arrived for this process; returns how many messages. Long computations that
+// serve others' atomic() calls may want to call it now and then.
+int poll();
+
+// Polls until `condition()` is true. Another process may make it true by any means.
+template <class Condition>
+void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_may_wait({"wait_until", where});
+  world().bundle().wait_until(condition, am::Wake::kMemory, [&where] {
+    return am::Reason{"wait_until", where};
+  });
+}
+
+// Wall-clock time in seconds since some moment in the past.
+double get_seconds() noexcept;
+
+// Runs `body` on process 0, or on `proc`, only.
+template <class Body>
+void on_one(Body&& body) {
+  if (my_proc() == 0) body();
+}
+template <class Body>
+void on_proc(std::uint32_t proc, Body&& body) {
+  if (my_proc() == proc) body();
+}
+
+}  // namespace splitc
