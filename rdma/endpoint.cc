@@ -34,7 +34,8 @@ void open(Fid<F>& object, ProviderGuard& guard, const char* name, Call&& call) {
 
 }  // namespace
 
-Endpoint::Endpoint(Fabric& fabric, const Options& options) : fabric_(fabric) {
+Endpoint::Endpoint(Fabric& fabric, const Options& options)
+    : fabric_(fabric), most_sends_(fabric.most_sends()) {
   ProviderGuard guard = fabric.guard();
   open_queue(options, guard);
   fi_av_attr addresses{};
@@ -85,8 +86,15 @@ bool Endpoint::try_inject(fi_addr_t to, std::span<const std::byte> message) {
 
 bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* descriptor,
                         Op& op) {
-  return started(fi_send(endpoint_.get(), message.data(), message.size(), descriptor, to, &op),
-                 "fi_send");
+  if (sends_ == most_sends_) [[unlikely]]
+    return false;
+  if (!started(fi_send(endpoint_.get(), message.data(), message.size(), descriptor, to, &op),
+               "fi_send")) {
+    return false;
+  }
+  if (most_sends_ != Fabric::kRefusesMore) [[unlikely]]
+    ++sends_;
+  return true;
 }
 
 bool Endpoint::try_receive(std::span<std::byte> room, void* descriptor, Op& op) {
@@ -135,8 +143,11 @@ bool Endpoint::try_inject_put(fi_addr_t to, const RemoteKey& key, std::span<cons
 
 int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   const ssize_t count = fi_cq_read(queue_.get(), events.data(), events.size());
-  if (count >= 0) [[likely]]
+  if (count >= 0) [[likely]] {
+    if (most_sends_ != Fabric::kRefusesMore) [[unlikely]]
+      count_sent(events.first(static_cast<std::size_t>(count)));
     return static_cast<int>(count);
+  }
   if (count == -FI_EAGAIN) return 0;
   if (count != -FI_EAVAIL) fail("fi_cq_read", count);
   fi_cq_err_entry entry{};  // zeroed: a provider may fill in only some of it
@@ -144,6 +155,7 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   if (errors == -FI_EAGAIN || errors == 0) return 0;
   if (errors < 0) fail("fi_cq_readerr", errors);
   failure.op = static_cast<Op*>(entry.op_context);
+  if (failure.op != nullptr && failure.op->kind == Op::Kind::kSend && sends_ != 0) --sends_;
   failure.code = entry.err;
   failure.text = category().message(entry.err);
   const char* const words =
@@ -154,6 +166,11 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
     failure.text += std::string(": ") + words;
   }
   return -1;
+}
+
+void Endpoint::count_sent(std::span<const fi_cq_data_entry> events) noexcept {
+  sends_ -= static_cast<std::size_t>(std::ranges::count_if(
+      events, [](const auto& event) { return Op::of(event.op_context).kind == Op::Kind::kSend; }));
 }
 
 void Endpoint::drive() noexcept { fi_cq_read(queue_.get(), nullptr, 0); }

@@ -89,8 +89,11 @@ class Endpoint {
 
  private:
   void open_queue(const Options& options, ProviderGuard& guard);
+  void count_sent(std::span<const fi_cq_data_entry> events) noexcept;
 
   Fabric& fabric_;
+  const std::size_t most_sends_;  // Fabric::most_sends()
+  std::size_t sends_ = 0;         // in flight; counted where there is a most
   Fid<fid_cq> queue_;
   Fid<fid_av> addresses_;
   Fid<fid_ep> endpoint_;  // closed first

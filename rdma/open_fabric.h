@@ -10,6 +10,7 @@
 #include <rdma/fi_domain.h>
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,7 @@ class Fabric {
 
   // ... and every read and write comes to its end. Under load, when packets are lost, those of
   // ofi_rxd may not (libfabric 1.17): a read is never answered, or fi_cq_read() never returns.
-  bool has_reliable_rma() const { return has_rma() && !candidate_.provider.ends_with("ofi_rxd"); }
+  bool has_reliable_rma() const { return has_rma() && !is_rxd(); }
 
   // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
   bool has_delivery_complete() const { return delivery_complete_; }
@@ -82,11 +83,17 @@ class Fabric {
   // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
   bool needs_local_keys() const { return local_keys_; }
 
-  // Messages and writes up to that size leave their buffer at once.
-  std::size_t inject_bytes() const { return info_->tx_attr->inject_size; }
+  // Messages and writes up to that size leave their buffer at once. 0 where each must be counted.
+  std::size_t inject_bytes() const { return is_rxd() ? 0 : info_->tx_attr->inject_size; }
+
+  // How many sends may be in flight. Before libfabric 2.4 ofi_rxd takes those that it has no
+  // room for as well, and loses them; the others refuse them.
+  static constexpr std::size_t kRefusesMore = std::numeric_limits<std::size_t>::max();
+  std::size_t most_sends() const { return is_rxd() ? info_->tx_attr->size : kRefusesMore; }
 
  private:
   void open();
+  bool is_rxd() const { return candidate_.provider.ends_with("ofi_rxd"); }
 
   std::string who_;
   Candidate candidate_;

@@ -128,7 +128,7 @@ TEST_P(Provider, opens_and_has_what_is_needed) {
   EXPECT_NE(fabric.fabric(), nullptr);
   EXPECT_TRUE(fabric.has_rma());
   EXPECT_TRUE(fabric.has_delivery_complete());
-  EXPECT_GE(fabric.inject_bytes(), 64u);
+  EXPECT_GE(fabric.inject_bytes(), fabric.most_sends() == Fabric::kRefusesMore ? 64u : 0u);
   EXPECT_NE(fabric.info().tx_attr->msg_order & FI_ORDER_SAS, 0u);
   EXPECT_NE(fabric.info().rx_attr->msg_order & FI_ORDER_SAS, 0u);
   EXPECT_EQ(fabric.info().ep_attr->type, FI_EP_RDM);
