@@ -43,28 +43,21 @@ inline Status refusal(const shmem::Half& half, bool tag_admits) noexcept {
 
 }  // namespace
 
-// Calls the handler and counts it, if the message is what it takes; else says why not.
-template <Kind kKind>
-[[gnu::always_inline]] inline Status Endpoint::try_invoke(HandlerIndex handler, Shape shape,
-                                                          Delivery& delivery,
-                                                          const shmem::Half& half,
-                                                          std::byte* medium, std::uint64_t& count) {
-  const HandlerEntry* entry = &handlers_[handler];
-  if (entry->shape != shape) [[unlikely]] {
-    if constexpr (kKind == Kind::kLong) entry = &admitted_entry(handler, shape);
-    if (entry->shape != shape) return mismatch(entry->shape);
-  }
-  if constexpr (kKind != Kind::kShort) {
-    const Router& router = bundle_->router();
-    const Status status = find_payload<kKind>(
-        half, medium, {router.segment(), router.segment_bytes()}, delivery.payload);
-    if (status != Status::kDelivered) [[unlikely]]
-      return status;
-  }
-  ++count;
-  delivery.endpoint.bundle().activity().enter_handler(entry->invoke, delivery.from.name.rank);
-  entry->invoke(delivery);
-  return Status::kDelivered;
+// A message of this node, whose bytes before the arguments are in `half`.
+template <Role kRole, Kind kKind>
+[[gnu::always_inline]] inline Status Endpoint::try_deliver(HandlerIndex handler,
+                                                           std::uint32_t words, bool tag_admits,
+                                                           const shmem::Half& half,
+                                                           std::byte* medium, Delivery& delivery) {
+  const Status status = refusal<kKind>(half, tag_admits);
+  if (status != Status::kDelivered) [[unlikely]]
+    return status;
+  return try_invoke<kKind>(handler, make_shape(kRole, kKind, words), kKind == Kind::kLong, delivery,
+                           [&](std::span<std::byte>& payload) {
+                             const Router& router = bundle_->router();
+                             return find_payload<kKind>(
+                                 half, medium, {router.segment(), router.segment_bytes()}, payload);
+                           });
 }
 
 shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
@@ -85,12 +78,12 @@ shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
 
 void Endpoint::Dispatch::closed(std::uint32_t inbox) { endpoint_.correspondents_[inbox] = {}; }
 
-template <shmem::Lane kLane>
-[[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::request(std::uint32_t inbox,
-                                                                      const shmem::Room& room,
-                                                                      shmem::Mark mark) {
+template <Role kRole, shmem::Lane kLane>
+[[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::serve(std::uint32_t inbox,
+                                                                    const shmem::Room& room,
+                                                                    shmem::Mark mark) {
   constexpr Kind kKind = packet::kind_of(kLane);
-  const packet::MarkFields fields = packet::fields_of(mark);
+  const auto fields = packet::RequestMark::of(mark);
   const Correspondent& from = endpoint_.correspondents_[inbox];
   shmem::Half& half = room.slot->request;
   Delivery delivery{endpoint_,
@@ -98,53 +91,39 @@ template <shmem::Lane kLane>
                     room,
                     packet::arguments(half, room.extension->request, kKind, fields.words),
                     {}};
-  if (fields.form != 0) [[unlikely]]
-    return shmem::Mailbox::kNoReply;  // a farewell
-  Status status = refusal<kKind>(half, from.admitted);
-  if (status == Status::kDelivered) [[likely]] {
-    status = endpoint_.try_invoke<kKind>(
-        fields.handler, make_shape(Role::kRequest, kKind, fields.words), delivery, half,
-        room.request_payload, endpoint_.stats_[kKind].requests_received);
+  if (fields.form != packet::Form::kOrdinary) [[unlikely]] {
+    if constexpr (kRole == Role::kOneWay) rejected_reply(from, room, fields);  // else a farewell
+    return shmem::Mailbox::kNoReply;
   }
+  const Status status = endpoint_.try_deliver<kRole, kKind>(
+      fields.handler, fields.words, from.admitted, half, room.request_payload, delivery);
   return status == Status::kDelivered ? delivery.reply : refuse(delivery, status);
+}
+
+template <shmem::Lane kLane>
+[[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::request(std::uint32_t inbox,
+                                                                      const shmem::Room& room,
+                                                                      shmem::Mark mark) {
+  return serve<Role::kRequest, kLane>(inbox, room, mark);
 }
 
 template <shmem::Lane kLane>
 [[gnu::always_inline]] inline shmem::Mark Endpoint::Dispatch::one_way(std::uint32_t inbox,
                                                                       const shmem::Room& room,
                                                                       shmem::Mark mark) {
-  constexpr Kind kKind = packet::kind_of(kLane);
-  const packet::MarkFields fields = packet::fields_of(mark);
-  const Correspondent& from = endpoint_.correspondents_[inbox];
-  shmem::Half& half = room.slot->request;
-  Delivery delivery{endpoint_,
-                    from,
-                    room,
-                    packet::arguments(half, room.extension->request, kKind, fields.words),
-                    {}};
-  if (fields.form != 0) [[unlikely]] {
-    rejected_reply(from, room, fields);
-    return shmem::Mailbox::kNoReply;
-  }
-  Status status = refusal<kKind>(half, from.admitted);
-  if (status == Status::kDelivered) [[likely]] {
-    status = endpoint_.try_invoke<kKind>(
-        fields.handler, make_shape(Role::kOneWay, kKind, fields.words), delivery, half,
-        room.request_payload, endpoint_.stats_[kKind].one_way_received);
-  }
-  return status == Status::kDelivered ? shmem::Mailbox::kNoReply : refuse(delivery, status);
+  return serve<Role::kOneWay, kLane>(inbox, room, mark);
 }
 
 template <shmem::Lane kLane>
 [[gnu::always_inline]] inline void Endpoint::ReplyDispatch::reply(const shmem::Room& room,
                                                                   shmem::Mark mark) {
-  const packet::MarkFields fields = packet::fields_of(mark);
+  const auto fields = packet::ReplyMark::of(mark);
   const bool tag_admits = settle<kLane>(room);
   if (fields.handler == 0) [[unlikely]] {
-    if (fields.form != static_cast<unsigned>(packet::Form::kReturned)) return;  // an empty reply
-    return take_back(packet::kind_of(kLane), room, Opcode::kRequest);
+    if (mark != packet::ReplyMark::kReturned) return;  // an empty reply
+    return take_back(packet::kind_of(kLane), room, Role::kRequest);
   }
-  switch (static_cast<Kind>(fields.form)) {
+  switch (fields.kind) {
     case Kind::kShort: return deliver<kLane, Kind::kShort>(room, fields, tag_admits);
     case Kind::kMedium: return deliver<kLane, Kind::kMedium>(room, fields, tag_admits);
     default: return deliver<kLane, Kind::kLong>(room, fields, tag_admits);
@@ -152,7 +131,7 @@ template <shmem::Lane kLane>
 }
 
 template <shmem::Lane kLane, Kind kKind>
-inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::MarkFields fields,
+inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::ReplyMark fields,
                                              bool tag_admits) {
   shmem::Half& half = room.slot->reply;
   Delivery delivery{endpoint_,
@@ -160,14 +139,10 @@ inline void Endpoint::ReplyDispatch::deliver(const shmem::Room& room, packet::Ma
                     room,
                     packet::arguments(half, room.extension->reply, kKind, fields.words),
                     {}};
-  Status status = refusal<kKind>(half, tag_admits);
-  if (status == Status::kDelivered) [[likely]] {
-    status = endpoint_.try_invoke<kKind>(
-        fields.handler, make_shape(Role::kReply, kKind, fields.words), delivery, half,
-        room.reply_payload, endpoint_.stats_[kKind].replies_received);
-  }
+  const Status status = endpoint_.try_deliver<Role::kReply, kKind>(
+      fields.handler, fields.words, tag_admits, half, room.reply_payload, delivery);
   if (status != Status::kDelivered) [[unlikely]]
-    reject(kLane, kKind, fields, room, status);
+    reject(kLane, fields, room, status);
 }
 
 // After an alert: finds endpoints of our translations that have ended, and what has come back.

@@ -202,9 +202,12 @@ class Endpoint {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
   }
   bool has_message() noexcept;  // whether poll() has something to do
-  template <Kind kKind>
-  Status try_invoke(HandlerIndex handler, Shape shape, Delivery& delivery, const shmem::Half& half,
-                    std::byte* medium, std::uint64_t& count);
+  template <Kind kKind, class FindPayload>
+  Status try_invoke(HandlerIndex handler, Shape shape, bool granted, Delivery& delivery,
+                    FindPayload find_payload);
+  template <Role kRole, Kind kKind>
+  Status try_deliver(HandlerIndex handler, std::uint32_t words, bool tag_admits,
+                     const shmem::Half& half, std::byte* medium, Delivery& delivery);
   void close_mailbox();
   int attend();
   void drop_awaiting(std::size_t i) noexcept;

@@ -160,9 +160,10 @@ class Endpoint::Far {
   bool deliver_returned(Rank from, const link::MessagePacket& message);
   bool deliver_hello(Rank from, const link::MessagePacket& message);
   bool deliver_extent(Rank from, const link::MessagePacket& message);
-  Status try_invoke(Delivery& delivery, const link::MessagePacket& message, const Body& body,
-                    Role role, bool tag_admits);
-  Status place_payload(Delivery& delivery, const link::MessagePacket& message, const Body& body);
+  Status try_deliver(Delivery& delivery, const link::MessagePacket& message, const Body& body,
+                     Role role, bool tag_admits);
+  Status place_payload(const link::MessagePacket& message, const Body& body,
+                       std::span<std::byte>& payload);
   static void send_back(link::Link& link, Rank to, const link::MessagePacket& message, Status why);
   // A request of kind `request` has been answered. Whether its reply may be delivered.
   bool answered(Outgoing& from, Kind request, TagEpochs::Epoch epoch);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "am/core/dispatch.h"
 #include "am/core/far.h"
 
 namespace am {
@@ -19,7 +20,7 @@ using link::Type;
 struct Endpoint::Far::Body {
   Kind kind = Kind::kShort;
   Kind request = Kind::kShort;  // what a reply answers
-  Opcode was = Opcode::kRequest;
+  Role was = Role::kRequest;
   Place place{};
   bool written = false;  // a long payload, before this packet
   std::span<const std::byte> arguments;
@@ -32,12 +33,12 @@ struct Endpoint::Far::Body {
 bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
   const std::uint8_t detail = message.head.detail;
   if (link::kind_bits(detail) >= kKinds || link::request_bits(detail) >= kKinds ||
-      link::opcode_bits(detail) > static_cast<unsigned>(Opcode::kReply)) {
+      link::role_bits(detail) > static_cast<unsigned>(Role::kReply)) {
     return false;
   }
   kind = static_cast<Kind>(link::kind_bits(detail));
   request = static_cast<Kind>(link::request_bits(detail));
-  was = static_cast<Opcode>(link::opcode_bits(detail));
+  was = static_cast<Role>(link::role_bits(detail));
   const std::uint32_t argument_bytes = message.head.words * packet::kWord;
   const std::uint32_t place_bytes = kind == Kind::kLong ? sizeof place : 0;
   const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof message) + place_bytes +
@@ -146,15 +147,14 @@ bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
   return to->known->read(*packet);
 }
 
-// Puts the payload where the handler shall see it.
-Status Endpoint::Far::place_payload(Delivery& delivery, const MessagePacket& message,
-                                    const Body& body) {
+// Puts the payload of a medium or long message where its handler shall see it.
+Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& body,
+                                    std::span<std::byte>& payload) {
   if (body.kind == Kind::kMedium) {
     // A handler that takes it sees only const bytes.
-    delivery.payload = {const_cast<std::byte*>(body.payload.data()), body.payload.size()};
+    payload = {const_cast<std::byte*>(body.payload.data()), body.payload.size()};
     return Status::kDelivered;
   }
-  if (body.kind == Kind::kShort) return Status::kDelivered;
   const Router& router = endpoint_.bundle().router();
   Extent extent = endpoint_.extent_;
   if (body.written) {  // and admitted, at the place that it had then
@@ -164,31 +164,29 @@ Status Endpoint::Far::place_payload(Delivery& delivery, const MessagePacket& mes
   const Status status = check_place(extent, body.place.offset, body.place.bytes);
   if (status != Status::kDelivered) return status;
   if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
-  delivery.payload = {router.segment() + extent.offset + body.place.offset, body.place.bytes};
+  payload = {router.segment() + extent.offset + body.place.offset, body.place.bytes};
   if (link::carries_payload(message.head.detail)) {
-    packet::copy_payload(delivery.payload.data(), body.payload);
+    packet::copy_payload(payload.data(), body.payload);
   }
   return Status::kDelivered;
 }
 
-Status Endpoint::Far::try_invoke(Delivery& delivery, const MessagePacket& message, const Body& body,
-                                 Role role, bool tag_admits) {
+Status Endpoint::Far::try_deliver(Delivery& delivery, const MessagePacket& message,
+                                  const Body& body, Role role, bool tag_admits) {
   if (!tag_admits && !body.written) return Status::kBadTag;
+  const HandlerIndex handler = message.head.handler;
   const Shape shape = make_shape(role, body.kind, message.head.words);
-  const HandlerEntry* entry = &endpoint_.handlers_[message.head.handler];
-  if (entry->shape != shape && body.written) {
-    entry = &endpoint_.admitted_entry(message.head.handler, shape);
+  const auto place = [&](std::span<std::byte>& payload) {
+    return place_payload(message, body, payload);
+  };
+  switch (body.kind) {
+    case Kind::kShort:
+      return endpoint_.try_invoke<Kind::kShort>(handler, shape, false, delivery, place);
+    case Kind::kMedium:
+      return endpoint_.try_invoke<Kind::kMedium>(handler, shape, false, delivery, place);
+    default:
+      return endpoint_.try_invoke<Kind::kLong>(handler, shape, body.written, delivery, place);
   }
-  if (entry->shape != shape) return mismatch(entry->shape);
-  const Status status = place_payload(delivery, message, body);
-  if (status != Status::kDelivered) return status;
-  Stats::Category& count = endpoint_.stats_[body.kind];
-  ++(role == Role::kRequest  ? count.requests_received
-     : role == Role::kOneWay ? count.one_way_received
-                             : count.replies_received);
-  endpoint_.bundle().activity().enter_handler(entry->invoke, delivery.from.name.rank);
-  entry->invoke(delivery);
-  return status;
 }
 
 bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message, Role role) {
@@ -204,7 +202,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   };
   Status status = Status::kDelivered;
   try {
-    status = try_invoke(delivery, message, body, role, from.from.admitted);
+    status = try_deliver(delivery, message, body, role, from.from.admitted);
   } catch (...) {
     delivery.reply = shmem::Mailbox::kNoReply;
     finish();  // no credit is lost
@@ -243,7 +241,7 @@ bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) 
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
   Delivery delivery{endpoint_, from.peer, room_, body.arguments.data(), {}};
-  const Status status = try_invoke(delivery, message, body, Role::kReply, tag_admits);
+  const Status status = try_deliver(delivery, message, body, Role::kReply, tag_admits);
   if (status == Status::kDelivered) return true;
   ++endpoint_.stats_.returned_by_us;
   send_back(port_.link(), from.rank, message, status);
@@ -253,9 +251,9 @@ bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) 
 
 // Sends a message that cannot be delivered here back to where it came from.
 void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& message, Status why) {
-  Opcode was = Opcode::kRequest;
-  if (message.head.type == Type::kOneWay) was = Opcode::kOneWay;
-  if (message.head.type == Type::kReply) was = Opcode::kReply;
+  Role was = Role::kRequest;
+  if (message.head.type == Type::kOneWay) was = Role::kOneWay;
+  if (message.head.type == Type::kReply) was = Role::kReply;
   const auto kind = static_cast<Kind>(link::kind_bits(message.head.detail));
   std::uint32_t bytes = message.head.bytes;
   if (kind == Kind::kLong) bytes -= link::rounded(message.head.data_bytes);
@@ -305,10 +303,10 @@ void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePac
 bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
-  if (body.was != Opcode::kReply) {
+  if (body.was != Role::kReply) {
     Outgoing* const to = find_outgoing(from, message);
     if (to == nullptr) return false;
-    if (body.was == Opcode::kRequest) {
+    if (body.was == Role::kRequest) {
       answered(*to, body.kind, message.epoch);
     } else if (message.status == static_cast<std::uint32_t>(Status::kBadEndpoint)) {
       std::uint32_t& count = to->in_flight[static_cast<int>(body.kind)];
@@ -317,7 +315,7 @@ bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
   }
   Returned returned{};
   returned.status = static_cast<Status>(message.status);
-  returned.opcode = body.was;
+  returned.role = body.was;
   returned.kind = body.kind;
   returned.handler = message.head.handler;
   returned.destination = from;

@@ -113,7 +113,7 @@ void Endpoint::Far::send_request(Outgoing& to, std::uint32_t index, const Parcel
       head_to(to, index, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
   const bool is_long = parcel.kind == Kind::kLong;
   head.head.handler = parcel.handler;
-  head.head.detail = link::make_detail(parcel.kind, parcel.kind, Opcode::kRequest, is_long);
+  head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
   const Place place{parcel.offset, parcel.payload.size(), 0};
   post(port_.link(), to.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
        parcel.payload);
@@ -182,11 +182,11 @@ void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
 // What the handler of a request of kind `request` has left in room_.
 void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
                                TagEpochs::Epoch epoch) {
-  const packet::MarkFields fields = packet::fields_of(reply);
-  const auto kind = fields.handler == 0 ? Kind::kShort : static_cast<Kind>(fields.form);
+  const packet::ReplyMark fields = packet::ReplyMark::of(reply);
+  const Kind kind = fields.handler == 0 ? Kind::kShort : fields.kind;
   MessagePacket head = head_to(to, Type::kReply);
   head.head.handler = fields.handler;
-  head.head.detail = link::make_detail(kind, request, Opcode::kReply);
+  head.head.detail = link::make_detail(kind, request, Role::kReply);
   head.credits = take_credits(to);
   head.epoch = epoch;
   const std::span<const std::byte> arguments(
@@ -209,7 +209,7 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
     return post(port_.link(), to.rank, head, &place, arguments, {});
   }
   if (place.bytes <= link::kMaxData) {
-    head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Opcode::kRequest, true);
+    head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Role::kRequest, true);
     return post(port_.link(), to.rank, head, &place, arguments,
                 {reply_payload_.data(), place.bytes});
   }

@@ -18,8 +18,8 @@ void Endpoint::say_farewell(const To& to, const char* call) {
     if (box.in_flight<kLane>() == static_cast<std::uint32_t>(answered)) return;
     shmem::Room room;
     wait_until(to, call, detail::kCredit, [&] { return box.try_claim<kLane>(room); });
-    const auto form = static_cast<unsigned>(packet::Form::kFarewell);
-    send<kKind>(to.index, room, packet::make_mark(0, 0, form), Role::kRequest);
+    send<kKind>(to.index, room, packet::RequestMark{0, 0, packet::Form::kFarewell}.mark(),
+                Role::kRequest);
     --stats_[kKind].requests_sent;  // not the user's, and not counted there
   };
   last.template operator()<Kind::kShort>();

@@ -104,7 +104,8 @@ bool Endpoint::try_request_index(std::uint32_t to, HandlerIndex handler,
   packet::copy_payload(
       packet::arguments(room.slot->request, room.extension->request, Kind::kShort, words),
       std::as_bytes(args));
-  send<Kind::kShort>(to, room, packet::make_mark(handler, words, 0), role);
+  send<Kind::kShort>(to, room,
+                     packet::RequestMark{handler, static_cast<std::uint8_t>(words)}.mark(), role);
   return true;
 }
 

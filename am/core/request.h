@@ -66,7 +66,7 @@ template <auto kFunction, class... Args>
   if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kShort>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  send<Kind::kShort>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -90,7 +90,7 @@ template <auto kFunction, class... Args>
   packet::copy_payload(room.request_payload, payload);
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kMedium>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  send<Kind::kMedium>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -118,7 +118,7 @@ template <auto kFunction, class... Args>
              translation.near->peer.segment, offset, payload);
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kLong>(to, room, packet::make_mark(index, H::words, 0), H::role);
+  send<Kind::kLong>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -242,7 +242,7 @@ inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uin
   }
   d.replied = true;
   ++d.endpoint.stats_[kind].replies_sent;
-  d.reply = packet::make_mark(handler, words, static_cast<std::uint32_t>(kind));
+  d.reply = packet::ReplyMark{handler, static_cast<std::uint8_t>(words), kind}.mark();
   return packet::arguments(d.room.slot->reply, d.room.extension->reply, kind, words);
 }
 

@@ -25,11 +25,11 @@ std::string_view describe(Status status) noexcept {
 
 namespace {
 
-const char* name_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kRequest: return "request";
-    case Opcode::kOneWay: return "one-way request";
-    case Opcode::kReply: return "reply";
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::kRequest: return "request";
+    case Role::kOneWay: return "one-way request";
+    case Role::kReply: return "reply";
   }
   return "message";
 }
@@ -47,7 +47,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 std::string sentence(const Returned& message) {
   static constexpr const char* kKindNames[] = {"short", "medium", "long"};
   std::string text = std::string("a ") + kKindNames[static_cast<int>(message.kind)] + " " +
-                     name_of(message.opcode) + " to rank " + std::to_string(message.destination) +
+                     name_of(message.role) + " to rank " + std::to_string(message.destination) +
                      ", handler " + std::to_string(message.handler) + ", came back: ";
   text += describe(message.status);
   text += "; arguments (bytes) " + hexadecimal(message.arguments);
@@ -68,13 +68,12 @@ struct Rejection {
 
 // A message as it comes back to its sender. What it says of its own size is not to be trusted.
 Returned contents(const shmem::Half& half, std::byte* extension, const std::byte* payload,
-                  Kind kind, packet::MarkFields fields) {
+                  Kind kind, HandlerIndex handler, std::uint32_t words) {
   Returned returned{};
   returned.kind = kind;
-  returned.handler = fields.handler;
-  returned.arguments = {
-      packet::arguments(const_cast<shmem::Half&>(half), extension, kind, fields.words),
-      std::min(fields.words * packet::kWord, kMaxArgumentBytes)};
+  returned.handler = handler;
+  returned.arguments = {packet::arguments(const_cast<shmem::Half&>(half), extension, kind, words),
+                        std::min(words * packet::kWord, kMaxArgumentBytes)};
   if (kind == Kind::kMedium) {
     returned.payload = {payload, std::min<std::uint64_t>(packet::medium_bytes(half), max_medium())};
   }
@@ -91,33 +90,33 @@ Returned contents(const shmem::Half& half, std::byte* extension, const std::byte
 shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
   ++endpoint_.stats_.returned_by_us;
   packet::put_status(delivery.room, why);
-  return packet::make_mark(0, 0, static_cast<unsigned>(packet::Form::kReturned));
+  return packet::ReplyMark::kReturned;
 }
 
 void Endpoint::Dispatch::take_back(Returned& reply, const Correspondent& from, Status why) {
   reply.status = why;
-  reply.opcode = Opcode::kReply;
+  reply.role = Role::kReply;
   reply.destination = from.name.rank;
   endpoint_.deliver_returned(reply);
 }
 
 // One of our own replies could not be delivered; ReplyDispatch::reject() has made this message.
 void Endpoint::Dispatch::rejected_reply(const Correspondent& from, const shmem::Room& room,
-                                        packet::MarkFields fields) {
+                                        packet::RequestMark fields) {
   Rejection rejection;
   std::memcpy(&rejection, room.extension->reply, sizeof rejection);
   if (static_cast<int>(rejection.kind) >= kKinds) return;
   Returned reply = contents(room.slot->request, room.extension->request, room.reply_payload,
-                            rejection.kind, fields);
+                            rejection.kind, fields.handler, fields.words);
   take_back(reply, from, rejection.status);
 }
 
 // One of our own replies was not read by the requester, which has ended.
 void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Room& room,
-                                      packet::MarkFields fields) {
+                                      packet::ReplyMark fields) {
   if (fields.handler == 0) return;  // an empty one, or a request that was returned
   Returned reply = contents(room.slot->reply, room.extension->reply, room.reply_payload,
-                            static_cast<Kind>(fields.form), fields);
+                            fields.kind, fields.handler, fields.words);
   if (reply.kind == Kind::kLong) {
     const auto [inbox, lane, slot] = endpoint_.mailbox_.position_of(*room.slot);
     reply.segment_offset = from.reply_offsets[lane][slot];
@@ -125,13 +124,13 @@ void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Ro
   take_back(reply, from, Status::kBadEndpoint);
 }
 
-void Endpoint::ReplyDispatch::reject(shmem::Lane lane, Kind kind, packet::MarkFields fields,
+void Endpoint::ReplyDispatch::reject(shmem::Lane lane, packet::ReplyMark fields,
                                      const shmem::Room& room, Status why) {
   ++endpoint_.stats_.returned_by_us;
   switch (lane) {
-    case shmem::Lane::kShort: return reject_in<shmem::Lane::kShort>(kind, fields, room, why);
-    case shmem::Lane::kMedium: return reject_in<shmem::Lane::kMedium>(kind, fields, room, why);
-    case shmem::Lane::kLong: return reject_in<shmem::Lane::kLong>(kind, fields, room, why);
+    case shmem::Lane::kShort: return reject_in<shmem::Lane::kShort>(fields, room, why);
+    case shmem::Lane::kMedium: return reject_in<shmem::Lane::kMedium>(fields, room, why);
+    case shmem::Lane::kLong: return reject_in<shmem::Lane::kLong>(fields, room, why);
   }
 }
 
@@ -139,8 +138,8 @@ void Endpoint::ReplyDispatch::reject(shmem::Lane lane, Kind kind, packet::MarkFi
 // this very reply has just been freed. So it goes in the lane of the request, whatever its own kind
 // is, and may go in the same slot.
 template <shmem::Lane kLane>
-void Endpoint::ReplyDispatch::reject_in(Kind kind, packet::MarkFields fields,
-                                        const shmem::Room& room, Status why) {
+void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, const shmem::Room& room,
+                                        Status why) {
   shmem::Outbox& box = *endpoint_.boxes_[to_];
   shmem::Room back;
   if (!box.try_claim<kLane>(back)) {
@@ -148,27 +147,28 @@ void Endpoint::ReplyDispatch::reject_in(Kind kind, packet::MarkFields fields,
   }
   std::memcpy(back.slot->request.bytes, room.slot->reply.bytes, sizeof back.slot->request.bytes);
   std::memcpy(back.extension->request, room.extension->reply, sizeof back.extension->request);
-  if (kind == Kind::kMedium && back.reply_payload != room.reply_payload) {
+  if (fields.kind == Kind::kMedium && back.reply_payload != room.reply_payload) {
     std::memcpy(back.reply_payload, room.reply_payload, max_medium());
   }
-  const Rejection rejection{why, kind};  // in the reply's half: nobody replies to this
+  const Rejection rejection{why, fields.kind};  // in the reply's half: nobody replies to this
   std::memcpy(back.extension->reply, &rejection, sizeof rejection);
-  const auto form = static_cast<unsigned>(packet::Form::kRejectedReply);
-  box.commit<kLane>(back, packet::make_mark(fields.handler, fields.words, form) | packet::kOneWay);
+  const packet::RequestMark mark{fields.handler, fields.words, packet::Form::kRejectedReply};
+  box.commit<kLane>(back, mark.mark() | packet::kOneWay);
 }
 
 // One of our own requests could not be delivered: its half of the slot still holds it, and the
 // other half says why.
-void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Opcode opcode) {
+void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Role role) {
   const shmem::Half& sent = room.slot->request;
   const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
+  const auto fields = packet::RequestMark::of(shmem::mark_of(head));
   Returned request = contents(sent, room.extension->request, room.request_payload, kind,
-                              packet::fields_of(shmem::mark_of(head)));
+                              fields.handler, fields.words);
   if (kind == Kind::kLong) {
     request.segment_offset = near_.offsets[near_.box->slot_of<shmem::Lane::kLong>(room)];
   }
   request.status = packet::status_in(room);
-  request.opcode = opcode;
+  request.role = role;
   request.destination = near_.peer.name.rank;
   endpoint_.deliver_returned(request);
 }

@@ -72,7 +72,7 @@ class Reply : public Message {
 // valid while the handler of returned messages runs; it may send nothing.
 struct Returned {
   Status status;
-  Opcode opcode;
+  Role role;
   Kind kind;
   HandlerIndex handler;
   Rank destination;                      // whom it was sent to

@@ -99,7 +99,7 @@ inline constexpr std::uint32_t credits_of(std::uint16_t credits, Kind kind) noex
 // A message's detail: its Kind, the Kind of the request it answers, what it was before it came
 // back, and whether the payload of a long message is in the packet.
 inline constexpr std::uint8_t make_detail(Kind kind, Kind request = Kind::kShort,
-                                          Opcode was = Opcode::kRequest,
+                                          Role was = Role::kRequest,
                                           bool carries_payload = false) noexcept {
   return static_cast<std::uint8_t>(
       static_cast<unsigned>(kind) | static_cast<unsigned>(request) << 2 |
@@ -107,7 +107,7 @@ inline constexpr std::uint8_t make_detail(Kind kind, Kind request = Kind::kShort
 }
 inline constexpr unsigned kind_bits(std::uint8_t detail) noexcept { return detail & 3; }
 inline constexpr unsigned request_bits(std::uint8_t detail) noexcept { return detail >> 2 & 3; }
-inline constexpr unsigned opcode_bits(std::uint8_t detail) noexcept { return detail >> 4 & 3; }
+inline constexpr unsigned role_bits(std::uint8_t detail) noexcept { return detail >> 4 & 3; }
 inline constexpr bool carries_payload(std::uint8_t detail) noexcept {
   return (detail >> 6 & 1) != 0;
 }

@@ -32,8 +32,6 @@ class Reply;
 class Request;
 struct Correspondent;
 
-enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
-
 // One message on its way into a handler.
 struct Delivery {
   Endpoint& endpoint;

@@ -22,32 +22,53 @@
 
 namespace am::packet {
 
-// The mark: handler (8 bits) | argument words (5) | form (2) | one way (1).
+// The mark: handler (8 bits) | argument words (5) | a request's form, or a reply's kind (2) | one
+// way (1).
 inline constexpr int kWordsShift = 8;
 inline constexpr int kFormShift = 13;
 inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
 inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
 
-// What a mark's `form` says. Of a request, whose kind is its lane: an ordinary one, or one of the
-// library's own. Of a reply: its Kind, or kReturned if the request came back, which a one-way
-// request can, too.
-enum class Form : std::uint8_t { kOrdinary = 0, kFarewell = 1, kRejectedReply = 2, kReturned = 3 };
+// What a request is, whose kind is its lane: the user's, or one of the library's own.
+enum class Form : std::uint8_t { kOrdinary, kFarewell, kRejectedReply };
 
-struct MarkFields {
+// The mark of a request, one-way or not.
+struct RequestMark {
+  static constexpr RequestMark of(shmem::Mark mark) noexcept {
+    return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
+            static_cast<Form>(mark >> kFormShift & 3)};
+  }
+  constexpr shmem::Mark mark() const noexcept {
+    return static_cast<shmem::Mark>(handler | words << kWordsShift |
+                                    static_cast<unsigned>(form) << kFormShift);
+  }
+
   HandlerIndex handler;
   std::uint8_t words;
-  std::uint8_t form;
+  Form form = Form::kOrdinary;
 };
-inline constexpr shmem::Mark make_mark(HandlerIndex handler, std::uint32_t words,
-                                       std::uint32_t form) noexcept {
-  return static_cast<shmem::Mark>(handler | words << kWordsShift | form << kFormShift);
-}
-inline constexpr MarkFields fields_of(shmem::Mark mark) noexcept {
-  return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
-          static_cast<std::uint8_t>(mark >> kFormShift & 3)};
-}
-static_assert(make_mark(255, 16, 3) < kOneWay);
-static_assert(shmem::Mailbox::kNoReply == make_mark(0, 0, 0), "handler 0: nobody is called");
+
+// The mark of a reply.
+struct ReplyMark {
+  // Of a request, one-way or not, that comes back undelivered.
+  static constexpr shmem::Mark kReturned = 3 << kFormShift;
+
+  static constexpr ReplyMark of(shmem::Mark mark) noexcept {
+    return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
+            static_cast<Kind>(mark >> kFormShift & 3)};
+  }
+  constexpr shmem::Mark mark() const noexcept {
+    return static_cast<shmem::Mark>(handler | words << kWordsShift |
+                                    static_cast<unsigned>(kind) << kFormShift);
+  }
+
+  HandlerIndex handler;  // 0: an empty reply, or kReturned
+  std::uint8_t words;
+  Kind kind;
+};
+static_assert(RequestMark{255, 16, Form::kRejectedReply}.mark() < kOneWay);
+static_assert(ReplyMark{255, 16, Kind::kLong}.mark() < kOneWay && ReplyMark::kReturned < kOneWay);
+static_assert(shmem::Mailbox::kNoReply == 0, "handler 0: nobody is called");
 static_assert(max_medium() == shmem::kPayloadBytes);
 static_assert(kMaxArgumentBytes == sizeof(shmem::Extension::request));
 

@@ -16,6 +16,12 @@ struct Stats {
     std::uint64_t requests_received = 0;
     std::uint64_t one_way_received = 0;
     std::uint64_t replies_received = 0;
+
+    std::uint64_t& received(Role role) noexcept {
+      return role == Role::kRequest  ? requests_received
+             : role == Role::kOneWay ? one_way_received
+                                     : replies_received;
+    }
   };
   Category of[kKinds];  // by Kind
   // All that were sent and received.

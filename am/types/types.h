@@ -72,6 +72,7 @@ enum class Status : std::uint32_t {
 };
 std::string_view describe(Status status) noexcept;
 
-enum class Opcode : std::uint8_t { kRequest, kOneWay, kReply };
+// What a message is to who handles it (AM-II's opcodes, without the kinds).
+enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
 
 }  // namespace am

@@ -65,7 +65,7 @@ class Admission : public testing::Test {
       status_ = r.status;
       offset_ = r.segment_offset;
       bytes_ = r.segment_bytes;
-      opcode_ = r.opcode;
+      role_ = r.role;
     });
     payload_.assign(kMost, std::byte{2});
     reply_of.assign(kMost, std::byte{3});
@@ -131,7 +131,7 @@ class Admission : public testing::Test {
   std::vector<std::byte> payload_;
   int returned_ = 0;
   Status status_{};
-  Opcode opcode_{};
+  Role role_{};
   std::uint64_t offset_ = 0;
   std::uint64_t bytes_ = 0;
   Endpoint endpoint_{bundle()};
@@ -259,7 +259,7 @@ TEST_F(Admission, of_replies_is_refused_outside_the_segment) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     endpoint_.request<&on_ask>(right(), 1'000ull, static_cast<std::uint32_t>(bytes));
     bundle().wait_until([this] { return returned_ == 1; });  // ours to the one on the left
-    EXPECT_EQ(opcode_, Opcode::kReply);
+    EXPECT_EQ(role_, Role::kReply);
     EXPECT_EQ(status_, Status::kBadLength);
     EXPECT_EQ(offset_, 1'000u);
     EXPECT_EQ(bytes_, bytes);

@@ -195,7 +195,7 @@ void Process::on_long_answer(am::Reply m, std::span<std::byte> bytes, std::uint6
 
 void Process::came_back(const am::Returned& returned) {
   expect(returned.status == am::Status::kBadEndpoint, "returned, but not for want of an endpoint");
-  if (returned.opcode == am::Opcode::kReply) {
+  if (returned.role == am::Role::kReply) {
     ++counts_.returned_replies;  // of a client that has ended
     return;
   }

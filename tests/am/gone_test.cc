@@ -207,7 +207,7 @@ TEST_F(EndpointsThatEnd, amid_a_flood_account_for_every_message) {
 TEST_F(EndpointsThatEnd, leave_what_they_have_sent) {
   std::uint64_t returned_replies = 0;
   target_->on_returned([&](const Returned& r) {
-    EXPECT_EQ(r.opcode, Opcode::kReply);
+    EXPECT_EQ(r.role, Role::kReply);
     EXPECT_EQ(r.status, Status::kBadEndpoint);
     EXPECT_EQ(r.destination, left());
     ++returned_replies;

@@ -75,7 +75,7 @@ class RejectedReplies : public testing::Test {
     answerer_.set_handler<&on_medium>(12);
     answerer_.set_handler<&on_long>(13);
     answerer_.on_returned([this](const Returned& r) {
-      EXPECT_EQ(r.opcode, Opcode::kReply);
+      EXPECT_EQ(r.role, Role::kReply);
       back_.push_back({r.status,
                        r.kind,
                        r.handler,

@@ -51,7 +51,7 @@ class Retag : public testing::Test {
     answerer_.set_tag(kTag);
     answerer_.on_returned([this](const Returned& r) {
       EXPECT_EQ(r.status, Status::kBadTag);
-      EXPECT_EQ(r.opcode, Opcode::kReply);
+      EXPECT_EQ(r.role, Role::kReply);
       EXPECT_EQ(r.destination, (job().rank() + job().size() - 1) % job().size());
       ++back_;
     });

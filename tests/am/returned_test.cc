@@ -26,7 +26,7 @@ constexpr Tag kTag = 5;
 // A copy of am::Returned that outlives its handler.
 struct Back {
   Status status;
-  Opcode opcode;
+  Role role;
   Kind kind;
   HandlerIndex handler;
   Rank destination;
@@ -37,7 +37,7 @@ struct Back {
 
   explicit Back(const Returned& r)
       : status(r.status),
-        opcode(r.opcode),
+        role(r.role),
         kind(r.kind),
         handler(r.handler),
         destination(r.destination),
@@ -91,12 +91,12 @@ class ReturnedMessages : public testing::Test {
   Rank right() const { return (job().rank() + 1) % job().size(); }
 
   // Waits for the next returned message, and checks what all of them have in common.
-  Back next_back(Status status, Opcode opcode, Kind kind) {
+  Back next_back(Status status, Role role, Kind kind) {
     bundle().wait_until([this] { return !back_.empty(); });
     Back first = back_.front();
     back_.erase(back_.begin());
     EXPECT_EQ(first.status, status);
-    EXPECT_EQ(first.opcode, opcode);
+    EXPECT_EQ(first.role, role);
     EXPECT_EQ(first.kind, kind);
     EXPECT_EQ(first.destination, right());
     return first;
@@ -108,23 +108,23 @@ class ReturnedMessages : public testing::Test {
     const Big big{random_(), 1, 2, 3, 4, 5, 6, random_()};
     const auto n = random_();
     endpoint_.request<&on_short>(right(), n);
-    EXPECT_EQ(next_back(status, Opcode::kRequest, Kind::kShort).arguments, packed(n));
+    EXPECT_EQ(next_back(status, Role::kRequest, Kind::kShort).arguments, packed(n));
     endpoint_.request<&on_short_one>(right(), n);
-    EXPECT_EQ(next_back(status, Opcode::kOneWay, Kind::kShort).arguments, packed(n));
+    EXPECT_EQ(next_back(status, Role::kOneWay, Kind::kShort).arguments, packed(n));
     endpoint_.request<&on_big>(right(), big);
-    EXPECT_EQ(next_back(status, Opcode::kRequest, Kind::kShort).arguments, packed(big));
+    EXPECT_EQ(next_back(status, Role::kRequest, Kind::kShort).arguments, packed(big));
     endpoint_.request_medium<&on_medium>(right(), payload, 77u, 0.5);
-    expect_medium(next_back(status, Opcode::kRequest, Kind::kMedium), payload, packed(77u, 0.5));
+    expect_medium(next_back(status, Role::kRequest, Kind::kMedium), payload, packed(77u, 0.5));
     endpoint_.request_medium<&on_medium_one>(right(), payload.first(1), 78u, 1.5);
-    expect_medium(next_back(status, Opcode::kOneWay, Kind::kMedium), payload.first(1),
+    expect_medium(next_back(status, Role::kOneWay, Kind::kMedium), payload.first(1),
                   packed(78u, 1.5));
     endpoint_.request_medium<&on_big_one>(right(), {}, big);
-    expect_medium(next_back(status, Opcode::kOneWay, Kind::kMedium), {}, packed(big));
+    expect_medium(next_back(status, Role::kOneWay, Kind::kMedium), {}, packed(big));
     const std::uint16_t word = 4711;
     endpoint_.request_long<&on_long>(right(), 64, payload, word);
-    expect_long(next_back(status, Opcode::kRequest, Kind::kLong), 64, payload.size());
+    expect_long(next_back(status, Role::kRequest, Kind::kLong), 64, payload.size());
     endpoint_.request_long<&on_long_one>(right(), 128, payload.first(5), word);
-    expect_long(next_back(status, Opcode::kOneWay, Kind::kLong), 128, 5);
+    expect_long(next_back(status, Role::kOneWay, Kind::kLong), 128, 5);
     expect_settled();
   }
   void expect_medium(const Back& back, Bytes payload, const std::vector<std::byte>& arguments) {
@@ -173,9 +173,9 @@ TEST_F(ReturnedMessages, sent_with_no_tag_or_the_wildcard_come_back) {
   const std::uint32_t none = endpoint_.map_any(name, kTagNone);
   const std::uint32_t all = endpoint_.map_any(name, kTagAll);
   endpoint_.request<&on_short>(none, 1u);
-  next_back(Status::kBadTag, Opcode::kRequest, Kind::kShort);
+  next_back(Status::kBadTag, Role::kRequest, Kind::kShort);
   endpoint_.request<&on_short>(all, 1u);  // the wildcard is the receiver's to choose
-  next_back(Status::kBadTag, Opcode::kRequest, Kind::kShort);
+  next_back(Status::kBadTag, Role::kRequest, Kind::kShort);
   expect_settled();
 }
 
@@ -196,7 +196,7 @@ TEST_F(ReturnedMessages, end_when_the_tag_is_right_again) {
   endpoint_.set_tag(1234);
   barrier();
   endpoint_.request<&on_short>(right(), 1u);
-  next_back(Status::kBadTag, Opcode::kRequest, Kind::kShort);
+  next_back(Status::kBadTag, Role::kRequest, Kind::kShort);
   barrier();
   endpoint_.set_tag(kTag);
   barrier();
@@ -211,11 +211,11 @@ TEST_F(ReturnedMessages, to_an_unknown_handler_come_back) {
     const auto some = std::span(words).first(count);
     std::vector<std::byte> expected(std::as_bytes(some).begin(), std::as_bytes(some).end());
     endpoint_.request_index(right(), 200, some);
-    Back back = next_back(Status::kBadHandler, Opcode::kRequest, Kind::kShort);
+    Back back = next_back(Status::kBadHandler, Role::kRequest, Kind::kShort);
     EXPECT_EQ(back.handler, 200);
     EXPECT_EQ(back.arguments, expected);
     endpoint_.request_index(right(), 255, some, Role::kOneWay);
-    back = next_back(Status::kBadHandler, Opcode::kOneWay, Kind::kShort);
+    back = next_back(Status::kBadHandler, Role::kOneWay, Kind::kShort);
     EXPECT_EQ(back.handler, 255);
     EXPECT_EQ(back.arguments, expected);
   }
@@ -226,9 +226,9 @@ TEST_F(ReturnedMessages, with_other_arguments_come_back) {
   const std::array<std::uint32_t, 3> words{7, 8, 9};  // on_short, index 1, takes two words
   for (const std::size_t count : {0u, 1u, 3u}) {
     endpoint_.request_index(right(), 1, std::span(words).first(count));
-    EXPECT_EQ(next_back(Status::kBadArguments, Opcode::kRequest, Kind::kShort).handler, 1);
+    EXPECT_EQ(next_back(Status::kBadArguments, Role::kRequest, Kind::kShort).handler, 1);
     endpoint_.request_index(right(), 2, std::span(words).first(count), Role::kOneWay);
-    EXPECT_EQ(next_back(Status::kBadArguments, Opcode::kOneWay, Kind::kShort).handler, 2);
+    EXPECT_EQ(next_back(Status::kBadArguments, Role::kOneWay, Kind::kShort).handler, 2);
   }
   expect_settled();
 }
@@ -237,10 +237,10 @@ TEST_F(ReturnedMessages, of_another_category_or_role_come_back) {
   const std::array<std::uint32_t, 3> words{};
   for (const HandlerIndex index : {2, 3, 4, 5, 6}) {
     endpoint_.request_index(right(), index, std::span(words).first(index == 2 ? 2 : 3));
-    EXPECT_EQ(next_back(Status::kBadArguments, Opcode::kRequest, Kind::kShort).handler, index);
+    EXPECT_EQ(next_back(Status::kBadArguments, Role::kRequest, Kind::kShort).handler, index);
   }
   endpoint_.request_index(right(), 1, std::span(words).first(2), Role::kOneWay);
-  EXPECT_EQ(next_back(Status::kBadArguments, Opcode::kOneWay, Kind::kShort).handler, 1);
+  EXPECT_EQ(next_back(Status::kBadArguments, Role::kOneWay, Kind::kShort).handler, 1);
   expect_settled();
 }
 
@@ -261,9 +261,9 @@ TEST_F(ReturnedMessages, beyond_the_segment_come_back_and_write_nothing) {
         Case{~std::uint64_t{0} - 50, Status::kBadSegmentOffset},
         Case{~std::uint64_t{0}, Status::kBadSegmentOffset}}) {
     endpoint_.request_long<&on_long>(right(), offset, payload, word);
-    expect_long(next_back(status, Opcode::kRequest, Kind::kLong), offset, 100);
+    expect_long(next_back(status, Role::kRequest, Kind::kLong), offset, 100);
     endpoint_.request_long<&on_long_one>(right(), offset, payload, word);
-    expect_long(next_back(status, Opcode::kOneWay, Kind::kLong), offset, 100);
+    expect_long(next_back(status, Role::kOneWay, Kind::kLong), offset, 100);
   }
   expect_settled();
   for (const std::byte b : std::span(job().router().segment(), 16384)) ASSERT_EQ(b, std::byte{0});
@@ -286,7 +286,7 @@ TEST_F(ReturnedMessages, to_an_empty_segment_come_back) {
   endpoint_.set_segment({});
   barrier();
   endpoint_.request_long<&on_long>(right(), 0, Bytes(payload_).first(1), std::uint16_t{4711});
-  expect_long(next_back(Status::kBadLength, Opcode::kRequest, Kind::kLong), 0, 1);
+  expect_long(next_back(Status::kBadLength, Role::kRequest, Kind::kLong), 0, 1);
   expect_settled();
 }
 
@@ -357,7 +357,7 @@ TEST_F(ReturnedMessages, wake_a_sender_that_sleeps) {
       EXPECT_TRUE(bundle().wait(Events::kNotEmpty));
       bundle().poll();
     }
-    next_back(Status::kBadTag, Opcode::kOneWay, Kind::kShort);
+    next_back(Status::kBadTag, Role::kOneWay, Kind::kShort);
   }
 }
 
@@ -368,7 +368,7 @@ TEST_F(ReturnedMessages, come_back_through_any_number_of_translations) {
   for (int i = 0; i < 200; ++i) {
     const std::uint32_t to = endpoint_.map_any(name, 77);
     endpoint_.request<&on_short_one>(to, 1u);
-    next_back(Status::kBadTag, Opcode::kOneWay, Kind::kShort);
+    next_back(Status::kBadTag, Role::kOneWay, Kind::kShort);
     endpoint_.unmap(to);
   }
   expect_settled();

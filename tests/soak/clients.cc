@@ -68,7 +68,7 @@ Clients::Clients(const Settings&) : servers_(splitc::world().job().exchange(serv
   server_.set_tag(kTag);
   server_.on_returned([this](const am::Returned& back) {
     // An answer to one that has left.
-    if (back.opcode == am::Opcode::kReply && back.status == am::Status::kBadEndpoint) return;
+    if (back.role == am::Role::kReply && back.status == am::Status::kBadEndpoint) return;
     round_->fail(
         kName, back.destination,
         "the answer to a client of this rank came back: " + std::string(am::describe(back.status)));

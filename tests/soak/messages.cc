@@ -256,10 +256,10 @@ void Messages::returned(const am::Returned& back) {
     round_->fail(kName, id, "came back: " + std::string(am::describe(back.status)));
   }
   const Message& message = messages_[id];
-  const am::Opcode opcode = message.one_way ? am::Opcode::kOneWay : am::Opcode::kRequest;
+  const am::Role role = message.one_way ? am::Role::kOneWay : am::Role::kRequest;
   const bool right = message.refused && message.who == round_->me() && !seen_[id] &&
                      back.destination == message.proc && back.kind == message.kind &&
-                     back.opcode == opcode;
+                     back.role == role;
   if (!right) round_->fail(kName, id, "came back, and should not, or not as it did");
   if (message.kind == am::Kind::kMedium) check_payload(message, back.payload);
   if (message.kind == am::Kind::kLong && back.segment_bytes != message.range.bytes) {
