@@ -20,7 +20,6 @@ Endpoint::Far::~Far() {
   for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
     if (!outgoing_[index]) continue;
     const Outgoing& out = *outgoing_[index];
-    port_.arrived(out.awaited);
     const bool asks = !out.all_read();
     messages_.leave_flushes(out.flushes + (asks ? 1 : 0));
     if (asks) messages_.send_last(out.rank, head_to(out, index, link::Type::kFlush));
@@ -34,27 +33,17 @@ Endpoint::Far::~Far() {
   messages_.detach(endpoint_.name().serial);
 }
 
-void Endpoint::Far::await(Outgoing& from) noexcept {
-  ++from.awaited;
-  port_.await();
-}
-
-void Endpoint::Far::arrived(Outgoing& from) noexcept {
-  --from.awaited;
-  port_.arrived();
-}
-
 Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
   if (outgoing_[to]) [[likely]]
     return *outgoing_[to];
   const Translation& entry = endpoint_.translations_[to];
-  outgoing_[to] = std::make_unique<Outgoing>();
+  outgoing_[to] = std::make_unique<Outgoing>(port_);
   Outgoing& made = *outgoing_[to];
   made.rank = entry.name.rank;
   made.serial = entry.name.serial;
   made.peer = {entry.name, entry.tag, true, nullptr, nullptr, {}};
   introduce(made.rank, head_to(made, to, link::Type::kHello), 0, entry.tag);
-  await(made);  // its answer
+  made.answers.one_more();
   return made;
 }
 

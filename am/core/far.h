@@ -85,6 +85,7 @@ class Endpoint::Far {
   };
   // A translation of ours that has been used.
   struct Outgoing {
+    explicit Outgoing(Port& port) noexcept : answers(port) {}
     // No answer about the other endpoint is to come.
     bool introduced() const noexcept { return (known || gone) && !asking; }
     bool all_read() const noexcept;
@@ -92,7 +93,7 @@ class Endpoint::Far {
     Rank rank;
     std::uint32_t serial;
     std::array<std::uint32_t, kKinds> in_flight{};
-    int awaited = 0;                   // packets that Port::await() counts
+    Expectation answers;
     std::optional<Announced> known;    // once it has answered
     std::optional<LongRequest> asked;  // about this one, which `known` does not admit
     bool asking = false;               // ... and the answer has not come
@@ -131,8 +132,6 @@ class Endpoint::Far {
   Incoming* find_incoming(Rank from, const link::MessagePacket& message) noexcept;
   bool try_flush(Outgoing& out, std::uint32_t index);
   void send_flush(Outgoing& out, std::uint32_t index);
-  void await(Outgoing& from) noexcept;
-  void arrived(Outgoing& from) noexcept;
 
   // Sending (far_send.cc).
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,

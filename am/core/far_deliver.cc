@@ -92,7 +92,7 @@ bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message
   if (message.head.detail != link::kFlushed) return true;
   if (to->flushes == 0) return false;
   --to->flushes;
-  arrived(*to);
+  to->answers.one_came();
   return true;
 }
 
@@ -106,8 +106,8 @@ bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
   if (to == nullptr || to->gone) return true;  // it has met our good-bye, or says so again
   to->gone = true;
   credit(*to, message);
-  if (!to->known) arrived(*to);
-  if (std::exchange(to->asking, false)) arrived(*to);
+  if (!to->known) to->answers.one_came();
+  if (std::exchange(to->asking, false)) to->answers.one_came();
   return true;
 }
 
@@ -141,8 +141,8 @@ bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
   }
   Outgoing* const to = find_outgoing(from, message);
   if (to == nullptr) return true;  // a change that has met our good-bye
-  if (!to->known) arrived(*to);
-  if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) arrived(*to);
+  if (!to->known) to->answers.one_came();
+  if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) to->answers.one_came();
   to->known = Announced{};
   return to->known->read(*packet);
 }
@@ -222,7 +222,7 @@ bool Endpoint::Far::answered(Outgoing& from, Kind request, TagEpochs::Epoch epoc
   std::uint32_t& count = from.in_flight[static_cast<int>(request)];
   if (count == 0) return false;
   --count;
-  arrived(from);
+  from.answers.one_came();
   const std::optional<Tag> former = epochs_.answered(epoch);
   return former && (epoch == epochs_.current() || endpoint_.admits_reply(*former));
 }

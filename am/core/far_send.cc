@@ -103,7 +103,7 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   } else {
     ++endpoint_.stats_[parcel.kind].requests_sent;
     epochs_.sent();
-    await(out);
+    out.answers.one_more();
   }
   return true;
 }
@@ -135,7 +135,7 @@ std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
   to.asked = message;
   to.asking = true;
   introduce(to, index, link::kFromRequester | link::kAsks);
-  await(to);
+  to.answers.one_more();
   return std::nullopt;
 }
 

@@ -75,7 +75,7 @@ void Endpoint::Far::send_flush(Outgoing& out, std::uint32_t index) {
   const link::MessagePacket packet = head_to(out, index, link::Type::kFlush);
   port_.link().send(out.rank, std::as_bytes(std::span(&packet, 1)));
   ++out.flushes;
-  await(out);
+  out.answers.one_more();
 }
 
 void Endpoint::Far::flush(const Reason& reason) {

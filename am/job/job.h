@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "am/core/barrier.h"
-#include "am/core/exchange.h"
+#include "am/collective/barrier.h"
+#include "am/collective/exchange.h"
 #include "am/core/process.h"
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"

@@ -37,7 +37,7 @@ Port::Port(Router& router, std::unique_ptr<link::Link> link, const Options& opti
 Port::~Port() = default;
 
 bool Port::expects() const noexcept {
-  return attention_ != 0 || awaited_ != 0 || link_->busy() ||
+  return attention_ != 0 || expected_ != 0 || link_->busy() ||
          std::ranges::any_of(resumed_, [](const Resumed* one) { return !one->idle(); });
 }
 

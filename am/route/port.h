@@ -60,10 +60,6 @@ class Port {
   // As poll(), up to the first packet that a sink keeps. Whether there is one.
   bool fetch();
 
-  // Something is to come that this process waits for: worth_a_look() every time.
-  void await() noexcept { ++awaited_; }
-  void arrived(int count = 1) noexcept { awaited_ -= count; }
-
   // From now on the network goes on only while somebody polls: what is in flight may end.
   void stop_progress() noexcept { progress_.reset(); }
 
@@ -83,6 +79,8 @@ class Port {
   void tend_while(const std::function<void()>& blocking);
 
  private:
+  friend class Expectation;
+
   static constexpr int kAttention = 2000;  // looks in vain before it becomes less
   static constexpr int kSkipped = 150;     // looks: about as many times 50 ns
 
@@ -98,8 +96,32 @@ class Port {
   // Owned by whoever is inside.
   int attention_ = 0;
   int skipped_ = 0;
-  int awaited_ = 0;
+  int expected_ = 0;                              // by all Expectations
   std::optional<link::ProgressThread> progress_;  // ends first
+};
+
+// How many packets its owner waits for: while there are any, loops that spin look at the network
+// every time. What is still expected when it ends is expected no longer.
+//
+// Thread rule: the port's, which outlives it.
+class Expectation {
+ public:
+  explicit Expectation(Port& port, int count = 0) noexcept : port_(port) { add(count); }
+  ~Expectation() { add(-count_); }
+  Expectation(const Expectation&) = delete;
+  Expectation& operator=(const Expectation&) = delete;
+
+  void one_more() noexcept { add(1); }
+  void one_came() noexcept { add(-1); }
+
+ private:
+  void add(int count) noexcept {
+    count_ += count;
+    port_.expected_ += count;
+  }
+
+  Port& port_;
+  int count_ = 0;
 };
 
 }  // namespace am

@@ -30,7 +30,7 @@ struct RegionHeader {
   static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
 
   shmem::Doorbell bell;           // rung by neighbours who have something for this process
-  shmem::Flag rounds[kRounds];    // am/core/barrier.h
+  shmem::Flag rounds[kRounds];    // am/collective/barrier.h
   shmem::SharedCounter arrivals;  // ... of rank 0 only
   shmem::Flag released;           // ... of rank 0 only
   shmem::SharedCounter more[2];   // ... of rank 0 only; of barriers with even and odd numbers

@@ -97,7 +97,7 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   free_.pop_back();
   operation.busy = true;
   operation.step = Operation::Step::kAwait;
-  operation.put = operation.initiated = operation.alone = operation.told = operation.far = false;
+  operation.put = operation.initiated = operation.alone = operation.told = false;
   operation.peer = peer;
   operation.end = end;
   operation.bytes = bytes;
@@ -129,7 +129,7 @@ void Engine::refuse_message(Rank from, const std::string& what) const {
 }
 
 void Engine::give_back(Operation& operation) noexcept {
-  if (operation.far) router_.port()->arrived();
+  operation.answer.reset();
   operation.busy = false;
   operation.id += kPlaces + 1;
   operation.end.callback.reset();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "am/core/endpoint.h"
 #include "am/core/poller.h"
 #include "am/link/link.h"
+#include "am/route/port.h"
 #include "am/zero_copy/near.h"
 #include "am/zero_copy/pool.h"
 #include "am/zero_copy/queue.h"
@@ -113,11 +115,11 @@ class Engine final : public Poller {
     std::uint32_t id = 0;
     bool busy = false;
     Step step = Step::kAwait;
-    bool put = false;        // what the initiator calls it
-    bool initiated = false;  // here
-    bool alone = false;      // an access by a key that was handed out
-    bool told = false;       // the other end, of an access
-    bool far = false;        // the network is to be watched
+    bool put = false;                   // what the initiator calls it
+    bool initiated = false;             // here
+    bool alone = false;                 // an access by a key that was handed out
+    bool told = false;                  // the other end, of an access
+    std::optional<Expectation> answer;  // from the network
     Rank peer = 0;
     End end;  // this process's
     std::size_t bytes = 0;

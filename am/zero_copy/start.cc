@@ -157,10 +157,7 @@ void Engine::ask(Operation& operation) {
     control.has_key = true;
   }
   operation.step = Operation::Step::kAwait;
-  if (!near) {
-    operation.far = true;
-    router_.port()->await();
-  }
+  if (!near) operation.answer.emplace(*router_.port(), 1);
   tell(remote.rank, control);
 }
 

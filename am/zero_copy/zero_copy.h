@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "am/core/bundle.h"
-#include "am/core/exchange.h"
+#include "am/collective/exchange.h"
 #include "am/message/handler.h"
 #include "am/types/source_location.h"
 #include "am/zero_copy/types.h"

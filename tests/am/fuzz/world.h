@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "am/channel/channel.h"
-#include "am/core/barrier.h"
+#include "am/collective/barrier.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/process.h"

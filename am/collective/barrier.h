@@ -1,9 +1,13 @@
+// am/collective: what all processes of a job do together, in the same order: barriers, and the
+// exchange of addresses before messages can be sent. It uses am/core, am/route and am/link.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "am/core/bundle.h"
 #include "am/link/packet_sinks.h"
+#include "am/route/port.h"
 #include "am/route/router.h"
 #include "am/types/source_location.h"
 
@@ -71,7 +75,8 @@ class Barrier final : public link::TypeSink {
   std::uint64_t epoch_ = 0;
   bool entered_ = false;  // and not passed
   int round_ = 0;
-  bool telling_ = false;  // the dissemination has begun
+  bool telling_ = false;                // the dissemination has begun
+  std::optional<Expectation> expects_;  // of a leader, while it is in a barrier
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.
   std::uint64_t known_[2] = {};

@@ -1,4 +1,4 @@
-#include "am/core/barrier.h"
+#include "am/collective/barrier.h"
 
 #include <span>
 #include <utility>
@@ -73,7 +73,7 @@ bool Barrier::enter(bool more) noexcept {
   const bool last = root().arrivals.add(1) + 1 == epoch_ * near;
   if (several_nodes_) {
     if (leads()) {
-      router_.port()->await();
+      expects_.emplace(*router_.port(), 1);
     } else if (last) {
       router_.notify(leader_);
     }
@@ -125,7 +125,7 @@ bool Barrier::has_passed() noexcept {
   }
   // Who has passed may block without polling: the others must have been told by then.
   if (!disseminated() || !router_.port()->link().push()) return false;
-  router_.port()->arrived();
+  expects_.reset();
   release();
   return true;
 }

@@ -1,4 +1,4 @@
-#include "am/core/exchange.h"
+#include "am/collective/exchange.h"
 
 namespace am {
 
