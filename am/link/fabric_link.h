@@ -17,6 +17,7 @@
 #include "am/link/incoming.h"
 #include "am/link/link.h"
 #include "am/link/receives.h"
+#include "am/types/object_pool.h"
 #include "rdma/endpoint.h"
 #include "rdma/memory.h"
 #include "rdma/open_fabric.h"
@@ -231,8 +232,7 @@ class FabricLink final : public Link {
   std::optional<rdma::UserfaultMonitor> monitor_;
   std::string no_monitor_;  // why there is none
   std::optional<rdma::RegistrationCache> registrations_;
-  std::vector<std::unique_ptr<Access>> accesses_;  // all that were ever in flight together
-  std::vector<Access*> free_accesses_;
+  ObjectPool<Access> accesses_;
   std::vector<Access*> unfinished_;  // those whose next piece has found no room
   // In the order in which they are made; closed the other way round.
   rdma::Endpoint endpoint_;

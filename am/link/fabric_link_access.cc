@@ -14,25 +14,19 @@ FabricLink::~FabricLink() { endpoint_.close(); }
 FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
   Route& to = route(rank);
   if (!accesses_in_flight_.available(to.accesses)) return nullptr;
-  if (free_accesses_.empty()) {
-    accesses_.push_back(std::make_unique<Access>());
-    free_accesses_.reserve(accesses_.size());
-    free_accesses_.push_back(accesses_.back().get());
-  }
-  Access* const access = free_accesses_.back();
-  free_accesses_.pop_back();
+  Access& access = accesses_.take([](Access&, std::uint32_t) {});
   accesses_in_flight_.take(to.accesses);
-  access->completion = &completion;
-  access->rank = rank;
-  access->at = segments_[rank];
-  return access;
+  access.completion = &completion;
+  access.rank = rank;
+  access.at = segments_[rank];
+  return &access;
 }
 
 void FabricLink::give_back(Access& access) {
   accesses_in_flight_.give_back(routes_[access.rank]->accesses);
   access.use.reset();
   access.rest = {};
-  free_accesses_.push_back(&access);
+  accesses_.give_back(access);
 }
 
 bool FabricLink::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,

@@ -80,22 +80,24 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 OneSided::OneSided(Router& router, link::Link& link) noexcept
     : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
 
-OneSided::Counted& OneSided::count(link::Completion& completion) {
-  if (free_counted_.empty()) {
-    all_counted_.push_back(std::make_unique<Counted>());
-    all_counted_.back()->owner = this;
-    all_counted_.back()->done = &counted;
-    free_counted_.push_back(all_counted_.back().get());
-  }
-  Counted& counted = *free_counted_.back();
+// Starts an access by the network itself, unless enough are in flight: `start(completion)` does, or
+// says that there is no room.
+template <class Start>
+bool OneSided::try_counted(link::Completion& completion, Start start) {
+  if (counted_.in_use() == kAlone) return false;
+  Counted& counted = counted_.take([this](Counted& made, std::uint32_t) {
+    made.owner = this;
+    made.done = &ended;
+  });
   counted.counted = &completion;
-  return counted;
+  if (start(counted)) return true;
+  counted_.give_back(counted);
+  return false;
 }
 
-void OneSided::counted(link::Completion& completion) {
+void OneSided::ended(link::Completion& completion) {
   auto& counted = static_cast<Counted&>(completion);
-  --counted.owner->small_;
-  counted.owner->free_counted_.push_back(&counted);
+  counted.owner->counted_.give_back(counted);
   counted.counted->done(*counted.counted);
 }
 
@@ -103,9 +105,8 @@ bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to
                         link::Completion& completion) {
   const bool small = emulated_ && to.size() <= kSmall;
   if (rma_ && !small) return link_.try_read(from, offset, to, completion);
-  if (rma_ && small_ < kAlone && link_.try_read(from, offset, to, count(completion))) {
-    return take_counted();
-  }
+  const auto read = [&](link::Completion& end) { return link_.try_read(from, offset, to, end); };
+  if (rma_ && try_counted(completion, read)) return true;
   return start({from, offset, to.data(), to.size(), false, &completion});
 }
 
@@ -113,33 +114,25 @@ bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byt
                          bool before_packets, link::Completion& completion) {
   const bool small = emulated_ && from.size() <= kSmall;
   if (rma_ && !small) return link_.try_write(to, offset, from, before_packets, completion);
-  if (rma_ && small_ < kAlone &&
-      link_.try_write(to, offset, from, before_packets, count(completion))) {
-    return take_counted();
-  }
+  const auto write = [&](link::Completion& end) {
+    return link_.try_write(to, offset, from, before_packets, end);
+  };
+  if (rma_ && try_counted(completion, write)) return true;
   return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
-}
-
-bool OneSided::take_counted() noexcept {
-  free_counted_.pop_back();
-  ++small_;
-  return true;
 }
 
 bool OneSided::start(const ByMessages& access) {
   Target& target = targets_[access.rank];
   if (!in_flight_.available(target.accesses)) return false;
-  if (free_.empty() && accesses_.size() == kSlots) return false;
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(accesses_.size()));
-    accesses_.emplace_back();
-  }
+  if (accesses_.in_use() == kSlots) return false;
   in_flight_.take(target.accesses);
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
-  const std::uint64_t generation = accesses_[number].generation + 1;
-  accesses_[number] = access;
-  accesses_[number].generation = generation;
+  ByMessages& taken =
+      accesses_.take([](ByMessages& made, std::uint32_t number) { made.number = number; });
+  const std::uint64_t generation = taken.generation + 1;
+  const std::uint32_t number = taken.number;
+  taken = access;
+  taken.generation = generation;
+  taken.number = number;
   target.unfinished.push_back(number);
   if (target.unfinished.size() == 1 && !send_fragments(target)) waiting_.push_back(&target);
   return true;
@@ -220,7 +213,7 @@ void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
   if (access.done != access.bytes) return;
   link::Completion& completion = *std::exchange(access.completion, nullptr);
   in_flight_.give_back(target.accesses);
-  free_.push_back(number);
+  accesses_.give_back(access);
   completion.done(completion);
 }
 

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
+#include "am/types/object_pool.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -45,7 +45,7 @@ class OneSided {
   // Starts what could not be sent before; call it with every poll.
   void resume();
   // Nothing is in flight by messages.
-  bool idle() const noexcept { return free_.size() == accesses_.size(); }
+  bool idle() const noexcept { return accesses_.in_use() == 0; }
 
   // A packet of one of the types below has arrived from `from`. False: it is damaged, or answers
   // nothing that this process has asked of that one.
@@ -86,6 +86,7 @@ class OneSided {
     std::uint64_t asked = 0;                 // bytes, in fragments that have been sent
     std::uint64_t done = 0;                  // bytes
     std::uint64_t generation = 0;            // counts the uses
+    std::uint32_t number = 0;                // in the pool
   };
   // A process that is accessed by messages.
   struct Target {
@@ -99,9 +100,9 @@ class OneSided {
   // for room is no more.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
-  Counted& count(link::Completion& completion);
-  bool take_counted() noexcept;
-  static void counted(link::Completion& completion);
+  template <class Start>
+  bool try_counted(link::Completion& completion, Start start);
+  static void ended(link::Completion& completion);
   bool start(const ByMessages& access);
   bool send_fragments(Target& target);
   bool send_fragments(Target& target, std::uint32_t number);
@@ -114,11 +115,8 @@ class OneSided {
   const bool rma_;
   const bool emulated_;  // the network's own access costs a send each, too
   // Owned by the bundle's thread.
-  std::uint32_t small_ = 0;  // under way by the network itself
-  std::vector<std::unique_ptr<Counted>> all_counted_;
-  std::vector<Counted*> free_counted_;
-  std::deque<ByMessages> accesses_;
-  std::vector<std::uint32_t> free_;
+  ObjectPool<Counted> counted_;
+  ObjectPool<ByMessages> accesses_;
   link::InFlight in_flight_{kAccesses};
   std::unordered_map<Rank, Target> targets_;
   std::vector<Target*> waiting_;  // those with unfinished accesses

@@ -38,13 +38,10 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
 
 Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
                                      std::span<const std::byte> packet) {
-  if (free_.empty()) {
-    free_.push_back(all_.emplace_back(std::make_unique<Transfer>()).get());
-    free_.back()->owner = this;
-    free_.back()->done = &written;
-  }
-  Transfer& transfer = *free_.back();
-  free_.pop_back();
+  Transfer& transfer = transfers_.take([this](Transfer& made, std::uint32_t) {
+    made.owner = this;
+    made.done = &written;
+  });
   transfer.free = false;
   transfer.packet_sent = false;
   transfer.to = to;
@@ -76,7 +73,7 @@ void Transfers::written(link::Completion& completion) {
   transfer.released = nullptr;
   if (transfer.copy.capacity() > kKept) transfer.copy = {};
   transfer.free = true;
-  owner.free_.push_back(&transfer);
+  owner.transfers_.give_back(transfer);
 }
 
 void Transfers::resume() {
@@ -91,8 +88,8 @@ void Transfers::resume() {
 }
 
 bool Transfers::owes(Rank to) const noexcept {
-  return std::any_of(all_.begin(), all_.end(), [to](const auto& one) {
-    return !one->free && one->to == to && !one->packet_sent;
+  return std::ranges::any_of(transfers_, [to](const Transfer& one) {
+    return !one.free && one.to == to && !one.packet_sent;
   });
 }
 

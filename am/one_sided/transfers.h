@@ -3,12 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "am/link/link.h"
 #include "am/one_sided/one_sided.h"
+#include "am/types/object_pool.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -36,7 +36,7 @@ class Transfers {
 
   // Starts what found no room before; call it with every poll.
   void resume();
-  bool idle() const noexcept { return free_.size() == all_.size(); }
+  bool idle() const noexcept { return transfers_.in_use() == 0; }
   // Packets that are still to be sent to `to`.
   bool owes(Rank to) const noexcept;
 
@@ -63,8 +63,7 @@ class Transfers {
   link::Link& link_;
   OneSided& one_sided_;
   // Owned by the bundle's thread.
-  std::vector<std::unique_ptr<Transfer>> all_;
-  std::vector<Transfer*> free_;
+  ObjectPool<Transfer> transfers_;
   std::vector<Transfer*> waiting_;  // to be started, oldest first
 };
 

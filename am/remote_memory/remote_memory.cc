@@ -55,14 +55,10 @@ FarMemory& RemoteMemory::far(Rank rank, const char* call) const {
 }
 
 RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<Operation>());
-    all_.back()->owner = this;
-    all_.back()->done = &finished;
-    free_.push_back(all_.back().get());
-  }
-  Operation& operation = *free_.back();
-  free_.pop_back();
+  Operation& operation = operations_.take([this](Operation& made, std::uint32_t) {
+    made.owner = this;
+    made.done = &finished;
+  });
   operation.ticket = ticket;
   return operation;
 }
@@ -70,7 +66,7 @@ RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
 void RemoteMemory::finished(link::Completion& completion) {
   auto& operation = static_cast<Operation&>(completion);
   RemoteMemory& owner = *operation.owner;
-  owner.free_.push_back(&operation);
+  owner.operations_.give_back(operation);
   owner.done_(operation.ticket);
 }
 
@@ -81,7 +77,7 @@ void RemoteMemory::start(Operation& operation, const Access& access, Try&& try_s
   try {
     wait_until(access, kRoom, try_start);
   } catch (...) {
-    free_.push_back(&operation);
+    operations_.give_back(operation);
     throw;
   }
 }

@@ -5,13 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "am/core/bundle.h"
 #include "am/link/link.h"
 #include "am/remote_memory/learned_stores.h"
+#include "am/types/object_pool.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -84,8 +83,7 @@ class RemoteMemory {
   LearnedStores* const learned_;
   const Done done_;
   // Owned by the bundle's thread.
-  std::vector<std::unique_ptr<Operation>> all_;
-  std::vector<Operation*> free_;
+  ObjectPool<Operation> operations_;
 };
 
 }  // namespace am

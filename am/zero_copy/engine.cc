@@ -76,25 +76,21 @@ bool Engine::has_work() noexcept {
 }
 
 bool Engine::idle() const noexcept {
-  return free_.size() == operations_.size() && arrived_.empty() && finished_.empty() &&
-         controls_.empty() && requests_ == 0;
+  return operations_.in_use() == 0 && arrived_.empty() && finished_.empty() && controls_.empty() &&
+         requests_ == 0;
 }
 
 // --- Ends of transfers
 
 Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
-  if (free_.empty()) {
-    if (operations_.size() == kPlaces) {
-      refuse("ZeroCopy", std::to_string(kPlaces) + " transfers are under way; let some finish");
-    }
-    operations_.push_back(std::make_unique<Operation>());
-    operations_.back()->engine = this;
-    operations_.back()->done = &accessed;
-    operations_.back()->id = static_cast<std::uint32_t>(operations_.size() - 1);
-    free_.push_back(operations_.back().get());
+  if (operations_.in_use() == kPlaces) {
+    refuse("ZeroCopy", std::to_string(kPlaces) + " transfers are under way; let some finish");
   }
-  Operation& operation = *free_.back();
-  free_.pop_back();
+  Operation& operation = operations_.take([this](Operation& made, std::uint32_t number) {
+    made.engine = this;
+    made.done = &accessed;
+    made.id = number;
+  });
   operation.busy = true;
   operation.step = Operation::Step::kAwait;
   operation.put = operation.initiated = operation.alone = operation.told = false;
@@ -108,11 +104,11 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
 // The operation that a message of `from` names, if it awaits such a message.
 Engine::Operation& Engine::operation(std::uint32_t id, Rank from, Part part) {
   const std::uint32_t place = id & kPlaces;
-  if (place >= operations_.size() || !operations_[place]->busy || operations_[place]->id != id ||
-      operations_[place]->peer != from || operations_[place]->step != Operation::Step::kAwait) {
+  if (place >= operations_.size() || !operations_[place].busy || operations_[place].id != id ||
+      operations_[place].peer != from || operations_[place].step != Operation::Step::kAwait) {
     refuse_message(from, "is for a transfer that is not under way");
   }
-  Operation& found = *operations_[place];
+  Operation& found = operations_[place];
   const bool receives = found.put != found.initiated;
   const bool fits =
       part == Part::kReceiver
@@ -134,7 +130,7 @@ void Engine::give_back(Operation& operation) noexcept {
   operation.id += kPlaces + 1;
   operation.end.callback.reset();
   operation.registration.reset();
-  free_.push_back(&operation);
+  operations_.give_back(operation);
 }
 
 // This end's part is over.

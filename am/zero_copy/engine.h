@@ -14,6 +14,7 @@
 #include "am/core/poller.h"
 #include "am/link/link.h"
 #include "am/route/port.h"
+#include "am/types/object_pool.h"
 #include "am/zero_copy/near.h"
 #include "am/zero_copy/pool.h"
 #include "am/zero_copy/queue.h"
@@ -239,12 +240,11 @@ class Engine final : public Poller {
   ZeroCopyStats stats_;
   Queue<Arrived> arrived_;
   Queue<Finish> finished_;
-  std::vector<std::unique_ptr<Operation>> operations_;  // by the lower bits of their id
-  std::vector<Operation*> free_;
-  std::vector<Operation*> waiting_;  // to advance
-  Queue<Arrived> controls_;          // to be sent; `from` is to whom
-  std::uint32_t requests_ = 0;       // whose payloads are not all taken
-  std::uint64_t sent_ = 0;           // messages, pieces and accesses
+  ObjectPool<Operation> operations_;  // by the lower bits of their id
+  std::vector<Operation*> waiting_;   // to advance
+  Queue<Arrived> controls_;           // to be sent; `from` is to whom
+  std::uint32_t requests_ = 0;        // whose payloads are not all taken
+  std::uint64_t sent_ = 0;            // messages, pieces and accesses
   std::map<GrantName, Grant> grants_;
   std::vector<Retired> retired_;
   std::vector<ZeroCopy::HandlerEntry> handlers_;

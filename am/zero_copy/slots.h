@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "am/link/link.h"
+#include "am/types/object_pool.h"
 #include "am/zero_copy/near.h"
 #include "am/zero_copy/types.h"
 #include "am/zero_copy/wire.h"
@@ -59,11 +60,11 @@ class Slots {
   // Shows neighbours whether transfers may come.
   void publish(std::uint32_t slot) noexcept;
 
-  Slot& operator[](std::uint32_t slot) noexcept { return *slots_[slot]; }
+  Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
   // nullptr: that one is not there any more.
   Slot* find(std::uint32_t slot, std::uint32_t generation) noexcept {
     if (slot >= slots_.size()) return nullptr;
-    Slot& entry = *slots_[slot];
+    Slot& entry = slots_[slot];
     return entry.in_use && entry.info.generation == generation ? &entry : nullptr;
   }
   // An end for a transfer that begins; counts it.
@@ -77,8 +78,7 @@ class Slots {
  private:
   const Rank rank_;
   Neighbours& neighbours_;
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<std::uint32_t> free_;
+  ObjectPool<Slot> slots_;
 };
 
 }  // namespace am::zero_copy
