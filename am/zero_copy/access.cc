@@ -67,20 +67,16 @@ void Engine::grant(Rank to, Slot& slot, Control& control) {
 }
 
 bool Engine::use_grant(Operation& operation) {
-  const ZeroCopyInfo& remote = operation.remote;
-  const auto found = grants_.find({remote.rank, remote.slot, remote.generation});
-  if (found == grants_.end() || found->second.revoked) return false;
-  ++found->second.uses;
-  operation.key = found->second.key;
+  const auto key = grants_.use(GrantName::of(operation.remote));
+  if (!key) return false;
+  operation.key = *key;
   operation.alone = true;
   return true;
 }
 
 void Engine::unuse_grant(const Operation& operation) {
   const ZeroCopyInfo& remote = operation.remote;
-  const auto found = grants_.find({remote.rank, remote.slot, remote.generation});
-  if (--found->second.uses != 0 || !found->second.revoked) return;
-  grants_.erase(found);
+  if (!grants_.release(GrantName::of(remote))) return;
   tell_later(remote.rank,
              {.verb = Verb::kRevoked, .slot = remote.slot, .generation = remote.generation});
 }
@@ -90,7 +86,7 @@ void Engine::revoke(std::uint32_t number) noexcept {
   Slot& slot = slots_[number];
   if (!slot.granted.empty()) {
     const std::uint32_t generation = slot.info.generation;
-    retired_.push_back({slot.registration, number, generation, slot.granted.size()});
+    lent_.retire(number, generation, slot.granted.size(), slot.registration);
     for (const Rank holder : slot.granted) {
       tell_later(holder, {.verb = Verb::kRevoke, .slot = number, .generation = generation});
     }
@@ -100,20 +96,8 @@ void Engine::revoke(std::uint32_t number) noexcept {
 }
 
 void Engine::revoked_here(Rank from, const Control& control) {
-  const auto found = grants_.find({from, control.slot, control.generation});
-  if (found != grants_.end() && found->second.uses != 0) {
-    found->second.revoked = true;  // unuse_grant() answers
-    return;
-  }
-  if (found != grants_.end()) grants_.erase(found);
+  if (!grants_.revoke({from, control.slot, control.generation})) return;  // unuse_grant() answers
   tell(from, {.verb = Verb::kRevoked, .slot = control.slot, .generation = control.generation});
-}
-
-void Engine::revoked_there(const Control& control) noexcept {
-  const auto found = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& one) {
-    return one.slot == control.slot && one.generation == control.generation;
-  });
-  if (found != retired_.end() && --found->holders == 0) retired_.erase(found);
 }
 
 }  // namespace am::zero_copy

@@ -46,7 +46,7 @@ void Engine::came_back(const Returned& message) {
   Control control{};
   if (message.kind == Kind::kShort && message.arguments.size() == sizeof control) {
     std::memcpy(&control, message.arguments.data(), sizeof control);
-    if (control.verb == Verb::kRevoke) return revoked_there(control);
+    if (control.verb == Verb::kRevoke) return lent_.returned(control.slot, control.generation);
     if (control.verb == Verb::kRevoked) return;
   }
   router_.fatal("poll: a zero-copy message to rank " + std::to_string(message.destination) +

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,10 +14,12 @@
 #include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/object_pool.h"
+#include "am/zero_copy/grants.h"
 #include "am/zero_copy/near.h"
 #include "am/zero_copy/pool.h"
 #include "am/zero_copy/queue.h"
 #include "am/zero_copy/slots.h"
+#include "am/zero_copy/tag_match.h"
 #include "am/zero_copy/wire.h"
 #include "am/zero_copy/zero_copy.h"
 
@@ -79,7 +80,7 @@ class Engine final : public Poller {
   void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
                 Announcement announcement);
   void post(std::uint64_t tag, const End& end);
-  bool awaits(std::uint64_t tag) const { return matched_.contains(tag); }
+  bool awaits(std::uint64_t tag) const { return by_tag_.awaits_memory(tag); }
   void match(std::uint64_t tag, const ZeroCopyInfo& source, std::span<const std::byte> along);
   void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
   End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
@@ -139,29 +140,6 @@ class Engine final : public Poller {
     Rank from;
     Control control;
   };
-  // A key that was handed out, at its user.
-  struct Grant {
-    link::RemoteKey key;
-    std::uint32_t uses = 0;  // accesses under way
-    bool revoked = false;
-  };
-  struct GrantName {
-    Rank rank;
-    std::uint32_t slot;
-    std::uint32_t generation;
-    auto operator<=>(const GrantName&) const = default;
-  };
-  // A registration that ends when all who had its key have forgotten it.
-  struct Retired {
-    std::shared_ptr<link::Registration> registration;  // nullptr: the pool's, which stays
-    std::uint32_t slot;
-    std::uint32_t generation;
-    std::size_t holders;
-  };
-  struct Waiting {  // a request whose memory is not posted yet
-    ZeroCopyInfo source;
-    std::vector<std::byte> along;
-  };
 
   // Ends of transfers (zero_copy_engine.cc).
   Operation& take(Rank peer, const End& end, std::size_t bytes);
@@ -216,7 +194,6 @@ class Engine final : public Poller {
   void unuse_grant(const Operation& operation);
   void revoke(std::uint32_t slot) noexcept;
   void revoked_here(Rank from, const Control& control);
-  void revoked_there(const Control& control) noexcept;
 
   // By messages (zero_copy_pieces.cc).
   bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
@@ -245,11 +222,10 @@ class Engine final : public Poller {
   Queue<Arrived> controls_;           // to be sent; `from` is to whom
   std::uint32_t requests_ = 0;        // whose payloads are not all taken
   std::uint64_t sent_ = 0;            // messages, pieces and accesses
-  std::map<GrantName, Grant> grants_;
-  std::vector<Retired> retired_;
+  Grants grants_;
+  LentKeys lent_;
   std::vector<ZeroCopy::HandlerEntry> handlers_;
-  std::map<std::uint64_t, End> posted_;
-  std::map<std::uint64_t, Waiting> matched_;
+  TagMatch by_tag_;
 };
 
 }  // namespace am::zero_copy

@@ -119,25 +119,16 @@ void Engine::accept(const ZeroCopyInfo& source, std::span<const std::byte> along
 }
 
 void Engine::post(std::uint64_t tag, const End& end) {
-  if (const auto found = matched_.find(tag); found != matched_.end()) {
-    const Waiting waiting = std::move(found->second);
-    matched_.erase(found);
-    return accept(waiting.source, waiting.along, end);
-  }
-  if (!posted_.emplace(tag, end).second) {
+  if (by_tag_.awaits_request(tag)) {
     refuse("ZeroCopy::post", "memory is posted under tag " + std::to_string(tag) +
                                  " already, and no request has taken it; use another tag");
   }
+  if (const auto request = by_tag_.post(tag, end)) accept(request->source, request->along, end);
 }
 
 void Engine::match(std::uint64_t tag, const ZeroCopyInfo& source,
                    std::span<const std::byte> along) {
-  if (const auto found = posted_.find(tag); found != posted_.end()) {
-    const End end = found->second;
-    posted_.erase(found);
-    return accept(source, along, end);
-  }
-  matched_[tag] = {source, {along.begin(), along.end()}};
+  if (const auto end = by_tag_.match(tag, source, along)) accept(source, along, *end);
 }
 
 }  // namespace zero_copy

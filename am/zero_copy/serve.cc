@@ -15,7 +15,7 @@ void Engine::handle(Rank from, const Control& control) {
     case Verb::kRefused: return refused(from, control);
     case Verb::kMoved: return moved(from, control);
     case Verb::kRevoke: return revoked_here(from, control);
-    case Verb::kRevoked: return revoked_there(control);
+    case Verb::kRevoked: return lent_.returned(control.slot, control.generation);
   }
   refuse_message(from, "says what no process says");
 }

@@ -163,9 +163,7 @@ void Engine::ask(Operation& operation) {
 
 void Engine::take_done(Rank from, const Control& control) {
   Operation& moved = operation(control.op, from, Part::kInitiator);
-  if (control.has_key) {
-    grants_[{from, moved.remote.slot, moved.remote.generation}].key = control.key;
-  }
+  if (control.has_key) grants_.keep(GrantName::of(moved.remote), control.key);
   through(moved);
 }
 
