@@ -47,6 +47,8 @@ void on_medium(Request, std::span<const std::byte>) { ++handled; }
 void on_long(Request, std::span<std::byte>) { ++handled; }
 void on_nothing(Request) {}
 void on_stranger_answer(Reply) {}
+std::vector<Name> sources;
+void on_greeting(OneWay m) { sources.push_back(m.source_name()); }
 
 // --- What types forbid
 
@@ -339,6 +341,30 @@ TEST_F(Rules, a_segment_lies_in_the_process_segment) {
 }
 
 // --- Endpoints on the move
+
+// An endpoint that nobody was told of, but by what it has sent.
+TEST_F(Rules, a_sender_can_be_mapped_by_the_name_that_its_message_has) {
+  constexpr Tag kTag = 9;
+  endpoint_.add_handlers<&on_greeting>();
+  sources.clear();
+  Endpoint greeter(bundle());
+  greeter.add_handlers<&on_answer, &on_question, &on_work, &on_news, &on_medium, &on_long>();
+  greeter.add_handlers<&on_greeting>();
+  greeter.set_tag(kTag);
+  barrier();  // all have their handlers
+  const Rank right = (me() + 1) % job().size();
+  const Rank left = (me() + job().size() - 1) % job().size();
+  const std::uint32_t to = greeter.map_any(endpoint_.translation_name(right), 1);
+  greeter.request<&on_greeting>(to);
+  bundle().wait_until([] { return sources.size() == 1; });
+  EXPECT_EQ(sources[0].rank, left);
+  const std::uint32_t back = endpoint_.map_any(sources[0], kTag);
+  endpoint_.request<&on_news>(back);
+  bundle().wait_until([] { return handled == 1; });  // the greeter here has heard from the right
+  EXPECT_EQ(greeter.stats()[Kind::kShort].one_way_received, 1u);
+  endpoint_.unmap(back);
+  barrier();
+}
 
 TEST_F(Rules, an_endpoint_is_served_by_the_bundle_that_has_it) {
   Bundle other(job());
