@@ -1,0 +1,194 @@
+// Active Messages on a network that delays, reorders and refuses what it may.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "am/core/endpoint.h"
+#include "tests/am/sim/job.h"
+
+namespace am::sim {
+namespace {
+
+constexpr std::uint32_t kProcesses = 3;
+constexpr std::uint64_t kSeeds = 25;
+constexpr std::uint64_t kEach = 60;     // messages of each process
+constexpr std::size_t kLongest = 9000;  // bytes, of a long message: more than one packet takes
+
+// Byte `at` of the payload of message `id`.
+std::byte byte_of(std::uint64_t id, std::size_t at) {
+  return static_cast<std::byte>((id * 0x9e3779b97f4a7c15u >> 32) + at * 7);
+}
+std::vector<std::byte> payload_of(std::uint64_t id, std::size_t bytes) {
+  std::vector<std::byte> payload(bytes);
+  for (std::size_t at = 0; at < bytes; ++at) payload[at] = byte_of(id, at);
+  return payload;
+}
+bool is_payload_of(std::uint64_t id, std::span<const std::byte> bytes) {
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes[at] != byte_of(id, at)) return false;
+  }
+  return true;
+}
+
+// What has come to the endpoint of this process.
+struct Log {
+  std::map<std::uint64_t, int> requests, answers;
+  int damaged = 0;
+  std::vector<Status> returned;
+};
+thread_local Log seen;
+
+void on_answer(Reply, std::uint64_t id) { ++seen.answers[id]; }
+void on_medium_answer(Reply, std::span<const std::byte> bytes, std::uint64_t id) {
+  ++seen.answers[id];
+  seen.damaged += !is_payload_of(id + 1, bytes);
+}
+void on_long_answer(Reply, std::span<std::byte> bytes, std::uint64_t id) {
+  ++seen.answers[id];
+  seen.damaged += !is_payload_of(id + 2, bytes);
+}
+void on_short(Request request, std::uint64_t id) {
+  ++seen.requests[id];
+  if (id % 3 != 0) std::move(request).reply<&on_answer>(id);  // else the empty reply
+}
+void on_one_way(OneWay, std::uint64_t id) { ++seen.requests[id]; }
+void on_medium(Request request, std::span<const std::byte> bytes, std::uint64_t id) {
+  ++seen.requests[id];
+  seen.damaged += !is_payload_of(id, bytes);
+  std::move(request).reply_medium<&on_medium_answer>(payload_of(id + 1, bytes.size()), id);
+}
+// The answer goes to where the requester said.
+void on_long(Request request, std::span<std::byte> bytes, std::uint64_t id, std::uint64_t back) {
+  ++seen.requests[id];
+  seen.damaged += !is_payload_of(id, bytes);
+  std::move(request).reply_long<&on_long_answer>(back, payload_of(id + 2, bytes.size()), id);
+}
+
+class Messages : public testing::TestWithParam<Kind> {};
+
+// Each process sends to all others, and waits for room as programs do.
+void send_all_kinds(Process& process) {
+  seen = {};
+  Endpoint endpoint(process.bundle());
+  endpoint.add_handlers<&on_answer, &on_medium_answer, &on_long_answer, &on_short, &on_one_way,
+                        &on_medium, &on_long>();
+  process.connect(endpoint);
+  // Of each process's segment the one half is for requests, a part for each source, and the other
+  // for answers.
+  const std::uint64_t part = Process::kSegment / 2 / kProcesses;
+  std::uint64_t answers = 0;
+  for (std::uint64_t n = 0; n < kEach; ++n) {
+    const Rank to = (process.rank() + 1 + process.any(kProcesses - 1)) % kProcesses;
+    const std::uint64_t id = (process.rank() + 1) * 1000 + n;
+    switch (process.any(4)) {
+      case 0:
+        endpoint.request<&on_short>(to, id);
+        answers += id % 3 != 0;
+        break;
+      case 1: endpoint.request<&on_one_way>(to, id); break;
+      case 2:
+        endpoint.request_medium<&on_medium>(to, payload_of(id, process.any(max_medium() + 1)), id);
+        ++answers;
+        break;
+      case 3: {
+        // One at a time, as the next has the same place.
+        const std::uint64_t offset = process.rank() * part;
+        const std::uint64_t back = Process::kSegment / 2;
+        const std::size_t bytes = 1 + process.any(kLongest);
+        const auto before = seen.answers[id];
+        endpoint.request_long<&on_long>(to, offset, payload_of(id, bytes), id, back);
+        process.bundle().wait_until([&] { return seen.answers[id] != before; });
+        ++answers;
+      }
+    }
+  }
+  endpoint.flush();
+  EXPECT_EQ(seen.answers.size(), answers) << "flush() has returned before an answer";
+  process.barrier();  // what others have flushed has been handled here
+  for (const auto& [id, count] : seen.requests) EXPECT_EQ(count, 1) << id;
+  for (const auto& [id, count] : seen.answers) EXPECT_EQ(count, 1) << id;
+  EXPECT_EQ(seen.damaged, 0);
+  const auto received = process.exchange(static_cast<std::uint64_t>(seen.requests.size()));
+  EXPECT_EQ(std::accumulate(received.begin(), received.end(), std::uint64_t{0}),
+            kEach * kProcesses);
+  process.barrier();
+}
+
+TEST_P(Messages, arrive_once_and_whole_and_flush_waits_for_all) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    run({.seed = seed, .network = GetParam().options}, kProcesses, send_all_kinds);
+  }
+}
+
+TEST_P(Messages, that_nobody_takes_come_back_with_the_reason) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    run({.seed = seed, .network = GetParam().options}, kProcesses, [](Process& process) {
+      seen = {};
+      Endpoint endpoint(process.bundle());
+      endpoint.on_returned([](const Returned& r) { seen.returned.push_back(r.status); });
+      process.connect(endpoint);
+      constexpr std::uint32_t kNothing[] = {1};
+      for (int i = 0; i < 20; ++i) endpoint.request_index(process.right(), 200, kNothing);
+      endpoint.flush();
+      EXPECT_EQ(seen.returned, std::vector(20, Status::kBadHandler));
+      process.barrier();
+    });
+  }
+}
+
+// One endpoint ends in the middle of what others send to it: each message is handled or comes back.
+TEST_P(Messages, to_an_endpoint_that_ends_are_handled_or_come_back) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    std::map<std::uint64_t, int> handled;
+    run({.seed = seed, .network = GetParam().options}, kProcesses, [&](Process& process) {
+      seen = {};
+      std::uint64_t sent = 0;
+      auto endpoint = std::make_unique<Endpoint>(process.bundle());
+      endpoint->add_handlers<&on_answer, &on_short, &on_one_way>();
+      endpoint->on_returned([](const Returned& r) { seen.returned.push_back(r.status); });
+      process.connect(*endpoint);
+      if (process.rank() == 0) {
+        const std::uint64_t until = process.any(40);
+        process.bundle().wait_until([&] { return seen.requests.size() >= until; });
+        endpoint.reset();
+        handled = seen.requests;
+      } else {
+        for (std::uint64_t n = 0; n < kEach; ++n, ++sent) {
+          const std::uint64_t id = 3 * (process.rank() * 1000 + n);  // without an answer
+          if (n % 2 == 0) {
+            endpoint->request<&on_short>(0, id);
+          } else {
+            endpoint->request<&on_one_way>(0, id);
+          }
+        }
+        endpoint->flush();
+      }
+      process.barrier();
+      if (process.rank() != 0) {
+        const auto mine = [&](const auto& entry) { return entry.first / 3000 == process.rank(); };
+        EXPECT_EQ(
+            static_cast<std::size_t>(std::ranges::count_if(handled, mine)) + seen.returned.size(),
+            sent)
+            << "seed " << seed;
+        EXPECT_TRUE(std::ranges::all_of(
+            seen.returned, [](Status status) { return status == Status::kBadEndpoint; }));
+      }
+      process.barrier();
+    });
+    for (const auto& [id, count] : handled) EXPECT_EQ(count, 1) << id;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Messages, testing::ValuesIn(kKinds),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace am::sim

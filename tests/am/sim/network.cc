@@ -1,0 +1,268 @@
+#include "tests/am/sim/network.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace am::sim {
+namespace {
+
+constexpr unsigned kDeliver = 3;      // one in so many times a source's packets stay under way
+constexpr unsigned kComplete = 2;     // one in so many times an access goes a step further
+constexpr std::size_t kWaiting = 64;  // packets under way to one process, before it is congested
+
+}  // namespace
+
+bool Network::room() noexcept {
+  if (options_.no_room == 0 || !schedule_.one_in(options_.no_room)) return true;
+  ++stats_.refused;
+  return false;
+}
+
+std::byte* Network::registered(const link::RemoteKey& key, std::size_t bytes) {
+  const auto found = registered_.find(key.key);
+  if (found == registered_.end()) schedule_.give_up("an access by a key that is not good any more");
+  if (key.base > found->second.size() || bytes > found->second.size() - key.base) {
+    schedule_.give_up("an access outside what is registered");
+  }
+  return found->second.data() + key.base;
+}
+
+std::byte* Network::in_segment(Rank rank, std::uint64_t offset, std::size_t bytes) {
+  const std::span<std::byte> segment = ends_[rank].segment;
+  if (offset > segment.size() || bytes > segment.size() - offset) {
+    schedule_.give_up("an access outside the segment");
+  }
+  return segment.data() + offset;
+}
+
+void Network::apply(Access& access) noexcept {
+  access.applied = true;
+  if (access.write) {
+    std::memcpy(access.remote, access.local.data(), access.local.size());
+  } else {
+    std::memcpy(access.local.data(), access.remote, access.local.size());
+  }
+}
+
+class SimLink final : public link::Link {
+ public:
+  SimLink(Network& network, Rank me)
+      : network_(network), end_(network.ends_[me]), me_(me), fd_(eventfd(0, EFD_CLOEXEC)) {}
+  ~SimLink() override { close(fd_); }
+
+  std::byte* claim(Rank, std::uint32_t bytes) override {
+    if (bytes % 8 != 0 || bytes < sizeof(link::PacketHeader) || bytes > link::kMaxPacket) {
+      schedule().give_up("a packet of a size that there is not");
+    }
+    claimed_.assign(bytes / 8, 0);
+    return reinterpret_cast<std::byte*>(claimed_.data());
+  }
+  void commit(Rank to) override {
+    queue(to).push_back({.packet = std::exchange(claimed_, {}), .bytes = {}});
+    schedule().progressed();
+  }
+  bool push() override { return true; }
+  bool gathers(Rank) const noexcept override { return false; }
+  bool congested(Rank to) const noexcept override {
+    return network_.ends_[to].incoming[me_].size() > kWaiting;
+  }
+  int poll(link::PacketSink& sink) override {
+    int count = 0;
+    advance(sink, count);
+    static_cast<void>(deliver(sink, false, count));
+    if (schedule().one_in(4)) schedule().yield();
+    return count;
+  }
+  bool fetch(link::PacketSink& sink) override {
+    int count = 0;
+    advance(sink, count);
+    return deliver(sink, true, count);
+  }
+  bool busy() const noexcept override { return !end_.accesses.empty() || !end_.complete.empty(); }
+  void verify() override {}
+  void drive() noexcept override {}
+
+  bool has_rma() const noexcept override { return network_.options_.rma; }
+  bool writes_before_packets(std::size_t) const noexcept override {
+    return network_.options_.writes_before_packets;
+  }
+  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
+                link::Completion& done) override {
+    return start(network_.in_segment(from, offset, to.size()), to, false, done);
+  }
+  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from, bool before,
+                 link::Completion& done) override {
+    return write(to, network_.in_segment(to, offset, from.size()), from, before, done);
+  }
+  std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
+  bool try_read(Rank, const link::RemoteKey& at, std::span<std::byte> to,
+                link::Completion& done) override {
+    return start(network_.registered(at, to.size()), to, false, done);
+  }
+  bool try_write(Rank to, const link::RemoteKey& at, std::span<const std::byte> from, bool before,
+                 link::Completion& done) override {
+    return write(to, network_.registered(at, from.size()), from, before, done);
+  }
+  link::RegistrationStats registration_stats() const override { return {}; }
+  const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
+  std::size_t max_put() const noexcept override { return has_rma() ? std::size_t{1} << 20 : 0; }
+  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
+               link::Completion& done) override;
+  unsigned arrival_bits() const noexcept override { return 64; }
+  bool prefers_packets() const noexcept override { return network_.options_.prefers_packets; }
+
+  // Who would sleep gives its turn to another.
+  int wait_fd() const noexcept override { return fd_; }
+  bool may_sleep() noexcept override {
+    schedule().yield();
+    return false;
+  }
+  std::int64_t patience_ns() const noexcept override { return -1; }
+  std::string describe() const override { return "simulated"; }
+
+ private:
+  class Registered;
+
+  Schedule& schedule() const noexcept { return network_.schedule_; }
+  std::deque<Network::Item>& queue(Rank to) { return network_.ends_[to].incoming[me_]; }
+
+  bool start(std::byte* remote, std::span<std::byte> local, bool write, link::Completion& done) {
+    if (!network_.room()) return false;
+    end_.accesses.push_back({remote, local, write, false, &done});
+    schedule().progressed();
+    return true;
+  }
+  bool write(Rank to, std::byte* remote, std::span<const std::byte> from, bool before,
+             link::Completion& done) {
+    const std::span local(const_cast<std::byte*>(from.data()), from.size());
+    if (!before) return start(remote, local, true, done);
+    if (!network_.room()) return false;
+    queue(to).push_back({.packet = {}, .to = remote, .bytes = {from.begin(), from.end()}});
+    end_.complete.push_back(&done);
+    return true;
+  }
+
+  void advance(link::PacketSink& sink, int& count);
+  void take_puts(link::PacketSink& sink, int& count);
+  bool deliver(link::PacketSink& sink, bool keeping, int& count);
+
+  Network& network_;
+  Network::End& end_;
+  const Rank me_;
+  const int fd_;  // never readable: nobody sleeps on it
+  std::vector<std::uint64_t> claimed_;
+  link::StrangerStats strangers_;
+};
+
+class SimLink::Registered final : public link::Registration {
+ public:
+  Registered(Network& network, std::span<std::byte> range)
+      : Registration(range, {0, network.next_key_}), network_(network) {
+    network_.registered_[network_.next_key_++] = range;
+  }
+  ~Registered() override { network_.registered_.erase(key().key); }
+  void revoke() noexcept override { network_.registered_.erase(key().key); }
+
+ private:
+  Network& network_;
+};
+
+std::unique_ptr<link::Registration> SimLink::register_memory(std::span<std::byte> range) {
+  return std::make_unique<Registered>(network_, range);
+}
+
+bool SimLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
+                      std::uint64_t word, link::Completion& done) {
+  std::byte* const at = network_.in_segment(to, offset, from.size());
+  if (!network_.room()) return false;
+  Network::Put& put = network_.ends_[to].puts.emplace_back();
+  put = {.to = at, .from = from, .copy = {}, .sender = me_, .word = word};
+  schedule().progressed();
+  if (schedule().one_in(2)) {
+    put.completion = &done;
+  } else {
+    put.copy.assign(from.begin(), from.end());
+    put.from = put.copy;
+    done.done(done);
+  }
+  return true;
+}
+
+// Own accesses go on, in any order, and puts arrive.
+void SimLink::advance(link::PacketSink& sink, int& count) {
+  for (std::size_t left = end_.complete.size(); left != 0; --left, ++count) {
+    link::Completion& next = *end_.complete.front();
+    end_.complete.pop_front();
+    next.done(next);
+  }
+  std::ranges::shuffle(end_.accesses, schedule().random());
+  for (std::size_t left = end_.accesses.size(); left != 0; --left) {
+    if (schedule().one_in(kComplete)) continue;
+    schedule().progressed();
+    Network::Access& access = end_.accesses[left - 1];
+    if (!access.applied) Network::apply(access);
+    if (schedule().one_in(kComplete)) continue;  // it is there, and not reported yet
+    link::Completion& done = *access.completion;
+    end_.accesses.erase(end_.accesses.begin() + static_cast<std::ptrdiff_t>(left - 1));
+    ++network_.stats_.accesses;
+    ++count;
+    done.done(done);  // may start others, at the end
+  }
+  take_puts(sink, count);
+}
+
+void SimLink::take_puts(link::PacketSink& sink, int& count) {
+  for (std::size_t left = end_.puts.size(); left != 0; --left) {
+    Network::Put put = std::move(end_.puts.front());
+    end_.puts.pop_front();
+    if (!put.copy.empty()) put.from = put.copy;
+    if (schedule().one_in(kComplete)) {
+      end_.puts.push_back(std::move(put));  // others overtake it
+      continue;
+    }
+    schedule().progressed();
+    std::memcpy(put.to, put.from.data(), put.from.size());
+    if (put.completion != nullptr) network_.ends_[put.sender].complete.push_back(put.completion);
+    ++network_.stats_.accesses;
+    ++count;
+    if (!sink.arrived(put.word)) schedule().give_up("a put with a word that nobody was given");
+  }
+}
+
+// Some of what is under way from each process, in order; with `keeping` up to a packet that the
+// sink keeps. Whether there is one.
+bool SimLink::deliver(link::PacketSink& sink, bool keeping, int& count) {
+  for (auto& [from, items] : end_.incoming) {
+    if (schedule().one_in(kDeliver)) continue;
+    for (std::size_t some = schedule().random()() % 8 + 1; some != 0 && !items.empty(); --some) {
+      if (!items.front().packet.empty() && keeping &&
+          sink.keeps(*reinterpret_cast<const link::PacketHeader*>(items.front().packet.data()))) {
+        return true;
+      }
+      const Network::Item item = std::move(items.front());
+      items.pop_front();
+      schedule().progressed();
+      if (item.packet.empty()) {
+        std::memcpy(item.to, item.bytes.data(), item.bytes.size());
+        continue;
+      }
+      ++network_.stats_.packets;
+      ++count;
+      sink.deliver(from, *reinterpret_cast<const link::PacketHeader*>(item.packet.data()));
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<link::Link> Network::make_link(Rank rank, std::span<std::byte> segment) {
+  ends_[rank].segment = segment;
+  return std::make_unique<SimLink>(*this, rank);
+}
+
+}  // namespace am::sim
