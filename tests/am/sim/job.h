@@ -3,7 +3,7 @@
 //   am::sim::run({.seed = 7}, 3, [](am::sim::Process& process) { ... });
 //
 // Everything above the link is what every program uses. A seed decides what happens when, so the
-// same seed does the same again.
+// same seed does the same again (SIM_SEEDS, below).
 #pragma once
 
 #include <cstdint>
@@ -82,6 +82,10 @@ struct Options {
 // Runs `body` as a job of so many processes.
 void run(const Options& options, std::uint32_t processes,
          const std::function<void(Process&)>& body);
+
+// Calls `body(seed)` for the seeds 1 to 25, or those that the environment names: SIM_SEEDS=7 that
+// one, SIM_SEEDS=26-5000 all of these.
+void for_seeds(const std::function<void(std::uint64_t seed)>& body);
 
 // The networks that protocols must get along with, by name.
 struct Kind {

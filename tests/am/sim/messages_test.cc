@@ -18,7 +18,6 @@ namespace am::sim {
 namespace {
 
 constexpr std::uint32_t kProcesses = 3;
-constexpr std::uint64_t kSeeds = 25;
 constexpr std::uint64_t kEach = 60;     // messages of each process
 constexpr std::size_t kLongest = 9000;  // bytes, of a long message: more than one packet takes
 
@@ -123,13 +122,13 @@ void send_all_kinds(Process& process) {
 }
 
 TEST_P(Messages, arrive_once_and_whole_and_flush_waits_for_all) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for_seeds([&](std::uint64_t seed) {
     run({.seed = seed, .network = GetParam().options}, kProcesses, send_all_kinds);
-  }
+  });
 }
 
 TEST_P(Messages, that_nobody_takes_come_back_with_the_reason) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for_seeds([&](std::uint64_t seed) {
     run({.seed = seed, .network = GetParam().options}, kProcesses, [](Process& process) {
       seen = {};
       Endpoint endpoint(process.bundle());
@@ -141,12 +140,12 @@ TEST_P(Messages, that_nobody_takes_come_back_with_the_reason) {
       EXPECT_EQ(seen.returned, std::vector(20, Status::kBadHandler));
       process.barrier();
     });
-  }
+  });
 }
 
 // One endpoint ends in the middle of what others send to it: each message is handled or comes back.
 TEST_P(Messages, to_an_endpoint_that_ends_are_handled_or_come_back) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for_seeds([&](std::uint64_t seed) {
     std::map<std::uint64_t, int> handled;
     run({.seed = seed, .network = GetParam().options}, kProcesses, [&](Process& process) {
       seen = {};
@@ -184,7 +183,7 @@ TEST_P(Messages, to_an_endpoint_that_ends_are_handled_or_come_back) {
       process.barrier();
     });
     for (const auto& [id, count] : handled) EXPECT_EQ(count, 1) << id;
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, Messages, testing::ValuesIn(kKinds),
