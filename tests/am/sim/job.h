@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <random>
 #include <span>
 #include <vector>
@@ -89,6 +90,8 @@ void for_seeds(const std::function<void(std::uint64_t seed)>& body);
 
 // The networks that protocols must get along with, by name.
 struct Kind {
+  friend void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
   const char* name;
   NetworkOptions options;
 };

@@ -71,6 +71,11 @@ void on_long(Request request, std::span<std::byte> bytes, std::uint64_t id, std:
   std::move(request).reply_long<&on_long_answer>(back, payload_of(id + 2, bytes.size()), id);
 }
 
+void on_long_one_way(OneWay, std::span<std::byte> bytes, std::uint64_t id) {
+  ++seen.requests[id];
+  seen.damaged += !is_payload_of(id, bytes);
+}
+
 class Messages : public testing::TestWithParam<Kind> {};
 
 // Each process sends to all others, and waits for room as programs do.
@@ -183,6 +188,37 @@ TEST_P(Messages, to_an_endpoint_that_ends_are_handled_or_come_back) {
       process.barrier();
     });
     for (const auto& [id, count] : handled) EXPECT_EQ(count, 1) << id;
+  });
+}
+
+// ... and one that ends just after it has sent: what has to leave before, does.
+TEST_P(Messages, of_an_endpoint_that_ends_arrive_all_the_same) {
+  for_seeds([&](std::uint64_t seed) {
+    run({.seed = seed, .network = GetParam().options}, kProcesses, [&](Process& process) {
+      seen = {};
+      auto endpoint = std::make_unique<Endpoint>(process.bundle());
+      endpoint->add_handlers<&on_one_way, &on_long_one_way>();
+      process.connect(*endpoint);
+      constexpr std::uint64_t kSent = 6;
+      if (process.rank() != 0) {
+        for (std::uint64_t n = 0; n < kSent; ++n) {
+          const std::uint64_t id = process.rank() * 1000 + n;
+          const std::uint64_t offset = (process.rank() * kSent + n) * kLongest;
+          if (process.any(2) == 0) {
+            endpoint->request<&on_one_way>(0, id);
+          } else {
+            endpoint->request_long<&on_long_one_way>(0, offset,
+                                                     payload_of(id, 1 + process.any(kLongest)), id);
+          }
+        }
+        endpoint.reset();
+      } else {
+        constexpr std::uint64_t kAll = kSent * (kProcesses - 1);
+        process.bundle().wait_until([&] { return seen.requests.size() == kAll; });
+        EXPECT_EQ(seen.damaged, 0);
+      }
+      process.barrier();
+    });
   });
 }
 
