@@ -5,14 +5,19 @@
 
 #include "splitc/world/place.h"
 
-// The indices that this process owns, as ranges (Split-C's for_my_1d and for_my_2d):
+// The indices that this process owns in a cyclic layout, as ranges: Split-C's for_my_1d and
+// for_my_2d.
 //
 //   for (std::size_t i : my_1d(n)) ...             i = my_proc(), my_proc() + procs(), ... < n
 //   for (auto [i, j] : my_2d(n, m)) ...            all i < n, j < m with i * m + j owned that way
+//
+// Arithmetic inside run(), by any thread; nothing is communicated. For other layouts there are
+// spread_array::my_indices() and spread_array_2d::my_tiles(). The iterators are input iterators,
+// and stay valid without their range.
 
 namespace splitc {
 
-// Each procs()-th number from my_proc() up to a bound.
+// Each procs()-th number from my_proc() on that is less than n, ascending.
 class my_1d {
  public:
   class iterator {
@@ -53,7 +58,8 @@ class my_1d {
   std::size_t size_;
 };
 
-// The same over the rows and columns of an n by m matrix, numbered row by row.
+// The same over the elements of an n by m matrix, numbered row by row. An element of it is an index
+// with members i, the row, and j, the column. A step costs two divisions.
 class my_2d {
  public:
   struct index {

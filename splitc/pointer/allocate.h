@@ -8,7 +8,7 @@
 #include "splitc/pointer/spread_ptr.h"
 
 // Memory that every process can address, out of the segment of each process, whose size
-// SPLITC_SEGMENT sets (docs/jobs.md).
+// the environment variable SPLITC_SEGMENT sets (256 MiB by default; `splitcrun --help-env`).
 //
 //                         collective    on each process             contents at first
 //   all_spread_malloc     yes           the same offset             zero
