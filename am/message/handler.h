@@ -21,8 +21,25 @@
 //   void on_add(am::OneWay m, std::uint32_t n);                               request without reply
 //   void on_got(am::Reply r, std::uint64_t value);                            short reply
 //
-// The first parameter is the role, a span of const bytes makes it medium, a span of bytes long. All
-// others are the arguments: any trivially copyable types, together at most kMaxArgumentBytes.
+// The first parameter is the role (am/core/token.h). A span of const bytes as the second makes it a
+// medium message, a span of bytes a long one. All others are the arguments: 0 or more of any
+// trivially copyable types, together at most kMaxArgumentBytes; they arrive as values, and what the
+// sender passes is converted to them as by static_cast. A handler returns nothing. All of this is
+// checked when compiling, at both ends, and the number of words, kind and role again on delivery.
+//
+//   kind      the span that the handler gets
+//   medium    in library memory: gone when the handler returns
+//   long      in the segment of the receiving endpoint: it stays, and the handler may change it
+//
+// A handler runs in the thread that polls the endpoint's bundle, one at a time. It should be short,
+// as nothing else is delivered meanwhile, and may not request, poll or wait. It may throw: the
+// message counts as handled, an empty reply goes back, and the exception comes out of the call that
+// polled.
+//
+// Cost. Arguments of up to 24 bytes (16 of a medium message, 8 of a long one) travel, near, in the
+// cache line of the message itself; more take a second line.
+//
+// What programs use of this file is the rule above. The rest is the library's.
 
 namespace am {
 
@@ -32,9 +49,10 @@ class Reply;
 class Request;
 struct Correspondent;
 
+// What a message is to its handler: the first parameter.
 enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
 
-// One message on its way into a handler.
+// One message that is being delivered to a handler.
 struct Delivery {
   Endpoint& endpoint;
   const Correspondent& from;
@@ -45,7 +63,8 @@ struct Delivery {
   bool replied = false;
 };
 
-// What a message must be to be taken by a handler, in one comparable number.
+// Role, kind and words of arguments of a message, or of those that a handler takes, in one number:
+// a message is delivered where the two are equal.
 using Shape = std::uint16_t;
 inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noexcept {
   return static_cast<Shape>(static_cast<unsigned>(role) << 10 | static_cast<unsigned>(kind) << 8 |
