@@ -22,10 +22,10 @@
 
 namespace am {
 
-// Who sends into one of our inboxes.
+// The endpoint that sends into one of our inboxes.
 struct Correspondent {
   Name name{};
-  Tag tag = kTagNone;                             // with which it mapped us
+  Tag tag = kTagNone;                             // with which it mapped this endpoint
   bool admitted = false;                          // its tag is ours
   const PublishedAdmission* admission = nullptr;  // of its endpoint, live; if it is on this node
   std::byte* segment = nullptr;                   // its process's segment, mapped here
@@ -33,8 +33,8 @@ struct Correspondent {
   std::vector<std::array<std::uint64_t, 64>> reply_offsets;
 };
 
-// An index of a translation table as a request takes it: the number, with the place in the program
-// that the request stands at, which is named if that waits in vain.
+// An index of a translation table as a request takes it: the number, with the place of the call,
+// which the report on a job that stands still names. An integer converts to it.
 struct To {
   To(std::uint32_t to, SourceLocation here = SourceLocation::current()) noexcept
       : index(to), where(here) {}
@@ -42,8 +42,8 @@ struct To {
   SourceLocation where;
 };
 
-// A communication end with its own name, tag, handler table, translation table and segment
-// (Active Messages II ep_t). Messages go to a translation index, never to a name.
+// A communication end with its own name, tag, handler table, translation table and segment: AM-II's
+// ep_t. Messages go to a translation index, never to a name.
 //
 //   am::Endpoint endpoint(bundle);
 //   endpoint.add_handlers<&on_ping, &on_pong>();      // the same order in every process
@@ -51,86 +51,118 @@ struct To {
 //   endpoint.map(0, name_of_the_other, 7);            // names travel by Job::exchange or any means
 //   endpoint.request<&on_ping>(0, 41ull);
 //
-// Between two endpoints each kind has its own credits (64 short, 16 medium, 16 long requests in
-// flight). A request waits for one, polling meanwhile; a try_request says false instead. No order
-// is kept between messages, and each is delivered exactly once or returned.
+// Flow control. Between two endpoints each kind has its own window of credits: 64 short, 16 medium
+// and 16 long requests in flight. A credit returns with the reply; those of one-way requests return
+// by the quarter of a window. A request waits for a credit, polling; a try_request returns false.
 //
-// Thread rule: the bundle's. Misuse throws am::Error with a sentence.
+// Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
+// kept between messages.
+//
+// Thread rule: the bundle's. A handler reads from it what is const, no more, and a callback also
+// uses the try_requests. What may wait throws Error there: in checked builds at every call, in
+// release builds when it has to wait. Misuse throws Error with a sentence.
 class Endpoint {
  public:
   struct Options {
-    std::uint32_t translations = 256;  // size of the translation table
-    std::uint32_t inboxes = 0;  // endpoints that may map this one; 0: four a process, 16 or more
+    std::uint32_t translations = 256;  // size of the translation table: 1 to 2^24
+    // Endpoints of this node that may be connected to this one at a time, at most 1024. 0: four for
+    // each process of the node, 16 at least.
+    std::uint32_t inboxes = 0;
   };
 
-  // With the usual options, and a translation for every process if there are more than 256.
+  // AM_AllocateEndpoint. With the usual options, and a translation for every process if there are
+  // more than 256. The tag is kTagNone, the tables are empty, the segment is all of this process's.
   explicit Endpoint(Bundle& bundle)
       : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
   Endpoint(Bundle& bundle, const Options& options);
-  // Waits for nobody and gives back everything it had from others:
+  // AM_FreeEndpoint. Waits for nobody and gives back everything it had from others:
   //  * What it has sent is still handled, or returned to nobody.
   //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
   //    as Status::kBadEndpoint; replies to it that it has not read come back to those who made
   //    them. (Of a long message the payload may have been written already.)
   //  * Replies of its handlers are delivered.
-  // Also inside a handler or callback of another endpoint; the endpoint whose handler runs, or one
-  // inside a call that waits, may not end, which is fatal.
+  // Allowed inside a handler or callback of another endpoint. Ends the job with a sentence if a
+  // handler of this one runs, or a call of it waits.
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- Name and tag
+
+  // For those who are to map this endpoint; constant.
   const Name& name() const noexcept { return name_; }
-  Tag tag() const noexcept { return tag_; }
-  // From the next poll on: messages with another tag are returned, and so are replies to requests
-  // that were made when the tag was another, unless this one admits that (or it was kTagNone). Long
-  // messages that were admitted before, and may be written already, are delivered.
+  Tag tag() const noexcept { return tag_; }  // AM_GetTag
+  // AM_SetTag. From the next poll on: messages with another tag are returned, and so are replies to
+  // requests that were made when the tag was another, unless this one admits that (or it was
+  // kTagNone). Long messages that were admitted before, and may be written already, are delivered.
+  // Throws Error while replies are to come to requests under 65,535 other tags.
   void set_tag(Tag tag);
 
-  // --- Translation table
-  void map(std::uint32_t index, const Name& name, Tag tag);  // throws if the index is in use
-  std::uint32_t map_any(const Name& name, Tag tag);          // the lowest free index
-  void unmap(To index);  // waits until everything sent there has been handled
-  bool mapped(std::uint32_t index) const noexcept;
-  const Name& translation_name(std::uint32_t index) const;
-  Tag translation_tag(std::uint32_t index) const;
-  std::uint32_t translations() const noexcept;
+  // --- Translation table. Costs nothing until a request connects. Throw Error for an index that
+  // the table does not have.
 
-  // --- Handler table
-  // Each function at the lowest free index, from 1 up. All processes must agree on the indices.
+  // AM_Map: requests to `index` go to the endpoint `name`, with `tag`. Throws Error if the index is
+  // in use. Whether the endpoint exists, and admits the tag, shows when a message is sent.
+  void map(std::uint32_t index, const Name& name, Tag tag);
+  // AM_MapAny: the same at the lowest free index, which it returns. Throws Error if there is none.
+  std::uint32_t map_any(const Name& name, Tag tag);
+  // AM_Unmap. Waits, polling all bundles of the thread, until everything that was sent there has
+  // been handled or has come back; then the index is free. Throws Error if it is not in use.
+  void unmap(To index);
+  bool mapped(std::uint32_t index) const noexcept;          // false for any other number, too
+  const Name& translation_name(std::uint32_t index) const;  // throws Error if it is not in use
+  Tag translation_tag(std::uint32_t index) const;           // likewise
+  std::uint32_t translations() const noexcept;              // size of the table
+
+  // --- Handler table. A message names its handler by index, so all processes register the same
+  // handlers at the same indices; what the sender calls must be in its own table.
+
+  // AM_SetHandlerAny: registers each function at the lowest free index, from 1 up. Throws Error if
+  // all 255 are in use.
   template <auto... kFunctions>
   void add_handlers() {
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
   }
-  // At `index` 1 to 255; throws if it is in use, unless `replace`.
+  // AM_SetHandler: at `index`, 1 to 255. Throws Error if it is 0, or in use unless `replace`.
   template <auto kFunction>
   void set_handler(HandlerIndex index, bool replace = false) {
     check_user_index(index);
     set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
   }
-  // Called for own messages that could not be delivered, instead of the default: print everything
-  // and end the job. It may send nothing. An empty function restores the default.
+  // AM-II's handler 0: called, in poll(), for each message of this endpoint that could not be
+  // delivered. Instead of the default, which prints the message and ends the job. It may send
+  // nothing. An empty function restores the default.
   void on_returned(std::function<void(const Returned&)> handler);
 
-  // --- Segment: the bytes that Long messages of others may address, by offset. At first the whole
-  // segment of this process. Throws if it is not part of that. A message that was admitted before
-  // may still write to the former segment, and is delivered.
+  // --- Segment (AM_SetSeg, AM_GetSeg): the bytes that long messages of others may address, by
+  // offset. Throws Error unless it is part of this process's segment. A message that was admitted
+  // before may still write to the former one, and is delivered.
   void set_segment(std::span<std::byte> bytes);
   std::span<std::byte> segment() const noexcept;
 
-  // --- Requests. kFunction's parameters decide whether a reply may come back
-  // (am/message/handler.h). Waits for a credit, polling meanwhile; the payload may be reused on
-  // return.
+  // --- Requests to kFunction (am/message/handler.h) at translation `to`: AM_RequestM, _IM, _XferM.
+  // Arguments are copied and converted to kFunction's types. They wait for a credit, polling all
+  // bundles of the thread; arguments and payload may be reused on return. Throw Error if kFunction
+  // is not in this endpoint's table, if `to` is not mapped, and where they may not wait. Cost:
+  // near, a cache line of the receiver's mailbox (there and back 125 to 165 ns, short), and a copy
+  // of the payload; far, a packet, coalesced if others are in flight (7.7 us over TCP on one
+  // machine).
   template <auto kFunction, class... Args>
   void request(To to, const Args&... args);
+  // `payload`: 0 to max_medium() bytes, else Error.
   template <auto kFunction, class... Args>
   void request_medium(To to, std::span<const std::byte> payload, const Args&... args);
-  // `offset` is in the receiver's segment.
+  // Writes `payload`, of any size, at `offset` bytes from the start of the receiving endpoint's
+  // segment, before the handler runs. It is admitted first: what does not fit there comes back,
+  // with nothing written. Near, the caller copies it in place; far, above 4 KiB, it is an RMA
+  // write, and the call waits until the network has read the payload.
   template <auto kFunction, class... Args>
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
 
-  // The same without waiting: false if there is no credit now. They do not poll.
+  // The same without waiting (AM-II's Async): false, and nothing is sent, if there is no credit or
+  // no room in the network now, or the connection is being made. They do not poll: poll() before
+  // the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
   [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
   template <auto kFunction, class... Args>
@@ -140,23 +172,24 @@ class Endpoint {
   [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
                                       std::span<const std::byte> payload, const Args&... args);
 
-  // A short request to whatever handler has `handler` over there, for programs whose processes run
-  // different binaries (AM-II's untyped form). `role` says whether a reply is expected.
+  // A short request to whatever handler is at index `handler` of the receiver, for programs whose
+  // processes run different binaries: AM-II's untyped form. 0 to 16 words of arguments. `role` is
+  // kRequest or kOneWay. Waits, and throws Error, as request().
   void request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
                      Role role = Role::kRequest);
 
   // Waits until everything that this endpoint has sent has come to its end: each request was
-  // handled there, or has come back and was passed to handler 0, and each reply to one was handled
-  // here. Polls all bundles of the calling thread meanwhile, so handlers run. Messages that others
-  // send to this endpoint are not waited for: that is Job::quiesce(). Throws Error in a handler or
-  // callback. Costs a message and its answer for every translation with requests in flight.
+  // handled there, or has come back and was passed to on_returned(), and each reply to one was
+  // handled here. Polls all bundles of the thread. Messages that others send to this endpoint are
+  // not waited for: that is Job::quiesce(). Throws Error in a handler or callback. Costs a message
+  // and its answer for every translation with one-way requests in flight, and far, with any.
   void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
 
-  // Requests to `to` of one kind that have not been answered, or reported as read, yet.
+  // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
-  const Stats& stats() const noexcept { return stats_; }
-  Bundle& bundle() const noexcept { return *bundle_; }
+  const Stats& stats() const noexcept { return stats_; }  // since it was made
+  Bundle& bundle() const noexcept { return *bundle_; }    // that it is in
 
  private:
   static constexpr std::uint64_t kNoAlert = ~std::uint64_t{0};

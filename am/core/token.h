@@ -43,9 +43,9 @@ class Message {
 // reply, which returns the sender's credit and runs no handler there.
 //
 // A reply may be of any kind, whatever kind the request was. It goes to the handler kFunction of
-// the endpoint that sent the request, is delivered only if that endpoint's tag admits it, and else
-// comes back to this endpoint's on_returned(). Its arguments are copied before return and converted
-// to the types that kFunction takes.
+// the endpoint that sent the request. If that has changed its tag meanwhile to one that does not
+// admit the reply, or has ended, the reply comes back to this endpoint's on_returned(). The
+// arguments are copied before return and converted to the types that kFunction takes.
 //
 // The three calls never wait and need no credit: the request has reserved their room. They consume
 // the request: std::move(request).reply<&f>(...). What they write is sent when the handler returns.
@@ -99,18 +99,19 @@ class Reply : public Message {
 };
 
 // A message that could not be delivered, back at its sender: what AM-II's handler 0 gets, here
-// Endpoint::on_returned(). A message that comes back has changed nothing at its receiver. The spans
-// are valid while the handler of returned messages runs.
+// Endpoint::on_returned(). A message that comes back has changed nothing at its receiver, except
+// that a long payload may have been written into the segment of an endpoint that ended before it
+// handled the message. The spans are valid while the handler of returned messages runs.
 struct Returned {
   Status status;  // why
   Opcode opcode;  // what it was: request, one-way request or reply
   Kind kind;
   HandlerIndex handler;                  // that it was for, at the receiver
   Rank destination;                      // that it was sent to
-  std::span<const std::byte> arguments;  // as packed, without gaps
+  std::span<const std::byte> arguments;  // as packed, in whole words of 4 bytes
   std::span<const std::byte> payload;    // of a medium message
   std::uint64_t segment_offset = 0;      // of a long message, as it was sent
-  std::uint64_t segment_bytes = 0;       // of its payload, which is still at the sender
+  std::uint64_t segment_bytes = 0;       // of its payload, which does not come back
 };
 
 }  // namespace am
