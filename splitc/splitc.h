@@ -40,9 +40,9 @@
 //
 // These rules hold for every call of the library; a header mentions only what differs from them.
 //
-// Collective calls. Those named all_*, barrier(), and the construction and destruction of arrays,
-// counters and channels: every process makes them, in the same order. All others are made by one
-// process on its own.
+// Collective calls. Those named all_*, barrier(), the construction and destruction of arrays and
+// counters, and the construction of channels: every process makes them, in the same order. All
+// others are made by one process on its own.
 //
 // Threads. Only the thread that called run(), the "world's thread", may wait, poll, allocate,
 // access memory of another node or make a collective call. Any thread may compute with pointers and
@@ -50,7 +50,7 @@
 //
 // Handlers. A function run by atomic(), and a callback of a channel, runs inside a call of the
 // library that polls. It may access memory of processes on its node; everything that may wait
-// throws Error there.
+// throws Error there (sync(), which throws nothing, ends the job).
 //
 // Types. Global memory holds trivially copyable types only. In expressions *p, p[i] and a[i] behave
 // as the elements do (splitc/access/global_ref.h).

@@ -70,12 +70,13 @@ class Endpoint {
     std::uint32_t inboxes = 0;
   };
 
-  // AM_AllocateEndpoint. With the usual options, and a translation for every process if there are
-  // more than 256. The tag is kTagNone, the tables are empty, the segment is all of this process's.
+  // Makes an endpoint (AM_AllocateEndpoint) with the usual options, and a translation for every
+  // process if there are more than 256. Its tag is kTagNone, its tables are empty, and its segment
+  // is all of this process's.
   explicit Endpoint(Bundle& bundle)
       : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
   Endpoint(Bundle& bundle, const Options& options);
-  // AM_FreeEndpoint. Waits for nobody and gives back everything it had from others:
+  // Waits for nobody and gives back everything it had from others (AM_FreeEndpoint):
   //  * What it has sent is still handled, or returned to nobody.
   //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
   //    as Status::kBadEndpoint; replies to it that it has not read come back to those who made
@@ -91,23 +92,25 @@ class Endpoint {
 
   // For those who are to map this endpoint; constant.
   const Name& name() const noexcept { return name_; }
-  Tag tag() const noexcept { return tag_; }  // AM_GetTag
-  // AM_SetTag. From the next poll on: messages with another tag are returned, and so are replies to
-  // requests that were made when the tag was another, unless this one admits that (or it was
-  // kTagNone). Long messages that were admitted before, and may be written already, are delivered.
-  // Throws Error while replies are to come to requests under 65,535 other tags.
+  // The tag that messages to this endpoint must have (AM_GetTag).
+  Tag tag() const noexcept { return tag_; }
+  // Changes the tag (AM_SetTag). From the next poll on: messages with another tag are returned, and
+  // so are replies to requests that were made when the tag was another, unless this one admits that
+  // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
+  // delivered. Throws Error while replies are to come to requests under 65,535 other tags.
   void set_tag(Tag tag);
 
   // --- Translation table. Costs nothing until a request connects. Throw Error for an index that
   // the table does not have.
 
-  // AM_Map: requests to `index` go to the endpoint `name`, with `tag`. Throws Error if the index is
-  // in use. Whether the endpoint exists, and admits the tag, shows when a message is sent.
+  // Binds `index` to the endpoint `name`, to which requests go with `tag` (AM_Map). Throws Error if
+  // the index is in use. Whether the endpoint exists, and admits the tag, shows when a message is
+  // sent.
   void map(std::uint32_t index, const Name& name, Tag tag);
-  // AM_MapAny: the same at the lowest free index, which it returns. Throws Error if there is none.
+  // The same at the lowest free index, which it returns (AM_MapAny). Throws Error if there is none.
   std::uint32_t map_any(const Name& name, Tag tag);
-  // AM_Unmap. Waits, polling all bundles of the thread, until everything that was sent there has
-  // been handled or has come back; then the index is free. Throws Error if it is not in use.
+  // Unbinds an index (AM_Unmap). Waits, polling all bundles of the thread, until everything that
+  // was sent there has been handled or has come back. Throws Error if it is not in use.
   void unmap(To index);
   bool mapped(std::uint32_t index) const noexcept;          // false for any other number, too
   const Name& translation_name(std::uint32_t index) const;  // throws Error if it is not in use
@@ -117,52 +120,57 @@ class Endpoint {
   // --- Handler table. A message names its handler by index, so all processes register the same
   // handlers at the same indices; what the sender calls must be in its own table.
 
-  // AM_SetHandlerAny: registers each function at the lowest free index, from 1 up. Throws Error if
+  // Registers each function at the lowest free index, from 1 up (AM_SetHandlerAny). Throws Error if
   // all 255 are in use.
   template <auto... kFunctions>
   void add_handlers() {
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
   }
-  // AM_SetHandler: at `index`, 1 to 255. Throws Error if it is 0, or in use unless `replace`.
+  // Registers a function at `index`, 1 to 255 (AM_SetHandler). Throws Error if the index is 0, or
+  // in use unless `replace`.
   template <auto kFunction>
   void set_handler(HandlerIndex index, bool replace = false) {
     check_user_index(index);
     set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
   }
-  // AM-II's handler 0: called, in poll(), for each message of this endpoint that could not be
-  // delivered. Instead of the default, which prints the message and ends the job. It may send
-  // nothing. An empty function restores the default.
+  // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
+  // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
+  // it. The function may send nothing.
   void on_returned(std::function<void(const Returned&)> handler);
 
-  // --- Segment (AM_SetSeg, AM_GetSeg): the bytes that long messages of others may address, by
-  // offset. Throws Error unless it is part of this process's segment. A message that was admitted
-  // before may still write to the former one, and is delivered.
+  // --- Segment: the bytes that long messages of others may address, by offset.
+
+  // Sets it (AM_SetSeg), 0 bytes or more of this process's segment; Error if they are elsewhere. A
+  // message that was admitted before may still write to the former one, and is delivered.
   void set_segment(std::span<std::byte> bytes);
+  // What it is (AM_GetSeg).
   std::span<std::byte> segment() const noexcept;
 
-  // --- Requests to kFunction (am/message/handler.h) at translation `to`: AM_RequestM, _IM, _XferM.
+  // --- Requests, to kFunction (am/message/handler.h) of the endpoint at translation `to`.
   // Arguments are copied and converted to kFunction's types. They wait for a credit, polling all
   // bundles of the thread; arguments and payload may be reused on return. Throw Error if kFunction
   // is not in this endpoint's table, if `to` is not mapped, and where they may not wait. Cost:
   // near, a cache line of the receiver's mailbox (there and back 125 to 165 ns, short), and a copy
   // of the payload; far, a packet, coalesced if others are in flight (7.7 us over TCP on one
   // machine).
+
+  // A short request (AM_RequestM).
   template <auto kFunction, class... Args>
   void request(To to, const Args&... args);
-  // `payload`: 0 to max_medium() bytes, else Error.
+  // A medium request (AM_RequestIM). `payload` has 0 to max_medium() bytes; Error if more.
   template <auto kFunction, class... Args>
   void request_medium(To to, std::span<const std::byte> payload, const Args&... args);
-  // Writes `payload`, of any size, at `offset` bytes from the start of the receiving endpoint's
-  // segment, before the handler runs. It is admitted first: what does not fit there comes back,
-  // with nothing written. Near, the caller copies it in place; far, above 4 KiB, it is an RMA
-  // write, and the call waits until the network has read the payload.
+  // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
+  // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
+  // does not fit there comes back, with nothing written. Near, the caller copies it in place; far,
+  // above 4 KiB, it is an RMA write, and the call waits until the network has read the payload.
   template <auto kFunction, class... Args>
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
 
-  // The same without waiting (AM-II's Async): false, and nothing is sent, if there is no credit or
-  // no room in the network now, or the connection is being made. They do not poll: poll() before
-  // the next attempt. A far long payload above 4 KiB is copied to the heap.
+  // The same three without waiting (AM-II's Async): false, and nothing is sent, if there is no
+  // credit or no room in the network now, or the connection is being made. They do not poll: poll()
+  // before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
   [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
   template <auto kFunction, class... Args>

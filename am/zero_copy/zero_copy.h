@@ -34,10 +34,9 @@
 //   near, memory of segment or alloc()    one copy by the initiator, and a short message
 //   near, other memory                    up to 4 KiB one message; more, one copy by the kernel,
 //                                         else fragments of 4 KiB in messages
-//   far                                   up to 4 KiB one message; more, one RMA read or write
-//   after
-//                                         a request for it (kReg, kPrereg: without one from the
-//                                         second transfer on), else fragments of 4 KiB in messages
+//   far                                   up to 4 KiB one message; more, a request for it and one
+//                                         RMA read or write (kReg, kPrereg: no request from the
+//                                         second transfer on), else fragments in messages
 //
 // 1 MiB near: 0.95 to 1.08 of memcpy; far: 0.80 to 1.10 of fi_read and fi_write.
 
