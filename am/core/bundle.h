@@ -42,16 +42,38 @@ enum class Wake : std::uint8_t {
 // Endpoints that are polled and waited for together: the unit of progress (AM-II's eb_t, with the
 // access mode AM_SEQ).
 //
+//   am::Bundle bundle(job);
+//   am::Endpoint endpoint(bundle);
+//   ...
+//   bundle.wait_until([&] { return answer != 0; });        // polls until a handler has set it
+//
+//   while (!done) {                                        // a server that sleeps while idle
+//     bundle.wait(am::Events::kNotEmpty);
+//     bundle.poll();
+//   }
+//
+//   for (;;) {                                             // a computation that serves others
+//     if (!step()) break;
+//     bundle.poll();
+//   }
+//
+// What polls what:
+//
+//   call                                                polls
+//   poll(), wait_until()                                this bundle
+//   wait()                                              nothing: it only looks
+//   requests without credit, unmap(), flush(),          this bundle and all others of the calling
+//   Job::barrier(), quiesce(), finish()                 thread
+//
 // Thread rule. One thread at a time may be inside a bundle and its endpoints; the library takes no
 // lock. In a job that spans nodes one thread at a time may be inside all bundles of the process, as
 // they share a port. Handlers run in the thread that polls, never inside one another: they may not
 // poll or wait in any bundle.
 //
 // Owner. A bundle belongs to the thread that made it, until another thread has polled it; then to
-// that one. A request without credit, unmap(), flush(), barrier() and quiesce() poll all bundles of
-// the calling thread, as the process that they wait for may be waiting for one of these; wait() and
-// wait_until() poll their own only. So let a bundle that goes to another thread be made there, or
-// be polled there once before this thread sends requests.
+// that one. The calls that poll all bundles of the calling thread do so because the process that
+// they wait for may be waiting for one of these. So let a bundle that goes to another thread be
+// made there, or be polled there once before this thread sends requests.
 //
 // Waiting climbs a ladder: spin, yield the core, sleep until another process rings. With a core for
 // each process a short wait costs no system call; a sleeping process is woken in 5 to 40 us. A
@@ -144,16 +166,17 @@ class Bundle {
   // What this bundle is doing, for other processes and the launcher to read.
   Activity& activity() const noexcept { return *activity_; }
   // Whether a handler or callback, of this or another bundle, runs in the calling thread: nothing
-  // may wait.
+  // may wait then. Any thread, of itself.
   static bool handling() noexcept { return thread().handles; }
   // Inside poll() of this one; and in a handler, not in a callback.
   bool polling() const noexcept { return inside_ != Inside::kNothing; }
   bool in_handler() const noexcept { return inside_ == Inside::kHandler; }
 
-  // "rank R: " + call + ": " + what, thrown as Error.
+  // Throws Error("rank R: " + call + ": " + what): how calls of this room and those above refuse.
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
 
-  // A call that waits and runs handlers: while it lives, the bundle may not end, which is fatal.
+  // Marks a call that waits and runs handlers: while it lives, the bundle may not end, which would
+  // end the job.
   class Waiting {
    public:
     explicit Waiting(Bundle& bundle) noexcept : count_(bundle.waiting_) { ++count_; }
@@ -178,7 +201,7 @@ class Bundle {
     return own;
   }
 
-  // What of poll() is running, if it is.
+  // Which part of poll() is running, if any.
   enum class Inside : std::uint8_t { kNothing, kHandler, kPoller };
 
   // One attempt to sleep. Loads after its construction see what neighbours have written before, and
@@ -194,6 +217,10 @@ class Bundle {
   };
 
   // The only loop that waits. kSiblings: it polls all bundles of the calling thread.
+  //
+  // Progress of any kind takes the ladder back to its foot. Before it sleeps it announces that
+  // (Nap), and only then looks once more: whoever writes after that look finds the announcement,
+  // and rings.
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain) {
     if (condition()) return;
@@ -243,20 +270,21 @@ class Bundle {
   bool is_late() const noexcept;  // ... for this bundle
   // With `spinning` the network is polled only now and then if nothing is expected from it.
   int poll(bool spinning);
-  int poll_all(bool spinning);
+  int poll_all(bool spinning);  // the same, without the guards
   [[noreturn]] void refuse_poll() const;
-  int poll_others();
+  int poll_others();  // the pollers
   // Whether poll() may find something.
   bool has_message() noexcept;
   // The same of channels and pollers, as far as is known without polling the network.
   bool others_have_work() const noexcept;
-  // Another thread polls than before.
+  // Makes this a bundle of `thread`, which polls it for the first time.
   void change_owner(const void* thread);
   // The handlers of a poll have returned, or have been left by an exception.
   void leave_handlers() noexcept {
     active_ = nullptr;
     activity_->leave_handler();
   }
+  // Takes `endpoint` out of the list; ends the job if it is in use.
   void leave(Endpoint& endpoint);
   // Publishes what this process is about to sleep for, where others can read it.
   void show(ShownWait& wait, const Reason& reason);
@@ -267,10 +295,10 @@ class Bundle {
   FarMessages* const far_;  // nullptr: no processes on other nodes
   const Ladder ladder_;     // at its foot
   // Owned by the bundle's thread.
-  std::unique_ptr<Activity> own_activity_;  // nobody reads it; nullptr: uses the process's
-  Activity* activity_ = nullptr;            // of the process, or the own one
-  std::vector<Endpoint*> endpoints_;
-  std::vector<Poller*> pollers_;
+  std::unique_ptr<Activity> own_activity_;     // nobody reads it; nullptr: uses the process's
+  Activity* activity_ = nullptr;               // of the process, or the own one
+  std::vector<Endpoint*> endpoints_;           // in the order they are polled
+  std::vector<Poller*> pollers_;               // likewise, after the endpoints
   std::vector<std::unique_ptr<Poller>> kept_;  // some of these
   Inside inside_ = Inside::kNothing;
   const Endpoint* active_ = nullptr;  // whose messages poll() is delivering, if it is

@@ -51,9 +51,18 @@ struct To {
 //   endpoint.map(0, name_of_the_other, 7);            // names travel by Job::exchange or any means
 //   endpoint.request<&on_ping>(0, 41ull);
 //
-// Flow control. Between two endpoints each kind has its own window of credits: 64 short, 16 medium
-// and 16 long requests in flight. A credit returns with the reply; those of one-way requests return
-// by the quarter of a window. A request waits for a credit, polling; a try_request returns false.
+//   kind      arguments       payload             in flight    the receiver's handler gets
+//   short     0 to 64 bytes   none                64           the arguments
+//   medium    0 to 64 bytes   0 to 4096 bytes     16           a span of library memory
+//   long      0 to 64 bytes   any size            16           a span of its own segment
+//
+// Where all processes have one such endpoint, Job::connect(endpoint) sets its tag and maps it at
+// index r for rank r. Others may be mapped at any time, by names that travel in messages or are
+// Message::source_name().
+//
+// Flow control. Between two endpoints each kind has its own window of credits, as in the table. A
+// credit returns with the reply; those of one-way requests return by the quarter of a window. A
+// request waits for a credit, polling; a try_request returns false.
 //
 // Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
 // kept between messages.
@@ -243,16 +252,18 @@ class Endpoint {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
   }
   bool has_message() noexcept;  // whether poll() has something to do
+  // Delivers a message to the handler that it names; else returns why not.
   template <Kind kKind>
   Status try_invoke(HandlerIndex handler, Shape shape, Delivery& delivery, const shmem::Half& half,
                     std::byte* medium, std::uint64_t& count);
-  void close_mailbox();
-  int attend();
+  void close_mailbox();  // returns what it has not handled
+  int attend();          // after an alert: finds what has ended and what has come back
   void drop_awaiting(std::size_t i) noexcept;
   void find_gone() noexcept;
   bool has_returned() noexcept;
   void disconnect(std::uint32_t index) noexcept;
 
+  // The index of a handler in this endpoint's table; Error if it is not there.
   template <auto kFunction>
   HandlerIndex index_of();
   HandlerIndex find_handler(const HandlerEntry& entry) const;
@@ -270,6 +281,7 @@ class Endpoint {
   std::unique_ptr<shmem::Outbox> try_open_outbox(const Translation& to);
   const Translation& translation(std::uint32_t index, const char* call) const;
 
+  // Sends the request that was written into `room`, and counts it.
   template <Kind kKind>
   void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
   // A request to another node. `payload` is that of a medium or long message, the latter for
@@ -293,7 +305,7 @@ class Endpoint {
                          std::uint64_t offset, std::span<const std::byte> payload);
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
-  void stall(std::uint32_t to, const char* call);
+  void stall(std::uint32_t to, const char* call);  // counts it; Error where nothing may wait
   // Waits for something of the endpoint at `to`, which may be one of this thread's own, on behalf
   // of `call`.
   template <class Condition>
@@ -318,13 +330,14 @@ class Endpoint {
   template <class Change>
   void publish(Change&& change) noexcept;  // to all who may write to this endpoint's segment
   PublishedAdmission& admission_at(std::uint32_t to) noexcept;
+  // For replies to requests that were made with another tag.
   void retag(std::uint32_t to, Tag former);
   void publish_retagged(std::uint32_t to);
   bool settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot);
   // The handler of a long message that was admitted, which may have been replaced by one of another
   // shape since.
   const HandlerEntry& admitted_entry(HandlerIndex handler, Shape shape) const noexcept;
-  void deliver_returned(const Returned& returned);
+  void deliver_returned(const Returned& returned);  // to on_returned(), or ends the job
 
   // Constant after construction.
   Name name_;

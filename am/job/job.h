@@ -130,6 +130,7 @@ class Job final : public Exchange {
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
 
  private:
+  // What exchange() does, on bytes.
   std::vector<std::vector<std::byte>> exchange_bytes(std::span<const std::byte> mine,
                                                      const char* call,
                                                      const SourceLocation& where) override;

@@ -42,11 +42,11 @@ enum class Kind : std::uint8_t {
   kMedium,  // and 0 to max_medium() bytes, in library memory that is valid while the handler runs
   kLong,    // and any number of bytes, written into the receiver's segment
 };
-inline constexpr int kKinds = 3;
+inline constexpr int kKinds = 3;  // how many there are
 
 // A place in an endpoint's handler table, 1 to 255. 0 is reserved for returned messages.
 using HandlerIndex = std::uint8_t;
-inline constexpr int kHandlers = 256;
+inline constexpr int kHandlers = 256;  // places in the table; AM-II requires as many at least
 
 // The key of an endpoint: a message is delivered only if it was sent with the tag that the
 // receiving endpoint has (AM-II). Two values are special, on the receiver's side only: a message

@@ -12,6 +12,14 @@
 //   sync();                // so both take about one round trip
 //   x = (left + right) / 2;
 //
+// A whole array of reads, and one operation that is waited for earlier than the others:
+//
+//   for (std::size_t i = 0; i < n; ++i) get(in[i], sources[i]);   // all in flight at once
+//   const handle first = get(key, p);
+//   sync(first);                                                  // key is there, in[] may not be
+//   work(key);
+//   sync();                                                       // now everything is
+//
 // Completion. An operation is complete when sync() has returned, or sync(handle), or a try_sync()
 // that returned true (splitc/world/sync.h). Then the value of a get is in `local`, and a put is
 // visible to every process. A barrier() completes none of them.

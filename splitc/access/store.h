@@ -15,6 +15,11 @@
 //   store_sync(sizeof(x));       // at the receiver: waits for that many bytes, from anybody
 //   all_store_sync();            // or, collective: every store of every process has landed
 //
+// An exchange among all, without any process knowing how much it will get from whom:
+//
+//   for (const Item& item : mine) store(next_place(item), item);     // counted by the library
+//   all_store_sync();                                                // everybody has everything
+//
 // Completion. The sender is done on return, and the value may be reused. At the target the bytes
 // are written first and then added to a count, so who has counted a store sees its bytes and all
 // that its sender had written or seen before. Counted are bytes, not stores: when 8 of 16 bytes

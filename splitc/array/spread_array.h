@@ -78,11 +78,12 @@ class owned_indices {
     std::size_t skip_ = 1;
   };
 
+  // Those of `map` that process `proc` owns, which is less than map.procs().
   owned_indices(const distribution& map, std::uint32_t proc) noexcept : map_(map), proc_(proc) {}
 
   iterator begin() const noexcept { return {*this, 0}; }
   iterator end() const noexcept { return {*this, size()}; }
-  std::size_t size() const noexcept { return map_.size_on(proc_); }
+  std::size_t size() const noexcept { return map_.size_on(proc_); }  // how many there are
 
  private:
   distribution map_;
@@ -97,6 +98,32 @@ class owned_indices {
 //   spread_array<int> d(procs(), t);                 T D[PROCS]::[t]: a block of t for each
 //
 //   a[i] = 2 * a[j];   get(x, a[i]);   fetch_and_add(a[i], 1);   for (double& x : a.mine()) ...
+//
+// The process that owns each of 10 elements, with 3 processes:
+//
+//   index                0  1  2  3  4  5  6  7  8  9     elements of process 0
+//   cyclic               0  1  2  0  1  2  0  1  2  0     0 3 6 9
+//   blocked              0  0  0  0  1  1  1  1  2  2     0 1 2 3
+//   block_cyclic(2)      0  0  1  1  2  2  0  0  1  1     0 1 6 7
+//
+// The elements of a process are contiguous in its memory, in this order. So there are three ways to
+// go over an array, from the dearest to the cheapest:
+//
+//   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i];     // every element, wherever it is
+//
+//   for (std::size_t i : a.my_indices()) a[i] = f(i);           // the own ones, by their index
+//
+//   std::span<double> mine = a.mine();                          // the own ones, as plain memory
+//   for (double& x : mine) x *= 2;
+//
+// and those of another process are fetched in one piece:
+//
+//   std::vector<double> copy(a.size_on(p));
+//   bulk_get(std::span(copy), a.on(p));
+//   sync();
+//
+// An array does not synchronise anything: between the writes of one process and the reads of
+// another there is a barrier().
 //
 // Lifetime. Construction and destruction are collective, with the same arguments everywhere; so
 // arrays are destroyed in the same order in all processes, as they are at the end of a scope. The
@@ -139,6 +166,7 @@ class spread_array {
   ~spread_array() {
     if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
   }
+  // Takes the memory over from `other`. Not collective.
   spread_array(spread_array&& other) noexcept
       : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}
   // Collective if this array owns memory, which it gives back.
@@ -182,7 +210,8 @@ class spread_array {
   std::span<T> mine() const noexcept {
     return {reinterpret_cast<T*>(detail::mapped(my_proc(), offset_)), map_.size_on(my_proc())};
   }
-  // The global index of each element of mine(), in the same order.
+  // The global index of each element of mine(), in the same order: a range, to be used in a loop
+  // without the cost of global() for each.
   owned_indices my_indices() const noexcept { return {map_, my_proc()}; }
 
   // A spread pointer to the first element of process 0. Its arithmetic goes through the array in

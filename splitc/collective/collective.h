@@ -22,6 +22,13 @@
 //   all_gather(x)                  all values by process, everywhere; _to_one: on process 0
 //   all_to_all(to, from)           part p of mine to process p, from everybody to everybody
 //
+//   const double norm = std::sqrt(all_reduce(local, [](double a, double b) { return a + b; }));
+//   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
+//   const std::vector<std::size_t> sizes = all_gather(mine.size());
+//
+//   std::vector<int> to(procs() * k), from(procs() * k);      // k elements for each process
+//   all_to_all(std::span(to), std::span(from));               // from: k elements of each process
+//
 // Collective. All processes make the same calls in the same order, with the same root, type and
 // number of bytes. No process returns before all have called, so each call is also a barrier(), and
 // makes visible what a barrier() does; it completes no gets and puts, and no stores between nodes.
@@ -44,6 +51,7 @@
 namespace splitc {
 namespace detail {
 
+// What the calls below do, on bytes.
 void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call);
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one);
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call);
@@ -54,15 +62,18 @@ void check_gathered(std::size_t got, std::size_t each, Call call);
 // Throws Error unless a span of `elements` has procs() equal parts.
 void check_parts(std::size_t elements, Call call);
 
+// Refuses, when compiling, what cannot be shown on a board.
 template <class T>
 constexpr void check_value() {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
   static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
 }
+// What must agree of the types that processes combine: floating-point, signed or unsigned.
 template <class T>
 std::uint64_t kind_of() noexcept {
   return std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3;
 }
+// What `proc` shows.
 template <class T>
 T value_of(const Round& round, std::uint32_t proc) {
   alignas(T) std::byte bytes[sizeof(T)];
@@ -88,6 +99,7 @@ T combine(Round& round, std::uint32_t last, Op& op) {
   }
   return result;
 }
+// Reductions and scans on behalf of `call`, which all processes make.
 template <class T, class Op>
 T to_all(Call call, const T& x, Op op) {
   Round round = show(call, x);

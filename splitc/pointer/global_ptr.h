@@ -28,6 +28,27 @@ class spread_ptr;
 //   double x = *p;   p[3] = x;                 blocking reads and writes
 //   get(x, p);   put(p, x);   store(p, x);     started here, completed elsewhere
 //
+// As it is plain bytes that mean the same everywhere, structures that span processes are made of
+// it:
+//
+//   struct Node { int value; global_ptr<Node> next; };
+//   for (global_ptr<Node> at = head; at; at = *at.member(&Node::next)) sum += Node(*at).value;
+//
+// and a process shows memory of its own to the others by giving them a pointer to it:
+//
+//   int* const box = local_malloc<int>(16);                           // not collective
+//   const auto boxes = all_gather(toglobal(box));                     // now all know all boxes
+//   boxes[(my_proc() + 1) % procs()][0] = 7;                          // into the neighbour's
+//
+// Beside a T*:
+//
+//                         T*                       global_ptr<T>
+//   conversion            to const T* implicit     the same; every other one explicit
+//   comparison, order     within an array          of all pointers: by process, then by offset
+//   difference            within an array          within one process
+//   p->field              yes                      *p.member(&T::field), or T(*p).field
+//   null                  followed: a crash        followed: Error, in every build
+//
 // Representation. 8 bytes: 24 bits of process, counted from 1, above 40 bits of offset in bytes
 // from the start of that process's segment. Trivially copyable, so it can be stored in global
 // memory, sent in messages and compared, and means the same in every process of the job. All bits
@@ -43,6 +64,8 @@ class spread_ptr;
 template <class T>
 class global_ptr {
  public:
+  // As std::pointer_traits and std::iterator_traits name them. (It is no iterator: *p gives a
+  // reference class, not a T&.)
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   using difference_type = std::ptrdiff_t;
@@ -65,7 +88,8 @@ class global_ptr {
     return p;
   }
 
-  // Adding const is implicit, as for T*; every other change of type is spelled out.
+  // Adding const is implicit, as for T*; every other change of type is spelled out, and keeps the
+  // bits: whoever makes a global_ptr<U> of another type answers for what is there.
   template <class U>
   requires std::same_as<T, const U>
   constexpr global_ptr(const global_ptr<U>& other) noexcept : bits_(other.bits()) {}
@@ -96,6 +120,7 @@ class global_ptr {
     bits_ += static_cast<std::uint64_t>(n) * sizeof(T);
     return *this;
   }
+  // The rest of pointer arithmetic is made of it, and has its check.
   constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
   constexpr global_ptr& operator++() { return *this += 1; }
   constexpr global_ptr& operator--() { return *this -= 1; }
@@ -119,7 +144,8 @@ class global_ptr {
   // By process first, then by offset; null is less than all others.
   friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept = default;
 
-  // A pointer to a member of the struct that this points to: p.member(&Node::value). (C++ has no
+  // A pointer to a member of the struct that this points to, on the same process:
+  // p.member(&Node::value). Arithmetic only, known to the compiler where the member is. (C++ has no
   // way to overload `->` for a member of an object that is elsewhere.)
   template <class M, class C>
   requires std::same_as<std::remove_cv_t<C>, value_type> global_ptr<M> member(M C::*field)

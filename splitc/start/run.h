@@ -29,8 +29,9 @@ class Args {
 };
 
 namespace detail {
+// run() without its template: calls body(context, args) inside the job.
 int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context);
-}
+}  // namespace detail
 
 // Joins the job, runs `program(Args)` in this process, and leaves the job: Split-C's splitc_main.
 // The job has one process when the program is started by itself, and N under splitcrun or another

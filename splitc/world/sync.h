@@ -49,6 +49,7 @@ class handle {
   constexpr handle(std::uint32_t ticket, std::uint32_t generation) noexcept
       : ticket_(ticket), generation_(generation) {}
 
+  // The two parts, for the library.
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
   constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
@@ -111,7 +112,8 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
 }
 
 // Returns whether everything is complete; polls once if something is in flight. If true, this was a
-// sync(). Does not wait: for overlapping communication with computation.
+// sync(). Does not wait: it is for programs that have other work meanwhile. In a loop of it nothing
+// else needs to poll.
 [[nodiscard]] inline bool try_sync() {
   if (detail::outstanding != 0 && !detail::try_finish_outstanding()) [[unlikely]]
     return false;
