@@ -27,6 +27,14 @@
 // sender passes is converted to them as by static_cast. A handler returns nothing. All of this is
 // checked when compiling, at both ends, and the number of words, kind and role again on delivery.
 //
+// What the calls that reach these handlers look like, for an endpoint at translation `to`:
+//
+//   endpoint.request<&on_get>(to, key);
+//   endpoint.request_medium<&on_line>(to, std::as_bytes(std::span(text)), 7);
+//   endpoint.request_long<&on_block>(to, offset, std::as_bytes(std::span(block)), 7);
+//   endpoint.request<&on_add>(to, 1u);
+//   std::move(request).reply<&on_got>(value);          // in on_get()
+//
 //   kind      the span that the handler gets
 //   medium    in library memory: gone when the handler returns
 //   long      in the segment of the receiving endpoint: it stays, and the handler may change it
@@ -71,12 +79,14 @@ inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noe
                             words);
 }
 
+// The parts of a Shape.
 inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(shape >> 10 & 3); }
 inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
 inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
 
 inline constexpr Shape kNoShape = 0xffff;  // of a free place in the table; no message has it
 
+// A place in a handler table.
 struct HandlerEntry {
   void (*invoke)(Delivery&) = nullptr;
   Shape shape = kNoShape;
@@ -84,6 +94,7 @@ struct HandlerEntry {
 
 namespace detail {
 
+// What a function's type says of the messages that it takes.
 template <class T>
 inline constexpr bool is_role =
     std::is_same_v<T, Request> || std::is_same_v<T, OneWay> || std::is_same_v<T, Reply>;
@@ -126,6 +137,7 @@ struct Signature<void (*)(R, P...)> {
 template <class R, class... P>
 struct Signature<void (*)(R, P...) noexcept> : Signature<void (*)(R, P...)> {};
 
+// How arguments of these types are laid out in a message.
 template <class Tuple>
 struct Packing;
 template <class... Args>
@@ -156,6 +168,7 @@ struct Handler {
   static constexpr std::uint32_t words = Packing::words;
   static constexpr Shape shape = make_shape(role, kind, words);
 
+  // Unpacks the arguments of a message and calls the handler.
   static void invoke(Delivery& delivery) {
     Packing::Unpacker::apply(delivery.arguments, [&delivery](const auto&... args) {
       using First = typename Signature::First;

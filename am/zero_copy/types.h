@@ -8,7 +8,8 @@
 
 #include "am/types/types.h"
 
-// The plain types of zero-copy transfers; see am/zero_copy/zero_copy.h.
+// The plain types of zero-copy transfers; see am/zero_copy/zero_copy.h. Of all of them copies may
+// be made, and read by any thread.
 
 namespace am {
 
@@ -35,6 +36,7 @@ struct ZeroCopyInfo {
   std::uint64_t bytes = 0;
   std::uint64_t reference = 0;  // as set_reference() said when the info was made
 
+  // Whether both name the same buffer, in the same state, with the same reference number.
   bool operator==(const ZeroCopyInfo&) const = default;
 };
 static_assert(std::is_trivially_copyable_v<ZeroCopyInfo> && sizeof(ZeroCopyInfo) == 40);
@@ -45,6 +47,8 @@ struct ZeroCopyDone {
   std::size_t bytes = 0;  // that were moved; the rest of a larger destination is untouched
   Rank peer = 0;          // the other end; of a broadcast: the last one that has it
   bool source = false;    // this end was read and may be written again; else it was written
+  // What was moved, here: the first `bytes` bytes of the buffer, which is of this process. Valid as
+  // long as the program leaves the memory where it is.
   std::span<std::byte> data() const noexcept {  // what was moved, here
     return {reinterpret_cast<std::byte*>(buffer.address), bytes};
   }

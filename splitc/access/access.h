@@ -49,6 +49,7 @@
 namespace splitc {
 namespace detail {
 
+// The unsigned integer of so many bytes, which objects of that size are loaded and stored as.
 template <std::size_t kBytes>
 struct UnsignedOf;
 template <>
@@ -68,10 +69,12 @@ struct UnsignedOf<8> {
   using type = std::uint64_t;
 };
 
+// Whether an aligned T is loaded and stored by one instruction.
 template <class T>
 inline constexpr bool moves_whole = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
                                     sizeof(T) == 8;
 
+// For arithmetic with indices of either sign.
 template <class T>
 inline constexpr auto signed_size = static_cast<std::ptrdiff_t>(sizeof(T));
 

@@ -26,6 +26,10 @@
 // memory is any memory of this process. Where it is part of its segment the two ranges may overlap,
 // and the result is that of memmove.
 //
+//   std::vector<double> row(m);
+//   bulk_get(std::span(row), a.on(p) + k * m);      // a row of what process p owns
+//   sync();
+//
 // Order and visibility are those of the same operations on one object (splitc/access/access.h,
 // split_phase.h, store.h). The bytes are copied as by memcpy: a concurrent reader may see some of
 // them new and some old.
@@ -53,11 +57,12 @@ inline void check_bulk([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::s
                 "global memory holds plain bytes");
   if constexpr (am::kChecked) check_range(p.proc(), p.offset(), bytes, call);
 }
+// memmove(), which does not take null pointers, even for 0 bytes.
 inline void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) std::memmove(to, from, bytes);
 }
 
-// Of a span, which was perhaps made with a wrong length.
+// The bytes of a span, which was perhaps made with a wrong length: Error if they are too many.
 template <class T>
 inline std::size_t bytes_of(std::span<T> local, Call call) {
   return product(local.size(), "elements", sizeof(T), "bytes", call);

@@ -15,6 +15,14 @@
 // processes in order, and the last ones may have fewer elements, or none. Elements of one process
 // are contiguous in its memory, in the order of their indices.
 
+//
+// The process that owns each of 10 elements, with 3 processes:
+//
+//   index                0  1  2  3  4  5  6  7  8  9
+//   cyclic               0  1  2  0  1  2  0  1  2  0
+//   blocked              0  0  0  0  1  1  1  1  2  2
+//   block_cyclic(2)      0  0  1  1  2  2  0  0  1  1
+
 namespace splitc {
 
 // How to lay out an index range, before its length is known: what the constructors of spread arrays
@@ -29,6 +37,7 @@ class layout {
   constexpr std::size_t block(std::size_t n, std::size_t parts) const noexcept {
     return std::max<std::size_t>(1, is_blocked() ? parts_of(n, parts) : block_);
   }
+  // Whether it is one block for each process, so that the block depends on the length.
   constexpr bool is_blocked() const noexcept { return block_ == kBlocked; }
 
   // n / part, rounded up.
@@ -56,6 +65,7 @@ class distribution {
   constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
       : n_(n), block_(block), procs_(procs) {}
 
+  // As they were given to the constructor.
   constexpr std::size_t size() const noexcept { return n_; }
   constexpr std::size_t block() const noexcept { return block_; }
   constexpr std::uint32_t procs() const noexcept { return procs_; }

@@ -99,6 +99,23 @@ namespace detail {
 //   a(i, j) = 1;   for (auto [ti, tj] : c.my_tiles()) c.tile(ti, tj)(0, 0) = 1;
 //   bulk_get(row, c.tile_pointer(ti, tj) + k * c.r());
 //
+// The process that owns each element of a 4 by 6 array, with 4 processes:
+//
+//   blocked, blocked            cyclic, cyclic              block_cyclic(2), block_cyclic(2)
+//   tiles of 2 by 3             tiles of 1 by 1             tiles of 2 by 2
+//   0 0 0 1 1 1                 0 1 2 3 0 1                 0 0 1 1 2 2
+//   0 0 0 1 1 1                 2 3 0 1 2 3                 0 0 1 1 2 2
+//   2 2 2 3 3 3                 0 1 2 3 0 1                 3 3 0 0 1 1
+//   2 2 2 3 3 3                 2 3 0 1 2 3                 3 3 0 0 1 1
+//
+// The usual loop over what this process owns, by ordinary memory accesses:
+//
+//   for (auto [ti, tj] : b.my_tiles()) {
+//     const tile_view<double> tile = b.tile(ti, tj);
+//     for (std::size_t i = 0; i < tile.rows(); ++i)
+//       for (double& x : tile.row(i)) x *= 2;
+//   }
+//
 // The array is cut into tiles of q() by r() elements, numbered row by row; tile k is on process k
 // mod procs(). Each is stored row by row, its rows r() elements apart, and takes q() * r() elements
 // of memory, also at the edges where fewer are used.

@@ -14,6 +14,9 @@
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/world.h"
 
+// A typed channel from all processes to one; the room's other headers are channel.h, with the
+// rules, and multicast_channel.h.
+
 namespace splitc {
 
 // The elements of all processes combined, element by element, at one of them, again and again: a

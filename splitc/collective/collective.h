@@ -105,6 +105,7 @@ T to_all(Call call, const T& x, Op op) {
   Round round = show(call, x);
   return combine<T>(round, procs(), op);
 }
+// On process 0.
 template <class T, class Op>
 T to_one(Call call, const T& x, Op op) {
   Round round = show(call, x);

@@ -18,6 +18,14 @@ namespace splitc {
 //   int* mine = p.mine();                             this process's elements, one behind the other
 //   p.on(2)[k] = 1;                                   the k-th of those of process 2
 //
+// Where its elements are, for 3 processes, as (process, position there):
+//
+//   p       (0, 0)      p + 1   (1, 0)      p + 2   (2, 0)
+//   p + 3   (0, 1)      p + 4   (1, 1)      p - 1   (2, -1)
+//
+// It converts to a global_ptr and back explicitly, which changes how arithmetic goes on and nothing
+// else: ((T *global)p) + k of Split-C is global_ptr<T>(p) + k.
+//
 // It owns nothing: give the memory back by all_spread_free. Any thread and handlers may compute
 // with it, inside run(), as arithmetic needs procs(). Arithmetic costs a division, as the process
 // has to be found; to go over many elements of one process use on() or mine().
@@ -77,6 +85,7 @@ class spread_ptr {
     at_ = on(static_cast<std::uint32_t>(proc)) + rows;
     return *this;
   }
+  // The rest of pointer arithmetic is made of it.
   spread_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
   spread_ptr& operator++() { return *this += 1; }
   spread_ptr& operator--() { return *this -= 1; }
@@ -99,7 +108,8 @@ class spread_ptr {
     return bytes / static_cast<std::ptrdiff_t>(sizeof(T)) * static_cast<std::ptrdiff_t>(procs()) +
            static_cast<std::ptrdiff_t>(a.proc()) - static_cast<std::ptrdiff_t>(b.proc());
   }
-  // In the order of the elements: by offset, then by process.
+  // In the order of the elements of one spread memory: by offset, then by process. A null pointer
+  // is less than all others.
   friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept = default;
   friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
     const auto by_offset = a.offset() <=> b.offset();
@@ -132,6 +142,7 @@ class spread_ptr<void> {
   global_ptr<void> at_;
 };
 
+// Keeps process and address; declared in global_ptr.h.
 template <class T>
 constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept : bits_(other.bits()) {}
 

@@ -71,7 +71,9 @@ inline constexpr std::size_t kBases = 512;
 // No segment is mapped here for a global pointer: an odd number, as no base is.
 inline std::byte* far_base() noexcept { return reinterpret_cast<std::byte*>(1); }
 
+// The entry of the process that `bits` name: far_base() where there is no address.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
+// Whether some processes of the job are on other nodes, and whether `proc` is.
 inline bool has_far_peers() noexcept { return place.far_peers; }
 inline bool is_far(std::uint32_t proc) noexcept { return base_of(bits_of(proc, 0)) == far_base(); }
 
@@ -82,6 +84,7 @@ inline void base_stays(const std::byte* base, std::uint64_t bits) noexcept {
   if (base_of(bits) != base) __builtin_unreachable();
 }
 
+// The address here of the memory at global pointer `bits`, whose process has the base `base`.
 inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + bits);
 }
@@ -102,6 +105,7 @@ void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes
 // As check_range, for an object that must be aligned to `alignment`.
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, Call call);
+// Throws Error: the object is not aligned to `alignment`.
 [[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                                     std::uint64_t alignment, Call call);
 // The offset of `local` in this process's segment. Throws Error if it is elsewhere, or if there is
