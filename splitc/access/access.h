@@ -39,9 +39,10 @@
 //                       reply; waits for it and polls meanwhile:        handlers
 //                       7.8 us over TCP on one machine
 //
-// Errors. In every build: the pointer is null, or names no process of the job; a far access is
-// outside the segment, in a handler, or in another thread. In checked builds also: the range is not
-// inside one live block of that process, or the object is misaligned.
+// Errors. In every build: the pointer is null, or names a process below 511 that the job does not
+// have; a far access is outside the segment, in a handler, or in another thread. In checked builds
+// also: the pointer names any other process; the range is not inside one live block of that
+// process; the object is misaligned. In release builds these three are undefined.
 //
 // A far access polls while it waits for its completion. An exception that a handler throws then
 // ends the job.
@@ -166,7 +167,8 @@ inline void write_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, Call cal
 
 }  // namespace detail
 
-// Returns the object at `p`. Waits if it is on another node. An acquire: see the table above.
+// Returns the object at `p`. Waits if it is on another node. An acquire: whatever the process that
+// wrote the value had written or seen before is visible now.
 template <class T>
 inline std::remove_cv_t<T> read(global_ptr<T> p,
                                 am::SourceLocation where = am::SourceLocation::current()) {

@@ -64,7 +64,7 @@ struct Wish {
 // Both ends of the channels that one collective call makes.
 class Channel {
  public:
-  // `told` is called for each put that has arrived, if it is not empty.
+  // `told`, if it is not empty, is called for each put that has arrived.
   Channel(Call call, const Wish& wish, std::function<void()> told);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;

@@ -32,8 +32,8 @@ std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call);
 std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind);
 // Collective: after a barrier, so that nobody uses the block any more.
 void all_free(std::uint32_t proc, std::uint64_t offset, Call call);
-// For destructors, a collective call. Does nothing while an exception is on its way, when nobody
-// can tell who else will come here; ends the job where `call` throws.
+// For destructors, a collective call. Does nothing while an exception propagates, when nobody knows
+// whether the other processes will come here; ends the job where `call` throws.
 void at_end(const std::function<void()>& call) noexcept;
 void all_free_at_end(std::uint64_t offset, Call call) noexcept;
 void* allocate(std::uint64_t bytes, Call call);
