@@ -38,6 +38,16 @@ struct Max {
 // the order of the senders, so that the bits do not depend on which was first, and the callback
 // runs. Each sender has a SendChannel of its own. (CkDirect's authors had this as future work.)
 //
+//   receiver                                            sender i
+//   am::ReduceChannel<double> in(bundle, result, room,
+//                                n, [&] { ++rounds; });
+//   ... in.handle(i) travels in any message ...         am::SendChannel out(bundle, handle);
+//                                                       out.associate(std::as_bytes(mine));
+//                                                       out.put();
+//   bundle.wait_until([&] { return rounds == 1; });
+//   use(result);
+//   in.ready();                                         ... once it knows of that: out.put();
+//
 // The rule of channels holds for each sender: a put comes after ready() for its one before.
 //
 // Cost: a put for each sender, as on any channel; and senders - 1 passes over the elements, inside
@@ -79,9 +89,11 @@ class ReduceChannel {
   }
 
  private:
+  // Where the elements of `sender` arrive.
   std::span<T> part(std::size_t sender) const {
     return room_.subspan(sender * result_.size(), result_.size());
   }
+  // A put has arrived: combines them all if it was the last.
   void arrived() {
     if (++arrived_ != in_.size()) return;
     arrived_ = 0;

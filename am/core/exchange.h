@@ -14,6 +14,12 @@ namespace am {
 
 // How processes make themselves known to each other, before they can send: an am::Job is one.
 //
+//   job.connect(endpoint);                                       // the usual case
+//
+//   const std::vector<am::Name> names = job.exchange(second.name());
+//   second.set_tag(7);
+//   for (am::Rank r = 0; r < names.size(); ++r) second.map(r, names[r], 7);
+//
 // All calls are collective, and wait without running handlers: no process may wait for a message of
 // another meanwhile. One thread at a time.
 class Exchange {

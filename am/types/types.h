@@ -52,6 +52,7 @@ inline constexpr int kHandlers = 256;  // places in the table; AM-II requires as
 // receiving endpoint has (AM-II). Two values are special, on the receiver's side only: a message
 // that is sent with kTagAll does not reach everybody.
 using Tag = std::uint64_t;
+// (The endpoints of a job usually have one tag, which Job::connect() gives them.)
 inline constexpr Tag kTagNone = 0;                 // deliver nothing: a new endpoint's tag
 inline constexpr Tag kTagAll = ~std::uint64_t{0};  // deliver everything
 

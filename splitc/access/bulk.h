@@ -120,9 +120,9 @@ inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
   return {};
 }
 // Copies `bytes` bytes from `local` to `to` on, and adds `bytes` to the target's `counter` when
-// they have landed. `local` may be reused on return, for which a far store above 4 KiB waits. A
-// large far store that repeats, with the same target, size and counter, uses a put channel from its
-// third time on (docs/channels.md).
+// they have landed. `local` may be reused on return, for which a far store above 4 KiB waits. One
+// that comes the third time, with the same target, size and counter, is given a put channel, which
+// saves the packet (docs/channels.md).
 template <detail::writable T>
 inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
                        store_counter& counter = store_counter::default_counter(),

@@ -61,8 +61,8 @@ inline void copy_plain(T& to, const T& from) {
   }
 }
 
-// get() and put() of element i from p. The process is looked up by p alone, so a loop over i does
-// so once.
+// What get() and put() do, for element i from p. The process is looked up by p alone, so a loop
+// over i does so once.
 template <class T>
 inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t i) {
   check_access(p, i, "get");
@@ -76,6 +76,7 @@ inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t
                                                                   i * signed_size<T>));
   return {};
 }
+// As get_at(). A far value is copied before return.
 template <class T>
 inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
   check_access(p, i, "put");

@@ -123,7 +123,17 @@ class owned_indices {
 //   sync();
 //
 // An array does not synchronise anything: between the writes of one process and the reads of
-// another there is a barrier().
+// another there is a barrier(). A step of a relaxation on a blocked array, whose ends the
+// neighbours write into a second array of procs() blocks of 2:
+//
+//   spread_array<double> x(n, blocked), ghosts(procs(), 2);
+//   const std::uint32_t right = (my_proc() + 1) % procs();
+//   const std::uint32_t left = (my_proc() + procs() - 1) % procs();
+//   put(ghosts.on(right), x.mine().back());
+//   put(ghosts.on(left) + 1, x.mine().front());
+//   sync();
+//   barrier();
+//   relax(x.mine(), ghosts.mine()[0], ghosts.mine()[1]);
 //
 // Lifetime. Construction and destruction are collective, with the same arguments everywhere; so
 // arrays are destroyed in the same order in all processes, as they are at the end of a scope. The

@@ -40,6 +40,18 @@ class spread_ptr;
 //   const auto boxes = all_gather(toglobal(box));                     // now all know all boxes
 //   boxes[(my_proc() + 1) % procs()][0] = 7;                          // into the neighbour's
 //
+// Where it comes from, and what it gives:
+//
+//   of an array                    a.pointer(i), &a[i], a.on(p)
+//   of memory of this process      toglobal(local), at once usable by others
+//   of spread memory               sp.on(p), global_ptr<T>(sp)
+//   of another pointer             p + n, p.member(&T::field), global_ptr<U>(p)
+//   of numbers                     global_ptr<T>(proc, offset), global_ptr<T>::from_bits(bits)
+//
+//   the object                     *p, p[i], and every operation that takes a pointer
+//   the memory, on this node       tolocal(p)
+//   where that is                  toproc(p), p.proc(), p.offset(), p.bits()
+//
 // Beside a T*:
 //
 //                         T*                       global_ptr<T>
@@ -129,11 +141,13 @@ class global_ptr {
     *this += 1;
     return before;
   }
+  // The value before.
   constexpr global_ptr operator--(int) {
     const global_ptr before = *this;
     *this -= 1;
     return before;
   }
+  // Elements are counted in sizeof(T), as for a T*.
   friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
   friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) { return p += n; }
   friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
