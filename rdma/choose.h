@@ -19,7 +19,7 @@ namespace rdma {
 struct Way {
   std::uint64_t key = 0;
 
-  // The network is joined to others by IP routing, as far as can be told.
+  // The network is joined to others by IP routing, as far as can be found out.
   bool routable() const { return (key & kRoutable) != 0; }
 
   // The same provider on whichever network: for processes on networks routed to one another.

@@ -73,7 +73,7 @@ class Endpoint {
                                     std::span<const std::byte> from, std::uint64_t data);
 
   // Completions that have come, at most events.size(); makes the provider progress. When the next
-  // one is a failure: returns -1, and `failure` tells.
+  // one is a failure: returns -1, and `failure` says which.
   int poll(std::span<fi_cq_data_entry> events, Failure& failure);
   // Makes the provider progress and takes no completion. Any thread, if the fabric is thread-safe.
   void drive() noexcept;
@@ -84,7 +84,8 @@ class Endpoint {
 
   fid_ep& fid() noexcept { return *endpoint_; }
 
-  // Ends all that is under way, unreported: its memory may go now. Nothing else may be called.
+  // Cancels all that is in flight, unreported: its memory may be freed now. Nothing else may be
+  // called.
   void close() noexcept { endpoint_.reset(); }
 
  private:

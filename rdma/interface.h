@@ -19,7 +19,7 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
-// All of them, sorted by name. Throws Error when the system does not tell.
+// All of them, sorted by name. Throws Error when the system does not list them.
 std::vector<Interface> interfaces();
 
 // "a bridge", "a container's" ... for what as a rule reaches nobody on other machines; else "".

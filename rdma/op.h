@@ -7,7 +7,7 @@
 
 namespace rdma {
 
-// One operation under way. It must not move or end before the endpoint has reported it complete.
+// One operation in flight. It must not move or end before the endpoint has reported it complete.
 struct Op {
   enum class Kind : std::uint8_t { kSend, kReceive, kAccess };
 

@@ -61,7 +61,7 @@ class Fabric {
   // How many bits of completion data a put carries to its target.
   unsigned put_data_bits() const { return info_->domain_attr->cq_data_size >= 8 ? 64 : 32; }
 
-  // The longest write that can tell its target, with 4 bytes at least, that it is complete
+  // The longest write that can notify its target, with 4 bytes at least, that it is complete
   // (FI_REMOTE_CQ_DATA). 0: there is none.
   std::size_t max_put() const {
     return has_rma() && info_->domain_attr->cq_data_size >= 4 ? info_->ep_attr->max_msg_size : 0;

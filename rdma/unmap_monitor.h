@@ -1,5 +1,5 @@
-// Tells when memory goes away. A registration of memory that was unmapped, and mapped anew at the
-// same address, refers to pages that nobody has any more: whoever keeps registrations must know.
+// Reports when memory is unmapped. A registration of memory that was unmapped, and mapped anew at
+// the same address, refers to pages that nobody has any more: a cache of registrations must know.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline AddressRange address_range(std::span<const std::byte> range) noexcept {
 class UnmapMonitor {
  public:
   virtual ~UnmapMonitor() = default;
-  // From now on until as many calls of forget(), collect() tells what goes away of `range`.
-  // False: nothing will be told.
+  // From now on until as many calls of forget(), collect() reports what is unmapped of `range`.
+  // False: nothing will be reported.
   virtual bool watch(AddressRange range) = 0;
   virtual void forget(AddressRange range) noexcept = 0;
   // What has gone since the last call, up to calls (munmap and such) that have returned by now, of
@@ -36,12 +36,14 @@ class UnmapMonitor {
   virtual std::span<const AddressRange> collect() noexcept = 0;
 };
 
-// By userfaultfd(2), without faults. Told are munmap, mremap, mmap over what is there, brk, and
-// madvise where it takes pages away (MADV_DONTNEED, MADV_FREE, MADV_REMOVE), by any thread; so is
-// free(), when it gives pages back. Such a call waits until the monitor's thread has noticed, some
-// 10 microseconds, if it concerns watched memory.
-// Cannot be watched: what is mapped of a file on a disk, or watched by another userfaultfd. Not
-// told: what ftruncate takes from memory that is a file's (memfd), and shmdt.
+// By userfaultfd(2), without faults. Reports munmap(), mremap() and mmap() with MAP_FIXED over a
+// watched range, brk(), and madvise() that takes pages away (MADV_DONTNEED, MADV_FREE,
+// MADV_REMOVE), by any thread; so also free(), when it gives pages back. Such a call waits until
+// the monitor's thread has read the event, some 10 microseconds, if it concerns watched memory.
+//
+// Cannot be watched: mappings of a file on a disk, and memory that is watched by another
+// userfaultfd. Not reported: what ftruncate() takes from memory that is a file's (memfd), and
+// shmdt().
 //
 // Thread rule: one thread at a time.
 class UserfaultMonitor final : public UnmapMonitor {

@@ -13,22 +13,23 @@
 #include "shmem/fence.h"
 #include "shmem/flag.h"
 
-// How the senders of a node tell one process that something of a persistent kind has happened
-// again: with one store of a word that only this sender writes.
+// Notifications: how the senders of a node notify one process that an event of a persistent kind
+// has happened again, with one store of a word that only this sender writes.
 //
-// A sender takes whole lines of the receiver's board and gives one word of them (a seat) to each
-// thing it will tell about; a line whose seats are all free again goes back to the board. The
-// receiver polls the lines where something came lately (shmem/attention.h), so what is idle costs
-// nothing, however much of it there is.
+// A sender takes whole cache lines of the receiver's board and assigns one word of them (a seat) to
+// each kind of event; a line whose seats are all free again goes back to the board. The receiver
+// polls the lines where something came lately (shmem/attention.h), so idle ones cost nothing,
+// however many there are.
 //
-// Two processes that tell one another share one line for the first few seats of each. Who has read
-// what the other told owns the line, and tells in it at once: there and back is two moves of one
-// line between two caches, and four with a line for each direction (measured: 120 ns and 240).
+// Two processes that notify one another share one line for the first few seats of each. The one
+// that has read a notification owns the line in its cache, and writes its own into it: a round trip
+// moves one line twice between two caches, and four times with a line for each direction (measured:
+// 120 ns and 240).
 
 namespace shmem {
 
-// What a sender's word says: which thing, which of those that have had that number, and how many
-// times it has happened so far.
+// What a sender's word holds: which kind of event, the generation of that number, incremented each
+// time it is reused, and how many times it has happened so far.
 struct Arrival {
   std::uint16_t number = 0;
   std::uint16_t generation = 0;
@@ -77,8 +78,8 @@ struct alignas(4096) ArrivalBoard {
   alignas(4096) Line pairs[kPairs];  // shared with processes of a higher index, by that
 };
 
-// A line that two processes share. The first half of its seats is for what the one of lower index
-// tells.
+// A line that two processes share. The first half of its seats is written by the one of lower
+// index.
 class ArrivalPair {
  public:
   static constexpr std::uint32_t kSeats = ArrivalBoard::kSeatsPerLine / 2;  // of each
@@ -94,7 +95,7 @@ class ArrivalPair {
   ArrivalBoard::Line& line() const noexcept { return *line_; }
   std::uint32_t own() const noexcept { return own_; }
   std::uint32_t other() const noexcept { return other_; }
-  // The first of the seats in which this process tells, and in which the other does.
+  // The first of the seats that this process writes, and of those that the other does.
   std::uint32_t own_seat() const noexcept { return own_ < other_ ? 0 : kSeats; }
   std::uint32_t other_seat() const noexcept { return own_ < other_ ? kSeats : 0; }
 
@@ -115,7 +116,8 @@ class ArrivalSeat {
   ArrivalSeat(ArrivalBoard& board, ArrivalBoard::Line& line, std::uint32_t number) noexcept
       : board_(&board), word_(&line.seats[number % ArrivalBoard::kSeatsPerLine]), number_(number) {}
 
-  // What this thread wrote before is visible to who sees it.
+  // Stores the word, and activates its line if need be. A release: what this thread wrote before is
+  // visible to the receiver that reads it.
   void tell(Arrival arrival, Fence fence) noexcept {
     // pairs with: Arrivals::poll()
     word_->store(arrival.word(), std::memory_order_release);
@@ -156,12 +158,12 @@ class ArrivalSeats {
 // Thread rule: one thread at a time.
 class Arrivals {
  public:
-  // What was told on the board before is not told again. `pairs`: all whom this process shares
-  // lines with.
+  // Notifications that were on the board before are not delivered again. `pairs`: of all processes
+  // that this one shares lines with.
   Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPair>& pairs = {});
 
-  // Calls `sink(arrival)` for every word that is another than at the last look; returns how many
-  // there were. What the sink throws passes through; the rest is found by the next poll.
+  // Calls `sink(arrival)` for every word that has changed since the last poll; returns how many
+  // there were. What the sink throws passes through; the rest is delivered by the next poll.
   template <class Sink>
   int poll(Sink&& sink) {
     return attention_.poll([this](ArrivalBoard::LineNumber line) { return watched(line); },
@@ -171,7 +173,7 @@ class Arrivals {
   // Whether poll() would find something.
   bool has_arrival() noexcept;
 
-  // How many lines poll() looks at.
+  // How many lines poll() loads.
   std::size_t watched() const noexcept { return attention_.active(); }
 
  private:

@@ -33,7 +33,7 @@
 //  * Only the receiver clears bits, and only those of places that it polls.
 //
 // tests/shmem/model checks this in all states that two senders can bring about, and that none of
-// the fences, orders and second looks can be left out.
+// the fences, orders and second checks can be left out.
 
 namespace shmem {
 
@@ -104,7 +104,7 @@ class Attention {
                        [&](const Active& active) { return pending(active.place); });
   }
 
-  // How many places poll() looks at.
+  // How many places are active: poll() visits each of them.
   std::size_t active() const noexcept { return active_.size(); }
   // None, and none was raised: poll() would do nothing, not even count.
   bool idle() const noexcept {

@@ -12,7 +12,7 @@ namespace shmem {
 
 class CrossMemory {
  public:
-  // What the probed process keeps at the address that it tells the others.
+  // What the probed process keeps at the address that it gives to the others.
   static constexpr std::uint64_t kKnownWord = 0x53706c6974706861;
 
   // True when kKnownWord can be read at `remote_address` of process `pid`.

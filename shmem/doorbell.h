@@ -16,10 +16,10 @@
 //     doorbell.sleep(ticket, limit.next(ticket))
 //
 // Either the sleeper finds the message or the neighbour finds the sleeper (but for what
-// shmem/fence.h says, for which there is a limit). A ring between the two changes the ticket, so the
-// futex refuses to sleep. Who rings takes the "asleep" back, so that the next neighbours do not ring
-// again while the sleeper is on its way up; a sleeper that did not sleep after all leaves it, at the
-// price of one ring for nobody. (tests/shmem/model checks this in all states.)
+// shmem/fence.h says, for which there is a limit). A ring between the two changes the ticket, so
+// the futex refuses to sleep. Who rings takes the "asleep" back, so that the next neighbours do not
+// ring again while the sleeper is waking up; a sleeper that did not sleep after all leaves it set,
+// at the cost of one ring for nobody. (tests/shmem/model checks this in all states.)
 //
 // For events too rare to be looked for at every poll (a message has come back, a mailbox has been
 // closed) there is a count of alerts: a poll compares it with what it has seen, and looks
@@ -29,9 +29,9 @@
 
 namespace shmem {
 
-// How long the next of several sleeps lasts at most: 1 ms after a ring, so that a look soon finds
-// what heavy() has missed (shmem/fence.h). Then twice as long as the last, up to 1 s, as long as
-// nobody rings: whoever came after the first look has found the sleeper registered.
+// How long the next of several sleeps lasts at most: 1 ms after a ring, so that the next poll soon
+// finds what heavy() has missed (shmem/fence.h). Then twice as long as the last, up to 1 s, as long
+// as nobody rings: a neighbour that wrote after the first poll has found the sleeper registered.
 class SleepLimit {
  public:
   static constexpr std::int64_t kShortestNs = 1'000'000;
@@ -59,7 +59,7 @@ class alignas(64) Doorbell {
     if (asleep_.load(std::memory_order_relaxed) != 0) ring();
   }
 
-  // The same, of a rare event: every thread of the owner that polls looks for what it may be.
+  // The same, of a rare event: every thread of the owner that polls searches for what it may be.
   // pairs with: alerts()
   void alert(const Fence& fence) noexcept {
     alerts_.fetch_add(1, std::memory_order_release);
@@ -75,7 +75,7 @@ class alignas(64) Doorbell {
   // By the owner; any of its threads. The ticket is for one sleep().
   std::uint32_t about_to_sleep() noexcept;
   // Sleeps until somebody rings, or `timeout_ns` (from 0) have passed, or a signal came. May wake
-  // without reason: look again.
+  // spuriously: poll again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
  private:

@@ -23,13 +23,14 @@
 //    replies that the sender has not read to whoever made them, and frees the inbox.
 //  * A receiver that closes its mailbox first publishes exactly how far it has read in each lane,
 //    and then that it has closed (MailboxHeader::closed, with release order); after that it reads
-//    nothing and writes nothing. So who has seen `closed` sees for each of its requests whether it
-//    was read: those that were have their reply or their return in their slot, and all others are
-//    the sender's again, also those sent after the close. The memory stays while a sender maps it.
-//  * A sender looks for `closed` after it has claimed its inbox, and the receiver looks for inboxes
+//    nothing and writes nothing. So a sender that has read `closed` sees for each request whether
+//    it was read: those that were have their reply or their return in their slot, and all others
+//    are the sender's again, also those sent after the close. The memory stays while a sender maps
+//    it.
+//  * A sender checks `closed` after it has claimed its inbox, and the receiver checks for inboxes
 //    in use after it has closed, each with a full fence in between: one of them finds the other.
 //    The receiver raises the alert of the senders it finds (Doorbell::alert), so that none has to
-//    look again.
+//    check again.
 //
 // Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time.
 
@@ -238,7 +239,7 @@ class Mailbox {
   // Whether poll() would find something. May say yes where nothing is; never no where something is.
   bool has_message() noexcept;
 
-  // How many places poll() looks at: lanes of senders from which something came lately.
+  // How many places are active, and polled: lanes of senders from which something came lately.
   std::size_t active() const noexcept { return attention_.active(); }
 
   // The last call before destruction: no request is passed to anybody from here on, and senders

@@ -33,7 +33,7 @@ class Region {
     std::int32_t pid;
     std::int32_t fd;
     std::uint64_t bytes;
-    std::uint64_t inode;  // tells the region from what took its pid and fd after its death
+    std::uint64_t inode;  // distinguishes the region from what took its pid and fd after its death
   };
 
   // A new region of zeros, for this user only (0600), closed by exec.

@@ -25,10 +25,11 @@
 //    time a quarter of the ring has passed.
 //  * A one-way request that the consumer could not use is returned in its own slot: the consumer
 //    completes the reply half, then counts the returned request, then publishes, all before it goes
-//    on. Request and slot stay until the producer frees them. It frees slots in order, and looks at
+//    on. Request and slot stay until the producer frees them. It frees slots in order, and loads
 //    each reply head first while more requests were counted as returned than it has taken. So each
-//    returned request is taken exactly once, the room for it is that of the request, and who
-//    returns nothing pays one comparison with a word on a line that is loaded anyway.
+//    returned request is taken exactly once, the room for it is that of the request, and the
+//    overhead where nothing is returned is one comparison with a word on a line that is loaded
+//    anyway.
 //  * The consumer finishes requests in order, so a reply also frees every older one-way slot.
 //  * When nothing is in flight the producer writes to the slot it used last: that line moves back
 //    and forth between two caches and no other does (measured: 50-57 ns a round trip against
@@ -250,7 +251,7 @@ class Consumer {
   // pairs with: Producer::commit()
   Slot* peek(Slot* slots) noexcept {
     // First where the one before last was found in relation to it: an idle pair of processes uses
-    // one slot only, and then a look at another line first would delay every message.
+    // one slot only, and then a load of another line first would delay every message.
     Slot* const first = &slots[(last_ + step_) % kSlots];
     if (is_next(*first)) return first;
     Slot* const second = &slots[(last_ + 1 - step_) % kSlots];

@@ -7,7 +7,7 @@ namespace shmem {
 
 // A sequence lock (seqlock): one writer changes several words, and any readers, also in other
 // processes, see them as they were at one moment. An odd version says that the writer is at work. A
-// reader never makes the writer wait; it looks again instead.
+// reader never makes the writer wait; it reads again instead.
 //
 // A plain word, so that it can be copied with what it guards into any shared bytes; all zero is
 // valid. It is no memory of its own: what it guards lies beside it, and both sides access that with

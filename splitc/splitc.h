@@ -31,17 +31,48 @@
 // one-way        store(p, value)                   then store_sync(bytes) where it lands,
 //                                                  or all_store_sync() everywhere
 // bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
-// every step     put_channel<T>(to, from)  multicast_channel<T>(mine)  reduce_channel<T>(mine, result)
+// every step     put_channel<T>(to, from)  multicast_channel<T>(mine)
+//                reduce_channel<T>(mine, result)
 //                set up once; then put(), and wait(), ready() where it arrives
 // atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
 //
-// Calls named all_*, barrier() and the making and ending of arrays and counters are collective:
-// every process makes them, in the same order. Only trivially copyable types live in global memory.
-// In expressions *p, p[i] and a[i] are what the elements are (splitc/access/global_ref.h). A wrong
-// call throws Error, with the process, the call, the value and the remedy in one sentence; what
-// leaves the program ends the whole job. docs/ has the rules of progress and of memory.
+// These rules hold for every call of the library; a header mentions only what differs from them.
+//
+// Collective calls. Those named all_*, barrier(), the construction and destruction of arrays and
+// counters, and the construction of channels: every process makes them, in the same order. All
+// others are made by one process on its own.
+//
+// Threads. Only the thread that called run(), the "world's thread", may wait, poll, allocate,
+// access memory of another node or make a collective call. Any thread may compute with pointers and
+// layouts, and may read and write memory of processes on its own node.
+//
+// Handlers. A function run by atomic(), and a callback of a channel, runs inside a call of the
+// library that polls. It may access memory of processes on its node; everything that may wait
+// throws Error there (sync(), which throws nothing, ends the job).
+//
+// Types. Global memory holds trivially copyable types only. In expressions *p, p[i] and a[i] behave
+// as the elements do (splitc/access/global_ref.h).
+//
+// Errors. A call that cannot be done throws Error: one sentence with the rank, the call, the value,
+// the cause and the remedy. An exception that leaves the program ends the whole job and prints its
+// text. The checked build (without NDEBUG) checks ranks, ranges, alignment, freed memory and
+// matching collective calls; the release build keeps the checks that cost nothing beside the call:
+// null pointers, processes that do not exist, indices of spread arrays, and calls that wait where
+// they must not.
+//
+// Units. Lengths named `bytes` are bytes, `n` and `count` are elements. A process is named by its
+// rank, 0 to procs() - 1.
+//
+// Routes. "Near" is a process of the same node, this process included: its segment is mapped here,
+// and an access is a load or a store. "Far" is a process of another node: an access is an RMA
+// operation or a message, and needs, with a software provider, the far process inside the library
+// now and then (docs/progress.md). The calls and the memory model are the same on both routes
+// (docs/memory-rules.md).
+//
+// The language is Split-C: Culler, Dusseau, Goldstein, Krishnamurthy, Lumetta, von Eicken, Yelick:
+// Parallel Programming in Split-C, Supercomputing '93. splitc/compat.h has the original spellings.
 
 #include <cstdio>  // so that a first program needs one include
 

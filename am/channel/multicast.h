@@ -10,25 +10,27 @@ namespace am {
 
 // One put to many receivers. Those of this node get a copy each; of every other node one receiver
 // gets it by network, first passes it on within its node and, as a tree, to other nodes, and is
-// then called back like the rest. (CkDirect had this as future work.)
+// then called back like the rest. (CkDirect's authors had this as future work.)
 //
 // The rule of channels holds for all of them together: a put comes after the ready() of every
 // receiver for the one before.
 //
-// Thread rule: the bundle's.
+// It can be moved, and not copied. Thread rule: the bundle's.
 class MulticastChannel {
  public:
-  // `receivers`: handles of the same size, each with no other sender. Waits, polling, until those
-  // who pass on what comes know it; they must poll meanwhile. Not by a handler or callback. Throws
-  // Error: as SendChannel; sizes differ.
+  // `receivers`: handles of buffers of the same size, each with no other sender. Waits, polling,
+  // until the processes that are to pass puts on have confirmed it, one round trip; these must poll
+  // meanwhile. Throws Error: in a handler or callback, if it has to wait; as SendChannel; sizes
+  // differ.
   MulticastChannel(Bundle& bundle, std::span<const ChannelHandle> receivers);
 
-  // As SendChannel's.
+  // As SendChannel's, for one source to all receivers. put() costs one copy for each receiver of
+  // this node and one RMA write for each subtree of other nodes.
   void associate(std::span<const std::byte> source);
   void associate(const std::byte* first, const Strided& shape);
   void alternate(std::span<const std::byte> source);
   void put();
-  bool reusable() const noexcept;
+  bool reusable() const noexcept;  // the source; it says nothing of what is passed on
   void close();
 
  private:

@@ -6,13 +6,13 @@ namespace am {
 
 // What the receiver's end of a channel makes of puts and of ready(): pure logic.
 //
-//   armed      a put is told by the callback            (from the beginning, and after ready_poll)
+//   armed      a put is reported by the callback        (from the beginning, and after ready_poll)
 //   delivered  the callback has been called, the buffer is in use
 //   marked     the buffer is free, a put is remembered  (after ready_mark)
 //
 // A put is never lost as long as one is under way at a time. One that comes too early, while the
-// buffer is in use, has damaged what is there; it is told once the channel is armed again. Of
-// several that come before one can be told, one is told.
+// buffer is in use, has damaged what is there; it is reported once the channel is armed again. Of
+// several that come before one can be reported, one is.
 class ChannelPhase {
  public:
   // What is to be done, and what was wrong about it.
@@ -45,7 +45,7 @@ class ChannelPhase {
     phase_ = Phase::kMarked;
     return Wrong::kNothing;
   }
-  // kCall: a put that came before is to be told now.
+  // kCall: a put that came before is to be reported now.
   Step poll() noexcept {
     if (phase_ == Phase::kDelivered) return {Next::kRemember, Wrong::kNotMarked};
     if (phase_ == Phase::kArmed) {
@@ -58,15 +58,15 @@ class ChannelPhase {
   bool in_use() const noexcept { return phase_ == Phase::kDelivered; }
   // A put may come, and finds nothing that it would overwrite.
   bool free() const noexcept { return !in_use() && !waiting_; }
-  // A put that has come is to be told now.
+  // A put that has come is to be reported now.
   bool due() const noexcept { return phase_ == Phase::kArmed && waiting_; }
 
  private:
   enum class Phase : std::uint8_t { kArmed, kDelivered, kMarked };
 
   Phase phase_ = Phase::kArmed;
-  bool waiting_ = false;  // a put has come that has not been told
-  bool used_ = false;     // one has been told
+  bool waiting_ = false;  // a put has come that has not been reported
+  bool used_ = false;     // one has been reported
 };
 
 }  // namespace am

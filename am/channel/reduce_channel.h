@@ -14,7 +14,7 @@
 
 namespace am {
 
-// The functions of reductions; any other associative T(T, T) will do as well.
+// The functions of reductions; any other associative T(T, T) may be used as well.
 struct Add {
   template <class T>
   constexpr T operator()(T a, T b) const noexcept {
@@ -34,20 +34,34 @@ struct Max {
   }
 };
 
-// Many senders, one result: when a put of every sender has come, their elements are combined in the
-// order of the senders, so that the bits do not depend on who was first, and the callback runs.
-// Each sender has a SendChannel of its own. (CkDirect had this as future work.)
+// Many senders, one result: when a put of every sender has arrived, their elements are combined in
+// the order of the senders, so that the bits do not depend on which was first, and the callback
+// runs. Each sender has a SendChannel of its own. (CkDirect's authors had this as future work.)
+//
+//   receiver                                            sender i
+//   am::ReduceChannel<double> in(bundle, result, room,
+//                                n, [&] { ++rounds; });
+//   ... in.handle(i) travels in any message ...         am::SendChannel out(bundle, handle);
+//                                                       out.associate(std::as_bytes(mine));
+//                                                       out.put();
+//   bundle.wait_until([&] { return rounds == 1; });
+//   use(result);
+//   in.ready();                                         ... once it knows of that: out.put();
 //
 // The rule of channels holds for each sender: a put comes after ready() for its one before.
 //
-// Thread rule: the bundle's.
+// Cost: a put for each sender, as on any channel; and senders - 1 passes over the elements, inside
+// the poll that finds the last put.
+//
+// Neither copied nor moved. Thread rule: the bundle's.
 template <class T, class Op = Add>
 requires std::is_arithmetic_v<T>
 class ReduceChannel {
  public:
-  // `room` is part of this process's segment, for what `senders` send: that many times as many
-  // elements as `result` has, which is anywhere. Both stay while this does. Throws Error: sizes;
-  // as ReceiveChannel.
+  // `result` is memory anywhere in this process. `room` is part of its segment, where the senders'
+  // puts arrive: `senders` times as many elements as `result` has, exactly. Both are the caller's,
+  // and stay while this does. `senders` is at least 1. `callback` as ReceiveChannel's, once for
+  // each round, with the combination in `result`. Throws Error: other sizes; as ReceiveChannel.
   ReduceChannel(Bundle& bundle, std::span<T> result, std::span<T> room, std::uint32_t senders,
                 std::function<void()> callback, Op op = {})
       : result_(result), room_(room), op_(op), callback_(std::move(callback)) {
@@ -64,17 +78,22 @@ class ReduceChannel {
   ReduceChannel(const ReduceChannel&) = delete;
   ReduceChannel& operator=(const ReduceChannel&) = delete;
 
+  // For sender `sender`, 0 to senders - 1, whose SendChannel sends result.size() elements. Throws
+  // std::out_of_range for any other.
   const ChannelHandle& handle(std::uint32_t sender) const { return in_.at(sender).handle(); }
 
-  // The room is free again, and puts are told. Also inside the callback.
+  // The next round may begin: puts may come, and are reported. Sends nothing. Also inside the
+  // callback.
   void ready() {
     for (ReceiveChannel& in : in_) in.ready();
   }
 
  private:
+  // Where the elements of `sender` arrive.
   std::span<T> part(std::size_t sender) const {
     return room_.subspan(sender * result_.size(), result_.size());
   }
+  // A put has arrived: combines them all if it was the last.
   void arrived() {
     if (++arrived_ != in_.size()) return;
     arrived_ = 0;

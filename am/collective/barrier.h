@@ -15,13 +15,13 @@ namespace am {
 
 // A barrier over all processes of the job; on one node by flags in shared memory and no message.
 //
-// With a core for every process it disseminates: in round k everybody tells the process 2^k further
-// on, so log2(N) one-way transfers pass and two processes pay exactly one each. With more processes
-// than cores every round would cost a turn of the scheduler, so all count down one counter instead
-// and the last one wakes the others: two turns each.
+// With a core for every process it is a dissemination barrier: in round k each process signals the
+// one 2^k further on, so log2(N) one-way transfers follow one another, and two processes make
+// exactly one each. With more processes than cores every round would cost a turn of the scheduler,
+// so all increment one counter instead and the last one wakes the others: two turns each.
 //
-// In a job of several nodes the processes of each count down their first one's counter, and these
-// first ones ("leaders") disseminate among themselves, by packets.
+// In a job of several nodes the processes of each increment the counter of their lowest rank, and
+// these lowest ranks ("leaders") disseminate among themselves, by packets.
 //
 // Thread rule: the bundle's. One barrier per process and job: all processes pass it in step.
 class Barrier final : public link::TypeSink {
@@ -29,22 +29,22 @@ class Barrier final : public link::TypeSink {
   // Before the first poll of the job. `router` outlives it.
   explicit Barrier(const Router& router);
 
-  // Enters the barrier: says that this process is here, and whether it has `more` to do, for
-  // any_more(). Once per pass: false, and nothing is done, where an exception has left the wait for
+  // Enters the barrier, and passes on whether this process has `more` to do, for any_more(). Never
+  // waits. Once per pass: returns false, and does nothing, where an exception has left the wait for
   // a barrier that was entered before.
   bool enter(bool more = false) noexcept;
-  // Whether all have entered. Call it until it says true; it carries the dissemination on.
-  // What others wrote before they entered is then visible here.
+  // Whether all have entered. Call it, polling in between, until it returns true: it makes the
+  // progress of the dissemination. What others wrote before they entered is then visible here.
   bool passed() noexcept;
-  // Whether any process has entered the barrier that was passed last with more to do. After each
-  // barrier in which one may have, all processes ask, once.
+  // Whether any process entered the barrier that was passed last with more to do. After each
+  // barrier in which one may have, all processes call it, once.
   bool any_more() noexcept;
 
-  // The packet of a round, in a job of several nodes.
+  // Takes the packet of a round, in a job of several nodes.
   bool take(Rank from, const link::PacketHeader& packet) override;
 
-  // The second half: progress on all bundles of the calling thread, `bundle` being one of them,
-  // until passed(). `call` at `where` waits.
+  // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
+  // passed(). On behalf of `call` at `where`.
   void wait(Bundle& bundle, const char* call, const SourceLocation& where) {
     bundle.wait_with_siblings(
         [this] { return passed(); },
@@ -75,7 +75,7 @@ class Barrier final : public link::TypeSink {
   std::uint64_t epoch_ = 0;
   bool entered_ = false;  // and not passed
   int round_ = 0;
-  bool telling_ = false;                // the dissemination has begun
+  bool telling_ = false;                // the dissemination has begun: round 0 has been signalled
   std::optional<Expectation> expects_;  // of a leader, while it is in a barrier
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.

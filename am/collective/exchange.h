@@ -14,17 +14,23 @@ namespace am {
 
 // How processes make themselves known to each other, before they can send: an am::Job is one.
 //
-// All calls are collective, and block without progress: no process may wait for a message of
-// another meanwhile.
+//   job.connect(endpoint);                                       // the usual case
+//
+//   const std::vector<am::Name> names = job.exchange(second.name());
+//   second.set_tag(7);
+//   for (am::Rank r = 0; r < names.size(); ++r) second.map(r, names[r], 7);
+//
+// All calls are collective, and wait without running handlers: no process may wait for a message of
+// another meanwhile. One thread at a time.
 class Exchange {
  public:
-  static constexpr std::size_t kMaxBytes = 512;
+  static constexpr std::size_t kMaxBytes = 512;  // of one value
 
   virtual ~Exchange() = default;
 
-  // Gives `mine` to all and returns everybody's, by rank. Throws Error if the job breaks off. Costs
-  // a message to the launcher and back: it is for set-up. `where` is named where a job stands
-  // still.
+  // Gives `mine`, a trivially copyable value of at most 512 bytes, to all processes, and returns
+  // the values of all, by rank. Throws Error if the job ends meanwhile. Costs a message to the
+  // launcher and back: it is for set-up. `where` is named by the report on a job that stands still.
   template <class T>
   std::vector<T> exchange(const T& mine, SourceLocation where = SourceLocation::current()) {
     static_assert(std::is_trivially_copyable_v<T>, "exchange() copies the bytes of a value");
@@ -39,8 +45,11 @@ class Exchange {
     return all;
   }
 
-  // Maps the endpoint that each process passes here at index = its rank, with `tag` as the tag of
-  // all. Connections are made at their first use.
+  // Gives `endpoint` the tag `tag`, and maps at index r of it the endpoint that process r passes:
+  // AM_SetTag, and AM_Map of all. `tag` is the same everywhere. Handlers should be registered
+  // before, as requests may come as soon as another process returns. Throws Error if an index below
+  // the number of processes is in use. Costs one exchange(); connections are made at their first
+  // use.
   void connect(Endpoint& endpoint, Tag tag = 1, SourceLocation where = SourceLocation::current());
 
  private:

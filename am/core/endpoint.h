@@ -22,10 +22,10 @@
 
 namespace am {
 
-// Who sends into one of our inboxes.
+// The endpoint that sends into one of our inboxes.
 struct Correspondent {
   Name name{};
-  Tag tag = kTagNone;                             // with which it mapped us
+  Tag tag = kTagNone;                             // with which it mapped this endpoint
   bool admitted = false;                          // its tag is ours
   const PublishedAdmission* admission = nullptr;  // of its endpoint, live; if it is on this node
   std::byte* segment = nullptr;                   // its process's segment, mapped here
@@ -33,8 +33,8 @@ struct Correspondent {
   std::vector<std::array<std::uint64_t, 64>> reply_offsets;
 };
 
-// An index of a translation table as a request takes it: the number, with the place in the program
-// that the request stands at, which is named if that waits in vain.
+// An index of a translation table as a request takes it: the number, with the place of the call,
+// which the report on a job that stands still names. An integer converts to it.
 struct To {
   To(std::uint32_t to, SourceLocation here = SourceLocation::current()) noexcept
       : index(to), where(here) {}
@@ -42,8 +42,8 @@ struct To {
   SourceLocation where;
 };
 
-// A communication end with its own name, tag, handler table, translation table and segment
-// (Active Messages II ep_t). Messages go to a translation index, never to a name.
+// A communication end with its own name, tag, handler table, translation table and segment: AM-II's
+// ep_t. Messages go to a translation index, never to a name.
 //
 //   am::Endpoint endpoint(bundle);
 //   endpoint.add_handlers<&on_ping, &on_pong>();      // the same order in every process
@@ -51,86 +51,135 @@ struct To {
 //   endpoint.map(0, name_of_the_other, 7);            // names travel by Job::exchange or any means
 //   endpoint.request<&on_ping>(0, 41ull);
 //
-// Between two endpoints each kind has its own credits (64 short, 16 medium, 16 long requests in
-// flight). A request waits for one, polling meanwhile; a try_request says false instead. No order
-// is kept between messages, and each is delivered exactly once or returned.
+//   kind      arguments       payload             in flight    the receiver's handler gets
+//   short     0 to 64 bytes   none                64           the arguments
+//   medium    0 to 64 bytes   0 to 4096 bytes     16           a span of library memory
+//   long      0 to 64 bytes   any size            16           a span of its own segment
 //
-// Thread rule: the bundle's. Misuse throws am::Error with a sentence.
+// Where all processes have one such endpoint, Job::connect(endpoint) sets its tag and maps it at
+// index r for rank r. Others may be mapped at any time, by names that travel in messages or are
+// Message::source_name().
+//
+// Flow control. Between two endpoints each kind has its own window of credits, as in the table. A
+// credit returns with the reply; those of one-way requests return by the quarter of a window. A
+// request waits for a credit, polling; a try_request returns false.
+//
+// Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
+// kept between messages.
+//
+// Thread rule: the bundle's. A handler reads from it what is const, no more, and a callback also
+// uses the try_requests. What may wait throws Error there: in checked builds at every call, in
+// release builds when it has to wait. Misuse throws Error with a sentence.
 class Endpoint {
  public:
   struct Options {
-    std::uint32_t translations = 256;  // size of the translation table
-    std::uint32_t inboxes = 0;  // endpoints that may map this one; 0: four a process, 16 or more
+    std::uint32_t translations = 256;  // size of the translation table: 1 to 2^24
+    // Endpoints of this node that may be connected to this one at a time, at most 1024. 0: four for
+    // each process of the node, 16 at least.
+    std::uint32_t inboxes = 0;
   };
 
-  // With the usual options, and a translation for every process if there are more than 256.
+  // Makes an endpoint (AM_AllocateEndpoint) with the usual options, and a translation for every
+  // process if there are more than 256. Its tag is kTagNone, its tables are empty, and its segment
+  // is all of this process's.
   explicit Endpoint(Bundle& bundle)
       : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
   Endpoint(Bundle& bundle, const Options& options);
-  // Waits for nobody and gives back everything it had from others:
+  // Waits for nobody and gives back everything it had from others (AM_FreeEndpoint):
   //  * What it has sent is still handled, or returned to nobody.
   //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
   //    as Status::kBadEndpoint; replies to it that it has not read come back to those who made
   //    them. (Of a long message the payload may have been written already.)
   //  * Replies of its handlers are delivered.
-  // Also inside a handler or callback of another endpoint; the endpoint whose handler runs, or one
-  // inside a call that waits, may not end, which is fatal.
+  // Allowed inside a handler or callback of another endpoint. Ends the job with a sentence if a
+  // handler of this one runs, or a call of it waits.
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   // --- Name and tag
+
+  // For those who are to map this endpoint; constant.
   const Name& name() const noexcept { return name_; }
+  // The tag that messages to this endpoint must have (AM_GetTag).
   Tag tag() const noexcept { return tag_; }
-  // From the next poll on: messages with another tag are returned, and so are replies to requests
-  // that were made when the tag was another, unless this one admits that (or it was kTagNone). Long
-  // messages that were admitted before, and may be written already, are delivered.
+  // Changes the tag (AM_SetTag). From the next poll on: messages with another tag are returned, and
+  // so are replies to requests that were made when the tag was another, unless this one admits that
+  // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
+  // delivered. Throws Error while replies are to come to requests under 65,535 other tags.
   void set_tag(Tag tag);
 
-  // --- Translation table
-  void map(std::uint32_t index, const Name& name, Tag tag);  // throws if the index is in use
-  std::uint32_t map_any(const Name& name, Tag tag);          // the lowest free index
-  void unmap(To index);  // waits until everything sent there has been handled
-  bool mapped(std::uint32_t index) const noexcept;
-  const Name& translation_name(std::uint32_t index) const;
-  Tag translation_tag(std::uint32_t index) const;
-  std::uint32_t translations() const noexcept;
+  // --- Translation table. Costs nothing until a request connects. Throw Error for an index that
+  // the table does not have.
 
-  // --- Handler table
-  // Each function at the lowest free index, from 1 up. All processes must agree on the indices.
+  // Binds `index` to the endpoint `name`, to which requests go with `tag` (AM_Map). Throws Error if
+  // the index is in use. Whether the endpoint exists, and admits the tag, shows when a message is
+  // sent.
+  void map(std::uint32_t index, const Name& name, Tag tag);
+  // The same at the lowest free index, which it returns (AM_MapAny). Throws Error if there is none.
+  std::uint32_t map_any(const Name& name, Tag tag);
+  // Unbinds an index (AM_Unmap). Waits, polling all bundles of the thread, until everything that
+  // was sent there has been handled or has come back. Throws Error if it is not in use.
+  void unmap(To index);
+  bool mapped(std::uint32_t index) const noexcept;          // false for any other number, too
+  const Name& translation_name(std::uint32_t index) const;  // throws Error if it is not in use
+  Tag translation_tag(std::uint32_t index) const;           // likewise
+  std::uint32_t translations() const noexcept;              // size of the table
+
+  // --- Handler table. A message names its handler by index, so all processes register the same
+  // handlers at the same indices; what the sender calls must be in its own table.
+
+  // Registers each function at the lowest free index, from 1 up (AM_SetHandlerAny). Throws Error if
+  // all 255 are in use.
   template <auto... kFunctions>
   void add_handlers() {
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
   }
-  // At `index` 1 to 255; throws if it is in use, unless `replace`.
+  // Registers a function at `index`, 1 to 255 (AM_SetHandler). Throws Error if the index is 0, or
+  // in use unless `replace`.
   template <auto kFunction>
   void set_handler(HandlerIndex index, bool replace = false) {
     check_user_index(index);
     set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
   }
-  // Called for own messages that could not be delivered, instead of the default: print everything
-  // and end the job. It may send nothing. An empty function restores the default.
+  // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
+  // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
+  // it. The function may send nothing.
   void on_returned(std::function<void(const Returned&)> handler);
 
-  // --- Segment: the bytes that Long messages of others may address, by offset. At first the whole
-  // segment of this process. Throws if it is not part of that. A message that was admitted before
-  // may still write to the former segment, and is delivered.
+  // --- Segment: the bytes that long messages of others may address, by offset.
+
+  // Sets it (AM_SetSeg), 0 bytes or more of this process's segment; Error if they are elsewhere. A
+  // message that was admitted before may still write to the former one, and is delivered.
   void set_segment(std::span<std::byte> bytes);
+  // What it is (AM_GetSeg).
   std::span<std::byte> segment() const noexcept;
 
-  // --- Requests. kFunction's parameters decide whether a reply may come back
-  // (am/message/handler.h). Waits for a credit, polling meanwhile; the payload may be reused on
-  // return.
+  // --- Requests, to kFunction (am/message/handler.h) of the endpoint at translation `to`.
+  // Arguments are copied and converted to kFunction's types. They wait for a credit, polling all
+  // bundles of the thread; arguments and payload may be reused on return. Throw Error if kFunction
+  // is not in this endpoint's table, if `to` is not mapped, and where they may not wait. Cost:
+  // near, a cache line of the receiver's mailbox (there and back 125 to 165 ns, short), and a copy
+  // of the payload; far, a packet, coalesced if others are in flight (7.7 us over TCP on one
+  // machine).
+
+  // A short request (AM_RequestM).
   template <auto kFunction, class... Args>
   void request(To to, const Args&... args);
+  // A medium request (AM_RequestIM). `payload` has 0 to max_medium() bytes; Error if more.
   template <auto kFunction, class... Args>
   void request_medium(To to, std::span<const std::byte> payload, const Args&... args);
-  // `offset` is in the receiver's segment.
+  // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
+  // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
+  // does not fit there comes back, with nothing written. Near, the caller copies it in place; far,
+  // above 4 KiB, it is an RMA write, and the call waits until the network has read the payload.
   template <auto kFunction, class... Args>
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
 
-  // The same without waiting: false if there is no credit now. They do not poll.
+  // The same three without waiting (AM-II's Async): false, and nothing is sent, if there is no
+  // credit or no room in the network now, or the connection is being made. They do not poll: poll()
+  // before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
   [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
   template <auto kFunction, class... Args>
@@ -140,23 +189,24 @@ class Endpoint {
   [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
                                       std::span<const std::byte> payload, const Args&... args);
 
-  // A short request to whatever handler has `handler` over there, for programs whose processes run
-  // different binaries (AM-II's untyped form). `role` says whether a reply is expected.
+  // A short request to whatever handler is at index `handler` of the receiver, for programs whose
+  // processes run different binaries: AM-II's untyped form. 0 to 16 words of arguments. `role` is
+  // kRequest or kOneWay. Waits, and throws Error, as request().
   void request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
                      Role role = Role::kRequest);
 
   // Waits until everything that this endpoint has sent has come to its end: each request was
-  // handled there, or has come back and was passed to handler 0, and each reply to one was handled
-  // here. Polls all bundles of the calling thread meanwhile, so handlers run. Messages that others
-  // send to this endpoint are not waited for: that is Job::quiesce(). Throws Error in a handler or
-  // callback. Costs a message and its answer for every translation with requests in flight.
+  // handled there, or has come back and was passed to on_returned(), and each reply to one was
+  // handled here. Polls all bundles of the thread. Messages that others send to this endpoint are
+  // not waited for: that is Job::quiesce(). Throws Error in a handler or callback. Costs a message
+  // and its answer for every translation with one-way requests in flight, and far, with any.
   void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
 
-  // Requests to `to` of one kind that have not been answered, or reported as read, yet.
+  // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
-  const Stats& stats() const noexcept { return stats_; }
-  Bundle& bundle() const noexcept { return *bundle_; }
+  const Stats& stats() const noexcept { return stats_; }  // since it was made
+  Bundle& bundle() const noexcept { return *bundle_; }    // that it is in
 
  private:
   static constexpr std::uint64_t kNoAlert = ~std::uint64_t{0};
@@ -202,19 +252,22 @@ class Endpoint {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
   }
   bool has_message() noexcept;  // whether poll() has something to do
+  // Delivers a message to the handler that it names; else returns why not (am/core/dispatch.h).
   template <Kind kKind, class FindPayload>
   Status try_invoke(HandlerIndex handler, Shape shape, bool granted, Delivery& delivery,
                     FindPayload find_payload);
+  // The same for a message of this node.
   template <Role kRole, Kind kKind>
   Status try_deliver(HandlerIndex handler, std::uint32_t words, bool tag_admits,
                      const shmem::Half& half, std::byte* medium, Delivery& delivery);
-  void close_mailbox();
-  int attend();
+  void close_mailbox();  // returns what it has not handled
+  int attend();          // after an alert: finds what has ended and what has come back
   void drop_awaiting(std::size_t i) noexcept;
   void find_gone() noexcept;
   bool has_returned() noexcept;
   void disconnect(std::uint32_t index) noexcept;
 
+  // The index of a handler in this endpoint's table; Error if it is not there.
   template <auto kFunction>
   HandlerIndex index_of();
   HandlerIndex find_handler(const HandlerEntry& entry) const;
@@ -232,6 +285,7 @@ class Endpoint {
   std::unique_ptr<shmem::Outbox> try_open_outbox(const Translation& to);
   const Translation& translation(std::uint32_t index, const char* call) const;
 
+  // Sends the request that was written into `room`, and counts it.
   template <Kind kKind>
   void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
   // A request to another node. `payload` is that of a medium or long message, the latter for
@@ -255,7 +309,7 @@ class Endpoint {
                          std::uint64_t offset, std::span<const std::byte> payload);
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
-  void stall(std::uint32_t to, const char* call);
+  void stall(std::uint32_t to, const char* call);  // counts it; Error where nothing may wait
   // Waits for something of the endpoint at `to`, which may be one of this thread's own, on behalf
   // of `call`.
   template <class Condition>
@@ -280,13 +334,14 @@ class Endpoint {
   template <class Change>
   void publish(Change&& change) noexcept;  // to all who may write to this endpoint's segment
   PublishedAdmission& admission_at(std::uint32_t to) noexcept;
+  // For replies to requests that were made with another tag.
   void retag(std::uint32_t to, Tag former);
   void publish_retagged(std::uint32_t to);
   bool settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot);
   // The handler of a long message that was admitted, which may have been replaced by one of another
   // shape since.
   const HandlerEntry& admitted_entry(HandlerIndex handler, Shape shape) const noexcept;
-  void deliver_returned(const Returned& returned);
+  void deliver_returned(const Returned& returned);  // to on_returned(), or ends the job
 
   // Constant after construction.
   Name name_;

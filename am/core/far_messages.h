@@ -42,7 +42,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // Whether poll(bundle) would pass something to an endpoint. Takes what needs no handler, and puts
   // messages for other bundles aside.
   bool fetch(const Bundle& bundle);
-  // Whether messages have been put aside for `bundle`. Does not look at the network.
+  // Whether messages have been put aside for `bundle`. Does not poll the network.
   bool has_late(const Bundle& bundle) const noexcept { return late_.contains(&bundle); }
 
   // Sends the last packet of a translation, when all that its transfers owe has been sent. Not once

@@ -70,8 +70,8 @@ class Process {
   bool lend_activity(const void* thread);
   void give_back_activity() noexcept;
 
-  // `handler` has thrown the exception that is being handled. It is kept until the next one, so
-  // that it can be told from all others. Any thread.
+  // Notes that `handler` has thrown the exception that is being handled. That is kept until the
+  // next one, to be distinguished from all others. Any thread.
   void note_thrown(const Activity::Running& handler);
   // The handler that has thrown the exception that is being handled now.
   Activity::Running thrower_of_current() const;

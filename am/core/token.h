@@ -6,27 +6,54 @@
 
 #include "am/message/handler.h"
 
-// What a handler may do with the message it was given. Valid only while the handler runs.
+// What a handler is given with its message, and what it may do with it: AM-II's token.
 //
-// Request handlers may reply, once and only to the sender; reply and one-way handlers may send
-// nothing. No handler may request, poll or wait: by these rules request and reply chains have
-// length two and nothing can deadlock (docs/active-messages.md).
+//   role              the handler may        afterwards, at the sender
+//   am::Request       reply once             the reply's handler runs, or an empty reply ends it
+//   am::OneWay        send nothing           nothing
+//   am::Reply         send nothing           -
+//
+// No handler may request, poll or wait in any bundle. By these rules a chain of messages has length
+// two, and a reply needs no room that its request has not reserved; so nothing can deadlock
+// (docs/active-messages.md).
+//
+// A token is valid while its handler runs, in that thread. It costs nothing to make.
 
 namespace am {
 
+// What the three have in common.
 class Message {
  public:
+  // By the library.
   explicit Message(Delivery& delivery) noexcept : delivery_(&delivery) {}
 
-  Rank source() const noexcept;              // the sender's rank
-  const Name& source_name() const noexcept;  // the sender's endpoint, to map it
-  Endpoint& endpoint() const noexcept { return delivery_->endpoint; }  // which received it
+  // The rank of the process that sent the message, and the name of the endpoint that did, with
+  // which it can be mapped, after poll() (AM_GetSourceEndpoint).
+  Rank source() const noexcept;
+  const Name& source_name() const noexcept;
+  // The endpoint that received it (AM_GetDestEndpoint).
+  Endpoint& endpoint() const noexcept { return delivery_->endpoint; }
 
  protected:
   Delivery* delivery_;
 };
 
-// A request that may be answered. If the handler does not, an empty reply goes back by itself.
+// A request that may be answered, once. Passed to the handler by value; it can be moved, but does
+// not outlive the handler. If the handler does not reply, or throws, the library sends an empty
+// reply, which returns the sender's credit and runs no handler there.
+//
+// A reply may be of any kind, whatever kind the request was. It goes to the handler kFunction of
+// the endpoint that sent the request. If that has changed its tag meanwhile to one that does not
+// admit the reply, or has ended, the reply comes back to this endpoint's on_returned(). The
+// arguments are copied before return and converted to the types that kFunction takes.
+//
+// The three calls never wait and need no credit: the request has reserved their room. They consume
+// the request: std::move(request).reply<&f>(...). What they write is sent when the handler returns.
+// They throw Error at a second reply, and if kFunction is not in this endpoint's own handler table,
+// where all processes have it at the same index.
+//
+// Cost: near, a short reply is written into the cache line of its request, which the sender polls;
+// far, it is one packet, coalesced with the other replies of the same poll.
 class Request : public Message {
  public:
   using Message::Message;
@@ -35,18 +62,20 @@ class Request : public Message {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  // Answers with a short message to the handler kFunction of the sender's endpoint. Never waits:
-  // the request brought the room along. The reply leaves when the handler returns.
-  // Throws Error if kFunction is not in this endpoint's table, or at a second reply.
+  // A short reply, 0 to 64 bytes of arguments, to kFunction(am::Reply, args...): AM_ReplyM.
   template <auto kFunction, class... Args>
   void reply(const Args&... args) &&;
 
-  // The same with a payload of at most max_medium() bytes, copied before return.
+  // A medium reply, to kFunction(am::Reply, std::span<const std::byte>, args...): AM_ReplyIM. The
+  // payload, at most max_medium() bytes or Error, may be reused on return.
   template <auto kFunction, class... Args>
   void reply_medium(std::span<const std::byte> payload, const Args&... args) &&;
 
-  // The same with a payload of any size, written at `offset` of the sender's segment before return.
-  // Where that does not fit the reply comes back to this endpoint's handler of returned messages.
+  // A long reply, to kFunction(am::Reply, std::span<std::byte>, args...): AM_ReplyXferM. The
+  // payload, of any size, goes to `offset` bytes from the start of the segment of the endpoint that
+  // sent the request, and may be reused on return: near it has been copied to its place by then,
+  // far to a buffer from which it is sent. Where it does not fit, nothing is written, and the reply
+  // comes back to this endpoint's on_returned().
   template <auto kFunction, class... Args>
   void reply_long(std::uint64_t offset, std::span<const std::byte> payload, const Args&... args) &&;
 
@@ -56,30 +85,33 @@ class Request : public Message {
                   std::span<const std::byte> payload);
 };
 
-// A request that nobody answers.
+// A request without a reply: what a handler takes that only has to hear of something. Its sender's
+// credit returns by the quarter of a window.
 class OneWay : public Message {
  public:
   using Message::Message;
 };
 
-// An answer.
+// The answer to a request of this endpoint. source() is the process that handled the request.
 class Reply : public Message {
  public:
   using Message::Message;
 };
 
-// A message that could not be delivered, back at its sender (AM-II's handler 0). The spans are
-// valid while the handler of returned messages runs; it may send nothing.
+// A message that could not be delivered, back at its sender: what AM-II's handler 0 gets, here
+// Endpoint::on_returned(). A message that comes back has changed nothing at its receiver, except
+// that a long payload may have been written into the segment of an endpoint that ended before it
+// handled the message. The spans are valid while the handler of returned messages runs.
 struct Returned {
-  Status status;
-  Role role;
+  Status status;  // why
+  Role role;      // what it was: request, one-way request or reply
   Kind kind;
-  HandlerIndex handler;
-  Rank destination;                      // whom it was sent to
-  std::span<const std::byte> arguments;  // as packed: one behind the other
+  HandlerIndex handler;                  // that it was for, at the receiver
+  Rank destination;                      // that it was sent to
+  std::span<const std::byte> arguments;  // as packed, in whole words of 4 bytes
   std::span<const std::byte> payload;    // of a medium message
   std::uint64_t segment_offset = 0;      // of a long message, as it was sent
-  std::uint64_t segment_bytes = 0;
+  std::uint64_t segment_bytes = 0;       // of its payload, which does not come back
 };
 
 }  // namespace am

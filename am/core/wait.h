@@ -6,28 +6,29 @@
 
 namespace am {
 
-// How a wait climbs: spin while an answer may be a cache miss away, then give the core to another
-// process, then sleep until a neighbour rings. With more processes than cores spinning only keeps
-// the awaited process from running, so the climb starts at yield and soon sleeps.
+// Which way to wait next (spin, then yield, then block): spin while an answer may be a cache miss
+// away, then yield the core to another process, then sleep until a neighbour rings. With more
+// processes than cores spinning only keeps the awaited process from running, so this starts with
+// yielding and soon sleeps.
 class Ladder {
  public:
   enum class Step : std::uint8_t {
     kSpin,
     kYield,
     kBlock,
-    kShow,  // instead of kBlock where nobody sleeps: say what is waited for, and reset()
+    kShow,  // instead of kBlock where nobody sleeps: publish what is waited for, and reset()
   };
 
-  // What there is to wait for from other nodes.
+  // What may come from other nodes, and how a sleeper learns of it.
   enum class Far : std::uint8_t {
     kNothing,
     kTold,     // a descriptor wakes a sleeper
-    kNotTold,  // a sleeper has to look now and then, and others may wait for that look
+    kNotTold,  // a sleeper has to poll now and then, and others may wait for that poll
   };
 
   Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept;
 
-  // What to do now that one more look was in vain.
+  // What to do now that one more poll has found nothing.
   Step next() noexcept {
     if (looks_ < spins_) {
       ++looks_;
@@ -41,8 +42,9 @@ class Ladder {
   }
   void reset() noexcept { looks_ = 0; }
 
-  // Between two looks. The line one looks at is the line the other side is about to write: a look
-  // between its arrival there and the store takes it away, and it has to travel twice more.
+  // Between two polls. The cache line that is polled is the line that the other side is about to
+  // write: a load between its arrival there and the store takes the line away, and it has to
+  // migrate twice more.
   static void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -50,8 +52,8 @@ class Ladder {
     asm volatile("isb");
 #endif
   }
-  // After having written a line, before the first look at it: the other side has to fetch it, and
-  // cannot have answered yet. (A short request and reply: 190 to 210 ns with looks from the first
+  // After having written a line, before the first load of it: the other side has to fetch it, and
+  // cannot have answered yet. (A short request and reply: 190 to 210 ns with loads from the first
   // moment on, 135 with these two pauses at both sides; more pauses only wait longer.)
   static void leave_line() noexcept {
     pause();
@@ -60,8 +62,8 @@ class Ladder {
 
  private:
   std::uint32_t looks_ = 0;
-  std::uint32_t spins_;   // looks before the first yield
-  std::uint32_t yields_;  // looks before the first sleep
+  std::uint32_t spins_;   // polls before the first yield
+  std::uint32_t yields_;  // polls before the first sleep
   Step last_;
 };
 

@@ -1,4 +1,4 @@
-// What each process tells the others about itself before any memory is shared.
+// What each process gives to all others before any memory is shared.
 #pragma once
 
 #include <array>

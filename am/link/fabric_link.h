@@ -42,10 +42,11 @@ struct Route {
 
 // The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
 //
-// When does a packet leave? At once, if none has left for that process within the last few
-// microseconds: that is how long it takes to send a frame, so who sends more often gains by sending
-// several packets a frame. Otherwise with the next poll, or when the frame is full, or with the
-// next packet after that time. In poll() all answers to one process leave together, at its end.
+// When is a packet sent? At once, if none was sent to that process within the last few
+// microseconds: that is how long it takes to send a frame, so a process that sends more often gains
+// by coalescing several packets into a frame. Otherwise by the next poll, or when the frame is
+// full, or with the next packet after that time. In poll() all replies to one process are sent
+// together, at its end.
 class FabricLink final : public Link {
  public:
   struct Options {
@@ -68,7 +69,7 @@ class FabricLink final : public Link {
 
   // What another process must know to reach this one, as bytes to be exchanged.
   static constexpr std::size_t kMaxCard = 256;
-  // How much may be in flight. The reserve of each peer is for replies and for those who ask
+  // How much may be in flight. The reserve of each peer is for replies and for those that send
   // little: what others have in flight, to a peer that does not poll, cannot delay them.
   static constexpr InFlight::Limits kFrames{.reserved = 8, .per_peer = 128, .shared = 512};
   // Frames injected in a row: the provider queues copies of them, and reports none.
@@ -211,7 +212,7 @@ class FabricLink final : public Link {
   std::uint32_t claimed_ = 0;  // bytes since the last commit
   bool polling_ = false;
   std::array<fi_cq_data_entry, 32> events_{};
-  int event_ = 0;  // the next to look at
+  int event_ = 0;  // the next to handle
   int events_end_ = 0;
   bool in_frame_ = false;                    // a frame is open, and not all of it delivered
   const rdma::Op* received_with_ = nullptr;  // its receive; nullptr: posted again already

@@ -49,11 +49,11 @@ static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16
 
 // Memory of this process that others can read and write by its key, for as long as this lives.
 // It ends before the link does. The memory stays mapped until then, and longer for accesses of this
-// process that are under way: those hold what else they need.
+// process that are in flight: those hold what else they need.
 //
 // It ends when nobody else uses the key any more. An access that comes later is an error, which
 // ends the job with a sentence that the accessing process says (over udp;ofi_rxd and shm of
-// libfabric 1.17, which do not answer it, it stays under way); but as memory may be kept registered
+// libfabric 1.17, which do not answer it, it stays in flight); but as memory may be kept registered
 // for its next use, it may as well reach what is in that memory now. After revoke() it does not.
 class Registration {
  public:
@@ -96,9 +96,9 @@ struct StrangerStats {
 
 // What Active Messages need from a way of reaching the processes of other nodes.
 //
-// Packets to one process arrive once, in the order of their commits, and leave together where that
-// costs no time. Connections are made at the first use. A process that cannot be reached any more
-// ends the job, with a sentence.
+// Packets to one process arrive once, in the order of their commits, and are coalesced into frames
+// where that costs no time. Connections are made at the first use. A process that cannot be reached
+// any more ends the job, with a sentence.
 //
 // Thread rule: one thread at a time. No call blocks.
 class Link {
@@ -107,26 +107,28 @@ class Link {
 
   // Room for a packet of `bytes`, a multiple of 8 up to kMaxPacket. Next comes commit().
   virtual std::byte* claim(Rank to, std::uint32_t bytes) = 0;
-  // The packet leaves now, or with the next poll() if others have left just before.
+  // Sends the packet now, or with the next poll() if others have been sent just before.
   virtual void commit(Rank to) = 0;
   // Both, for a packet that is made elsewhere.
   void send(Rank to, std::span<const std::byte> packet) {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
     commit(to);
   }
-  // Sends now what gathers, for callers who will not poll soon. False: there was no room for all.
+  // Sends now what waits to be coalesced, for callers that will not poll soon. False: there was no
+  // room for all.
   virtual bool push() = 0;
-  // A packet that is committed now would wait for company, as something has left just before.
+  // Whether a packet that is committed now would wait to be coalesced with others, as something has
+  // been sent just before.
   virtual bool gathers(Rank to) const noexcept = 0;
-  // So much waits to leave for `to` that what can wait should: poll first.
+  // Back-pressure: so much is queued for `to` that what can wait should. Poll first.
   virtual bool congested(Rank to) const noexcept = 0;
 
-  // Hands over what has come and starts what could not start before; returns how many packets and
+  // Delivers what has arrived and starts what could not start before; returns how many packets and
   // completions there were.
   virtual int poll(PacketSink& sink) = 0;
   // The same, up to the first packet that the sink keeps for poll(). Whether there is one.
   virtual bool fetch(PacketSink& sink) = 0;
-  // Operations under way, and packets on their way out: poll() is needed to bring them on.
+  // Operations in flight and packets queued: they need poll() to make progress.
   virtual bool busy() const noexcept = 0;
 
   // Asks every process that this one has talked to for a sign of life. So a connection that was
@@ -176,7 +178,7 @@ class Link {
   virtual int wait_fd() const noexcept = 0;
   // Whether one may sleep on it: false when there is something already.
   virtual bool may_sleep() noexcept = 0;
-  // How long one may sleep at most: some things are not told by a descriptor. -1: no limit.
+  // How long one may sleep at most: not everything makes a descriptor readable. -1: no limit.
   virtual std::int64_t patience_ns() const noexcept = 0;
 
   virtual std::string describe() const = 0;  // in one line, for people

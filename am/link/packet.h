@@ -7,7 +7,7 @@
 
 // Every byte that crosses from one node to another.
 //
-// What is sent at a time is a frame: a header, and packets one behind the other. Everything is in
+// What is sent at a time is a frame: a header, and packets without gaps. Everything is in
 // the order of bytes of the processes, which run on machines of one kind, and begins at a multiple
 // of 8 bytes from where its frame begins.
 

@@ -21,8 +21,33 @@
 //   void on_add(am::OneWay m, std::uint32_t n);                               request without reply
 //   void on_got(am::Reply r, std::uint64_t value);                            short reply
 //
-// The first parameter is the role, a span of const bytes makes it medium, a span of bytes long. All
-// others are the arguments: any trivially copyable types, together at most kMaxArgumentBytes.
+// The first parameter is the role (am/core/token.h). A span of const bytes as the second makes it a
+// medium message, a span of bytes a long one. All others are the arguments: 0 or more of any
+// trivially copyable types, together at most kMaxArgumentBytes; they arrive as values, and what the
+// sender passes is converted to them as by static_cast. A handler returns nothing. All of this is
+// checked when compiling, at both ends, and the number of words, kind and role again on delivery.
+//
+// What the calls that reach these handlers look like, for an endpoint at translation `to`:
+//
+//   endpoint.request<&on_get>(to, key);
+//   endpoint.request_medium<&on_line>(to, std::as_bytes(std::span(text)), 7);
+//   endpoint.request_long<&on_block>(to, offset, std::as_bytes(std::span(block)), 7);
+//   endpoint.request<&on_add>(to, 1u);
+//   std::move(request).reply<&on_got>(value);          // in on_get()
+//
+//   kind      the span that the handler gets
+//   medium    in library memory: gone when the handler returns
+//   long      in the segment of the receiving endpoint: it stays, and the handler may change it
+//
+// A handler runs in the thread that polls the endpoint's bundle, one at a time. It should be short,
+// as nothing else is delivered meanwhile, and may not request, poll or wait. It may throw: the
+// message counts as handled, an empty reply goes back, and the exception comes out of the call that
+// polled.
+//
+// Cost. Arguments of up to 24 bytes (16 of a medium message, 8 of a long one) travel, near, in the
+// cache line of the message itself; more take a second line.
+//
+// What programs use of this file is the rule above. The rest is the library's.
 
 namespace am {
 
@@ -32,7 +57,7 @@ class Reply;
 class Request;
 struct Correspondent;
 
-// One message on its way into a handler.
+// One message that is being delivered to a handler.
 struct Delivery {
   Endpoint& endpoint;
   const Correspondent& from;
@@ -43,19 +68,22 @@ struct Delivery {
   bool replied = false;
 };
 
-// What a message must be to be taken by a handler, in one comparable number.
+// Role, kind and words of arguments of a message, or of those that a handler takes, in one number:
+// a message is delivered where the two are equal.
 using Shape = std::uint16_t;
 inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noexcept {
   return static_cast<Shape>(static_cast<unsigned>(role) << 10 | static_cast<unsigned>(kind) << 8 |
                             words);
 }
 
+// The parts of a Shape.
 inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(shape >> 10 & 3); }
 inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
 inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
 
 inline constexpr Shape kNoShape = 0xffff;  // of a free place in the table; no message has it
 
+// A place in a handler table.
 struct HandlerEntry {
   void (*invoke)(Delivery&) = nullptr;
   Shape shape = kNoShape;
@@ -63,6 +91,7 @@ struct HandlerEntry {
 
 namespace detail {
 
+// What a function's type says of the messages that it takes.
 template <class T>
 inline constexpr bool is_role =
     std::is_same_v<T, Request> || std::is_same_v<T, OneWay> || std::is_same_v<T, Reply>;
@@ -105,6 +134,7 @@ struct Signature<void (*)(R, P...)> {
 template <class R, class... P>
 struct Signature<void (*)(R, P...) noexcept> : Signature<void (*)(R, P...)> {};
 
+// How arguments of these types are laid out in a message.
 template <class Tuple>
 struct Packing;
 template <class... Args>
@@ -135,6 +165,7 @@ struct Handler {
   static constexpr std::uint32_t words = Packing::words;
   static constexpr Shape shape = make_shape(role, kind, words);
 
+  // Unpacks the arguments of a message and calls the handler.
   static void invoke(Delivery& delivery) {
     Packing::Unpacker::apply(delivery.arguments, [&delivery](const auto&... args) {
       using First = typename Signature::First;

@@ -7,12 +7,14 @@
 
 namespace am {
 
-// What an endpoint has done since it was made. Plain counters of the bundle's thread.
+// What an endpoint has sent and received since it was made (AMX had such statistics beyond AM-II).
+// Plain counters, numbers of messages, written by the bundle's thread, which alone may read them.
+// Messages of the library itself (credits, barriers, farewells) are not counted.
 struct Stats {
   struct Category {
     std::uint64_t requests_sent = 0;
     std::uint64_t one_way_sent = 0;
-    std::uint64_t replies_sent = 0;  // by handlers; the empty ones are not counted, here and below
+    std::uint64_t replies_sent = 0;  // by handlers; empty replies are not counted, here and below
     std::uint64_t requests_received = 0;
     std::uint64_t one_way_received = 0;
     std::uint64_t replies_received = 0;
@@ -24,7 +26,7 @@ struct Stats {
     }
   };
   Category of[kKinds];  // by Kind
-  // All that were sent and received.
+  // All that were sent and received. Quiescence is detected by this sum.
   std::uint64_t messages() const noexcept {
     std::uint64_t sum = returned_here + returned_by_us;
     for (const Category& c : of) {
@@ -34,15 +36,16 @@ struct Stats {
     return sum;
   }
 
-  std::uint64_t credit_stalls = 0;   // requests that found no credit at once
+  std::uint64_t credit_stalls = 0;   // requests that found no credit at once, and waited
   std::uint64_t returned_here = 0;   // own messages that came back
   std::uint64_t returned_by_us = 0;  // others' messages sent back
 
+  // stats[Kind::kShort].requests_sent
   const Category& operator[](Kind kind) const noexcept { return of[static_cast<int>(kind)]; }
   Category& operator[](Kind kind) noexcept { return of[static_cast<int>(kind)]; }
 };
 
-// A table for people.
+// A table for people, a few lines long. Allocates.
 std::string to_string(const Stats& stats);
 
 }  // namespace am

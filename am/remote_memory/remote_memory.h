@@ -51,9 +51,9 @@ class RemoteMemory {
   void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
            const CallSite& site = {.call = "put"});
 
-  // One way: `from` may be reused on return, and nobody is told. At the target the bytes are
-  // written, and then their number is added to the 64-bit word at offset `counter` of the segment
-  // there, by that process's own thread. No order is kept between stores.
+  // One way: `from` may be reused on return, and no completion is reported. At the target the bytes
+  // are written, and then their number is added to the 64-bit word at offset `counter` of the
+  // segment there, by that process's own thread. No order is kept between stores.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter, const CallSite& site = {.call = "store"});
   // Of a job with far processes.

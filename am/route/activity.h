@@ -29,7 +29,7 @@ struct Reason {
   std::uint64_t have = 0;        // of `wanted`; 0 of 0: there is no such number
   std::uint64_t wanted = 0;
   const char* unit = nullptr;    // of these
-  std::uint64_t collective = 0;  // the how-manieth barrier of the job it is; 0: none
+  std::uint64_t collective = 0;  // number of this barrier in the job, from 1; 0: it is none
 };
 
 // A Reason as others can read it. Texts end with 0.

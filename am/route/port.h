@@ -54,8 +54,8 @@ class Port {
 
   // Passes what has come to the sinks; returns how much.
   int poll();
-  // Whether a loop that spins shall poll: most times not while nothing is known to be on its way,
-  // as a look at the network costs much more than one at the neighbours' memory.
+  // Whether a loop that spins is to poll: most times not while nothing is known to be in flight to
+  // this process, as polling the network costs much more than polling the neighbours' memory.
   bool worth_a_look() noexcept { return expects() || ++skipped_ >= kSkipped; }
   // As poll(), up to the first packet that a sink keeps. Whether there is one.
   bool fetch();
@@ -70,18 +70,18 @@ class Port {
   // (from 0). The doorbell's ticket has been taken and fetch() found nothing.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
-  // Keeps the network going until `done`. Not inside a poll of a bundle: messages stay for the
-  // next.
+  // Makes progress on the network until `done`. Not inside a poll of a bundle: messages stay for
+  // the next.
   void bring_on_until(const bool& done) noexcept;
   // Runs `blocking`, which waits for other processes outside the library, in a thread of its own,
-  // and keeps the network going meanwhile: what has been sent may need this process's hand to get
-  // through, and others may read and write its segment. No handler runs.
+  // and makes progress on the network meanwhile: outstanding sends may need this process to keep
+  // polling (no hardware progress), and others may read and write its segment. No handler runs.
   void tend_while(const std::function<void()>& blocking);
 
  private:
   friend class Expectation;
 
-  static constexpr int kAttention = 2000;  // looks in vain before it becomes less
+  static constexpr int kAttention = 2000;  // polls without result before they become rarer
   static constexpr int kSkipped = 150;     // looks: about as many times 50 ns
 
   bool expects() const noexcept;

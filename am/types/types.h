@@ -10,69 +10,82 @@
 
 namespace am {
 
-using Rank = std::uint32_t;  // a process of the job: 0 to size - 1
+// A process of the job, 0 to Job::size() - 1.
+using Rank = std::uint32_t;
 
-// How a process waits; see am/core/wait.h.
+// How a process waits (SPLITC_WAIT; docs/progress.md). It polls all the while.
+//   kAuto     spin, then yield the core, then sleep; no spinning where processes outnumber cores
+//   kSpin     never give the core away
+//   kYield    spin, then yield; never sleep
+//   kBlock    sleep at once
 enum class WaitPolicy : std::uint8_t { kAuto, kSpin, kYield, kBlock };
 
-// Thrown by set-up calls and by calls that were given something impossible: one sentence with rank,
-// call, value, cause and remedy.
+// Thrown by every call that cannot be done: what() is one sentence with rank, call, value, cause
+// and remedy. A call that throws it has had no effect, unless its comment says otherwise.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Debug builds check every rule of the interface at every call and throw Error; release builds
-// (NDEBUG) check what costs nothing beside the call.
+// Whether this is the checked build (without NDEBUG), which checks every rule of the interface at
+// every call and throws Error. The release build checks what costs nothing beside the call. All
+// parts of a program, and all processes of a job, are built the same.
 #ifdef NDEBUG
 inline constexpr bool kChecked = false;
 #else
 inline constexpr bool kChecked = true;
 #endif
 
-// The three message categories of Active Messages II.
+// The three categories of messages of Active Messages II (AM_RequestM, AM_RequestIM,
+// AM_RequestXferM). Each has 0 to kMaxArgumentBytes of arguments.
 enum class Kind : std::uint8_t {
   kShort,   // arguments only
-  kMedium,  // and up to max_medium() bytes, valid while the handler runs
+  kMedium,  // and 0 to max_medium() bytes, in library memory that is valid while the handler runs
   kLong,    // and any number of bytes, written into the receiver's segment
 };
-inline constexpr int kKinds = 3;
+inline constexpr int kKinds = 3;  // how many there are
 
-// A place in an endpoint's handler table. 0 is reserved for returned messages.
+// A place in an endpoint's handler table, 1 to 255. 0 is reserved for returned messages.
 using HandlerIndex = std::uint8_t;
-inline constexpr int kHandlers = 256;
+inline constexpr int kHandlers = 256;  // places in the table; AM-II requires as many at least
 
-// The key of an endpoint: a message is delivered only if it was sent with the tag the receiving
-// endpoint has (AM-II). Two values are special, on the receiver's side.
+// The key of an endpoint: a message is delivered only if it was sent with the tag that the
+// receiving endpoint has (AM-II). Two values are special, on the receiver's side only: a message
+// that is sent with kTagAll does not reach everybody.
 using Tag = std::uint64_t;
+// (The endpoints of a job usually have one tag, which Job::connect() gives them.)
 inline constexpr Tag kTagNone = 0;                 // deliver nothing: a new endpoint's tag
 inline constexpr Tag kTagAll = ~std::uint64_t{0};  // deliver everything
 
-inline constexpr std::uint32_t kMaxArgumentBytes = 64;  // of one message: AM-II's 16 words
+// Most bytes of arguments of one message: 16 words of 4 bytes. AM-II requires 8 words at least.
+inline constexpr std::uint32_t kMaxArgumentBytes = 64;
 
-// Largest payload of a medium message, in bytes.
+// Most bytes of payload of a medium message (AM_MaxMedium). AM-II requires 512 at least.
 inline constexpr std::uint32_t max_medium() noexcept { return 4096; }
 
-// Where to find an endpoint: opaque bytes to be sent to those who shall map it (AM-II en_t).
-// Valid while the endpoint lives.
+// Where an endpoint is: opaque plain bytes (AM-II en_t), to be sent by any means to the processes
+// of this job that are to map it. Means something while the endpoint lives; later messages to it
+// come back as Status::kBadEndpoint.
 struct Name {
   Rank rank;
-  std::uint32_t serial;  // which endpoint of that process
-  shmem::Region::Address mailbox;
+  std::uint32_t serial;            // which endpoint of that process
+  shmem::Region::Address mailbox;  // of processes of its node
 };
 
-// Why a message came back to its sender (AM-II's codes, numbered as AMUDP does).
+// Why a message came back to its sender (AM-II's codes EBADARGS to EBADENDPOINT, with the numbers
+// of Berkeley's AMUDP).
 enum class Status : std::uint32_t {
-  kDelivered = 0,         // it did not
-  kBadArguments = 1,      // the handler takes other arguments, or another category
-  kBadTag = 3,            // the receiver's tag is another
-  kBadHandler = 4,        // no handler has that index there
-  kBadSegmentOffset = 5,  // the long payload would begin outside the segment
-  kBadLength = 6,         // ... or end there
-  kBadEndpoint = 7,       // there is no such endpoint (any more)
+  kDelivered = 0,         // it did not come back
+  kBadArguments = 1,      // the handler takes other arguments, or another category of message
+  kBadTag = 3,            // the receiver has another tag
+  kBadHandler = 4,        // the receiver has no handler at that index
+  kBadSegmentOffset = 5,  // the long payload would begin outside the receiver's segment
+  kBadLength = 6,         // ... or end outside it
+  kBadEndpoint = 7,       // there is no such endpoint any more
 };
+// AM-II's name of the code and a sentence about it; a string constant. Any thread.
 std::string_view describe(Status status) noexcept;
 
-// What a message is to who handles it (AM-II's opcodes, without the kinds).
+// What a message is to its handler (AM-II's opcodes, without the kinds).
 enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
 
 }  // namespace am

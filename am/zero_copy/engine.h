@@ -25,13 +25,14 @@
 
 namespace am::zero_copy {
 
-// What moves the bytes, and tells both ends.
+// What moves the bytes, and notifies both ends.
 //
 // To a process of this node the initiator copies by itself where it can: memory that it maps, or
-// through the kernel; then it tells the owner (kMoved). Everything else begins with a message. What
-// fits into one goes along, or comes back with its answer. More is asked for (kGet, kPut), and the
-// owner, who knows best whether that buffer is still there, moves it: by the network, or in pieces.
-// With its kDone it may hand out a key, and the next transfer is the initiator's own write or read.
+// through the kernel; then it notifies the owner (kMoved). Everything else begins with a message.
+// What fits into one goes along, or comes back with its answer. More is asked for (kGet, kPut), and
+// the owner, who knows best whether that buffer is still there, moves it: by the network, or in
+// pieces. With its kDone it may hand out a key, and the next transfer is the initiator's own write
+// or read.
 //
 // Handlers only note what has come; poll() acts.
 class Engine final : public Poller {
@@ -120,7 +121,7 @@ class Engine final : public Poller {
     bool put = false;                   // what the initiator calls it
     bool initiated = false;             // here
     bool alone = false;                 // an access by a key that was handed out
-    bool told = false;                  // the other end, of an access
+    bool told = false;                  // the other end has been notified of an access
     std::optional<Expectation> answer;  // from the network
     Rank peer = 0;
     End end;  // this process's

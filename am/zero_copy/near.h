@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kMaxSlots = 1 << 20;  // buffers of a process at 
 // Thread rule: the bundle's.
 class Neighbours {
  public:
-  // What a process tells the others about itself.
+  // What each process gives to the others at the start.
   struct Card {
     shmem::Region::Address region;  // board and pool
     std::uint64_t segment;          // where that process has it

@@ -38,7 +38,7 @@ struct Slot {
   ZeroCopyInfo info;
   SharedCallback callback;
   std::shared_ptr<link::Registration> registration;
-  std::vector<Rank> granted;    // who has been told its key
+  std::vector<Rank> granted;    // processes that have its key
   std::uint32_t under_way = 0;  // transfers known here
   // Of a request: receivers that have not answered yet, and the least that one has taken.
   bool of_request = false;

@@ -14,17 +14,25 @@
 #include "splitc/call/remote_call.h"
 #include "splitc/world/sync.h"
 
-// Reading and changing an object of any process in one indivisible step.
+// Reading and changing an object of any process in one indivisible step, in two ways:
+//
+//   fetch_and_add(p, 1);  exchange  cmp_and_swap  test_and_set    words, by an instruction
+//   atomic<&push>(queue, 7);  atomic_get  atomic_put              any object, by a function that
+//                                                                 runs in its process
+//
+// The names are those of Split-C's library. The two ways do not exclude one another: an instruction
+// may change a word while a function of atomic() uses it. Change an object in one of them only.
 
 namespace splitc {
 
+// The integers that the first four take: of 4 or 8 bytes, not bool, not const.
 template <class T>
 concept atomic_word = std::integral<T> && detail::writable<T> && !std::same_as<T, bool> &&
                       (sizeof(T) == 4 || sizeof(T) == 8);
 
 namespace detail {
-// Behind an atomic instruction: what this process does afterwards is not done before. The locked
-// instructions of x86-64 see to that.
+// Behind an atomic instruction: what this process does afterwards is not performed before it. The
+// locked instructions of x86-64 are full fences already.
 inline void fence_behind_atomic() noexcept {
 #if !defined(__x86_64__)
   // pairs with: sync(), barrier() and the atomics of other processes
@@ -59,11 +67,22 @@ T exchange_at(global_ptr<T> p, T x, Call call) {
 }
 }  // namespace detail
 
-// --- By the processor, on integers of 4 or 8 bytes; by that of the owner if it is on another node.
-// They wait for the old value and return it; all processes agree on their order, and each is a full
-// fence. Between them and get, put or store to the same word there is no order before a sync().
-// Throw Error if p is misaligned, and in a handler if it is on another node.
+// --- By an instruction of the processor, on integers of 4 or 8 bytes.
+//
+// Each returns the value before the change, and waits for it. All processes agree on one order of
+// all atomics, and each is a full fence. Between them and a get, put or store to the same word
+// there is no order before a sync().
+//
+//   route               cost                                            allowed
+//   near (same node)    one locked instruction by the caller            any thread, handlers
+//   far (other node)    a short request and its reply; the owner        the world's thread,
+//                       performs the instruction when it polls, so      outside handlers
+//                       near and far ones on one word agree
+//
+// Throw Error, in every build, if p is null or names no process, if it is not aligned to sizeof(T),
+// and where a far one is not allowed. What a handler throws while a far one waits ends the job.
 
+// Adds `x`, modulo 2^32 or 2^64.
 template <atomic_word T>
 T fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
                 am::SourceLocation where = am::SourceLocation::current()) {
@@ -75,12 +94,13 @@ T fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
   detail::fence_behind_atomic();
   return before;
 }
+// Writes `x`.
 template <atomic_word T>
 T exchange(global_ptr<T> p, std::type_identity_t<T> x,
            am::SourceLocation where = am::SourceLocation::current()) {
   return detail::exchange_at(p, x, {"exchange", where});
 }
-// Writes `desired` if the old value is `expected`.
+// Writes `desired` if the value before is `expected`; it did so if `expected` is returned.
 template <atomic_word T>
 T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
                am::SourceLocation where = am::SourceLocation::current()) {
@@ -94,7 +114,7 @@ T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_iden
   detail::fence_behind_atomic();
   return expected;
 }
-// Writes 1: whoever gets 0 has the lock, and writes 0 to give it back.
+// Writes 1. As a lock: whoever gets 0 holds it, and releases it by writing 0.
 template <atomic_word T>
 T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::exchange_at(p, T(1), {"test_and_set", where});
@@ -126,16 +146,33 @@ T test_and_set(const global_ref<T>& r, am::SourceLocation where = am::SourceLoca
 //
 //   int push(Queue& queue, int item) { ... }
 //   int length = atomic<&push>(p, 7);          waits for the result
-//   atomic_get<&push>(length, p, 7);           ... until sync()
-//   atomic_put<&push>(p, 7);                   drops it; done at sync()
+//   atomic_get<&push>(length, p, 7);           ... which is there at sync()
+//   atomic_put<&push>(p, 7);                   drops the result; has run at sync()
 //
-// kFunction(T&, args...) runs in the process of p, while that polls or waits, one call at a time:
-// no two atomic() calls on one process overlap. It must be short and may not wait, poll or make
-// calls of its own; reads and writes through pointers to processes of its node are allowed.
-// Arguments are trivially copyable and together at most 48 bytes, the result at most 56. Throws
-// Error when called inside such a function, and when the processes run different programs. What
-// kFunction throws comes out of that process's poll or wait as an Error, and ends the job unless it
-// is caught there.
+// kFunction(T&, args...) runs in the process of p, in the world's thread, when that polls or waits;
+// so a call takes until then, also to a process of the same node, and to oneself. One runs at a
+// time: no two calls on one process overlap. It must be short. It may not wait, poll or start calls
+// of its own; it may access memory of processes on its node.
+//
+// kFunction is linked into the program, not into a shared library, and all processes run the same
+// program (between nodes, one with the same contents). Its arguments are trivially copyable and
+// together at most 48 bytes, its result at most 56: checked when compiling.
+//
+// Memory. kFunction sees everything that its caller had written or seen before the call; what it
+// writes is visible to the caller once that has returned.
+//
+// Cost, near and far: a short request and its reply. Starting one waits for a credit, polling,
+// while 64 are in flight to the same process.
+//
+// Threads: the world's thread, outside handlers. Throw Error elsewhere, if the processes run
+// different programs, and if p is null or names no process.
+//
+// What kFunction throws comes out of the call in which that process polled, as an Error that names
+// the caller, and so ends the job. Do not catch it there and go on: the caller, which gets no
+// answer, would wait for ever.
+
+// Runs kFunction and waits for its result, which it returns. Like sync(), ends the job if a handler
+// throws meanwhile.
 template <auto kFunction, class T, class... Args>
 auto atomic(global_ptr<T> p, const Args&... args) {
   using Call = detail::RemoteFunction<kFunction>;
@@ -149,12 +186,14 @@ auto atomic(global_ptr<T> p, const Args&... args) {
   }
 }
 
-// `local` must live until the operation is complete.
+// Starts it. The result is in `local`, which must live until then, when the handle's operation is
+// complete (splitc/world/sync.h).
 template <auto kFunction, class T, class... Args>
 handle atomic_get(typename detail::RemoteFunction<kFunction>::Result& local, global_ptr<T> p,
                   const Args&... args) {
   return detail::RemoteFunction<kFunction>::start(p, &local, "atomic_get", args...);
 }
+// Starts it, and drops the result. Complete means that kFunction has returned.
 template <auto kFunction, class T, class... Args>
 handle atomic_put(global_ptr<T> p, const Args&... args) {
   return detail::RemoteFunction<kFunction>::start(p, nullptr, "atomic_put", args...);

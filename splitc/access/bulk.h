@@ -10,24 +10,46 @@
 #include "splitc/access/store.h"
 #include "splitc/world/sync.h"
 
-// The same operations on ranges: destination first, length in bytes or as a span (Split-C's
-// bulk_*).
+// Read, write, get, put and store of ranges of bytes: Split-C's bulk_*. The destination comes
+// first; the length is in bytes, or that of a span of elements.
 //
-//            completes            source may be reused
-//   read     on return
-//   write    on return            on return
-//   get      at sync()
-//   put      at sync()            at sync()
-//   store    where it lands       on return
+//                 like          complete               the source may be reused
+//   bulk_read     x = *p        on return
+//   bulk_write    *p = x        on return              on return
+//   bulk_get      get           at sync()
+//   bulk_put      put           at sync()              at sync(): put() copies its value, this
+//                                                      does not copy its range
+//   bulk_store    store         where it is counted    on return
 //
-// Each range lies in the memory of one process. Local memory may be any memory; where it is the
-// own segment, the two ranges may overlap, and the result is that of memmove.
+// Ranges. The global range lies in the memory of one process: it may be part of a spread array, but
+// does not continue on the next process. 0 bytes are allowed, and nothing is checked then. Local
+// memory is any memory of this process. Where it is part of its segment the two ranges may overlap,
+// and the result is that of memmove.
 //
-// Throw Error if a span has more bytes than a 64-bit number holds.
+//   std::vector<double> row(m);
+//   bulk_get(std::span(row), a.on(p) + k * m);      // a row of what process p owns
+//   sync();
+//
+// Order and visibility are those of the same operations on one object (splitc/access/access.h,
+// split_phase.h, store.h). The bytes are copied as by memcpy: a concurrent reader may see some of
+// them new and some old.
+//
+// What each costs, and where it may be called:
+//
+//   route               cost                                            allowed
+//   near (same node)    one memmove by the caller: 1 MiB at 19.5 GB/s,  any thread (store: the
+//                       where memcpy does 18.7                          world's), handlers
+//   far (other node)    one RMA read or write, or packets of 4 KiB;     the world's thread,
+//                       read and write wait for it, and store for its   outside handlers
+//                       source above 4 KiB
+//
+// Errors. As on one object; the checked build checks that the range lies inside one live block. The
+// forms with spans throw Error if the bytes of the span are more than a 64-bit number holds.
 
 namespace splitc {
 namespace detail {
 
+// Checked builds: throws Error unless the range lies in one live block.
 template <class T>
 inline void check_bulk([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::size_t bytes,
                        [[maybe_unused]] Call call) {
@@ -35,11 +57,12 @@ inline void check_bulk([[maybe_unused]] global_ptr<T> p, [[maybe_unused]] std::s
                 "global memory holds plain bytes");
   if constexpr (am::kChecked) check_range(p.proc(), p.offset(), bytes, call);
 }
+// memmove(), which does not take null pointers, even for 0 bytes.
 inline void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes != 0) std::memmove(to, from, bytes);
 }
 
-// Of a span, which was perhaps made with a wrong length.
+// The bytes of a span, which was perhaps made with a wrong length: Error if they are too many.
 template <class T>
 inline std::size_t bytes_of(std::span<T> local, Call call) {
   return product(local.size(), "elements", sizeof(T), "bytes", call);
@@ -47,6 +70,7 @@ inline std::size_t bytes_of(std::span<T> local, Call call) {
 
 }  // namespace detail
 
+// Copies `bytes` bytes from `from` on to `local`. On return they are there. An acquire, as read().
 template <class T>
 inline void bulk_read(void* local, global_ptr<T> from, std::size_t bytes,
                       am::SourceLocation where = am::SourceLocation::current()) {
@@ -58,6 +82,8 @@ inline void bulk_read(void* local, global_ptr<T> from, std::size_t bytes,
   // pairs with: write() and bulk_write()
   std::atomic_thread_fence(std::memory_order_acquire);
 }
+// Copies `bytes` bytes from `local` to `to` on. On return they are at their target, visible to
+// every process, and `local` may be reused. A release, as write().
 template <detail::writable T>
 inline void bulk_write(global_ptr<T> to, const void* local, std::size_t bytes,
                        am::SourceLocation where = am::SourceLocation::current()) {
@@ -69,6 +95,8 @@ inline void bulk_write(global_ptr<T> to, const void* local, std::size_t bytes,
   std::atomic_thread_fence(std::memory_order_release);
   detail::copy(detail::mapped(base, to.bits()), local, bytes);
 }
+// Starts copying `bytes` bytes from `from` on to `local`, which must live, and be left alone, until
+// completion: sync(), or sync() of the handle. Waits only while the network has no room.
 template <class T>
 inline handle bulk_get(void* local, global_ptr<T> from, std::size_t bytes,
                        am::SourceLocation where = am::SourceLocation::current()) {
@@ -79,6 +107,8 @@ inline handle bulk_get(void* local, global_ptr<T> from, std::size_t bytes,
   detail::copy(local, detail::mapped(base, from.bits()), bytes);
   return {};
 }
+// Starts copying `bytes` bytes from `local` to `to` on. `local` must live, unchanged, until
+// completion: sync(), or sync() of the handle. Waits only while the network has no room.
 template <detail::writable T>
 inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
                        am::SourceLocation where = am::SourceLocation::current()) {
@@ -89,6 +119,10 @@ inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
   detail::copy(detail::mapped(base, to.bits()), local, bytes);
   return {};
 }
+// Copies `bytes` bytes from `local` to `to` on, and adds `bytes` to the target's `counter` when
+// they have landed. `local` may be reused on return, for which a far store above 4 KiB waits. One
+// that comes the third time, with the same target, size and counter, is given a put channel, which
+// saves the packet (docs/channels.md).
 template <detail::writable T>
 inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
                        store_counter& counter = store_counter::default_counter(),
@@ -101,6 +135,7 @@ inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
   counter.count(base, to.bits(), bytes);
 }
 
+// The same for the elements of a span, which gives the length.
 template <class T>
 inline void bulk_read(std::span<T> local, global_ptr<std::type_identity_t<const T>> from,
                       am::SourceLocation where = am::SourceLocation::current()) {

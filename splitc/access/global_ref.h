@@ -10,12 +10,17 @@
 
 // Objects of other processes in expressions: what `*p`, `p[i]` and `a[i]` give.
 //
+//   x = a[i] + 2 * *p;      two reads           a[i] = x;        a write
+//   a[i] += x;              a read, a write     a[i] = a[j];     a read, a write
+//   get(x, a[i]);           no access here: the operation takes the place, not the value
+//
 // A global_ref<T> behaves as a T in every expression: it is read where a T& would be read and
-// written where a T& would be written. Operators have the result and the type that C++ gives them
-// for values of these types, by C++'s own rules: for arithmetic and pointer types the language
-// converts the reference and applies its built-in operator; for classes and enumerations, whose
-// operators may be members or templates, splitc/access/ref_operators.h forwards to the operator of
-// the values.
+// written where a T& would be written. Each read and each write is that of splitc/access/access.h,
+// with its cost, its errors and its thread rule, and a far one waits. Operators have the result and
+// the type that C++ gives them for values of these types, by C++'s own rules: for arithmetic and
+// pointer types the language converts the reference and applies its built-in operator; for classes
+// and enumerations, whose operators may be members or templates, splitc/access/ref_operators.h
+// forwards to the operator of the values.
 //
 // What a reference cannot do, because C++ has no way to say it:
 //   - `a[i].field` and `a[i].function()`: use p.member(&T::field), or T(a[i]).function();
@@ -102,6 +107,8 @@ requires(std::is_enum_v<T> && !std::is_convertible_v<T, int>) struct ref_casts<R
 
 }  // namespace detail
 
+// The place of a T in the memory of some process: a global_ptr and an index. Making, copying and
+// passing one accesses nothing. It is valid as long as the object is there.
 template <class T>
 class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> {
  public:
@@ -118,10 +125,10 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
       : pointer_(other.pointer_), index_(other.index_) {}
   global_ref(global_ref&&) = delete;
 
-  // Reads and waits for the value.
+  // Reads the object, as read(p) does, and waits for the value.
   operator value_type() const { return detail::read_at(pointer_, index_, "read"); }
 
-  // Writes.
+  // Writes the object, as write(p, x) does.
   const global_ref& operator=(const value_type& x) const requires detail::writable<T> {
     detail::write_at(pointer_, index_, x, "write");
     return *this;
@@ -139,6 +146,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
     return *this = v;
   }
 
+// Read, compute here, write. Not atomic.
 #define SPLITC_COMPOUND(op)                                       \
   template <class X = value_type>                                 \
   requires requires(T & v, const X& x) { v op detail::plain(x); } \
@@ -183,7 +191,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   SPLITC_STEP(--)
 #undef SPLITC_STEP
 
-  // Of pointers, and of objects that behave as one.
+  // Of pointers, and of objects that behave as one: reads it, and follows the value.
   value_type operator->() const requires detail::pointer_like<value_type> { return *this; }
   template <class I>
   requires detail::takes_index<value_type, I>
@@ -192,6 +200,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
     return static_cast<detail::safe_result<Result>>(value()[detail::plain(i)]);
   }
 
+  // The pointer to the object. Accesses nothing.
   constexpr global_ptr<T> operator&() const { return pointer_ + index_; }
   // The same in two parts, of which loops change one: the object is element index() from origin().
   constexpr global_ptr<T> origin() const noexcept { return pointer_; }

@@ -9,41 +9,82 @@
 #include "splitc/world/segment.h"
 #include "splitc/world/world.h"
 
-// One-way writes that are counted where they land (Split-C's `:-`).
+// One-way writes that are counted where they land: Split-C's `:-`, where *p :- x is store(p, x).
 //
-// The writer is done at once and learns nothing. The receiver waits for a number of bytes with
-// store_sync(n), or all wait for everything with all_store_sync(). The count is taken after the
-// bytes are there, so whoever has counted a store sees its bytes.
+//   store(p, x);                 // at the sender: starts, returns, and is never heard of again
+//   store_sync(sizeof(x));       // at the receiver: waits for that many bytes, from anybody
+//   all_store_sync();            // or, collective: every store of every process has landed
+//
+// An exchange among all, without any process knowing how much it will get from whom:
+//
+//   for (const Item& item : mine) store(next_place(item), item);     // counted by the library
+//   all_store_sync();                                                // everybody has everything
+//
+// Completion. The sender is done on return, and the value may be reused. At the target the bytes
+// are written first and then added to a count, so who has counted a store sees its bytes and all
+// that its sender had written or seen before. Counted are bytes, not stores: when 8 of 16 bytes
+// have been counted, either of two stores may be the one that has landed.
+//
+// Order. None between stores, also not to one address, until they are counted. sync() does not
+// wait for stores. A barrier() completes the stores between processes of one node only.
+//
+// Phases. What is left over after a wait counts for the next one, so two phases may share a counter
+// as long as each waits for exactly its bytes. A store_counter of its own for each phase or
+// neighbour keeps them apart without that care.
+//
+// What each costs, and where it may be called:
+//
+//   route               cost                                            allowed
+//   near (same node)    the store, one store to the counter line, and   the world's thread,
+//                       one load to see whether the target sleeps:      handlers
+//                       1.7 ns for 8 bytes
+//   far (other node)    up to 4 KiB: one packet, coalesced with         the world's thread,
+//                       others: 10 million a second over TCP. More:     outside handlers
+//                       an RMA write and a packet, and waits until
+//                       the source is free
+//
+// A far store waits, and polls, only while the network has no room for it, or above 4 KiB.
+//
+// Errors of store() are those of write() (splitc/access/access.h).
 
 namespace splitc {
 
-// Counts stores. The default counter serves all stores that name none; more of them keep phases or
-// neighbours apart. Making and destroying one is collective.
+// Counts the bytes that have been stored at this process, by all senders together, less those that
+// earlier waits have consumed. The default counter serves all stores that name none.
 //
-// Thread rule: the world's thread.
+// Neither copied nor moved. Every process has its own object; the n-th that each constructs are one
+// counter together. Thread rule: the world's thread.
 class store_counter {
  public:
-  store_counter();   // collective; takes 64 bytes per process from the spread heap
-  ~store_counter();  // collective
-  // The default counter, in the runtime's memory, which start-up makes.
+  // Collective. Takes 64 bytes per process from the spread heap of every process. Throws Error if
+  // the memory is not there. Costs a barrier.
+  store_counter();
+  // Collective: waits until every store between nodes has landed, and frees the memory after a
+  // barrier. Does nothing while an exception propagates; the memory then stays allocated.
+  ~store_counter();
+  // The default counter, in the runtime's memory. Only run() makes it.
   struct InWorld {};
   explicit store_counter(InWorld);
   store_counter(const store_counter&) = delete;
   store_counter& operator=(const store_counter&) = delete;
 
-  // Waits until `bytes` more have been stored here than earlier waits consumed, and consumes them.
-  // Bytes beyond that stay for the next wait.
+  // Waits, polling, until `bytes` more have been stored here than earlier waits consumed, and
+  // consumes them. Bytes beyond that stay for the next wait. Throws Error in a handler or in
+  // another thread. Each look costs one load per process of the job.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
-  bool try_wait(std::uint64_t bytes);  // false, consuming nothing, if they are not here yet
-  // Bytes that have arrived and have not been consumed.
+  // The same without waiting: returns false, and consumes nothing, if they are not here yet. Does
+  // not poll: stores from other nodes land in poll() only.
+  bool try_wait(std::uint64_t bytes);
+  // Bytes that have arrived and have not been consumed. Does not poll.
   std::uint64_t available() const;
-  // Forgets all that has arrived (Split-C's reset_store_sync). Only while no store is on its way:
-  // waits that consume their bytes never need it.
+  // Consumes all that has arrived (Split-C's reset_store_sync). Only while no store is in flight to
+  // this process: what lands later is not forgotten. Waits that consume their bytes never need it.
   void reset();
 
   // Collective: waits until every store of every process on this counter has landed, consumes them,
-  // and works as a barrier. Stores made after it are never consumed by it. (Handlers store nothing
-  // meanwhile.)
+  // and is a barrier. Stores made after it are never consumed by it. Handlers may not store on this
+  // counter meanwhile. Costs, on one node, a barrier and a store and a load per process; across
+  // nodes, one reduction of two numbers, repeated until all that was sent has been received.
   void wait_all(am::SourceLocation where = am::SourceLocation::current()) {
     wait_all(detail::Call("all_store_sync", where));
   }
@@ -60,8 +101,10 @@ class store_counter {
   }
 
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.
+  // `local` may be reused on return.
   void store_far(std::uint64_t bits, const void* local, std::size_t bytes, detail::Call call);
 
+  // The counter of stores that name none. Exists inside run() only.
   static store_counter& default_counter() noexcept { return *default_; }
 
  private:
@@ -87,11 +130,13 @@ class store_counter {
   std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
 };
 
-// How many targets of large stores to other nodes have repeated so often that they got a put
-// channel of their own, and how many stores went by these (SPLITC_LEARN=0: none).
+// Statistics of this process: how many targets of large stores to other nodes have repeated so
+// often that they got a put channel of their own, and how many stores used these (none with
+// SPLITC_LEARN=0, or on one node; docs/channels.md).
 am::LearningStats learned_stores();
 
-// *p :- value.
+// *p :- value. Starts writing `value`, which is copied before return, to the object at `p`, and
+// adds sizeof(T) to the target's `counter` when it has landed.
 template <detail::writable T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
@@ -106,13 +151,15 @@ inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
   detail::save<T>(detail::mapped(base, p.bits()), value, __ATOMIC_RELAXED);
   counter.count(base, p.bits(), sizeof(T));
 }
+// The same through references, as in store(a[i], value).
 template <detail::writable T>
 inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
   store(&r, value, counter);
 }
 
-// On the default counter.
+// Waits until `bytes` of stores have landed at this process, on the default counter or on
+// `counter`, and consumes them: store_counter::wait(). Split-C's store_sync.
 inline void store_sync(std::uint64_t bytes,
                        am::SourceLocation where = am::SourceLocation::current()) {
   store_counter::default_counter().wait(bytes, where);
@@ -121,8 +168,10 @@ inline void store_sync(std::uint64_t bytes, store_counter& counter,
                        am::SourceLocation where = am::SourceLocation::current()) {
   counter.wait(bytes, where);
 }
+// store_counter::reset() of the default counter: Split-C's reset_store_sync.
 inline void reset_store_sync() { store_counter::default_counter().reset(); }
-// Also completes this process's gets and puts.
+// Collective: a sync(), and then wait_all() of the default counter. So all gets, puts and stores of
+// all processes before it are visible to every process after it. Split-C's all_store_sync.
 void all_store_sync(am::SourceLocation where = am::SourceLocation::current());
 
 }  // namespace splitc

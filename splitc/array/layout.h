@@ -4,27 +4,40 @@
 #include <cstddef>
 #include <cstdint>
 
-// Which process owns which element: arithmetic only.
+// Which process owns which element: arithmetic only, with integers and by any thread. The layouts
+// are those of Split-C's spread declarations.
 //
 //   cyclic            element i on process i mod P                     T A[n]::
-//   blocked           P blocks as equal as they can be, block p on p   T A[P]::[b]
+//   blocked           one block for each process, block p on p         T A[P]::[b]
 //   block_cyclic(b)   blocks of b elements, block k on k mod P         T A[n]::[b]
 //
-// All three are block-cyclic, with blocks of 1, ceil(n / P) and b elements. Elements of one process
-// lie one behind the other, in the order of their indices.
+// All three are block-cyclic, with blocks of 1, ceil(n / P) and b elements. So `blocked` fills the
+// processes in order, and the last ones may have fewer elements, or none. Elements of one process
+// are contiguous in its memory, in the order of their indices.
+
+//
+// The process that owns each of 10 elements, with 3 processes:
+//
+//   index                0  1  2  3  4  5  6  7  8  9
+//   cyclic               0  1  2  0  1  2  0  1  2  0
+//   blocked              0  0  0  0  1  1  1  1  2  2
+//   block_cyclic(2)      0  0  1  1  2  2  0  0  1  1
 
 namespace splitc {
 
-// How to lay out an index range, before its length is known.
+// How to lay out an index range, before its length is known: what the constructors of spread arrays
+// take. Use `cyclic`, `blocked` and block_cyclic(b) below.
 class layout {
  public:
+  // Blocks of `block` elements, where 0 means 1; and one block for each process.
   static constexpr layout in_blocks_of(std::size_t block) noexcept { return layout(block); }
   static constexpr layout one_block_each() noexcept { return layout(kBlocked); }
 
-  // Elements in a block when `n` are laid out over `parts`; at least 1.
+  // Elements in a block when `n` are laid out over `parts` processes; at least 1.
   constexpr std::size_t block(std::size_t n, std::size_t parts) const noexcept {
     return std::max<std::size_t>(1, is_blocked() ? parts_of(n, parts) : block_);
   }
+  // Whether it is one block for each process, so that the block depends on the length.
   constexpr bool is_blocked() const noexcept { return block_ == kBlocked; }
 
   // n / part, rounded up.
@@ -45,24 +58,27 @@ inline constexpr layout blocked = layout::one_block_each();
 // `b` of 0 means 1.
 constexpr layout block_cyclic(std::size_t b) noexcept { return layout::in_blocks_of(b); }
 
-// `n` indices in blocks of `block`, dealt to `procs` processes in turn.
+// `n` indices in blocks of `block`, assigned to `procs` processes in turn (round robin). `block`
+// and `procs` are at least 1. Every function takes a few integer divisions.
 class distribution {
  public:
   constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
       : n_(n), block_(block), procs_(procs) {}
 
+  // As they were given to the constructor.
   constexpr std::size_t size() const noexcept { return n_; }
   constexpr std::size_t block() const noexcept { return block_; }
   constexpr std::uint32_t procs() const noexcept { return procs_; }
 
-  // Where index i is: which process, and the how-manieth element there.
+  // Where index i < size() is: the process that owns it, and its position, from 0, among the
+  // elements of that process.
   constexpr std::uint32_t owner(std::size_t i) const noexcept {
     return static_cast<std::uint32_t>(i / block_ % procs_);
   }
   constexpr std::size_t local(std::size_t i) const noexcept {
     return i / block_ / procs_ * block_ + i % block_;
   }
-  // The index of element `l` of `proc`.
+  // The inverse: the index of the element at position `l` of `proc`.
   constexpr std::size_t global(std::uint32_t proc, std::size_t l) const noexcept {
     return (l / block_ * procs_ + proc) * block_ + l % block_;
   }

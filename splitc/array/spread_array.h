@@ -1,6 +1,6 @@
 // array/ is arrays over all processes: layouts, which are arithmetic only, and the memory laid out
 // by them. It may use world/, pointer/ and access/. Every index has one owner, which any process
-// computes without asking.
+// computes without communication.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace splitc {
 namespace detail {
-// Throws Error unless i < n. In release builds, too: beside the divisions that find the owner of an
-// element it is lost.
+// Throws Error unless i < n. In release builds, too: its cost is lost beside the divisions that
+// find the owner of an element.
 [[noreturn]] void refuse_index(std::size_t i, std::size_t n, Call call);
 inline void check_index(std::size_t i, std::size_t n, Call call) {
   if (i >= n) [[unlikely]]
@@ -33,7 +33,8 @@ inline void check_proc(std::uint32_t proc, Call call) {
 }
 }  // namespace detail
 
-// The indices of a distribution that one process owns, ascending.
+// The indices of a distribution that one process owns, ascending, as a range of input iterators. A
+// step costs an addition, or two at the end of a block.
 class owned_indices {
  public:
   class iterator {
@@ -72,35 +73,88 @@ class owned_indices {
    private:
     std::size_t l_ = 0;
     std::size_t index_ = 0;
-    std::size_t left_ = 0;  // in this block, behind index_
+    std::size_t left_ = 0;  // in this block, after index_
     std::size_t block_ = 1;
     std::size_t skip_ = 1;
   };
 
+  // Those of `map` that process `proc` owns, which is less than map.procs().
   owned_indices(const distribution& map, std::uint32_t proc) noexcept : map_(map), proc_(proc) {}
 
   iterator begin() const noexcept { return {*this, 0}; }
   iterator end() const noexcept { return {*this, size()}; }
-  std::size_t size() const noexcept { return map_.size_on(proc_); }
+  std::size_t size() const noexcept { return map_.size_on(proc_); }  // how many there are
 
  private:
   distribution map_;
   std::uint32_t proc_;
 };
 
-// An array over all processes, zero at first.
+// A one-dimensional array over all processes: Split-C's spread arrays. Zero at first.
 //
 //   spread_array<double> a(n);                       element i on process i mod procs()
 //   spread_array<double> b(n, blocked);              one contiguous part each
-//   spread_array<double> c(n, block_cyclic(8));      blocks of 8, dealt in turn
+//   spread_array<double> c(n, block_cyclic(8));      blocks of 8, assigned in turn
 //   spread_array<int> d(procs(), t);                 T D[PROCS]::[t]: a block of t for each
 //
 //   a[i] = 2 * a[j];   get(x, a[i]);   fetch_and_add(a[i], 1);   for (double& x : a.mine()) ...
 //
-// Making one is collective, with the same arguments everywhere, and so is its end: destruction
-// begins with a barrier. Throws Error if the memory is not there, also where a number of bytes is
-// beyond 64 bits. Only while an exception is on its way the memory stays allocated.
-// Thread rule: the world's thread to make and destroy; any for the rest.
+// The process that owns each of 10 elements, with 3 processes:
+//
+//   index                0  1  2  3  4  5  6  7  8  9     elements of process 0
+//   cyclic               0  1  2  0  1  2  0  1  2  0     0 3 6 9
+//   blocked              0  0  0  0  1  1  1  1  2  2     0 1 2 3
+//   block_cyclic(2)      0  0  1  1  2  2  0  0  1  1     0 1 6 7
+//
+// The elements of a process are contiguous in its memory, in this order. So there are three ways to
+// go over an array, from the dearest to the cheapest:
+//
+//   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i];     // every element, wherever it is
+//
+//   for (std::size_t i : a.my_indices()) a[i] = f(i);           // the own ones, by their index
+//
+//   std::span<double> mine = a.mine();                          // the own ones, as plain memory
+//   for (double& x : mine) x *= 2;
+//
+// and those of another process are fetched in one piece:
+//
+//   std::vector<double> copy(a.size_on(p));
+//   bulk_get(std::span(copy), a.on(p));
+//   sync();
+//
+// An array does not synchronise anything: between the writes of one process and the reads of
+// another there is a barrier(). A step of a relaxation on a blocked array, whose ends the
+// neighbours write into a second array of procs() blocks of 2:
+//
+//   spread_array<double> x(n, blocked), ghosts(procs(), 2);
+//   const std::uint32_t right = (my_proc() + 1) % procs();
+//   const std::uint32_t left = (my_proc() + procs() - 1) % procs();
+//   put(ghosts.on(right), x.mine().back());
+//   put(ghosts.on(left) + 1, x.mine().front());
+//   sync();
+//   barrier();
+//   relax(x.mine(), ghosts.mine()[0], ghosts.mine()[1]);
+//
+// Lifetime. Construction and destruction are collective, with the same arguments everywhere; so
+// arrays are destroyed in the same order in all processes, as they are at the end of a scope. The
+// array owns its memory, out of every process's segment. Destruction begins with a barrier, so what
+// processes have completed before it may still use the array; complete gets and puts by sync(), and
+// stores by all_store_sync(), before. While an exception propagates the destructor does nothing and
+// the memory stays allocated, as nobody knows whether the other processes will come here.
+//
+// Moving an array is local, and leaves one that may only be destroyed or assigned to. It cannot be
+// copied.
+//
+// Costs. Construction: a barrier, and a look at what each process answered. a[i]: a check of the
+// index and a few integer divisions that find the owner, then the access itself
+// (splitc/access/access.h); mine() and on() are what inner loops use.
+//
+// Threads and handlers. The world's thread, outside handlers, constructs and destroys. Any thread
+// and handlers may use the rest, which communicates nothing by itself.
+//
+// Errors. The constructors throw Error, in every process, if one lacks the memory or if they ask
+// for different sizes, and if a number of bytes is beyond 64 bits. a[i] throws Error, in every
+// build, unless i < size().
 template <class T>
 class spread_array {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
@@ -108,20 +162,24 @@ class spread_array {
  public:
   using value_type = T;
 
+  // `n` elements, laid out as `how` says. Collective.
   explicit spread_array(std::size_t n, layout how = cyclic)
       : map_(n, how.block(n, procs()), procs()),
         offset_(detail::all_allocate(
             detail::local_bytes(map_.capacity(), sizeof(T), "spread_array"), "spread_array", n)) {}
-  // `blocks` blocks of `block` elements, block k on process k mod procs().
+  // `blocks` blocks of `block` elements, block k on process k mod procs(): Split-C's
+  // T A[blocks]::[block]. Collective.
   spread_array(std::size_t blocks, std::size_t block)
       : spread_array(detail::product(blocks, "blocks", block, "elements", "spread_array"),
                      block_cyclic(block)) {}
+  // Collective, unless moved from.
   ~spread_array() {
     if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
   }
+  // Takes the memory over from `other`. Not collective.
   spread_array(spread_array&& other) noexcept
       : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}
-  // Collective if this array has memory to give back.
+  // Collective if this array owns memory, which it gives back.
   spread_array& operator=(spread_array&& other) noexcept {
     std::swap(map_, other.map_);
     std::swap(offset_, other.offset_);
@@ -129,35 +187,45 @@ class spread_array {
     return *this;
   }
 
+  // Elements of the whole array, and of one block of its layout.
   std::size_t size() const noexcept { return map_.size(); }
   std::size_t block() const noexcept { return map_.block(); }
 
+  // Element i, to be read or written by any process (splitc/access/global_ref.h).
   global_ref<T> operator[](std::size_t i) const { return *pointer(i); }
+  // The pointer to element i. Its arithmetic stays on that process: pointer(i) + 1 is the element
+  // that lies behind it there, which need not be i + 1.
   global_ptr<T> pointer(std::size_t i) const {
     detail::check_index(i, size(), "spread_array");
     return {map_.owner(i), offset_ + map_.local(i) * sizeof(T)};
   }
 
-  // Index i is element local(i) of process owner(i); the inverse is global(proc, l).
+  // Index i is at position local(i) among the elements of process owner(i); the inverse is
+  // global(proc, l). Arithmetic; i is not checked.
   std::uint32_t owner(std::size_t i) const noexcept { return map_.owner(i); }
   std::size_t local(std::size_t i) const noexcept { return map_.local(i); }
   std::size_t global(std::uint32_t proc, std::size_t l) const noexcept {
     return map_.global(proc, l);
   }
 
-  // The elements of process `proc`, one behind the other: size_on(proc) of them.
+  // The elements of process `proc`, which are contiguous: the pointer to the first, and how many
+  // there are, maybe none. For bulk operations. Checked builds throw Error if there is no `proc`.
   global_ptr<T> on(std::uint32_t proc) const {
     detail::check_proc(proc, "spread_array::on");
     return {proc, offset_};
   }
   std::size_t size_on(std::uint32_t proc) const noexcept { return map_.size_on(proc); }
+  // This process's elements as ordinary memory, valid while the array lives: what on(my_proc())
+  // points to, without the cost of a global pointer.
   std::span<T> mine() const noexcept {
     return {reinterpret_cast<T*>(detail::mapped(my_proc(), offset_)), map_.size_on(my_proc())};
   }
-  // The global index of each element of mine(), in the same order.
+  // The global index of each element of mine(), in the same order: a range, to be used in a loop
+  // without the cost of global() for each.
   owned_indices my_indices() const noexcept { return {map_, my_proc()}; }
 
-  // With its arithmetic it goes through the array in order if the layout is cyclic.
+  // A spread pointer to the first element of process 0. Its arithmetic goes through the array in
+  // order if the layout is cyclic, and only then.
   spread_ptr<T> begin_spread() const noexcept { return {0, offset_}; }
 
  private:

@@ -12,7 +12,7 @@
 namespace splitc {
 
 // A rectangle cut into tiles of q by r elements; tile (i, j) is number i * tile_columns() + j, on
-// process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only.
+// process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only; any thread.
 class tiling {
  public:
   // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
@@ -30,7 +30,7 @@ class tiling {
   std::size_t tile_columns() const noexcept { return layout::parts_of(columns_, r_); }
   std::size_t tile_elements() const noexcept { return q_ * r_; }
 
-  // Of the tile: its process, and the how-manieth tile there.
+  // Of the tile: its process, and its position, from 0, among the tiles of that process.
   std::uint32_t owner(std::size_t ti, std::size_t tj) const noexcept {
     return static_cast<std::uint32_t>((ti * tile_columns() + tj) % procs_);
   }
@@ -41,8 +41,8 @@ class tiling {
   std::size_t slots() const noexcept {
     return layout::parts_of(tile_rows() * tile_columns(), procs_);
   }
-  // Of an element: the how-manieth in the memory of its process. Every tile is stored row by row
-  // and takes q * r elements, also where the rectangle ends inside it.
+  // Of an element: its position in the memory of its process. Every tile is stored row by row and
+  // takes q * r elements, also where the rectangle ends inside it.
   std::size_t place(std::size_t i, std::size_t j) const noexcept {
     return slot(i / q_, j / r_) * tile_elements() + i % q_ * r_ + j % r_;
   }
@@ -55,17 +55,19 @@ class tiling {
   std::uint32_t procs_;
 };
 
-// A tile of this process, as ordinary memory; valid while its array lives.
+// A tile of this process, as ordinary memory, valid while its array lives. It owns nothing and may
+// be copied. Checked builds throw Error for a row or column that it does not have.
 template <class T>
 class tile_view {
  public:
   tile_view(T* first, std::size_t rows, std::size_t columns, std::size_t stride) noexcept
       : first_(first), rows_(rows), columns_(columns), stride_(stride) {}
 
-  std::size_t rows() const noexcept { return rows_; }  // smaller than q where the array ends
-  std::size_t columns() const noexcept { return columns_; }
-  std::size_t stride() const noexcept { return stride_; }  // elements from one row to the next
+  std::size_t rows() const noexcept { return rows_; }        // at most q: fewer at the array's edge
+  std::size_t columns() const noexcept { return columns_; }  // at most r, likewise
+  std::size_t stride() const noexcept { return stride_; }    // elements from one row to the next
   T* data() const noexcept { return first_; }
+  // Row `a` of the tile, contiguous; and element `b` of it.
   std::span<T> row(std::size_t a) const {
     detail::check_local_index(a, rows_, "tile_view::row");
     return {first_ + a * stride_, columns_};
@@ -87,9 +89,9 @@ namespace detail {
 [[noreturn]] void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner);
 }
 
-// A two-dimensional array over all processes, zero at first.
+// A two-dimensional array over all processes, zero at first: Split-C's T X[v][w]::[q][r].
 //
-//   spread_array_2d<double> a(n, m);                                       elements dealt in turn
+//   spread_array_2d<double> a(n, m);                                       elements in turn
 //   spread_array_2d<double> b(n, m, blocked, blocked);                     about one tile each
 //   spread_array_2d<double> c(n, m, block_cyclic(8), block_cyclic(16));    tiles of 8 by 16
 //   auto x = spread_array_2d<int>::of_tiles(v, w, q, r);                   T X[v][w]::[q][r]
@@ -97,18 +99,43 @@ namespace detail {
 //   a(i, j) = 1;   for (auto [ti, tj] : c.my_tiles()) c.tile(ti, tj)(0, 0) = 1;
 //   bulk_get(row, c.tile_pointer(ti, tj) + k * c.r());
 //
-// Collective as a spread_array is.
+// The process that owns each element of a 4 by 6 array, with 4 processes:
+//
+//   blocked, blocked            cyclic, cyclic              block_cyclic(2), block_cyclic(2)
+//   tiles of 2 by 3             tiles of 1 by 1             tiles of 2 by 2
+//   0 0 0 1 1 1                 0 1 2 3 0 1                 0 0 1 1 2 2
+//   0 0 0 1 1 1                 2 3 0 1 2 3                 0 0 1 1 2 2
+//   2 2 2 3 3 3                 0 1 2 3 0 1                 3 3 0 0 1 1
+//   2 2 2 3 3 3                 2 3 0 1 2 3                 3 3 0 0 1 1
+//
+// The usual loop over what this process owns, by ordinary memory accesses:
+//
+//   for (auto [ti, tj] : b.my_tiles()) {
+//     const tile_view<double> tile = b.tile(ti, tj);
+//     for (std::size_t i = 0; i < tile.rows(); ++i)
+//       for (double& x : tile.row(i)) x *= 2;
+//   }
+//
+// The array is cut into tiles of q() by r() elements, numbered row by row; tile k is on process k
+// mod procs(). Each is stored row by row, its rows r() elements apart, and takes q() * r() elements
+// of memory, also at the edges where fewer are used.
+//
+// Lifetime, moving, threads and errors are those of spread_array. An element costs some more
+// divisions than there; tile() and tile_pointer() are what inner loops use.
 template <class T>
 class spread_array_2d {
  public:
   using value_type = T;
 
+  // `rows` by `columns` elements. `by_row` says how many rows a tile has, and `by_column` how many
+  // columns: 1 if cyclic, b if block_cyclic(b); if blocked, so many that each process gets about
+  // one tile (see tiling). Collective.
   spread_array_2d(std::size_t rows, std::size_t columns, layout by_row = cyclic,
                   layout by_column = cyclic)
       : map_(rows, columns, by_row, by_column, procs()),
         memory_(detail::product(map_.slots(), "tiles", procs(), "processes", "spread_array_2d"),
                 map_.tile_elements()) {}
-  // v by w tiles of q by r elements.
+  // v by w tiles of q by r elements. Collective.
   static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r) {
     constexpr const char* kCall = "spread_array_2d::of_tiles";
     return {detail::product(v, "tiles", q, "rows", kCall),
@@ -122,6 +149,8 @@ class spread_array_2d {
   std::size_t tile_rows() const noexcept { return map_.tile_rows(); }
   std::size_t tile_columns() const noexcept { return map_.tile_columns(); }
 
+  // The element in row i and column j, to be read or written; the pointer to it; and the process
+  // that owns it. The first two throw Error, in every build, if there is none.
   global_ref<T> operator()(std::size_t i, std::size_t j) const { return *pointer(i, j); }
   global_ptr<T> pointer(std::size_t i, std::size_t j) const {
     detail::check_index(i, rows(), "spread_array_2d, row");
@@ -132,8 +161,9 @@ class spread_array_2d {
     return map_.owner(i / q(), j / r());
   }
 
-  // Tile (ti, tj): whose it is, where it begins (its rows are r() elements apart), and, if it is of
-  // this process, a view of it. Throws Error if it is another's.
+  // Tile (ti, tj), ti < tile_rows() and tj < tile_columns(): the process that owns it; where it
+  // begins, for bulk operations; and, if this process owns it, a view of it. The last two throw
+  // Error, in every build, if there is none, and tile() if another process owns it.
   std::uint32_t tile_owner(std::size_t ti, std::size_t tj) const noexcept {
     return map_.owner(ti, tj);
   }
@@ -148,10 +178,10 @@ class spread_array_2d {
     return {memory_.mine().data() + map_.slot(ti, tj) * map_.tile_elements(),
             std::min(q(), rows() - ti * q()), std::min(r(), columns() - tj * r()), r()};
   }
-  // The tiles that this process owns.
+  // The tiles that this process owns, as pairs (ti, tj).
   my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }
 
-  // The tiles of process `proc`, one behind the other, q() * r() elements each.
+  // The tiles of process `proc`, which are contiguous, q() * r() elements each.
   global_ptr<T> on(std::uint32_t proc) const { return memory_.on(proc); }
 
  private:

@@ -13,7 +13,7 @@
 namespace splitc {
 namespace detail {
 
-// One process's bytes to all others.
+// What multicast_channel does, on bytes.
 class Multicast {
  public:
   Multicast(std::span<std::byte> mine, std::uint32_t root);
@@ -34,29 +34,43 @@ class Multicast {
 
 }  // namespace detail
 
-// One process's buffer to all others by one put (splitc/channel/channel.h): as a tree over the
-// nodes.
+// One process's buffer to all others by one put, again and again: a persistent broadcast.
+// CkDirect's authors had it as future work. The rule is that of channels
+// (splitc/channel/channel.h): a put comes after the ready() of every other process for the one
+// before.
 //
-// Thread rule: the world's thread.
+// Cost of a put: at the root one copy for each process of its node, and one RMA write for each
+// subtree of other nodes; there one process of each node passes it on, in a tree over the nodes,
+// when it polls.
+//
+// Neither copied nor moved. Thread rule: the world's thread.
 template <class T>
 class multicast_channel {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
 
-  // Collective, with equal sizes. `mine` is what `root` sends, any memory of its own, and where it
-  // arrives at the others, in their segments. All memory stays until the channel goes, after its
-  // last put has been waited for.
+  // Collective, with the same `root` and equal sizes. `mine` is what `root` sends, any memory of
+  // its own, and where it arrives at the others, in their segments (local_malloc, spread arrays).
+  // All memory stays allocated while the channel exists, which is destroyed after its last put has
+  // been waited for. Throws Error: there is no such root; memory of a receiver is not in its
+  // segment; at the root, if sizes differ. Costs a gather, a barrier, and one round trip to the
+  // processes that pass on.
   explicit multicast_channel(std::span<T> mine, std::uint32_t root = 0)
       : channel_(std::as_writable_bytes(mine), root) {}
 
-  // By the root, after the ready() of all others for the last one. Throws Error elsewhere.
+  // At the root: sends the buffer to all others. Never waits. Throws Error in other processes.
   void put() { channel_.put(); }
-  // All puts so far have left the source, which may be written again.
+  // Whether the source may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return channel_.reusable(); }
 
-  // By the others; the root waits for nothing.
-  bool arrived() const noexcept { return channel_.arrived(); }  // since the last ready()
+  // At the others; at the root arrived() is true, and the two others do nothing.
+
+  // Whether a put has arrived since the last ready(). Does not poll.
+  bool arrived() const noexcept { return channel_.arrived(); }
+  // Waits until arrived(), polling.
   void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_.wait(where); }
+  // The buffer is no longer in use: the next put may come. Sends nothing: the program lets the root
+  // know.
   void ready() { channel_.ready(); }
 
  private:

@@ -14,19 +14,32 @@
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/world.h"
 
+// A typed channel from all processes to one; the room's other headers are channel.h, with the
+// rules, and multicast_channel.h.
+
 namespace splitc {
 
-// Everybody's elements combined at one process (splitc/channel/channel.h), in the order of the
-// processes, by am::Add, am::Min, am::Max or any other associative function. T is arithmetic.
+// The elements of all processes combined, element by element, at one of them, again and again: a
+// persistent reduction. CkDirect's authors had it as future work. Op is am::Add, am::Min, am::Max
+// or any other associative T(T, T). Values are combined in the order of the processes, whatever
+// order they arrive in, so the bits of the result are the same each time. T is arithmetic.
 //
-// Thread rule: the world's thread.
+// The rule is that of channels (splitc/channel/channel.h): each process's put comes after the
+// root's ready() for its one before.
+//
+// Cost of a round: one put for each process, as on a put_channel; at the root, when the last has
+// arrived, procs() - 1 passes over the elements, inside the poll that finds it.
+//
+// Neither copied nor moved. Thread rule: the world's thread.
 template <class T, class Op = am::Add>
 requires std::is_arithmetic_v<T>
 class reduce_channel {
  public:
-  // Collective, with equal sizes. `mine` is what this process sends, any memory of its own;
-  // `result`, any memory of the root, is where the sum of all goes, and ignored elsewhere. Takes
-  // procs() times the size of the root's segment.
+  // Collective, with the same `root` and equal sizes. `mine` is what this process sends, any memory
+  // of its own. `result`, at the root as many elements of any memory, is where the combination of
+  // all goes; it is ignored elsewhere. Both stay allocated while the channel exists. Takes procs()
+  // times the size of `result` by local_malloc from the root's segment. Throws Error: there is no
+  // such root; the root lacks that memory; sizes differ.
   reduce_channel(std::span<std::type_identity_t<const T>> mine, std::span<T> result,
                  std::uint32_t root = 0, Op op = {}) {
     std::vector<am::ChannelHandle> handles(procs());
@@ -46,13 +59,16 @@ class reduce_channel {
   reduce_channel(const reduce_channel&) = delete;
   reduce_channel& operator=(const reduce_channel&) = delete;
 
-  // By everybody, the root as well, after the root's ready() for the last one.
+  // In every process, the root as well: sends `mine`. Never waits.
   void put() { out_->put(); }
-  // All puts so far have left the source, which may be written again.
+  // Whether `mine` may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return out_->reusable(); }
 
-  // By the root; the others wait for nothing.
-  bool arrived() const noexcept { return !in_ || arrived_; }  // everybody's, since the last ready()
+  // At the root; elsewhere arrived() is true, and the two others do nothing.
+
+  // Whether the puts of all have arrived and been combined since the last ready(). Does not poll.
+  bool arrived() const noexcept { return !in_ || arrived_; }
+  // Waits until arrived(), polling. The result is then in `result`.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
     world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
                                 [&] {
@@ -61,6 +77,7 @@ class reduce_channel {
                                                     .needs = "the puts of its senders"};
                                 });
   }
+  // The next round may begin. Sends nothing: the program lets the others know.
   void ready() {
     if (!in_) return;
     arrived_ = false;

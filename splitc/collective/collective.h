@@ -13,34 +13,67 @@
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 
-// Calls that all processes make together, in the same order, with arguments of the same size. A
-// process that makes another call instead gets an Error that names both.
+// Broadcasts, reductions, scans, gathers and all-to-all: Split-C's all_* library. Further
+// reductions by name (add, min, ...) are in splitc/collective/reduce.h.
 //
-// Each works as a barrier in so far as no process leaves it before all have entered it. None
-// completes gets and puts: call sync() first. Thread rule: the world's thread.
+//   all_bcast(x)                   the root's x, everywhere
+//   all_reduce(x, op)              op over all values, everywhere; _to_one: on process 0
+//   all_scan(x, op)                op over those of processes 0 to my_proc(); all_exscan: before it
+//   all_gather(x)                  all values by process, everywhere; _to_one: on process 0
+//   all_to_all(to, from)           part p of mine to process p, from everybody to everybody
+//
+//   const double norm = std::sqrt(all_reduce(local, [](double a, double b) { return a + b; }));
+//   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
+//   const std::vector<std::size_t> sizes = all_gather(mine.size());
+//
+//   std::vector<int> to(procs() * k), from(procs() * k);      // k elements for each process
+//   all_to_all(std::span(to), std::span(from));               // from: k elements of each process
+//
+// Collective. All processes make the same calls in the same order, with the same root, type and
+// number of bytes. No process returns before all have called, so each call is also a barrier(), and
+// makes visible what a barrier() does; it completes no gets and puts, and no stores between nodes.
+// All poll while they wait, so handlers run.
+//
+// Types and memory. T is trivially copyable. One value may have up to 16,320 bytes; spans may have
+// any size. Arguments are read, and results written, during the call only.
+//
+// Cost. Each process copies its value to a board in its segment, passes one barrier, and then loads
+// the values it needs from the boards of the others: a cache line for each process of its node, one
+// RMA read or request for each of other nodes, all in flight together. A span above 16,320 bytes
+// takes one barrier for each such piece (all_to_all: for each 16,320 / procs() bytes of a part).
+//
+// Errors. Throw Error in a handler, outside the world's thread, and between barrier_notify() and
+// barrier_wait(). If processes make different calls: checked builds compare all of them, and every
+// process throws an Error that names two processes and both calls. Release builds compare only with
+// those whose values are read; a process that misses a call leaves the others waiting, which the
+// report on a job that stands still shows.
 
 namespace splitc {
 namespace detail {
 
+// What the calls below do, on bytes.
 void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call);
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one);
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call);
-// Throws Error unless `got` is `expected`, the size of a span.
+// Throws Error unless `got`, the size of a span, is `expected`.
 void check_span(std::size_t got, std::size_t expected, Call call);
-// The same for a span that has room for `each` elements of every process.
+// The same for a span of `each` elements of every process.
 void check_gathered(std::size_t got, std::size_t each, Call call);
 // Throws Error unless a span of `elements` has procs() equal parts.
 void check_parts(std::size_t elements, Call call);
 
+// Refuses, when compiling, what cannot be shown on a board.
 template <class T>
 constexpr void check_value() {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
   static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
 }
+// What must agree of the types that processes combine: floating-point, signed or unsigned.
 template <class T>
 std::uint64_t kind_of() noexcept {
   return std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3;
 }
+// What `proc` shows.
 template <class T>
 T value_of(const Round& round, std::uint32_t proc) {
   alignas(T) std::byte bytes[sizeof(T)];
@@ -66,11 +99,13 @@ T combine(Round& round, std::uint32_t last, Op& op) {
   }
   return result;
 }
+// Reductions and scans on behalf of `call`, which all processes make.
 template <class T, class Op>
 T to_all(Call call, const T& x, Op op) {
   Round round = show(call, x);
   return combine<T>(round, procs(), op);
 }
+// On process 0.
 template <class T, class Op>
 T to_one(Call call, const T& x, Op op) {
   Round round = show(call, x);
@@ -89,13 +124,16 @@ T exscan(Call call, const T& x, Op op, const T& identity) {
 
 }  // namespace detail
 
-// --- Broadcast: what `root` passes, to all. T is trivially copyable.
+// --- Broadcast. `root` is the same everywhere; Error if there is no such process.
+
+// Returns, in every process, the x that `root` passes; those of the others are ignored.
 template <class T>
 T all_bcast(T x, std::uint32_t root = 0, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
   detail::bcast_bytes(&x, sizeof(T), root, {"all_bcast", where});
   return x;
 }
+// Copies the root's `data` to that of all others, which are as large.
 template <class T>
 void all_bcast(std::span<T> data, std::uint32_t root = 0,
                am::SourceLocation where = am::SourceLocation::current()) {
@@ -103,33 +141,37 @@ void all_bcast(std::span<T> data, std::uint32_t root = 0,
   detail::bcast_bytes(data.data(), data.size_bytes(), root, {"all_bcast", where});
 }
 
-// --- Reductions. Values are combined in the order of the processes, so all get the same bits.
-// to_all: everybody gets the result. to_one: process 0 does, the others get back what they passed.
-// op(T, T) -> T is any associative function; T is trivially copyable. splitc/collective/reduce.h
-// has add, min...
+// --- Reductions and scans. op(T, T) -> T is any associative function, the same everywhere, that
+// communicates nothing. Values are combined in the order of the processes, from left to right:
+// every process gets the same bits, also for floating-point types, and so does every run with as
+// many processes. Every process that has a result combines it itself: procs() - 1 calls of op.
+
+// op over the values of all processes, returned to every process.
 template <class T, class Op>
 T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_all({"all_reduce", where}, x, op);
 }
+// The same, returned to process 0 only; the others get back what they passed.
 template <class T, class Op>
 T all_reduce_to_one(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_one({"all_reduce_to_one", where}, x, op);
 }
 
-// --- Scans. all_scan: op over the values of processes 0 to my_proc(), inclusive. all_exscan: of
-// those before this one; `identity` on process 0.
+// Inclusive scan: op over the values of processes 0 to my_proc().
 template <class T, class Op>
 T all_scan(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::scan({"all_scan", where}, x, op);
 }
+// Exclusive scan: op over the values of processes 0 to my_proc() - 1; `identity` on process 0.
 template <class T, class Op>
 T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
              am::SourceLocation where = am::SourceLocation::current()) {
   return detail::exscan({"all_exscan", where}, x, op, identity);
 }
 
-// --- Gathering. Everybody's value, by process; T is trivially copyable. With spans each gives
-// mine.size() elements, the same number everywhere, and `all` has room for those of all.
+// --- Gathering.
+
+// Returns the values of all processes, by process, to every process. T is not bool.
 template <class T>
 std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
@@ -139,6 +181,8 @@ std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocat
                        reinterpret_cast<std::byte*>(all.data()), false);
   return all;
 }
+// The same for several elements of each: mine.size() of them, the same number everywhere, and `all`
+// has exactly procs() times as many, or Error. Those of process p begin at p * mine.size().
 template <class T>
 void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
                 am::SourceLocation where = am::SourceLocation::current()) {
@@ -147,7 +191,8 @@ void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
   detail::gather_bytes({"all_gather", where}, std::as_bytes(mine),
                        reinterpret_cast<std::byte*>(all.data()), false);
 }
-// The same to process 0 only; the others get an empty vector, or leave `all` alone.
+// The same to process 0 only. The others get an empty vector; of the form with spans they may pass
+// any `all`, which is left alone.
 template <class T>
 std::vector<T> all_gather_to_one(const T& x,
                                  am::SourceLocation where = am::SourceLocation::current()) {
@@ -167,8 +212,9 @@ void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
                        reinterpret_cast<std::byte*>(all.data()), true);
 }
 
-// --- All to all: both spans are procs() parts of equal size. Part p of `to` becomes part my_proc()
-// of `from` on process p. They do not overlap.
+// --- All to all. Both spans consist of procs() parts of equal size, the same everywhere; Error if
+// their sizes differ or are no multiple of procs(). Part p of `to` becomes part my_proc() of `from`
+// on process p. The spans do not overlap. At most 16,320 processes can exchange this way.
 template <class T>
 void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
                 am::SourceLocation where = am::SourceLocation::current()) {

@@ -7,13 +7,26 @@
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
 
-// Reductions and scans by name, for every arithmetic type: add, mul, min, max, and for integers
-// and, or, xor. The result has the type of the argument.
+// Reductions and scans by name, as in Split-C's library: for every arithmetic type add, mul, min
+// and max, and for integers and, or and xor (bitwise).
 //
-//   all_reduce_to_all_*   everybody gets the result
+//   all_reduce_to_all_*   every process gets the result
 //   all_reduce_to_one_*   process 0 gets it, the others get back what they passed
 //   all_scan_*            inclusive: of processes 0 to my_proc()
 //   all_exscan_*          exclusive: of those before; the neutral element on process 0
+//
+//   double total = all_reduce_to_all_add(mine);      int before = all_exscan_add(count);
+//
+// The result has the type of the argument, which is the same in all processes; so a sum of chars is
+// a char. Values are combined in the order of the processes: the bits of the result are the same in
+// every process and in every run with as many. For min and max of floating-point numbers a NaN
+// counts as neither less nor greater than anything.
+//
+// Collective, with the thread rule, cost and errors of splitc/collective/collective.h: one barrier,
+// and one load or far read for each value that is combined.
+//
+// The neutral elements are 0 for add, or and xor; 1 for mul; all bits for and; the greatest value
+// of the type, or infinity, for min; the least, or minus infinity, for max.
 
 namespace splitc {
 
@@ -79,6 +92,7 @@ constexpr T greatest() noexcept {
 
 }  // namespace detail
 
+// --- To all.
 template <arithmetic T>
 T all_reduce_to_all_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_all({"all_reduce_to_all_add", where}, x, detail::Add());
@@ -108,6 +122,7 @@ T all_reduce_to_all_xor(T x, am::SourceLocation where = am::SourceLocation::curr
   return detail::to_all({"all_reduce_to_all_xor", where}, x, detail::Xor());
 }
 
+// --- To process 0.
 template <arithmetic T>
 T all_reduce_to_one_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_one({"all_reduce_to_one_add", where}, x, detail::Add());
@@ -137,6 +152,7 @@ T all_reduce_to_one_xor(T x, am::SourceLocation where = am::SourceLocation::curr
   return detail::to_one({"all_reduce_to_one_xor", where}, x, detail::Xor());
 }
 
+// --- Inclusive scans.
 template <arithmetic T>
 T all_scan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::scan({"all_scan_add", where}, x, detail::Add());
@@ -166,6 +182,7 @@ T all_scan_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::scan({"all_scan_xor", where}, x, detail::Xor());
 }
 
+// --- Exclusive scans.
 template <arithmetic T>
 T all_exscan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::exscan({"all_exscan_add", where}, x, detail::Add(), T(0));

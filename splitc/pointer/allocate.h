@@ -7,7 +7,21 @@
 #include "am/types/source_location.h"
 #include "splitc/pointer/spread_ptr.h"
 
-// Memory that every process can address. Everything is 64-byte aligned.
+// Memory that every process can address, out of the segment of each process, whose size
+// the environment variable SPLITC_SEGMENT sets (256 MiB by default; `splitcrun --help-env`).
+//
+//                         collective    on each process             contents at first
+//   all_spread_malloc     yes           the same offset             zero
+//   local_malloc          no            on this one only            undefined
+//
+// Every block begins on a multiple of 64 bytes and occupies a multiple of 64, at least 64; so no
+// two blocks share a cache line. Memory lives until it is freed, at most until run() returns.
+//
+// Thread rule: the world's thread. The local calls are allowed in handlers, the collective ones,
+// which wait, are not.
+//
+// Errors. Throw Error if the memory is not there; the sentence says how much there is, how much is
+// used, and the largest free block. Nothing is allocated then.
 
 namespace splitc {
 namespace detail {
@@ -18,16 +32,21 @@ std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call);
 std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind);
 // Collective: after a barrier, so that nobody uses the block any more.
 void all_free(std::uint32_t proc, std::uint64_t offset, Call call);
-// For destructors, a collective call. Does nothing while an exception is on its way, when nobody
-// can tell who else will come here; ends the job where `call` throws.
+// For destructors, a collective call. Does nothing while an exception propagates, when nobody knows
+// whether the other processes will come here; ends the job where `call` throws.
 void at_end(const std::function<void()>& call) noexcept;
 void all_free_at_end(std::uint64_t offset, Call call) noexcept;
 void* allocate(std::uint64_t bytes, Call call);
 }  // namespace detail
 
-// `count` elements of T spread over all processes: element i, p[i], is on process i mod procs().
-// Zero at first. Collective, with the same count everywhere. Throws Error if one process lacks the
-// memory.
+// Collective: allocates `count` elements of T spread over all processes: Split-C's
+// all_spread_malloc. Element i, p[i], is on process i mod procs(); each process gives room for
+// ceil(count / procs()) of them. They are zero at first.
+//
+// Returns, in every process, the same pointer, to element 0 on process 0. Give it back by
+// all_spread_free. Throws Error in every process if one lacks the memory, or if they do not all ask
+// for the same count. Costs a barrier, a look at what each process answered, and the zeroing of
+// memory that was used before.
 template <class T>
 spread_ptr<T> all_spread_malloc(std::size_t count,
                                 am::SourceLocation where = am::SourceLocation::current()) {
@@ -36,7 +55,7 @@ spread_ptr<T> all_spread_malloc(std::size_t count,
   return {0, detail::all_allocate(bytes, {"all_spread_malloc", where}, count)};
 }
 
-// The same for `count` elements of `bytes` bytes, as Split-C has it; cast the result:
+// The same for `count` elements of `bytes` bytes each, as Split-C spells it; cast the result:
 // spread_ptr<T>(all_spread_malloc(n, sizeof(T))).
 inline spread_ptr<void> all_spread_malloc(
     std::size_t count, std::size_t bytes,
@@ -45,16 +64,21 @@ inline spread_ptr<void> all_spread_malloc(
   return {0, detail::all_allocate(part, {"all_spread_malloc", where}, count)};
 }
 
-// Gives back what all_spread_malloc gave. Collective: begins with a barrier, so what processes did
-// before it may still use the memory. A null pointer is left alone.
+// Collective: gives back what all_spread_malloc returned, the pointer to element 0. Begins with a
+// barrier, so accesses that other processes have completed before their call may use the memory;
+// complete gets and puts to it by sync() first, and stores by all_store_sync().
+//
+// A null pointer, in every process, is left alone. Throws Error if p is not the start of a live
+// spread block.
 template <class T>
 void all_spread_free(spread_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   if (p) detail::all_free(p.proc(), p.offset(), {"all_spread_free", where});
 }
 
-// `count` elements of T in this process's segment, for this process to use as ordinary memory;
-// toglobal() makes a pointer that all may use. Not collective; any contents at first.
-// Throws Error if this process lacks the memory.
+// Allocates `count` elements of T in this process's segment. Not collective. Returns an ordinary
+// pointer; toglobal() makes one of it that others may use. The contents are undefined at first.
+// Give it back by local_free. Throws Error if this process lacks the memory. Costs a search among
+// the free blocks; nothing is communicated.
 template <class T>
 T* local_malloc(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
@@ -62,7 +86,9 @@ T* local_malloc(std::size_t count) {
       detail::allocate(detail::local_bytes(count, sizeof(T), "local_malloc"), "local_malloc"));
 }
 
-// Gives back what this process got from local_malloc. A null pointer is left alone.
+// Gives back what local_malloc returned in this process. Not collective: the program sees to it
+// that no other process uses the memory any more. A null pointer is left alone. Throws Error, in
+// every build, if p is not the start of a live local block.
 void local_free(void* p);
 
 }  // namespace splitc

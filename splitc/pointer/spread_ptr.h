@@ -12,6 +12,23 @@ namespace splitc {
 // as a global_ptr, but p + 1 is on the next process; after the last one it wraps to the next
 // element of the first. So p[i] of an array from all_spread_malloc is element i, on process i mod
 // procs().
+//
+//   spread_ptr<int> p = all_spread_malloc<int>(n);    to element 0, on process 0
+//   p[i] = 1;                                         element i, on process i mod procs()
+//   int* mine = p.mine();                             this process's elements, one behind the other
+//   p.on(2)[k] = 1;                                   the k-th of those of process 2
+//
+// Where its elements are, for 3 processes, as (process, position there):
+//
+//   p       (0, 0)      p + 1   (1, 0)      p + 2   (2, 0)
+//   p + 3   (0, 1)      p + 4   (1, 1)      p - 1   (2, -1)
+//
+// It converts to a global_ptr and back explicitly, which changes how arithmetic goes on and nothing
+// else: ((T *global)p) + k of Split-C is global_ptr<T>(p) + k.
+//
+// It owns nothing: give the memory back by all_spread_free. Any thread and handlers may compute
+// with it, inside run(), as arithmetic needs procs(). Arithmetic costs a division, as the process
+// has to be found; to go over many elements of one process use on() or mine().
 template <class T>
 class spread_ptr {
  public:
@@ -19,9 +36,12 @@ class spread_ptr {
   using value_type = std::remove_cv_t<T>;
   using difference_type = std::ptrdiff_t;
 
+  // The null pointer.
   constexpr spread_ptr() noexcept = default;
   constexpr spread_ptr(std::nullptr_t) noexcept {}
+  // To `offset` bytes from the start of the segment of `proc`; the ranges are global_ptr's.
   constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
+  // The same process and address; arithmetic from here on goes from process to process.
   explicit constexpr spread_ptr(global_ptr<T> at) noexcept : at_(at) {}
   // Adding const is implicit; every other change of type, such as from void, is spelled out.
   template <class U>
@@ -33,19 +53,24 @@ class spread_ptr {
       const spread_ptr<U>& other) noexcept
       : at_(global_ptr<T>::from_bits(other.bits())) {}
 
+  // As those of a global_ptr: ~0 and 0 of a null pointer.
   constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
   constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
   constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
   constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
 
-  // The same offset on process `proc`: its part of the memory, for ordinary arithmetic.
+  // The same offset on process `proc`: its part of the memory, for arithmetic that stays there
+  // (Split-C's (T *global)(p + proc)).
   constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
-  // This process's part as ordinary memory.
+  // This process's part as ordinary memory (Split-C's (T *)(p + MYPROC)), valid until it is freed.
+  // Checked builds throw Error unless it points into a live block.
   T* mine() const { return tolocal(on(my_proc())); }
 
+  // The object, or the i-th element from it, to be read or written. These two access nothing yet.
   global_ref<T> operator*() const { return *at_; }
   global_ref<T> operator[](std::ptrdiff_t i) const { return *(*this + i); }
 
+  // n elements further, n of either sign. A null pointer stays null.
   spread_ptr& operator+=(std::ptrdiff_t n) {
     if (!at_) [[unlikely]]
       return *this;  // null, with any index
@@ -60,6 +85,7 @@ class spread_ptr {
     at_ = on(static_cast<std::uint32_t>(proc)) + rows;
     return *this;
   }
+  // The rest of pointer arithmetic is made of it.
   spread_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
   spread_ptr& operator++() { return *this += 1; }
   spread_ptr& operator--() { return *this -= 1; }
@@ -76,13 +102,14 @@ class spread_ptr {
   friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) { return p += n; }
   friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) { return p += n; }
   friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) { return p -= n; }
-  // Elements between two pointers into the same memory.
+  // Elements from b to a, which point into the same spread memory.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) noexcept {
     const auto bytes = static_cast<std::ptrdiff_t>(a.offset() - b.offset());
     return bytes / static_cast<std::ptrdiff_t>(sizeof(T)) * static_cast<std::ptrdiff_t>(procs()) +
            static_cast<std::ptrdiff_t>(a.proc()) - static_cast<std::ptrdiff_t>(b.proc());
   }
-  // In the order of the elements: by offset, then by process.
+  // In the order of the elements of one spread memory: by offset, then by process. A null pointer
+  // is less than all others.
   friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept = default;
   friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
     const auto by_offset = a.offset() <=> b.offset();
@@ -94,7 +121,8 @@ class spread_ptr {
 };
 static_assert(sizeof(spread_ptr<double>) == 8 && std::is_trivially_copyable_v<spread_ptr<double>>);
 
-// Spread memory of elements of some size, as the untyped all_spread_malloc gives: to be cast.
+// Spread memory of elements of some size, as the untyped all_spread_malloc gives. It has no
+// arithmetic: cast it, spread_ptr<T>(p).
 template <>
 class spread_ptr<void> {
  public:
@@ -114,9 +142,11 @@ class spread_ptr<void> {
   global_ptr<void> at_;
 };
 
+// Keeps process and address; declared in global_ptr.h.
 template <class T>
 constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept : bits_(other.bits()) {}
 
+// As those of a global_ptr.
 template <class T>
 constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {
   return p.proc();

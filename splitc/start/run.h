@@ -1,18 +1,25 @@
 // start/ begins and ends a program. It may use the rooms that have something to set up: world/,
 // call/ and access/; no room may use it. All processes set up the same in the same order.
+//
+//   int main(int argc, char** argv) {
+//     return splitc::run(argc, argv, [](splitc::Args args) { ... });
+//   }
 #pragma once
 
 #include <type_traits>
 
 namespace splitc {
 
-// The arguments of the program, as in main().
+// The arguments of the program, as main() was given them. A view: it copies no string, and is valid
+// as long as argv is, which is until main() returns. Any thread.
 class Args {
  public:
   Args(int argc, char** argv) noexcept : argc_(argc), argv_(argv) {}
+  // How many there are, the name of the program included.
   int size() const noexcept { return argc_; }
-  // The i-th; 0 is the program. Throws Error if there is none.
+  // Argument `i`, from 0, the name of the program, to size() - 1. Throws Error if there is none.
   const char* operator[](int i) const;
+  // The two arguments of main(), for libraries that parse them.
   int argc() const noexcept { return argc_; }
   char** argv() const noexcept { return argv_; }
 
@@ -22,13 +29,28 @@ class Args {
 };
 
 namespace detail {
+// run() without its template: calls body(context, args) inside the job.
 int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context);
-}
+}  // namespace detail
 
-// Runs `program(Args)` on every process of the job: one when started bare, N under splitcrun
-// (Split-C's splitc_main). Returns what main() shall return: the program's result, or 0 if it is
-// void. An exception that leaves the program ends the whole job with its text. All processes must
-// return from the program; then they meet, so that nobody's memory goes while another needs it.
+// Joins the job, runs `program(Args)` in this process, and leaves the job: Split-C's splitc_main.
+// The job has one process when the program is started by itself, and N under splitcrun or another
+// launcher (docs/launching.md).
+//
+// `program` is any function or function object that returns void or something that converts to int;
+// it is called once, in the calling thread, which is the world's thread until run() returns. It is
+// not copied.
+//
+// Returns what main() is to return: the program's result, or 0 if that is void. If the job cannot
+// be started, prints the reason to stderr and returns 1. An exception that leaves the program, or
+// that a handler throws while run() ends, ends every process of the job and prints its text.
+//
+// Waits twice for the other processes. At the start until all have joined. At the end until all
+// have returned from the program, this process's gets and puts are complete, stores to other nodes
+// on the default counter have landed and no message is in flight: a job loses nothing that it has
+// sent, and no process's memory goes while another uses it. Handlers run meanwhile.
+//
+// At most one run() at a time in a process: a second one inside the first throws Error.
 template <class Program>
 int run(int argc, char** argv, Program&& program) {
   auto* callee = &program;  // of an object or a function

@@ -10,8 +10,9 @@
 #include "am/types/source_location.h"
 #include "am/types/types.h"
 
-// Where this process is in the global address space: what every access needs, in one small record.
-// And what its checks have in common.
+// Where this process is in the global address space: what every access needs, in one small record,
+// and what its checks have in common. Of this file programs use Error, my_proc(), procs() and
+// procs_log2().
 
 namespace am {
 class Router;
@@ -19,8 +20,9 @@ class Router;
 
 namespace splitc {
 
-// Thrown by every call that was given something impossible: a sentence with rank, call, value,
-// cause and remedy.
+// Thrown by every call that cannot be done: what() is a sentence with rank, call, value, cause and
+// remedy, and, where it is known, the file and line of the call. An Error that leaves the program
+// ends the job with that sentence. Calls of am/ below throw am::Error, which is its base.
 struct Error : am::Error {
   using am::Error::Error;
 };
@@ -38,12 +40,12 @@ struct Call {
 
 // Set by World at start; constant while the program runs.
 struct Place {
-  // By the upper bits of a global pointer: where the segment of that process is mapped here, less
-  // these bits in their place. Adding all bits of the pointer gives the address, without taking it
-  // apart. far_base() for processes on other nodes; for what is no process, up to kBases; and for
-  // the null pointer, whose upper bits no process has. So what has no address here goes the way of
-  // far accesses, which look closer. (Of pointer type, though never followed: a loop that writes
-  // numbers need not load them again.)
+  // Indexed by the upper bits of a global pointer: where the segment of that process is mapped
+  // here, less these bits in their place. Adding all bits of the pointer gives the address, without
+  // taking it apart. far_base() for processes on other nodes; for what is no process, up to kBases;
+  // and for the null pointer, whose upper bits no process has. So what has no address here takes
+  // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
+  // writes numbers need not load them again.)
   std::byte* const* bases = nullptr;
   const am::Router* router = nullptr;
   std::uint32_t my_proc = 0;
@@ -63,13 +65,15 @@ inline constexpr std::uint32_t kNoProc = ~std::uint32_t{0};  // of a null pointe
 constexpr std::uint32_t proc_of(std::uint64_t bits) noexcept {
   return static_cast<std::uint32_t>(bits >> kOffsetBits) - 1;
 }
-// At least so many bases there are: an ordinary address, taken for a global pointer, has one.
+// There are at least so many bases: an ordinary address, taken for a global pointer, has one.
 inline constexpr std::size_t kBases = 512;
 
 // No segment is mapped here for a global pointer: an odd number, as no base is.
 inline std::byte* far_base() noexcept { return reinterpret_cast<std::byte*>(1); }
 
+// The entry of the process that `bits` name: far_base() where there is no address.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
+// Whether some processes of the job are on other nodes, and whether `proc` is.
 inline bool has_far_peers() noexcept { return place.far_peers; }
 inline bool is_far(std::uint32_t proc) noexcept { return base_of(bits_of(proc, 0)) == far_base(); }
 
@@ -80,6 +84,7 @@ inline void base_stays(const std::byte* base, std::uint64_t bits) noexcept {
   if (base_of(bits) != base) __builtin_unreachable();
 }
 
+// The address here of the memory at global pointer `bits`, whose process has the base `base`.
 inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + bits);
 }
@@ -100,6 +105,7 @@ void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes
 // As check_range, for an object that must be aligned to `alignment`.
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, Call call);
+// Throws Error: the object is not aligned to `alignment`.
 [[noreturn]] void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                                     std::uint64_t alignment, Call call);
 // The offset of `local` in this process's segment. Throws Error if it is elsewhere, or if there is
@@ -154,11 +160,14 @@ std::string without_rank(const std::string& sentence);
 
 }  // namespace detail
 
-// This process's number, 0 to procs() - 1, and how many there are (Split-C's MYPROC and PROCS).
-// Any thread.
+// The number (rank) of this process, 0 to procs() - 1: Split-C's MYPROC. Constant while run() runs;
+// 0 outside it. A load. Any thread, also in handlers.
 inline std::uint32_t my_proc() noexcept { return detail::place.my_proc; }
+// How many processes the job has, at least 1: Split-C's PROCS. Constant while run() runs; 1 outside
+// it. A load. Any thread, also in handlers.
 inline std::uint32_t procs() noexcept { return detail::place.procs; }
-// The logarithm of procs() to base 2, if it has a whole one (Split-C's PROCSLOG). Any thread.
+// The logarithm of procs() to base 2 if procs() is a power of 2, else nothing (Split-C's PROCSLOG,
+// which is negative then). Any thread.
 inline std::optional<int> procs_log2() noexcept {
   if (!std::has_single_bit(procs())) return std::nullopt;
   return std::countr_zero(procs());

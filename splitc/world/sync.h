@@ -11,18 +11,47 @@ struct Reason;
 
 namespace splitc {
 
-// One get, put or atomic call that has been started. On a node gets and puts are done when they are
-// started; where messages or RMA carry them, they are not. May be dropped: sync() waits for
-// everything.
+// Completion of split-phase operations: Split-C's sync().
+//
+//   call                what it waits for                      if that is not complete yet
+//   sync()              all operations of this process         waits, polling
+//   sync(handle)        one operation                          waits, polling
+//   try_sync()          all operations of this process         polls once, may return false
+//   try_sync(handle)    one operation                          polls once, may return false
+//
+// The operations are get, put, their bulk forms, atomic_get and atomic_put, as started by this
+// process. Stores are not among them: nobody waits for a store at its sender
+// (splitc/access/store.h).
+//
+// Fence. Each of these calls, when it returns (true), is also a full memory fence of the processor:
+// no access after it is performed before one that precedes it. So a sync() between a write and a
+// read of another object excludes store buffering.
+//
+// Cost. With near operations only, which are complete when they have been started: one fence. With
+// far ones: until the last answer has come.
+//
+// Threads. The world's thread, outside handlers. With nothing in flight any thread may call sync()
+// as a fence.
+//
+// Errors. sync() and sync(handle) throw nothing: called where they may not wait, or if a handler
+// throws while they poll, they end the job with the sentence. try_sync() throws Error in a handler
+// if something is in flight, and passes on what handlers throw.
+
+// One operation that has been started. Plain bytes of this process, meaningless to others. It may
+// be copied, and dropped: sync() waits for everything. It may be waited for any number of times,
+// also after its operation is complete.
 class handle {
  public:
+  // Of an operation that is complete, as near gets and puts are at once.
   constexpr handle() noexcept = default;
-  // Of an operation that is not done yet: the how-manieth use of a ticket, counted from 1.
+  // Of one that is in flight: its slot in the table of operations, and that slot's generation,
+  // incremented each time the slot is reused, from 1.
   constexpr handle(std::uint32_t ticket, std::uint32_t generation) noexcept
       : ticket_(ticket), generation_(generation) {}
 
+  // The two parts, for the library.
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
-  constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: done
+  constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
  private:
   std::uint32_t ticket_ = 0;
@@ -31,16 +60,17 @@ class handle {
 
 namespace detail {
 
-// Operations of this process that are under way; 0 while it uses only gets and puts on its node.
+// Operations of this process in flight; 0 while it uses only gets and puts on its node. Owned by
+// the world's thread.
 inline std::uint64_t outstanding = 0;
 
-// Wait until there are none, or until this one is done. What a handler throws meanwhile ends the
-// job.
+// Wait until there are none, or until this one is complete. What a handler throws meanwhile ends
+// the job.
 void finish_outstanding() noexcept;
 void finish_one(handle h, am::SourceLocation where) noexcept;
 // On behalf of another call, which gives the name and place of `reason`.
 void finish_one(handle h, const am::Reason& reason) noexcept;
-// Poll once and say whether it is so.
+// Poll once, and return whether there are none, or whether this one is complete.
 bool try_finish_outstanding();
 bool try_finish_one(handle h);
 
@@ -56,8 +86,7 @@ bool try_finish_one(handle h);
 }  // namespace splitc
 
 // Waits until every get, put and split-phase atomic that this process has started is complete: the
-// values of gets are there, and every process sees the puts. A full fence: a read after it is not
-// older than it.
+// values of gets are in their destinations, and every process sees the puts. A full fence.
 //
 // The name is POSIX's as well, which standard headers bring along, and an overload of the same
 // signature would make every sync() of a program that says `using namespace splitc` ambiguous. So
@@ -73,7 +102,8 @@ namespace splitc {
 
 using ::sync;
 
-// Waits for one operation.
+// Waits until the operation of `h` is complete. Others may be in flight still. A full fence.
+// `where` is the place of the call, which the report on a job that stands still names.
 inline void sync(handle h, am::SourceLocation where = am::SourceLocation::current()) noexcept {
   if (h.generation() != 0) [[unlikely]]
     detail::finish_one(h, where);
@@ -81,19 +111,23 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// Whether everything (or one operation) is complete now; if so, this was a sync().
+// Returns whether everything is complete; polls once if something is in flight. If true, this was a
+// sync(). Does not wait: it is for programs that have other work meanwhile. In a loop of it nothing
+// else needs to poll.
 [[nodiscard]] inline bool try_sync() {
   if (detail::outstanding != 0 && !detail::try_finish_outstanding()) [[unlikely]]
     return false;
   sync();
   return true;
 }
+// The same for the operation of `h`; if true, this was a sync(h).
 [[nodiscard]] inline bool try_sync(handle h) {
   if (h.generation() != 0 && !detail::try_finish_one(h)) [[unlikely]]
     return false;
   sync(handle());
   return true;
 }
+// Another name of try_sync().
 [[nodiscard]] inline bool is_sync() { return try_sync(); }
 
 }  // namespace splitc

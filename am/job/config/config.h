@@ -1,6 +1,6 @@
-// am/job/config: what a job is told from outside: by environment variables, of which this is the
-// one table (no other file reads the environment), and by splitcrun (control.h). It uses am/types
-// and am/route/activity.h. Nothing in it acts.
+// am/job/config: the settings of a job from outside: environment variables, of which this is the
+// one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
+// am/types and am/route/activity.h. Nothing in it acts.
 #pragma once
 
 #include <cstdint>

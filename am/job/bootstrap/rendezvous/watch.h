@@ -37,10 +37,10 @@ class Watch {
   // The next frame from that rank. Waits for it; ends the process if none can come.
   Frame receive(Rank from);
 
-  // Tells the others that this process may go.
+  // Notifies the others that this process may leave.
   void finish();
 
-  // Tells the others to end with `exit_code`, because of `why`. The caller ends this process.
+  // Has the others end with `exit_code`, because of `why`. The caller ends this process.
   void end_others(int exit_code, std::string_view why);
 
  private:
@@ -69,7 +69,7 @@ class Watch {
   bool finished_ = false;  // guarded by mutex_: this process has
 
   std::timed_mutex sending_;  // held while a frame is being sent
-  std::once_flag ending_;     // one thread tells why
+  std::once_flag ending_;     // one thread reports why
   std::thread thread_;
 };
 
