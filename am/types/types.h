@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "am/types/abi.h"
 #include "shmem/region.h"
 
 namespace am {
@@ -21,13 +22,9 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Debug builds check every rule of the interface at every call and throw Error; release builds
-// (NDEBUG) check what costs nothing beside the call.
-#ifdef NDEBUG
-inline constexpr bool kChecked = false;
-#else
-inline constexpr bool kChecked = true;
-#endif
+// The checked build checks every rule of the interface at every call and throws Error; the release
+// build checks what costs nothing beside the call. am/types/abi.h says which one this is.
+inline constexpr bool kChecked = SPLITPHASE_CHECKED != 0;
 
 // The three message categories of Active Messages II.
 enum class Kind : std::uint8_t {
