@@ -2,10 +2,8 @@
 # packaging/install: what it puts where, and what it says when it cannot. Bazel is a stand-in that has
 # built everything before.
 source tests/outside/outside.sh
-mkdir -p project/bazel-bin/packaging tools
-cp -L "$clone"/packaging/{install,build.sh} project/
-mkdir project/packaging
-mv project/{install,build.sh} project/packaging/
+mkdir -p project/bazel-bin/packaging project/packaging tools
+cp -L "$clone"/packaging/{install,build.sh} project/packaging/
 tar -C "$prefix" -cf project/bazel-bin/packaging/prefix.tar .
 cat >tools/bazel <<END
 #!/bin/sh
@@ -30,6 +28,10 @@ for file in include/splitphase/{am/am.h,splitc/splitc.h,splitc/compat.h} lib/lib
   [[ -e new/place/$file ]] || fail "$file is missing"
 done
 new/place/bin/splitcrun --version
+! grep -rE '#include <(rdma/|spdlog|fmt/|sodium|pmix|CLI)' new/place/include ||
+  fail "headers of other packages are needed"
+version=$(sed -n 's/^Version: //p' new/place/lib/pkgconfig/splitphase-am.pc)
+grep -q "^    version = \"$version\",$" "$clone/MODULE.bazel" || fail "MODULE.bazel's version"
 ! grep -q config=release asked || fail "--checked builds the release build"
 
 # Into a folder that is there, by a relative path: headers of before go, the rest stays.

@@ -22,6 +22,12 @@ LD_LIBRARY_PATH=$(am --variable=libdir) exchanges ./exchange
 is_linked_with_static hello_static
 says_hello ./hello_static
 
+# The shared library gives away its own namespaces, under its version, and no others.
+given=$(nm -D --defined-only "$prefix/lib/libsplitphase.so" | grep ' [TDBR] ')
+grep -q '_ZN6splitc7barrierE.*@@SPLITPHASE_0$' <<<"$given" || fail "no splitc::barrier"
+! grep -v '@@SPLITPHASE_0$' <<<"$given" || fail "these have no version"
+! grep -E '_Z[A-Z]*(4rdma|6spdlog|3fmt)' <<<"$given" || fail "these are not for programs"
+
 # Where there is no shared library, --static says all that is needed.
 rm "$prefix"/lib/libsplitphase.so*
 # shellcheck disable=SC2046
