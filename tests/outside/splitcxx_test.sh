@@ -33,6 +33,11 @@ shows "g++ -std=c++20 * $checked -c a.cc" -c a.cc
 shows "g++ -I* $checked -std=c++23 a.cc -L*" -std=c++23 a.cc
 shows "g++ * a.cc */lib/libsplitphase.a *-pthread*" -static-libsplitphase a.cc
 
+if command -v clang++ >/dev/null; then
+  SPLITPHASE_CXX=clang++ "$prefix/bin/splitc++" -Wall -Wextra -Werror examples/hello_am.cc -o clang
+  asks ./clang
+fi
+
 # What it prints can be run.
 eval "$("$prefix/bin/splitc++" -show hello.o -o again)"
 says_hello ./again
