@@ -3,6 +3,8 @@
 The compiler finds them in /usr/include by itself.
 """
 
+load(":system_folder.bzl", "system_folder")
+
 _BUILD = """
 cc_library(
     name = "cli11",
@@ -12,8 +14,9 @@ cc_library(
 """
 
 def cli11():
-    native.new_local_repository(
+    system_folder(
         name = "cli11",
         build_file_content = _BUILD,
+        package = "libcli11-dev",
         path = "/usr/include/CLI",
     )

@@ -3,6 +3,8 @@
 The compiler finds the headers in /usr/include by itself.
 """
 
+load(":system_folder.bzl", "system_folder")
+
 _BUILD = """
 cc_library(
     name = "spdlog",
@@ -22,8 +24,9 @@ cc_library(
 """
 
 def spdlog():
-    native.new_local_repository(
+    system_folder(
         name = "spdlog",
         build_file_content = _BUILD,
+        package = "libspdlog-dev",
         path = "/usr/include/spdlog",
     )

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "am/types/abi.h"
 #include "shmem/region.h"
 
 namespace am {
@@ -26,14 +27,10 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Whether this is the checked build (without NDEBUG), which checks every rule of the interface at
-// every call and throws Error. The release build checks what costs nothing beside the call. All
-// parts of a program, and all processes of a job, are built the same.
-#ifdef NDEBUG
-inline constexpr bool kChecked = false;
-#else
-inline constexpr bool kChecked = true;
-#endif
+// Whether this is the checked build, which checks every rule of the interface at every call and
+// throws Error. The release build checks what costs nothing beside the call. All parts of a program,
+// and all processes of a job, are built the same; am/types/abi.h says which one this is.
+inline constexpr bool kChecked = SPLITPHASE_CHECKED != 0;
 
 // The three categories of messages of Active Messages II (AM_RequestM, AM_RequestIM,
 // AM_RequestXferM). Each has 0 to kMaxArgumentBytes of arguments.

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Sourced by install and deb: builds what they unpack. They set `root`, the clone's folder, and
+# `name`, how they were called.
+: "${root:?}" "${name:?}"
+
+# wrong SENTENCE: what is wrong, and the remedy.
+wrong() {
+  printf '%s: %s\n' "$name" "$1" >&2
+  exit 1
+}
+
+# check_writable FOLDER: makes it, and tries whether files can be put there. Before building, which
+# takes minutes.
+check_writable() {
+  local trial
+  if ! trial=$(mkdir -p "$1" 2>&1 && mktemp "$1/.splitphase.XXXXXX" 2>&1); then
+    wrong "cannot write to $1 (${trial##*: }); name another folder, or do this as its owner"
+  fi
+  rm "$trial"
+}
+
+# build_prefix BUILD: release or checked. Sets `tar`, a file with all that is installed.
+build_prefix() {
+  local config=()
+  [[ $1 != release ]] || config=(--config=release)
+  if ! command -v bazel >/dev/null; then
+    wrong "there is no bazel, which builds the library; on Debian third_party/install.sh installs it"
+  fi
+  cd "$root" || exit
+  bazel build "${config[@]}" --show_result=0 //packaging:prefix ||
+    wrong "the library did not build; the messages above say why (third_party/install.sh installs \
+what the build needs)"
+  # shellcheck disable=SC2034  # for those who source this
+  tar=$(bazel info "${config[@]}" --ui_event_filters=-info bazel-bin)/packaging/prefix.tar
+}

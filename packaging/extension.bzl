@@ -1,0 +1,18 @@
+"""What dependencies.bzl is to a WORKSPACE, to MODULE.bazel."""
+
+load("//third_party:cblas.bzl", "cblas")
+load("//third_party:cli11.bzl", "cli11")
+load("//third_party:libfabric.bzl", "libfabric")
+load("//third_party:libsodium.bzl", "libsodium")
+load("//third_party:pmix.bzl", "pmix")
+load("//third_party:spdlog.bzl", "spdlog")
+
+def _system_libraries_impl(_):
+    cblas()
+    cli11()
+    libfabric()
+    libsodium()
+    pmix()
+    spdlog()
+
+system_libraries = module_extension(implementation = _system_libraries_impl)

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Makes Debian packages of what is installed, and prints their names.
+#
+#   make_debs.sh PREFIX_TAR FOLDER
+set -euo pipefail
+tar=$1 output=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+all=$work/all
+mkdir "$all"
+tar -C "$all" -mxf "$tar"
+architecture=$(dpkg --print-architecture)
+version=$(sed -n 's/^Version: //p' "$all/lib/pkgconfig/splitphase-am.pc")
+build=$(grep -oE '(checked|release) build' "$all/lib/pkgconfig/splitphase-am.pc")
+
+# packages_of FILE: Debian's packages with the shared libraries that it needs, "a, b".
+packages_of() {
+  local library
+  ldd "$1" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | while read -r library; do
+    # Under /lib or /usr/lib: the folders are one, and dpkg knows one of the two names.
+    dpkg-query -S "$(readlink -f "$library")" "/usr/lib${library#*/lib}" "$library" 2>/dev/null ||
+      true
+  done | sed 's/:.*//' | sort -u | grep -v '^libsplitphase' | paste -sd, | sed 's/,/, /g'
+}
+
+# package NAME SECTION DEPENDS DESCRIPTION FILE...: of these files of the installation.
+package() {
+  local name=$1 place=$work/$1 file
+  for file in "${@:5}"; do
+    mkdir -p "$place/usr/${file%/*}"
+    cp -a "$all/$file" "$place/usr/$file"
+  done
+  # What everybody may read, whatever umask says.
+  find "$place" -type d -exec chmod 755 {} +
+  mkdir "$place/DEBIAN"
+  cat >"$place/DEBIAN/control" <<END
+Package: $name
+Version: $version
+Architecture: $architecture
+Maintainer: ${DEBFULLNAME:-Splitphase} <${DEBEMAIL:-root@localhost}>
+Section: $2
+Priority: optional
+Depends: $3
+Installed-Size: $(du -sk --exclude=DEBIAN "$place" | cut -f 1)
+Description: $4
+ Splitphase brings together a Split-C global address space and Active
+ Messages II, over shared memory and libfabric. This is the $build.
+END
+  local deb=$output/${name}_${version}_$architecture.deb
+  dpkg-deb --root-owner-group --build "$place" "$deb" >/dev/null
+  echo "$deb"
+}
+
+cd "$all"
+shopt -s globstar nullglob
+library=(lib/libsplitphase.so.0*)
+mapfile -t development < <(
+  find include lib bin/splitc++ ! -type d ! -name 'libsplitphase.so.0*'
+)
+gzip -n9 share/man/man1/splitcrun.1  # as Debian has manual pages
+# Recommended is what the library loads when a job needs it.
+package libsplitphase0 libs "$(packages_of lib/libsplitphase.so.0)
+Recommends: libfabric1, libpmix2, libsodium23" \
+  "global address space and Active Messages: shared library" "${library[@]}"
+package libsplitphase-dev libdevel \
+  "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev" \
+  "global address space and Active Messages: development files" "${development[@]}"
+package splitphase-tools utils "$(packages_of bin/splitcrun)" \
+  "global address space and Active Messages: launcher" bin/splitcrun share/**/splitcrun*

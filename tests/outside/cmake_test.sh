@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# A project of CMake that finds the library, shared and static.
+source tests/outside/outside.sh
+needs g++ cmake make
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(outside CXX)
+find_package(Splitphase 0.8 REQUIRED COMPONENTS splitc am)
+
+add_executable(hello examples/hello_splitc.cc)
+target_link_libraries(hello PRIVATE Splitphase::splitc)
+
+add_executable(hello_am examples/hello_am.cc)
+target_link_libraries(hello_am PRIVATE Splitphase::am)
+
+if(NOT Splitphase_USE_STATIC_LIBS)
+  file(GLOB em3d examples/em3d/*.cc)
+  add_executable(em3d ${em3d})
+  target_include_directories(em3d PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(em3d PRIVATE Splitphase::splitc)
+endif()
+
+enable_testing()
+add_test(NAME job COMMAND ${Splitphase_SPLITCRUN} -n 2 $<TARGET_FILE:hello>)
+END
+
+# builds FOLDER [OPTIONS]: configures and builds there.
+builds() {
+  cmake -S . -B "$1" -DCMAKE_PREFIX_PATH="$prefix" "${@:2}" || fail "configuring $1"
+  cmake --build "$1" -j 2 || fail "building $1"
+}
+
+builds shared
+is_linked_with_shared shared/hello
+says_hello shared/hello
+asks shared/hello_am
+agrees shared/em3d --size 200
+(cd shared && ctest) || fail "the test that CMake runs"
+
+# Release: the library's build is the library's matter, whatever NDEBUG says of the program's.
+builds static -DSplitphase_USE_STATIC_LIBS=ON -DCMAKE_BUILD_TYPE=Release
+is_linked_with_static static/hello
+says_hello static/hello
+asks static/hello_am
+
+# refused WHAT SENTENCE: find_package(Splitphase WHAT) says the sentence.
+refused() {
+  mkdir -p refused
+  printf 'cmake_minimum_required(VERSION 3.13)\nproject(x NONE)\nfind_package(Splitphase %s)\n' \
+    "$1" >refused/CMakeLists.txt
+  local said
+  said=$(cmake -S refused -B refused/build -DCMAKE_PREFIX_PATH="$prefix" 2>&1) &&
+    fail "Splitphase $1 is found"
+  tr -s ' \n' ' ' <<<"$said" | grep -qF "$2" || fail "of Splitphase $1 it says:" "$said"
+  echo "passed: Splitphase $1 is refused"
+}
+refused "REQUIRED COMPONENTS upc" "no component upc; there are am and splitc"
+refused "0.7 REQUIRED" 'compatible with requested version "0.7"'
+refused "99 REQUIRED" 'compatible with requested version "99"'
