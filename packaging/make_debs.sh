@@ -3,6 +3,7 @@
 #
 #   make_debs.sh PREFIX_TAR FOLDER
 set -euo pipefail
+umask 022  # what is in a package everybody may read
 tar=$1 output=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,14 +14,28 @@ architecture=$(dpkg --print-architecture)
 version=$(sed -n 's/^Version: //p' "$all/lib/pkgconfig/splitphase-am.pc")
 build=$(grep -oE '(checked|release) build' "$all/lib/pkgconfig/splitphase-am.pc")
 
+# owner_of LIBRARY: the Debian package that has it.
+owner_of() {
+  # Under /lib or /usr/lib: the folders are one, and dpkg knows one of the two names.
+  { dpkg-query -S "$(readlink -f "$1")" "/usr/lib${1#*/lib}" "$1" 2>/dev/null || true; } |
+    sed -n '1s/:.*//p'
+}
+
 # packages_of FILE: Debian's packages with the shared libraries that it needs, "a, b".
 packages_of() {
-  local library
-  ldd "$1" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | while read -r library; do
-    # Under /lib or /usr/lib: the folders are one, and dpkg knows one of the two names.
-    dpkg-query -S "$(readlink -f "$library")" "/usr/lib${library#*/lib}" "$library" 2>/dev/null ||
-      true
-  done | sed 's/:.*//' | sort -u | grep -v '^libsplitphase' | paste -sd, | sed 's/,/, /g'
+  local libraries library owner owners=""
+  libraries=$(ldd "$1" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p')
+  for library in $libraries; do
+    [[ $library != */libsplitphase* ]] || continue
+    owner=$(owner_of "$library")
+    if [[ -z $owner ]]; then
+      echo "make_debs.sh: $library, which $1 needs, is of no Debian package; install the one that" \
+        "has it, and build again" >&2
+      return 1
+    fi
+    owners+=$owner$'\n'
+  done
+  printf '%s' "$owners" | sort -u | paste -sd, | sed 's/,/, /g'
 }
 
 # package NAME SECTION DEPENDS DESCRIPTION FILE...: of these files of the installation.
@@ -30,8 +45,6 @@ package() {
     mkdir -p "$place/usr/${file%/*}"
     cp -a "$all/$file" "$place/usr/$file"
   done
-  # What everybody may read, whatever umask says.
-  find "$place" -type d -exec chmod 755 {} +
   mkdir "$place/DEBIAN"
   cat >"$place/DEBIAN/control" <<END
 Package: $name
@@ -58,12 +71,14 @@ mapfile -t development < <(
   find include lib bin/splitc++ ! -type d ! -name 'libsplitphase.so.0*'
 )
 gzip -n9 share/man/man1/splitcrun.1  # as Debian has manual pages
+library_needs=$(packages_of lib/libsplitphase.so.0)
+tools_need=$(packages_of bin/splitcrun)
 # Recommended is what the library loads when a job needs it.
-package libsplitphase0 libs "$(packages_of lib/libsplitphase.so.0)
+package libsplitphase0 libs "$library_needs
 Recommends: libfabric1, libpmix2, libsodium23" \
   "global address space and Active Messages: shared library" "${library[@]}"
 package libsplitphase-dev libdevel \
   "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev" \
   "global address space and Active Messages: development files" "${development[@]}"
-package splitphase-tools utils "$(packages_of bin/splitcrun)" \
+package splitphase-tools utils "$tools_need" \
   "global address space and Active Messages: launcher" bin/splitcrun share/**/splitcrun*

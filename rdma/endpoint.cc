@@ -169,8 +169,10 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
 }
 
 void Endpoint::count_sent(std::span<const fi_cq_data_entry> events) noexcept {
-  sends_ -= static_cast<std::size_t>(std::ranges::count_if(
-      events, [](const auto& event) { return Op::of(event.op_context).kind == Op::Kind::kSend; }));
+  sends_ -= static_cast<std::size_t>(std::ranges::count_if(events, [](const auto& event) {
+    // Without an operation: another process's write has arrived.
+    return event.op_context != nullptr && Op::of(event.op_context).kind == Op::Kind::kSend;
+  }));
 }
 
 void Endpoint::drive() noexcept { fi_cq_read(queue_.get(), nullptr, 0); }

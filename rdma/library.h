@@ -18,7 +18,8 @@ struct Library {
   decltype(&fi_version) version;
   const char* (*strerror)(int);
 
-  // Any thread. The signal handlers of the program stay as they are.
+  // Any thread, but the first call sets a variable of the environment (FI_OFI_RXD_MAX_UNACKED),
+  // which no other thread may read meanwhile. The signal handlers of the program stay as they are.
   // Throws Error: not installed, or another ABI.
   static const Library& get();
 };

@@ -20,8 +20,8 @@ class ObjectPool {
   template <class Init>
   T& take(Init&& init) {
     if (free_.empty()) [[unlikely]] {
+      free_.reserve(all_.size() + 1);
       T& made = all_.emplace_back();
-      free_.reserve(all_.size());
       init(made, static_cast<std::uint32_t>(all_.size() - 1));
       free_.push_back(&made);
     }

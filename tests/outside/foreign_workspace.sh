@@ -6,8 +6,8 @@ clone=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 bazel() { command bazel --output_base="$work/output" "$@"; }
 finish() {
-  bazel shutdown
-  chmod -R u+w "$work"
+  bazel shutdown || true  # the folder goes, whatever has happened
+  chmod -R u+w "$work" || true
   rm -rf "$work"
 }
 mkdir "$work/foreign"

@@ -90,6 +90,7 @@ void for_seeds(const std::function<void(std::uint64_t seed)>& body) {
     const int numbers = std::sscanf(named, "%llu-%llu", &first, &last);
     if (numbers < 1) throw Error(std::string("SIM_SEEDS=") + named + " is no seed, nor two");
     if (numbers == 1) last = first;
+    if (last < first) throw Error(std::string("SIM_SEEDS=") + named + " names no seed");
   }
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     body(seed);

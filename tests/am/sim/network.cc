@@ -24,29 +24,28 @@ bool Network::room() noexcept {
   return false;
 }
 
-std::byte* Network::registered(const link::RemoteKey& key, std::size_t bytes) {
-  const auto found = registered_.find(key.key);
-  if (found == registered_.end()) schedule_.give_up("an access by a key that is not good any more");
-  if (key.base > found->second.size() || bytes > found->second.size() - key.base) {
-    schedule_.give_up("an access outside what is registered");
+std::byte* Network::memory(Rank rank, const link::RemoteKey& key, std::size_t bytes) {
+  std::span<std::byte> range = ends_[rank].segment;
+  if (key.key != 0) {
+    const auto found = registered_.find(key.key);
+    if (found == registered_.end() || found->second.rank != rank) {
+      schedule_.give_up("an access by a key that is not good there, or not any more");
+    }
+    range = found->second.range;
   }
-  return found->second.data() + key.base;
+  if (key.base > range.size() || bytes > range.size() - key.base) {
+    schedule_.give_up("an access outside the segment, or what is registered");
+  }
+  return range.data() + key.base;
 }
 
-std::byte* Network::in_segment(Rank rank, std::uint64_t offset, std::size_t bytes) {
-  const std::span<std::byte> segment = ends_[rank].segment;
-  if (offset > segment.size() || bytes > segment.size() - offset) {
-    schedule_.give_up("an access outside the segment");
-  }
-  return segment.data() + offset;
-}
-
-void Network::apply(Access& access) noexcept {
+void Network::apply(Access& access) {
   access.applied = true;
+  std::byte* const remote = memory(access.rank, access.at, access.local.size());
   if (access.write) {
-    std::memcpy(access.remote, access.local.data(), access.local.size());
+    std::memcpy(remote, access.local.data(), access.local.size());
   } else {
-    std::memcpy(access.local.data(), access.remote, access.local.size());
+    std::memcpy(access.local.data(), remote, access.local.size());
   }
 }
 
@@ -84,7 +83,9 @@ class SimLink final : public link::Link {
     advance(sink, count);
     return deliver(sink, true, count);
   }
-  bool busy() const noexcept override { return !end_.accesses.empty() || !end_.complete.empty(); }
+  bool busy() const noexcept override {
+    return !end_.accesses.empty() || !end_.complete.empty() || end_.puts_in_flight != 0;
+  }
   void verify() override {}
   void drive() noexcept override {}
 
@@ -94,20 +95,20 @@ class SimLink final : public link::Link {
   }
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                 link::Completion& done) override {
-    return start(network_.in_segment(from, offset, to.size()), to, false, done);
+    return start(from, {offset, 0}, to, false, done);
   }
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from, bool before,
                  link::Completion& done) override {
-    return write(to, network_.in_segment(to, offset, from.size()), from, before, done);
+    return write(to, {offset, 0}, from, before, done);
   }
   std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
-  bool try_read(Rank, const link::RemoteKey& at, std::span<std::byte> to,
+  bool try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
                 link::Completion& done) override {
-    return start(network_.registered(at, to.size()), to, false, done);
+    return start(from, at, to, false, done);
   }
   bool try_write(Rank to, const link::RemoteKey& at, std::span<const std::byte> from, bool before,
                  link::Completion& done) override {
-    return write(to, network_.registered(at, from.size()), from, before, done);
+    return write(to, at, from, before, done);
   }
   link::RegistrationStats registration_stats() const override { return {}; }
   const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
@@ -132,18 +133,24 @@ class SimLink final : public link::Link {
   Schedule& schedule() const noexcept { return network_.schedule_; }
   std::deque<Network::Item>& queue(Rank to) { return network_.ends_[to].incoming[me_]; }
 
-  bool start(std::byte* remote, std::span<std::byte> local, bool write, link::Completion& done) {
+  bool start(Rank rank, const link::RemoteKey& at, std::span<std::byte> local, bool write,
+             link::Completion& done) {
+    network_.memory(rank, at, local.size());
     if (!network_.room()) return false;
-    end_.accesses.push_back({remote, local, write, false, &done});
+    end_.accesses.push_back({rank, at, local, write, false, &done});
     schedule().progressed();
     return true;
   }
-  bool write(Rank to, std::byte* remote, std::span<const std::byte> from, bool before,
+  bool write(Rank to, const link::RemoteKey& at, std::span<const std::byte> from, bool before,
              link::Completion& done) {
     const std::span local(const_cast<std::byte*>(from.data()), from.size());
-    if (!before) return start(remote, local, true, done);
+    if (!before) return start(to, at, local, true, done);
+    if (!writes_before_packets(from.size())) {
+      schedule().give_up("a write before packets, which this network does not offer");
+    }
+    network_.memory(to, at, from.size());
     if (!network_.room()) return false;
-    queue(to).push_back({.packet = {}, .to = remote, .bytes = {from.begin(), from.end()}});
+    queue(to).push_back({.packet = {}, .at = at, .bytes = {from.begin(), from.end()}});
     end_.complete.push_back(&done);
     return true;
   }
@@ -162,9 +169,9 @@ class SimLink final : public link::Link {
 
 class SimLink::Registered final : public link::Registration {
  public:
-  Registered(Network& network, std::span<std::byte> range)
+  Registered(Network& network, Rank rank, std::span<std::byte> range)
       : Registration(range, {0, network.next_key_}), network_(network) {
-    network_.registered_[network_.next_key_++] = range;
+    network_.registered_[network_.next_key_++] = {rank, range};
   }
   ~Registered() override { network_.registered_.erase(key().key); }
   void revoke() noexcept override { network_.registered_.erase(key().key); }
@@ -174,18 +181,20 @@ class SimLink::Registered final : public link::Registration {
 };
 
 std::unique_ptr<link::Registration> SimLink::register_memory(std::span<std::byte> range) {
-  return std::make_unique<Registered>(network_, range);
+  return std::make_unique<Registered>(network_, me_, range);
 }
 
 bool SimLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                       std::uint64_t word, link::Completion& done) {
-  std::byte* const at = network_.in_segment(to, offset, from.size());
+  std::byte* const at = network_.memory(to, {offset, 0}, from.size());
+  if (from.empty() || from.size() > max_put()) schedule().give_up("a put of a size that cannot be");
   if (!network_.room()) return false;
   Network::Put& put = network_.ends_[to].puts.emplace_back();
   put = {.to = at, .from = from, .copy = {}, .sender = me_, .word = word};
   schedule().progressed();
   if (schedule().one_in(2)) {
     put.completion = &done;
+    ++end_.puts_in_flight;
   } else {
     put.copy.assign(from.begin(), from.end());
     put.from = put.copy;
@@ -206,7 +215,7 @@ void SimLink::advance(link::PacketSink& sink, int& count) {
     if (schedule().one_in(kComplete)) continue;
     schedule().progressed();
     Network::Access& access = end_.accesses[left - 1];
-    if (!access.applied) Network::apply(access);
+    if (!access.applied) network_.apply(access);
     if (schedule().one_in(kComplete)) continue;  // it is there, and not reported yet
     link::Completion& done = *access.completion;
     end_.accesses.erase(end_.accesses.begin() + static_cast<std::ptrdiff_t>(left - 1));
@@ -228,7 +237,10 @@ void SimLink::take_puts(link::PacketSink& sink, int& count) {
     }
     schedule().progressed();
     std::memcpy(put.to, put.from.data(), put.from.size());
-    if (put.completion != nullptr) network_.ends_[put.sender].complete.push_back(put.completion);
+    if (put.completion != nullptr) {
+      network_.ends_[put.sender].complete.push_back(put.completion);
+      --network_.ends_[put.sender].puts_in_flight;
+    }
     ++network_.stats_.accesses;
     ++count;
     if (!sink.arrived(put.word)) schedule().give_up("a put with a word that nobody was given");
@@ -249,7 +261,8 @@ bool SimLink::deliver(link::PacketSink& sink, bool keeping, int& count) {
       items.pop_front();
       schedule().progressed();
       if (item.packet.empty()) {
-        std::memcpy(item.to, item.bytes.data(), item.bytes.size());
+        std::memcpy(network_.memory(me_, item.at, item.bytes.size()), item.bytes.data(),
+                    item.bytes.size());
         continue;
       }
       ++network_.stats_.packets;

@@ -47,7 +47,7 @@ class Network {
   // later packets.
   struct Item {
     std::vector<std::uint64_t> packet;  // words: packets are aligned
-    std::byte* to = nullptr;            // of a write
+    link::RemoteKey at{};               // of a write, in the memory of its receiver
     std::vector<std::byte> bytes;
   };
   // A write that keeps no order, and then a word.
@@ -60,7 +60,8 @@ class Network {
     std::uint64_t word = 0;
   };
   struct Access {
-    std::byte* remote;
+    Rank rank;
+    link::RemoteKey at;  // key 0: of the segment
     std::span<std::byte> local;
     bool write;
     bool applied = false;
@@ -72,20 +73,25 @@ class Network {
     std::map<Rank, std::deque<Item>> incoming;  // by source
     std::deque<Put> puts;                       // to this process
     std::vector<Access> accesses;               // by this process
+    std::uint32_t puts_in_flight = 0;           // of this process, whose sources are in use
     std::deque<link::Completion*> complete;     // to be called by its next poll
   };
 
   // Whether there is room now.
   bool room() noexcept;
-  // The memory that others may access as `key`.
-  std::byte* registered(const link::RemoteKey& key, std::size_t bytes);
-  std::byte* in_segment(Rank rank, std::uint64_t offset, std::size_t bytes);
-  static void apply(Access& access) noexcept;
+  // Memory of `rank` that others may access as `key`; key 0: the segment. Judged when the access is
+  // made, as a network does.
+  std::byte* memory(Rank rank, const link::RemoteKey& key, std::size_t bytes);
+  void apply(Access& access);
 
   Schedule& schedule_;
   const Options options_;
-  std::vector<End> ends_;                                     // by rank
-  std::map<std::uint64_t, std::span<std::byte>> registered_;  // by key
+  std::vector<End> ends_;  // by rank
+  struct Registered {
+    Rank rank;
+    std::span<std::byte> range;
+  };
+  std::map<std::uint64_t, Registered> registered_;  // by key
   std::uint64_t next_key_ = 1;
   Stats stats_;
 };

@@ -114,6 +114,9 @@ TEST_P(Buffers, that_stay_registered_are_used_again_until_they_end) {
         process.barrier();
       }
     }
+    if (GetParam().options.rma) {
+      EXPECT_GT(zero->stats().rma_alone, 0u);
+    }
     process.bundle().flush();
     process.barrier();
   });
