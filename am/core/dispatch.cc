@@ -97,7 +97,9 @@ template <Role kRole, shmem::Lane kLane>
   }
   const Status status = endpoint_.try_deliver<kRole, kKind>(
       fields.handler, fields.words, from.admitted, half, room.request_payload, delivery);
-  return status == Status::kDelivered ? delivery.reply : refuse(delivery, status);
+  if (status != Status::kDelivered) [[unlikely]]
+    return refuse(delivery, status);
+  return kRole == Role::kRequest ? delivery.reply : shmem::Mailbox::kNoReply;
 }
 
 template <shmem::Lane kLane>
