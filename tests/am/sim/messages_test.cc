@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,15 @@ void on_long(Request request, std::span<std::byte> bytes, std::uint64_t id, std:
 void on_long_one_way(OneWay, std::span<std::byte> bytes, std::uint64_t id) {
   ++seen.requests[id];
   seen.damaged += !is_payload_of(id, bytes);
+}
+
+void on_bad(Request, std::uint64_t id) {
+  ++seen.requests[id];
+  if (id % 3 == 0) throw std::runtime_error("on purpose");
+}
+void on_bad_one_way(OneWay, std::uint64_t id) {
+  ++seen.requests[id];
+  if (id % 3 == 0) throw std::runtime_error("on purpose");
 }
 
 class Messages : public testing::TestWithParam<Kind> {};
@@ -143,6 +153,42 @@ TEST_P(Messages, that_nobody_takes_come_back_with_the_reason) {
       for (int i = 0; i < 20; ++i) endpoint.request_index(process.right(), 200, kNothing);
       endpoint.flush();
       EXPECT_EQ(seen.returned, std::vector(20, Status::kBadHandler));
+      process.barrier();
+    });
+  });
+}
+
+// More than there are credits: each comes back although its handler has thrown.
+TEST_P(Messages, whose_handlers_throw_lose_no_credit) {
+  for_seeds([&](std::uint64_t seed) {
+    run({.seed = seed, .network = GetParam().options}, kProcesses, [&](Process& process) {
+      constexpr std::uint64_t kSent = 300;
+      seen = {};
+      Endpoint endpoint(process.bundle());
+      endpoint.add_handlers<&on_bad, &on_bad_one_way>();
+      process.connect(endpoint);
+      if (process.rank() == 0) {
+        std::uint64_t thrown = 0;
+        const auto all = [] { return seen.requests.size() == kSent * (kProcesses - 1); };
+        while (!all()) {
+          try {
+            process.bundle().wait_until(all);
+          } catch (const std::runtime_error&) {
+            ++thrown;
+          }
+        }
+        EXPECT_EQ(thrown, kSent / 3 * (kProcesses - 1));
+      } else {
+        for (std::uint64_t n = 0; n < kSent; ++n) {
+          const std::uint64_t id = process.rank() * 3 * kSent + n;
+          if (process.any(2) == 0) {
+            endpoint.request<&on_bad>(0, id);
+          } else {
+            endpoint.request<&on_bad_one_way>(0, id);
+          }
+        }
+        endpoint.flush();
+      }
       process.barrier();
     });
   });
