@@ -81,7 +81,10 @@ int Bundle::poll(bool spinning) {
   struct Leave {
     ~Leave() {
       self.handles = false;
-      if (bundle.active_ != nullptr || bundle.inside_ == Inside::kPoller) bundle.leave_handlers();
+      if (bundle.active_ != nullptr || bundle.inside_ == Inside::kPoller) {
+        bundle.active_ = nullptr;
+        bundle.activity_->leave_handler();
+      }
       bundle.inside_ = Inside::kNothing;
       bundle.activity_->count_poll();
     }

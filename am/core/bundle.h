@@ -279,11 +279,6 @@ class Bundle {
   bool others_have_work() const noexcept;
   // Makes this a bundle of `thread`, which polls it for the first time.
   void change_owner(const void* thread);
-  // The handlers of a poll have returned, or have been left by an exception.
-  void leave_handlers() noexcept {
-    active_ = nullptr;
-    activity_->leave_handler();
-  }
   // Takes `endpoint` out of the list; ends the job if it is in use.
   void leave(Endpoint& endpoint);
   // Publishes what this process is about to sleep for, where others can read it.

@@ -29,18 +29,29 @@ inline constexpr int kFormShift = 13;
 inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
 inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
 
+// The last field is a number of 0 to 3 to these.
+inline constexpr shmem::Mark make_mark(HandlerIndex handler, std::uint32_t words,
+                                       std::uint32_t last) noexcept {
+  return static_cast<shmem::Mark>(handler | words << kWordsShift | last << kFormShift);
+}
+inline constexpr HandlerIndex handler_in(shmem::Mark mark) noexcept {
+  return static_cast<HandlerIndex>(mark);
+}
+inline constexpr std::uint8_t words_in(shmem::Mark mark) noexcept {
+  return static_cast<std::uint8_t>(mark >> kWordsShift & 31);
+}
+inline constexpr std::uint32_t last_in(shmem::Mark mark) noexcept { return mark >> kFormShift & 3; }
+
 // What a request is, whose kind is its lane: the user's, or one of the library's own.
 enum class Form : std::uint8_t { kOrdinary, kFarewell, kRejectedReply };
 
 // The mark of a request, one-way or not.
 struct RequestMark {
   static constexpr RequestMark of(shmem::Mark mark) noexcept {
-    return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
-            static_cast<Form>(mark >> kFormShift & 3)};
+    return {handler_in(mark), words_in(mark), static_cast<Form>(last_in(mark))};
   }
   constexpr shmem::Mark mark() const noexcept {
-    return static_cast<shmem::Mark>(handler | words << kWordsShift |
-                                    static_cast<unsigned>(form) << kFormShift);
+    return make_mark(handler, words, static_cast<std::uint32_t>(form));
   }
 
   HandlerIndex handler;
@@ -51,15 +62,13 @@ struct RequestMark {
 // The mark of a reply.
 struct ReplyMark {
   // Of a request, one-way or not, that comes back undelivered.
-  static constexpr shmem::Mark kReturned = 3 << kFormShift;
+  static constexpr shmem::Mark kReturned = make_mark(0, 0, 3);
 
   static constexpr ReplyMark of(shmem::Mark mark) noexcept {
-    return {static_cast<HandlerIndex>(mark), static_cast<std::uint8_t>(mark >> kWordsShift & 31),
-            static_cast<Kind>(mark >> kFormShift & 3)};
+    return {handler_in(mark), words_in(mark), static_cast<Kind>(last_in(mark))};
   }
   constexpr shmem::Mark mark() const noexcept {
-    return static_cast<shmem::Mark>(handler | words << kWordsShift |
-                                    static_cast<unsigned>(kind) << kFormShift);
+    return make_mark(handler, words, static_cast<std::uint32_t>(kind));
   }
 
   HandlerIndex handler;  // 0: an empty reply, or kReturned

@@ -9,6 +9,7 @@
 
 #include "rdma/error.h"
 #include "rdma/memory.h"
+#include "tests/support/providers.h"
 
 namespace rdma {
 namespace {
@@ -167,13 +168,7 @@ TEST_P(Provider, gives_descriptors_when_they_are_claimed_to_be_needed) {
   EXPECT_NE(memory.descriptor(), nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Software, Provider,
-                         testing::Values("net", "tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, ';', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Software, Provider, ::test::software_providers(), ::test::provider_name);
 
 }  // namespace
 }  // namespace rdma

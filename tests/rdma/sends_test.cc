@@ -12,6 +12,7 @@
 #include "rdma/endpoint.h"
 #include "rdma/error.h"
 #include "rdma/open_fabric.h"
+#include "tests/support/providers.h"
 
 namespace rdma {
 namespace {
@@ -133,13 +134,7 @@ TEST_P(Sends, beyond_the_room_there_is_are_refused_or_arrive) {
   EXPECT_EQ(to.received(), accepted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Software, Sends,
-                         testing::Values("net", "tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, ';', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Software, Sends, ::test::software_providers(), ::test::provider_name);
 
 }  // namespace
 }  // namespace rdma

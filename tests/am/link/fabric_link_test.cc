@@ -9,6 +9,7 @@
 
 #include "am/types/clock.h"
 #include "tests/am/link/fabric_pair.h"
+#include "tests/support/providers.h"
 #include "tests/support/seed.h"
 
 namespace am::link {
@@ -23,7 +24,7 @@ std::vector<std::uint64_t> first_numbers(std::uint64_t count) {
   return numbers;
 }
 
-class Packets : public testing::TestWithParam<const char*> {};
+class Packets : public testing::TestWithParam<std::string> {};
 
 TEST_P(Packets, arrive_once_and_in_order_both_ways) {
   constexpr std::uint64_t kCount = 3000;
@@ -176,13 +177,7 @@ TEST_P(Packets, go_without_access_to_memory) {
   pair.poll_until([&] { return pair.b.numbers().size() == 10; });
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Packets,
-                         testing::Values("net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, ';', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Over, Packets, ::test::software_providers(), ::test::provider_name);
 
 }  // namespace
 }  // namespace am::link

@@ -16,6 +16,7 @@
 
 #include "tests/am/link/fabric_pair.h"
 #include "tests/rdma/no_userfaultfd.h"
+#include "tests/support/providers.h"
 #include "tests/support/seed.h"
 
 namespace am::link {
@@ -42,7 +43,7 @@ std::vector<std::byte> noise(std::size_t bytes) {
   return made;
 }
 
-class Registered : public testing::TestWithParam<const char*> {
+class Registered : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { open({}); }
   void open(const test::Side::Options& options) {
@@ -96,7 +97,7 @@ class Registered : public testing::TestWithParam<const char*> {
   }
   // These providers of libfabric 1.17 never answer an access that they refuse.
   bool is_silent() const {
-    return GetParam() == std::string("shm") || GetParam() == std::string("udp;ofi_rxd");
+    return GetParam() == "shm" || GetParam() == "udp;ofi_rxd";
   }
 
   std::optional<Pair> pair_;
@@ -266,13 +267,7 @@ TEST_P(Registered, an_access_beyond_its_end_ends_the_job) {
 
 INSTANTIATE_TEST_SUITE_P(Over, RegisteredAnywhere, testing::Values("net"));
 
-INSTANTIATE_TEST_SUITE_P(Over, Registered,
-                         testing::Values("net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, ';', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Over, Registered, ::test::software_providers(), ::test::provider_name);
 
 }  // namespace
 }  // namespace am::link

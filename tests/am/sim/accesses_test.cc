@@ -13,18 +13,13 @@
 #include "am/channel/channel.h"
 #include "am/channel/channels.h"
 #include "am/remote_memory/remote_memory.h"
-#include "tests/am/sim/job.h"
+#include "tests/am/sim/simulated.h"
 
 namespace am::sim {
 namespace {
 
-constexpr std::uint32_t kProcesses = 3;
 constexpr std::uint64_t kPart = Process::kSegment / 4;  // of a segment, for each writer
 constexpr std::uint64_t kCounters = Process::kSegment - 4096;
-
-std::byte some_byte(std::uint64_t what) {
-  return static_cast<std::byte>(what * 0x9e3779b97f4a7c15u >> 40);
-}
 
 // Which gets and puts are complete.
 thread_local std::vector<bool> done;
@@ -37,23 +32,13 @@ std::uint32_t new_ticket() {
   return static_cast<std::uint32_t>(done.size() - 1);
 }
 
-class Accesses : public testing::TestWithParam<Kind> {
- protected:
-  template <class Body>
-  void run_all(const Body& body) {
-    for_seeds([&](std::uint64_t seed) {
-      run({.seed = seed, .network = GetParam().options}, kProcesses, [&](Process& process) {
-        done.clear();
-        body(process);
-      });
-    });
-  }
-};
+class Accesses : public Simulated {};
 
 // Each process writes into its part of the others' segments, and reads back what is complete. The
 // oracle is what it has put.
 TEST_P(Accesses, read_what_was_put_before_them) {
   run_all([](Process& process) {
+    done.clear();
     RemoteMemory memory(process.bundle(), &process.learned_stores(), &is_done);
     process.barrier();
     const Rank to = process.right();
@@ -66,8 +51,7 @@ TEST_P(Accesses, read_what_was_put_before_them) {
       while (true) {
         const std::uint64_t bytes = 1 + process.any(process.any(3) == 0 ? 9000 : 80);
         if (offset + bytes > kPart) break;
-        auto& source = sources.emplace_back(bytes);
-        for (std::byte& one : source) one = some_byte(process.random()());
+        auto& source = sources.emplace_back(content(process.random()(), bytes));
         std::memcpy(model.data() + offset, source.data(), bytes);
         memory.put(to, base + offset, source, new_ticket());
         if (bytes <= RemoteMemory::kCopied) source.assign(bytes, std::byte{0xee});
@@ -90,9 +74,10 @@ TEST_P(Accesses, read_what_was_put_before_them) {
 // Stores are counted when their bytes are there, those that repeat (and get channels) as well.
 TEST_P(Accesses, stores_are_there_when_they_are_counted) {
   run_all([](Process& process) {
+    done.clear();
     RemoteMemory memory(process.bundle(), &process.learned_stores(), &is_done);
     const Rank to = process.right();
-    const Rank from = (process.rank() + kProcesses - 1) % kProcesses;
+    const Rank from = process.left();
     const std::uint64_t counter = kCounters + process.rank() * 64;
     const auto counted = [&] {
       std::uint64_t count = 0;
@@ -102,18 +87,16 @@ TEST_P(Accesses, stores_are_there_when_they_are_counted) {
     process.barrier();
     constexpr std::uint64_t kSmall = 200, kLarge = 20'000;
     for (std::uint64_t round = 1; round <= 10; ++round) {
-      const std::vector small(kSmall, some_byte(round * 10 + process.rank()));
-      const std::vector large(kLarge, some_byte(round * 20 + process.rank()));
+      const auto key_of = [&](Rank rank) { return round * 10 + rank; };
+      const std::vector<std::byte> small = content(key_of(process.rank()), kSmall);
+      const std::vector<std::byte> large = content(~key_of(process.rank()), kLarge);
       memory.store(to, process.rank() * kPart, small, counter);
       memory.store(to, process.rank() * kPart + kSmall, large, counter);
       process.bundle().wait_until([&] { return counted() >= round * (kSmall + kLarge); });
       EXPECT_EQ(counted(), round * (kSmall + kLarge));
-      const auto all_are = [&](std::uint64_t at, std::uint64_t bytes, std::byte value) {
-        return std::ranges::all_of(process.segment().subspan(from * kPart + at, bytes),
-                                   [&](std::byte one) { return one == value; });
-      };
-      ASSERT_TRUE(all_are(0, kSmall, some_byte(round * 10 + from)));
-      ASSERT_TRUE(all_are(kSmall, kLarge, some_byte(round * 20 + from)));
+      const std::span<std::byte> part = process.segment().subspan(from * kPart, kSmall + kLarge);
+      ASSERT_EQ(soak::difference(part.first(kSmall), key_of(from)), "");
+      ASSERT_EQ(soak::difference(part.last(kLarge), ~key_of(from)), "");
       process.barrier();
     }
     if (GetParam().options.rma) {
@@ -134,13 +117,11 @@ TEST_P(Accesses, channels_deliver_each_put_once_and_whole) {
     SendChannel out(process.bundle(), process.exchange(in.handle())[process.right()]);
     std::vector<std::byte> source(bytes);
     out.associate(source);
-    const Rank left = (process.rank() + kProcesses - 1) % kProcesses;
     for (std::uint64_t round = 1; round <= kRounds; ++round) {
-      std::ranges::fill(source, some_byte(round * 30 + process.rank()));
+      soak::fill(source, round * 30 + process.rank());
       out.put();
       process.bundle().wait_until([&] { return called == round && out.reusable(); });
-      ASSERT_TRUE(std::ranges::all_of(
-          buffer, [&](std::byte one) { return one == some_byte(round * 30 + left); }));
+      ASSERT_EQ(soak::difference(buffer, round * 30 + process.left()), "");
       in.ready();
       process.barrier();
     }
@@ -151,8 +132,7 @@ TEST_P(Accesses, channels_deliver_each_put_once_and_whole) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Accesses, testing::ValuesIn(kKinds),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Over, Accesses, testing::ValuesIn(kKinds), Kind::name_of);
 
 }  // namespace
 }  // namespace am::sim

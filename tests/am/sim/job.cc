@@ -1,9 +1,5 @@
 #include "tests/am/sim/job.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -81,24 +77,6 @@ void run(const Options& options, std::uint32_t processes,
     body(process);
     process.finish();
   });
-}
-
-void for_seeds(const std::function<void(std::uint64_t seed)>& body) {
-  unsigned long long first = 1;
-  unsigned long long last = 25;
-  if (const char* const named = std::getenv("SIM_SEEDS")) {
-    const int numbers = std::sscanf(named, "%llu-%llu", &first, &last);
-    if (numbers < 1) throw Error(std::string("SIM_SEEDS=") + named + " is no seed, nor two");
-    if (numbers == 1) last = first;
-    if (last < first) throw Error(std::string("SIM_SEEDS=") + named + " names no seed");
-  }
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
-    body(seed);
-    if (testing::Test::HasFailure()) {
-      ADD_FAILURE() << "with seed " << seed << "; again: SIM_SEEDS=" << seed;
-      return;
-    }
-  }
 }
 
 }  // namespace am::sim

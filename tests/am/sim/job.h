@@ -3,7 +3,7 @@
 //   am::sim::run({.seed = 7}, 3, [](am::sim::Process& process) { ... });
 //
 // Everything above the link is what every program uses. A seed decides what happens when, so the
-// same seed does the same again (SIM_SEEDS, below).
+// same seed does the same again.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <random>
 #include <span>
 #include <vector>
@@ -45,6 +44,7 @@ class Process final : public Exchange {
   Rank rank() const noexcept { return router_.rank(); }
   std::uint32_t size() const noexcept { return router_.size(); }
   Rank right() const noexcept { return (rank() + 1) % size(); }
+  Rank left() const noexcept { return (rank() + size() - 1) % size(); }
   std::span<std::byte> segment() const noexcept { return {router_.segment(), kSegment}; }
   Router& router() noexcept { return router_; }
   am::Process& process() noexcept { return *process_; }
@@ -83,23 +83,5 @@ struct Options {
 // Runs `body` as a job of so many processes.
 void run(const Options& options, std::uint32_t processes,
          const std::function<void(Process&)>& body);
-
-// Calls `body(seed)` for the seeds 1 to 25, or those that the environment names: SIM_SEEDS=7 that
-// one, SIM_SEEDS=26-5000 all of these.
-void for_seeds(const std::function<void(std::uint64_t seed)>& body);
-
-// The networks that protocols must get along with, by name.
-struct Kind {
-  friend void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
-
-  const char* name;
-  NetworkOptions options;
-};
-inline constexpr Kind kKinds[] = {
-    {"rma", {}},
-    {"ordered_writes", {.writes_before_packets = true}},
-    {"emulated_rma", {.prefers_packets = true}},
-    {"no_rma", {.rma = false}},
-};
 
 }  // namespace am::sim

@@ -8,8 +8,8 @@
 namespace am::sim {
 
 void Schedule::give_up(const char* sentence) const noexcept {
-  std::fprintf(stderr, "simulation with seed %llu: %s\n", static_cast<unsigned long long>(seed_),
-               sentence);
+  std::fprintf(stderr, "simulation with seed %llu (--seed): %s\n",
+               static_cast<unsigned long long>(seed_), sentence);
   std::fflush(nullptr);
   std::_Exit(1);
 }

@@ -11,17 +11,12 @@
 #include <vector>
 
 #include "am/zero_copy/engine.h"
-#include "tests/am/sim/job.h"
+#include "tests/am/sim/simulated.h"
 
 namespace am::sim {
 namespace {
 
-constexpr std::uint32_t kProcesses = 3;
 constexpr Tag kTag = 5;
-
-std::byte some_byte(std::uint64_t what) {
-  return static_cast<std::byte>(what * 0x9e3779b97f4a7c15u >> 40);
-}
 
 std::unique_ptr<ZeroCopy> make(Process& process) {
   return std::make_unique<ZeroCopy>(std::make_unique<zero_copy::Engine>(
@@ -33,15 +28,7 @@ std::unique_ptr<ZeroCopy> make(Process& process) {
               [&](const zero_copy::Neighbours::Card& mine) { return process.exchange(mine); }}));
 }
 
-class Buffers : public testing::TestWithParam<Kind> {
- protected:
-  template <class Body>
-  void run_all(const Body& body) {
-    for_seeds([&](std::uint64_t seed) {
-      run({.seed = seed, .network = GetParam().options}, kProcesses, body);
-    });
-  }
-};
+class Buffers : public Simulated {};
 
 // Gets and puts of all sizes and modes, one after another between changing processes: both ends are
 // called back once, and the bytes are those of the source.
@@ -57,7 +44,8 @@ TEST_P(Buffers, move_whole_and_tell_both_ends_once) {
       };
       const Plan plan = process.exchange(Plan{1 + process.any(process.any(2) == 0 ? 500 : 30'000),
                                               process.any(2), process.any(2)})[0];
-      std::vector<std::byte> mine(plan.bytes, some_byte(round * 10u + process.rank()));
+      const auto key_of = [&](Rank rank) { return round * 10u + rank; };
+      std::vector<std::byte> mine = content(key_of(process.rank()), plan.bytes);
       std::vector<std::byte> other(plan.bytes);
       const ZeroCopyMode mode = plan.mode == 0 ? ZeroCopyMode::kUnreg : ZeroCopyMode::kReg;
       int read = 0;
@@ -77,11 +65,8 @@ TEST_P(Buffers, move_whole_and_tell_both_ends_once) {
       process.barrier();
       EXPECT_EQ(read, 1);
       EXPECT_EQ(written, 1);
-      const Rank from =
-          plan.put != 0 ? (process.rank() + kProcesses - 1) % kProcesses : process.right();
-      ASSERT_TRUE(std::ranges::all_of(
-          other, [&](std::byte one) { return one == some_byte(round * 10u + from); }))
-          << "round " << round;
+      const Rank from = plan.put != 0 ? process.left() : process.right();
+      ASSERT_EQ(soak::difference(other, key_of(from)), "") << "round " << round;
       process.barrier();
     }
     process.bundle().flush();
@@ -104,13 +89,12 @@ TEST_P(Buffers, that_stay_registered_are_used_again_until_they_end) {
           *zero, other, [&](const ZeroCopyDone&) { ++written; }, ZeroCopyMode::kReg);
       const ZeroCopyInfo there = process.exchange(source.info())[process.right()];
       for (int round = 1; round <= 5; ++round) {
-        const auto what = [&](Rank rank) { return some_byte(life * 100u + round * 10u + rank); };
-        std::ranges::fill(mine, what(process.rank()));
+        const auto key_of = [&](Rank rank) { return life * 100u + round * 10u + rank; };
+        soak::fill(mine, key_of(process.rank()));
         process.barrier();
         target.get(there);
         process.bundle().wait_until([&] { return read == round && written == round; });
-        ASSERT_TRUE(std::ranges::all_of(
-            other, [&](std::byte one) { return one == what(process.right()); }));
+        ASSERT_EQ(soak::difference(other, key_of(process.right())), "");
         process.barrier();
       }
     }
@@ -134,7 +118,7 @@ TEST_P(Buffers, of_requests_meet_their_memory_by_tag) {
     std::vector<std::vector<std::byte>> sent(kRequests), taken(kRequests);
     std::uint64_t left_here = 0;
     std::uint64_t came = 0;
-    const Rank left = (process.rank() + kProcesses - 1) % kProcesses;
+    const auto key_of = [](Rank rank, std::uint64_t i) { return rank * 50 + i; };
     const auto sizes = process.exchange(process.any(20'000))[0];
     const auto bytes_of = [&](std::uint64_t i) { return 1 + (sizes * (i + 1)) % 20'000; };
     std::vector<std::uint64_t> order(2 * kRequests);
@@ -143,7 +127,7 @@ TEST_P(Buffers, of_requests_meet_their_memory_by_tag) {
     for (const std::uint64_t step : order) {
       const std::uint64_t i = step % kRequests;
       if (step < kRequests) {
-        sent[i].assign(bytes_of(i), some_byte(process.rank() * 50 + i));
+        sent[i] = content(key_of(process.rank(), i), bytes_of(i));
         zero->request_zero_copy<&on_request>(
             process.right(), sent[i], [&](const ZeroCopyDone&) { ++left_here; }, i);
       } else {
@@ -154,17 +138,14 @@ TEST_P(Buffers, of_requests_meet_their_memory_by_tag) {
     }
     process.bundle().wait_until([&] { return left_here == kRequests && came == kRequests; });
     for (std::uint64_t i = 0; i < kRequests; ++i) {
-      EXPECT_TRUE(std::ranges::all_of(taken[i], [&](std::byte one) {
-        return one == some_byte(left * 50 + i);
-      })) << i;
+      EXPECT_EQ(soak::difference(taken[i], key_of(process.left(), i)), "") << i;
     }
     process.bundle().flush();
     process.barrier();
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Buffers, testing::ValuesIn(kKinds),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Over, Buffers, testing::ValuesIn(kKinds), Kind::name_of);
 
 }  // namespace
 }  // namespace am::sim
