@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "am/am.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/memory.h"
 #include "benchmarks/support/options.h"

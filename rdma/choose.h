@@ -86,8 +86,8 @@ bool names_provider(std::string_view wanted, std::string_view provider);
 Choice choose(std::span<const Offer> offers, const FabricOptions& options,
               std::span<const Interface> machine);
 
-// The best of `choice` that `way` includes; on whichever network, one with the way out (the default
-// route) comes first. Throws Error when there is none.
+// The best of `choice` that `way` includes; if that is any network, one on the interface with the
+// default route comes first. Throws Error when there is none.
 std::size_t pick(const Choice& choice, std::span<const Offer> offers, Way way,
                  std::span<const Interface> machine);
 

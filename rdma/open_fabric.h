@@ -83,7 +83,8 @@ class Fabric {
   // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
   bool needs_local_keys() const { return local_keys_; }
 
-  // Messages and writes up to that size leave their buffer at once. 0 where each must be counted.
+  // Messages and writes up to that size may be injected: their buffer may be reused on return. 0
+  // where each send must be counted.
   std::size_t inject_bytes() const { return is_rxd() ? 0 : info_->tx_attr->inject_size; }
 
   // How many sends may be in flight. Before libfabric 2.4 ofi_rxd takes those that it has no

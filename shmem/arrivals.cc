@@ -24,7 +24,7 @@ std::uint32_t ArrivalBoard::take_line() noexcept {
       // pairs with: give_back_line()
       if (!taken[word].compare_exchange_weak(bits, bits | bit, std::memory_order_acquire)) continue;
       const std::uint32_t line = word * 64 + free;
-      // No partner: whose Arrivals does not count the line yet finds nothing told in it.
+      // No partner: an Arrivals that does not count the line yet would find no notification in it.
       std::uint32_t before = used.load(std::memory_order_relaxed);
       while (before <= line && !used.compare_exchange_weak(before, line + 1)) {
       }
@@ -42,7 +42,7 @@ void ArrivalBoard::give_back_line(std::uint32_t line) noexcept {
 ArrivalSeats::ArrivalSeats(ArrivalBoard& board, std::optional<ArrivalPair> pair)
     : board_(board), pair_(pair) {
   if (!pair) return;
-  // Only if nobody has told anything there: the other may not have seen it yet.
+  // Only if these seats were never written: the other may not have seen the last notification yet.
   const auto* const first = &pair->line().seats[pair->own_seat()];
   const bool unused = std::all_of(first, first + ArrivalPair::kSeats, [](const auto& seat) {
     // pairs with: nothing; this process alone writes it
@@ -93,8 +93,8 @@ Arrivals::Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPa
     pairs_[pair.other()] = pair;
     remember(pair.other());
   }
-  // No partner: nobody can tell anything of this owner's before having been given it, which is
-  // later, by a handle; what was told before is of an owner that has ended.
+  // No partner: a sender notifies this owner only after it has received a handle, which is made
+  // later; what is on the board already was meant for an owner that has ended.
   const std::uint32_t used = board.used.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < used; ++i) remember(ArrivalBoard::kPairs + i);
 }

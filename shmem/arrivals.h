@@ -51,7 +51,7 @@ struct Arrival {
 struct alignas(4096) ArrivalBoard {
   static constexpr std::uint32_t kSeatsPerLine = kCacheLine / sizeof(std::uint64_t);
   static constexpr std::uint32_t kPairs = 1024;  // processes of a node that may share lines
-  static constexpr std::uint32_t kLines = 8192;  // of senders alone
+  static constexpr std::uint32_t kLines = 8192;  // not shared: each is written by one sender
   static constexpr std::uint32_t kSeats = kLines * kSeatsPerLine;
   static constexpr std::uint32_t kNumbers = 65536;
 
@@ -136,8 +136,8 @@ class ArrivalSeat {
   std::uint32_t number_ = 0;
 };
 
-// The seats that one process has for telling another: those of the line they share, if they do,
-// then lines of its own.
+// The seats by which one process notifies another: those of the line they share, if they do, then
+// lines of its own.
 class ArrivalSeats {
  public:
   explicit ArrivalSeats(ArrivalBoard& board, std::optional<ArrivalPair> pair = std::nullopt);

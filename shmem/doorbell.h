@@ -17,13 +17,13 @@
 //
 // Either the sleeper finds the message or the neighbour finds the sleeper (but for what
 // shmem/fence.h says, for which there is a limit). A ring between the two changes the ticket, so
-// the futex refuses to sleep. Who rings takes the "asleep" back, so that the next neighbours do not
-// ring again while the sleeper is waking up; a sleeper that did not sleep after all leaves it set,
-// at the cost of one ring for nobody. (tests/shmem/model checks this in all states.)
+// the futex refuses to sleep. The neighbour that rings clears the "asleep" mark, so that others do
+// not ring again while the sleeper is waking up; a sleeper that did not sleep after all leaves it
+// set, at the cost of one useless ring. (tests/shmem/model checks this in all states.)
 //
-// For events too rare to be looked for at every poll (a message has come back, a mailbox has been
-// closed) there is a count of alerts: a poll compares it with what it has seen, and looks
-// everywhere when it has changed.
+// For events too rare to be checked for at every poll (a message has come back, a mailbox has been
+// closed) there is a count of alerts: a poll compares it with the count it has seen, and searches
+// for the event only when it has changed.
 //
 // Lives in shared memory; all zero is valid.
 
@@ -65,7 +65,7 @@ class alignas(64) Doorbell {
     alerts_.fetch_add(1, std::memory_order_release);
     notify(fence);
   }
-  // By the owner: alerts so far. Who has seen one sees what its sender had written before.
+  // By the owner: alerts so far. A thread that has seen an alert sees what its sender wrote before.
   // pairs with: alert()
   std::uint64_t alerts() const noexcept { return alerts_.load(std::memory_order_acquire); }
 
@@ -81,7 +81,7 @@ class alignas(64) Doorbell {
  private:
   friend class DoorbellSocket;
 
-  std::atomic<std::uint32_t> asleep_;  // not 0: somebody may sleep who has not been rung for
+  std::atomic<std::uint32_t> asleep_;  // not 0: a thread may sleep, and nobody has rung for it
   std::atomic<std::uint32_t> rings_;   // the futex: changes with every ring
   std::atomic<std::uint64_t> socket_;  // 0, or the name of the owner's DoorbellSocket
   std::atomic<std::uint64_t> alerts_;

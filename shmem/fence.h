@@ -17,9 +17,9 @@
 // enrolled process ends it notes that there is nobody; and a process may enroll after it has run on
 // another core, to which it comes back. Until another process runs there, heavy() passes over that
 // core. What its thread has stored is in the store buffer still, and becomes visible within
-// microseconds, at the latest at the core's next interrupt. So nobody relies on one look after
-// heavy() for ever: who sleeps looks again soon (SleepLimit), and who lets a place go polls it a
-// while longer (shmem/attention.h).
+// microseconds, at the latest at the core's next interrupt. So nobody relies on a single check
+// after heavy(): a sleeper checks again soon (SleepLimit), and a receiver that drops a place polls
+// it a while longer (shmem/attention.h).
 
 namespace shmem {
 

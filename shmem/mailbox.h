@@ -16,7 +16,7 @@
 // sender, each with three rings (lanes) of its own. An Outbox is the sender's end of one inbox.
 //
 // The lower 15 bits of a mark belong to the user; the highest, kOneWay, says that there is no
-// reply.
+// reply (shmem/mailbox_layout.h).
 //
 // Each end may go at any time, without waiting for the other:
 //  * A sender that closes its outbox leaves what it has sent. The receiver reads it, returns the
@@ -35,17 +35,6 @@
 // Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time.
 
 namespace shmem {
-
-inline constexpr Mark kOneWay = 0x8000;
-
-// One request and the room its reply lives in. Valid until the reply has been committed (receiver)
-// or released (sender).
-struct Room {
-  Slot* slot;
-  Extension* extension;
-  std::byte* request_payload;  // kPayloadBytes in the medium lane, nullptr in the others
-  std::byte* reply_payload;    // kPayloadBytes
-};
 
 // The sender's end.
 class Outbox {
@@ -233,7 +222,7 @@ class Mailbox {
   template <class Sink>
   int poll(Sink&& sink);
 
-  // Whether poll() has nowhere to look: nothing has come for long.
+  // Whether no lane is active, so that poll() would do nothing: nothing has come for long.
   bool idle() const noexcept { return attention_.idle(); }
 
   // Whether poll() would find something. May say yes where nothing is; never no where something is.
@@ -254,8 +243,6 @@ class Mailbox {
     std::uint32_t slot;
   };
   Position position_of(const Slot& slot) const noexcept;
-
-  static constexpr Mark kNoReply = 0;
 
  private:
   struct Reader {

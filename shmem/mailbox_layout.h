@@ -13,7 +13,10 @@
 
 namespace shmem {
 
-struct Room;
+// The bit of a request's mark that says: there is no reply.
+inline constexpr Mark kOneWay = 0x8000;
+// The mark of a reply that carries nothing: a credit alone.
+inline constexpr Mark kNoReply = 0;
 
 enum class Lane : std::uint8_t { kShort, kMedium, kLong };
 inline constexpr std::uint32_t kLanes = 3;
@@ -35,6 +38,15 @@ inline constexpr std::uint32_t kAhead = 4;  // slots to fetch ahead in a stream
 struct alignas(kCacheLine) Extension {
   std::byte request[64];
   std::byte reply[64];
+};
+
+// One request and the room its reply lives in. Valid until the reply has been committed (receiver)
+// or released (sender).
+struct Room {
+  Slot* slot;
+  Extension* extension;
+  std::byte* request_payload;  // kPayloadBytes in the medium lane, nullptr in the others
+  std::byte* reply_payload;    // kPayloadBytes
 };
 
 template <std::uint32_t kSlots>

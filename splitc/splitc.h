@@ -71,6 +71,9 @@
 // now and then (docs/progress.md). The calls and the memory model are the same on both routes
 // (docs/memory-rules.md).
 //
+// Beneath it lies am/: a program that includes am/am.h as well may use splitc::world().job() and
+// bundle() for endpoints, channels and zero-copy buffers of its own (splitc/world/world.h).
+//
 // The language is Split-C: Culler, Dusseau, Goldstein, Krishnamurthy, Lumetta, von Eicken, Yelick:
 // Parallel Programming in Split-C, Supercomputing '93. splitc/compat.h has the original spellings.
 

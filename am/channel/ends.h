@@ -47,7 +47,7 @@ struct ReceiveEnd {
   std::vector<SendChannel> relays;  // which pass on what comes (am/channel/multicast.h)
 };
 
-struct SendEnd : link::Completion {  // done: one put has left its source
+struct SendEnd : link::Completion {  // done: the source of one put may be reused
   struct Source {
     const std::byte* first = nullptr;
     Strided shape;
@@ -69,11 +69,11 @@ struct SendEnd : link::Completion {  // done: one put has left its source
   std::byte* target = nullptr;                        // its buffer
   const std::atomic<std::uint64_t>* state = nullptr;  // what it says of the channel
   shmem::ArrivalSeat seat;
-  std::uint32_t told = 0;  // puts, in the count of all senders that the channel has had
+  std::uint32_t told = 0;  // puts announced so far, those of the channel's earlier senders included
   // To one on another.
-  std::uint64_t started = 0;    // puts that are on their way
-  std::uint64_t completed = 0;  // puts that have left their source
-  std::uint64_t sent = 0;       // bytes of the one that leaves in pieces
+  std::uint64_t started = 0;    // puts handed to the network
+  std::uint64_t completed = 0;  // puts whose source may be reused
+  std::uint64_t sent = 0;       // bytes already sent of a put that goes in fragments
   bool waiting = false;         // with puts that have not started
 };
 

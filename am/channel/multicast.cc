@@ -58,7 +58,7 @@ void send_order(link::Link& link, const ChannelHandle& relay, const ChannelHandl
   link.send(relay.rank, std::as_bytes(std::span(&packet, 1)));
 }
 
-// Tells `relay` to pass on to `targets`; false if there is nothing to tell.
+// Sends `relay` the order to pass puts on to `targets`; false if there are none.
 bool send_orders(link::Link& link, const ChannelHandle& relay, const Handles& targets) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const bool last = i + 1 == targets.size();

@@ -35,7 +35,7 @@ const char* explain(Wrong what) {
       return "a put came before ready(), while the buffer was in use, and has overwritten it; let "
              "the sender wait until this process has called ready()";
     case Wrong::kLost:
-      return "several puts came where one was to come, and only the last can be told; let the "
+      return "several puts came where one was to come, and are reported as one; let the "
              "sender wait for the ready() after each";
     case Wrong::kReadyTwice:
       return "the channel is ready already; call it once after each callback";
@@ -134,7 +134,7 @@ void ChannelReceivers::arrive(shmem::Arrival arrival) {
   if (end == nullptr) [[unlikely]]
     return wrong_stale(name);
   const auto puts = static_cast<std::int32_t>(arrival.count - end->arrived);
-  // Of senders that did not know of one another's last put: they have told the same count.
+  // Of senders that did not know of one another's last put: they have announced the same count.
   if (puts <= 0) return arrive(*end, 1);
   end->arrived = arrival.count;
   arrive(*end, static_cast<std::uint32_t>(puts));
@@ -167,7 +167,8 @@ void ChannelReceivers::call(End& end) {
   end.callback();
 }
 
-// What came by network, and what was to be told later. An exception leaves the rest for next time.
+// Carries out orders to relay, then reports the puts that were deferred or came by network. After
+// an exception the rest stays for the next poll.
 int ChannelReceivers::poll_noted() {
   while (!orders_.empty()) {
     const Order order = orders_.front();
@@ -275,7 +276,7 @@ void ChannelReceivers::wrong_stale(std::uint32_t arrival) {
     bundle_.refuse("poll", "a put came for channel " + std::to_string(number_of(arrival)) +
                                ", generation " + std::to_string(generation_of(arrival)) +
                                ", which has been closed here; close a channel after its last put "
-                               "has been told, and give its handle to nobody afterwards");
+                               "has been reported, and give its handle to nobody afterwards");
   }
 }
 

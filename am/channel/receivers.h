@@ -16,8 +16,8 @@ namespace am {
 
 class Bundle;
 
-// The receivers' ends of a process: which channel has which number, and what has arrived. Nothing
-// here is proportional to how many channels there are, but the memory.
+// The receivers' ends of a process: which channel has which number, and what has arrived. Only the
+// memory grows with the number of channels; the cost of a poll does not.
 //
 // Thread rule: the bundle's.
 class ChannelReceivers {
@@ -52,7 +52,7 @@ class ChannelReceivers {
   bool take_relay(Rank from, const link::Access& packet);
 
   const ChannelStats& stats() const noexcept { return stats_; }
-  // How many lines of senders poll() looks at.
+  // How many cache lines of senders poll() loads.
   std::size_t watched() const noexcept { return arrivals_.watched(); }
 
  private:

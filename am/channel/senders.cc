@@ -105,7 +105,7 @@ void ChannelSenders::put(End& end) {
 }
 
 void ChannelSenders::put_near(End& end, const End::Source& source) {
-  // Those of an earlier sender are all told by now, which they need not be when this one opens.
+  // By now all puts of an earlier sender have been reported, which need not be so at open_near().
   if (end.puts == 0) [[unlikely]]
     end.told = detail::state_of(*end.state).count;
   if constexpr (kChecked) check(end);

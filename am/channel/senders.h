@@ -11,7 +11,7 @@ namespace am {
 
 class Bundle;
 
-// The senders' ends of a process: the way of each put, and what could not leave yet.
+// The senders' ends of a process: how each put is sent, and the puts that found no room yet.
 //
 // Thread rule: the bundle's.
 class ChannelSenders {

@@ -96,7 +96,7 @@ void Barrier::release() noexcept {
   }
 }
 
-// Whether all who tell have told, directly or through others.
+// Whether the signals of all rounds have arrived, so that everybody who takes part has entered.
 bool Barrier::disseminated() noexcept {
   while (router_.self().header->rounds[round_].value() >= epoch_) {
     if (++round_ == rounds_) {
@@ -123,7 +123,7 @@ bool Barrier::has_passed() noexcept {
     telling_ = true;
     tell(0);
   }
-  // Who has passed may block without polling: the others must have been told by then.
+  // A process that has passed may block without polling: its signals must have been sent by then.
   if (!disseminated() || !router_.port()->link().push()) return false;
   expects_.reset();
   release();

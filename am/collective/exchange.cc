@@ -1,5 +1,7 @@
 #include "am/collective/exchange.h"
 
+#include "am/core/endpoint.h"
+
 namespace am {
 
 void Exchange::connect(Endpoint& endpoint, Tag tag, SourceLocation where) {

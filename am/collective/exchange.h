@@ -6,11 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/core/endpoint.h"
 #include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {
+
+class Endpoint;
 
 // How processes make themselves known to each other, before they can send: an am::Job is one.
 //

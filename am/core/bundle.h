@@ -218,9 +218,9 @@ class Bundle {
 
   // The only loop that waits. kSiblings: it polls all bundles of the calling thread.
   //
-  // Progress of any kind takes the ladder back to its foot. Before it sleeps it announces that
-  // (Nap), and only then looks once more: whoever writes after that look finds the announcement,
-  // and rings.
+  // Progress of any kind restarts the ladder (spin, yield, sleep). Before the loop sleeps it
+  // registers as asleep (Nap), and then checks once more: a neighbour that writes after that check
+  // finds it registered, and rings.
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain) {
     if (condition()) return;

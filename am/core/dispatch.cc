@@ -93,13 +93,13 @@ template <Role kRole, shmem::Lane kLane>
                     {}};
   if (fields.form != packet::Form::kOrdinary) [[unlikely]] {
     if constexpr (kRole == Role::kOneWay) rejected_reply(from, room, fields);  // else a farewell
-    return shmem::Mailbox::kNoReply;
+    return shmem::kNoReply;
   }
   const Status status = endpoint_.try_deliver<kRole, kKind>(
       fields.handler, fields.words, from.admitted, half, room.request_payload, delivery);
   if (status != Status::kDelivered) [[unlikely]]
     return refuse(delivery, status);
-  return kRole == Role::kRequest ? delivery.reply : shmem::Mailbox::kNoReply;
+  return kRole == Role::kRequest ? delivery.reply : shmem::kNoReply;
 }
 
 template <shmem::Lane kLane>
@@ -197,8 +197,8 @@ int Endpoint::poll() {
       ++i;
     }
   }
-  // Who waits for a reply shall not wait for a look at requests as well: when replies came,
-  // requests have their turn in the next poll.
+  // A poll that has found replies returns at once, so that a caller who waits for one does not pay
+  // for polling the requests as well; these have their turn in the next poll.
   if (count != 0 && !requests_next_) {
     requests_next_ = true;
     return count;

@@ -159,7 +159,7 @@ class Endpoint {
   // Arguments are copied and converted to kFunction's types. They wait for a credit, polling all
   // bundles of the thread; arguments and payload may be reused on return. Throw Error if kFunction
   // is not in this endpoint's table, if `to` is not mapped, and where they may not wait. Cost:
-  // near, a cache line of the receiver's mailbox (there and back 125 to 165 ns, short), and a copy
+  // near, a cache line of the receiver's mailbox (short round trip: 125 to 165 ns), and a copy
   // of the payload; far, a packet, coalesced if others are in flight (7.7 us over TCP on one
   // machine).
 
@@ -247,7 +247,7 @@ class Endpoint {
   };
 
   int poll();
-  // Whether poll() has nowhere to look: no reply is to come, and nobody has sent for long.
+  // Whether poll() would do nothing: no reply is to come, and nobody has sent for long.
   bool idle() const noexcept {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
   }

@@ -73,7 +73,8 @@ void Endpoint::Far::tag_changed() {
   announce();
 }
 
-// Without long handlers nothing is admitted, as has been announced, or will be with an answer.
+// An endpoint without long handlers admits no long message, whatever else changes; the others know
+// that from its introduction.
 void Endpoint::Far::announce() {
   if (!endpoint_.has_long_handlers_) return;
   for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {

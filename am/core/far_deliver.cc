@@ -103,7 +103,7 @@ bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
 
 bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
   Outgoing* const to = find_outgoing(from, message);
-  if (to == nullptr || to->gone) return true;  // it has met our good-bye, or says so again
+  if (to == nullptr || to->gone) return true;  // it crossed our kGoodbye, or was sent twice
   to->gone = true;
   credit(*to, message);
   if (!to->known) to->answers.one_came();
@@ -140,7 +140,7 @@ bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
     return true;
   }
   Outgoing* const to = find_outgoing(from, message);
-  if (to == nullptr) return true;  // a change that has met our good-bye
+  if (to == nullptr) return true;  // a change that crossed our kGoodbye
   if (!to->known) to->answers.one_came();
   if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) to->answers.one_came();
   to->known = Announced{};
@@ -204,7 +204,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   try {
     status = try_deliver(delivery, message, body, role, from.from.admitted);
   } catch (...) {
-    delivery.reply = shmem::Mailbox::kNoReply;
+    delivery.reply = shmem::kNoReply;
     finish();  // no credit is lost
     throw;
   }

@@ -45,17 +45,17 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // Whether messages have been put aside for `bundle`. Does not poll the network.
   bool has_late(const Bundle& bundle) const noexcept { return late_.contains(&bundle); }
 
-  // Sends the last packet of a translation, when all that its transfers owe has been sent. Not once
-  // the job's processes have met for the last time: then nobody needs it.
+  // Sends the last packet of a translation, after the packets of all transfers to that process.
+  // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
   void send_last(Rank to, const link::MessagePacket& packet);
 
-  // An endpoint has ended that was promised `count` answers to kFlush, which nobody else expects.
+  // An endpoint has ended to which `count` answers to kFlush are still to come: from now on they
+  // are counted here.
   void leave_flushes(int count) noexcept { flushes_left_ += count; }
-  // Asks `to` to say when it has received what was sent there until now: a reply that goes back,
-  // for which no endpoint waits.
+  // Asks `to` to confirm that it has received what was sent there until now: a returned reply, for
+  // which no endpoint waits.
   void flush_returned(Rank to);
-  // Whether what such endpoints sent has been handled, as far as they asked, and such replies have
-  // come.
+  // Whether all answers that these two calls count have come.
   bool has_flushed() const noexcept { return flushes_left_ == 0; }
 
   bool take(Rank from, const link::PacketHeader& packet) override;

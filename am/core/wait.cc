@@ -8,10 +8,10 @@ namespace {
 constexpr std::uint32_t kSpins = 4000;
 constexpr std::uint32_t kYields = 200;
 constexpr std::uint32_t kYieldsOversubscribed = 3;
-// An answer from another node takes longer than a neighbour's turn, and so does the way in and out
-// of a sleep on a descriptor.
+// An answer from another node takes longer than a neighbour's time slice, and so does going to
+// sleep on a descriptor and waking up.
 constexpr std::uint32_t kYieldsOversubscribedFar = 100;
-// Where nobody sleeps: the looks in vain, some 50 ms, before others are shown what is waited for.
+// Where nobody sleeps: the empty polls, some 50 ms of them, before the wait is published.
 constexpr std::uint32_t kSpinsShown = 4'000'000;
 constexpr std::uint32_t kYieldsShown = 50'000;
 

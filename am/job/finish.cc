@@ -1,5 +1,6 @@
 // The end of a job, when nothing is on its way any more.
 
+#include "am/core/endpoint.h"
 #include "am/core/far_messages.h"
 #include "am/job/job.h"
 #include "am/route/port.h"
@@ -58,8 +59,9 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
   bootstrap_->finished();
 }
 
-// Who has passed the barrier may still be needed by those who have not: the network may want its
-// hand to bring on what it has sent. So it stays at work until all have passed.
+// A process that has passed the barrier may still be needed by those that have not: its outstanding
+// sends may need it to keep polling (no hardware progress). So it makes progress until all have
+// passed.
 void Job::leave_network(const char* call, const SourceLocation& where) {
   ShownWait shown(router_->activity());
   shown.show({.call = call, .where = where});

@@ -15,9 +15,9 @@ namespace am::link {
 namespace {
 
 // About what sending a small frame costs on a socket. A packet that comes sooner after the last
-// send gains more by company than it loses by waiting.
+// send gains more by being coalesced than it loses by waiting.
 constexpr std::int64_t kGatherNs = 4'000;
-// Frames that wait for one process before those who can wait do.
+// Frames queued for one process from which on congested() applies back-pressure.
 constexpr std::uint32_t kCongested = 8;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
@@ -220,7 +220,8 @@ bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcep
   return bytes <= fabric_->inject_bytes() && route.unsignaled < kMaxUnsignaled;
 }
 
-// True: it has left, or is in flight and will be reported. An injected frame is empty again.
+// True: it was injected, and the frame is empty again; or it is in flight, and its completion will
+// be reported.
 bool FabricLink::try_start(Frame& frame) {
   Route& r = *frame.route;
   if (!frames_in_flight_.available(r.frames)) return false;

@@ -55,7 +55,7 @@ class FabricLink final : public Link {
     std::uint32_t peers = 0;  // processes of other nodes
     std::span<std::byte> segment;
     bool use_rma = true;           // where the network has it
-    bool progress_thread = false;  // the network goes on while nobody polls
+    bool progress_thread = false;  // a thread makes progress while nobody polls
     bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
     // For tests: as if the provider read and wrote no more than that at a time.
     std::size_t longest_access = std::numeric_limits<std::size_t>::max();

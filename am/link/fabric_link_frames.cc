@@ -40,7 +40,7 @@ void FabricLink::look_at_gap() const {
   const auto [source, number] = incoming_.waiting();
   give_up("frame " + std::to_string(number) + " of rank " + std::to_string(source) +
           " has arrived, but frame " + std::to_string(incoming_.received(source) + 1) +
-          " has not: its connection was lost, and with it what was under way; look at the "
+          " has not: its connection was lost, and with it what was in flight; look at the "
           "network, or for somebody who disturbs it (docs/security.md)");
 }
 
@@ -128,7 +128,7 @@ void FabricLink::note_stranger() {
   }
   options_.warn("bytes that are not of this job have arrived at " +
                 (own.address.empty() ? fabric_->describe() : rdma::to_string(own)) + ", from " +
-                (from.empty() ? "somebody who cannot be told from the job's own processes" : from) +
+                (from.empty() ? "a sender that looks like a process of this job" : from) +
                 ", and were dropped; the job goes on (docs/security.md)");
 }
 

@@ -125,7 +125,8 @@ bool FabricLink::read_events() {
   return count > 0;
 }
 
-// Settles completions, and tells of puts, up to the next frame that has come, which it opens.
+// Handles completions, and reports puts that have arrived, up to the next received frame, which it
+// opens.
 void FabricLink::settle_sends(PacketSink& sink) {
   while (!in_frame_ && event_ != events_end_) {
     const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];

@@ -14,7 +14,7 @@ namespace am::link {
 struct Route;
 class FrameSlab;
 
-// One send: room for packets that go to one process together.
+// One send: a buffer for packets to one process, which are sent together.
 struct Frame {
   // Below what ofi_rxm sends at once: for longer messages it asks the receiver first.
   static constexpr std::size_t kBytes = 12288;

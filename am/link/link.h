@@ -51,10 +51,10 @@ static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16
 // It ends before the link does. The memory stays mapped until then, and longer for accesses of this
 // process that are in flight: those hold what else they need.
 //
-// It ends when nobody else uses the key any more. An access that comes later is an error, which
-// ends the job with a sentence that the accessing process says (over udp;ofi_rxd and shm of
-// libfabric 1.17, which do not answer it, it stays in flight); but as memory may be kept registered
-// for its next use, it may as well reach what is in that memory now. After revoke() it does not.
+// Destroy it when no other process uses the key any more. An access that comes later is an error,
+// which ends the job with a sentence of the accessing process (over udp;ofi_rxd and shm of
+// libfabric 1.17, which do not answer it, it stays in flight). But memory may be kept registered
+// for its next use: then the access reaches whatever is there now, unless revoke() was called.
 class Registration {
  public:
   virtual ~Registration() = default;

@@ -154,7 +154,7 @@ static_assert(sizeof(Barrier) == 16);
 // Detail of a Barrier: some process has entered it with more to do.
 inline constexpr std::uint8_t kMore = 0x80;
 
-// Reading or writing the receiver's segment by its own hand.
+// A read or write of the receiver's segment that the receiver itself carries out (no RMA).
 struct Access {
   PacketHeader head;
   std::uint64_t offset;  // in the process's segment; of kPutDone, kGot, kChannel: in the operation

@@ -11,9 +11,9 @@ namespace am::link {
 // Makes a link progress while its owner computes: what others read and write in this process's
 // segment gets done, and what it has sent gets through. Packets wait for the owner's poll.
 //
-// It sleeps until something comes, then leaves the owner a moment to take it. An owner that has
-// just found nothing and goes to sleep on the link's descriptor would not notice what this thread
-// takes from there in between: it has to be woken.
+// It sleeps until something comes, makes the link progress, wakes the owner, and pauses for a
+// moment, in which the owner can take what has come. (An owner that has just found nothing and goes
+// to sleep on the link's descriptor would not notice what this thread has read from the sockets.)
 class ProgressThread {
  public:
   // `link` outlives the thread, and may be driven by any. `wake_owner` is called by the thread,

@@ -64,7 +64,7 @@ struct Delivery {
   const shmem::Room& room;
   const std::byte* arguments;
   std::span<std::byte> payload;  // of a medium or long message
-  shmem::Mark reply = shmem::Mailbox::kNoReply;
+  shmem::Mark reply = shmem::kNoReply;
   bool replied = false;
 };
 

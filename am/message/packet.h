@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "am/types/types.h"
-#include "shmem/mailbox.h"
+#include "shmem/mailbox_layout.h"
 
 // What the bytes of a message mean on one node: the 16-bit mark beside the sequence number, and the
 // words before the arguments. A half slot holds 24 bytes:
@@ -77,7 +77,7 @@ struct ReplyMark {
 };
 static_assert(RequestMark{255, 16, Form::kRejectedReply}.mark() < kOneWay);
 static_assert(ReplyMark{255, 16, Kind::kLong}.mark() < kOneWay && ReplyMark::kReturned < kOneWay);
-static_assert(shmem::Mailbox::kNoReply == 0, "handler 0: nobody is called");
+static_assert(shmem::kNoReply == 0, "handler 0: nobody is called");
 static_assert(max_medium() == shmem::kPayloadBytes);
 static_assert(kMaxArgumentBytes == sizeof(shmem::Extension::request));
 

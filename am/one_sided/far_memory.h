@@ -10,8 +10,8 @@ namespace am {
 
 class Router;
 
-// One-sided access to and from the processes of other nodes: what is in flight, and the packets by
-// which it goes on. Nothing here waits.
+// One-sided access to and from the processes of other nodes: the operations in flight, and the
+// packets that carry them on. Nothing here waits.
 //
 // Thread rule: the bundle's.
 class FarMemory final : public link::TypeSink, public Resumed {

@@ -44,8 +44,8 @@ void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexc
 }
 
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::size_t kSmall = 64;       // bytes of an access that gains by company
-constexpr std::uint32_t kAlone = 2;      // of these under way before the next ones gather
+constexpr std::size_t kSmall = 64;       // most bytes of an access that is coalesced with others
+constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
 // Sends an access packet with `data` behind it.
 void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,

@@ -21,10 +21,10 @@ namespace am {
 class Router;
 
 // Reads and writes of other nodes' segments: by the network itself where it can (RMA), else by
-// messages that the target answers with its own hand.
+// messages that the target answers when it polls.
 //
-// Where the network's own access is made of messages as well, small ones that come while others are
-// under way, or find no room, go by messages of ours: these travel together, many in one send.
+// Where the provider emulates RMA by messages anyway, small accesses that start while others are in
+// flight, or find no room, are sent as packets of ours instead: many of these share one send.
 //
 // Thread rule: the bundle's.
 class OneSided {
@@ -96,8 +96,8 @@ class OneSided {
   };
   static constexpr link::InFlight::Limits kAccesses{
       .reserved = 8, .per_peer = 2048, .shared = 4096};
-  // Bytes asked of one target and not done: what it holds for this process while its answers wait
-  // for room is no more.
+  // Most bytes that are requested of one target and not done: so a target whose answers find no
+  // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
   template <class Start>
@@ -113,7 +113,7 @@ class OneSided {
   Router& router_;
   link::Link& link_;
   const bool rma_;
-  const bool emulated_;  // the network's own access costs a send each, too
+  const bool emulated_;  // the provider emulates RMA: each access costs a send, too
   // Owned by the bundle's thread.
   ObjectPool<Counted> counted_;
   ObjectPool<ByMessages> accesses_;

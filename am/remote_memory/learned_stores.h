@@ -11,16 +11,11 @@
 #include "am/one_sided/arrival_words.h"
 #include "am/one_sided/far_memory.h"
 #include "am/one_sided/one_sided.h"
+#include "am/remote_memory/learning_stats.h"
 #include "am/route/port.h"
 #include "am/types/types.h"
 
 namespace am {
-
-// How stores to other nodes have used put channels that nobody made.
-struct LearningStats {
-  std::uint64_t channels = 0;  // that this process has learned as a sender
-  std::uint64_t puts = 0;      // stores that went by them
-};
 
 // Notices large stores that repeat - same target, size and counter - and gives each a put channel
 // of its own: then the bytes and their count are one write with completion data, instead of a write

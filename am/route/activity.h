@@ -44,7 +44,7 @@ struct WaitRecord {
   std::uint64_t have;
   std::uint64_t wanted;
   std::uint64_t collective;
-  std::uint64_t progress;  // changes with every wait, and when one has come closer to its end
+  std::uint64_t progress;  // changes with every wait, and whenever `wanted` less `have` changes
 };
 static_assert(std::is_trivially_copyable_v<WaitRecord> && sizeof(WaitRecord) % 8 == 0);
 
@@ -140,8 +140,8 @@ class alignas(64) Activity {
 };
 static_assert(sizeof(Activity) <= 512 && std::is_trivially_destructible_v<Activity>);
 
-// The wait of one call, shown while it lasts if it lasts, but for one inside the condition of
-// another that is shown. Owned by the bundle's thread.
+// Publishes the wait of one call, from its first sleep to its end or to the next progress. A wait
+// inside the condition of another one that is published is not. Owned by the bundle's thread.
 class ShownWait {
  public:
   explicit ShownWait(Activity& activity) noexcept : activity_(activity) {}

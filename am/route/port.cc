@@ -14,7 +14,7 @@
 namespace am {
 namespace {
 
-// How long to sleep where no descriptor tells that something has come.
+// How long to sleep where no descriptor becomes readable when something arrives.
 constexpr std::int64_t kBlindNapNs = 100'000;
 
 // A time, or `limit` if that is shorter. A negative limit is none.

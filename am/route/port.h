@@ -28,15 +28,15 @@ class Resumed {
   ~Resumed() = default;
 };
 
-// What a process has at the network, if its job has processes on other nodes: the link to them. All
-// rooms above share it, and register for the packets that are theirs.
+// A process's connection to the network, in a job that has processes on other nodes: owns the link
+// to them. All rooms above share it, and register for the packets that are theirs.
 //
 // Thread rule: the bundle's. A job that has a port has one thread inside its bundles at a time.
 class Port {
  public:
   struct Options {
     bool progress_thread =
-        false;  // the network goes on while nobody polls; the link is made for it
+        false;  // a thread makes progress while nobody polls; the link was made for several threads
   };
 
   // `router` outlives the port and reaches this process itself already.
@@ -60,7 +60,8 @@ class Port {
   // As poll(), up to the first packet that a sink keeps. Whether there is one.
   bool fetch();
 
-  // From now on the network goes on only while somebody polls: what is in flight may end.
+  // Ends the progress thread: from now on the network makes progress only while somebody polls, and
+  // memory of operations that are in flight may be freed.
   void stop_progress() noexcept { progress_.reset(); }
 
   // Ends the job: that packet is damaged.
@@ -82,7 +83,7 @@ class Port {
   friend class Expectation;
 
   static constexpr int kAttention = 2000;  // polls without result before they become rarer
-  static constexpr int kSkipped = 150;     // looks: about as many times 50 ns
+  static constexpr int kSkipped = 150;     // spins without a network poll, about 50 ns each
 
   bool expects() const noexcept;
   void resume();
@@ -100,8 +101,8 @@ class Port {
   std::optional<link::ProgressThread> progress_;  // ends first
 };
 
-// How many packets its owner waits for: while there are any, loops that spin look at the network
-// every time. What is still expected when it ends is expected no longer.
+// How many packets its owner waits for: while there are any, loops that spin poll the network every
+// time. Its destructor takes back what is still expected.
 //
 // Thread rule: the port's, which outlives it.
 class Expectation {

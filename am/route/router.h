@@ -97,8 +97,8 @@ class Router {
   // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
   std::uint64_t segment_offset(const void* address) const noexcept;
 
-  // The line that this process and `rank` of this node share for telling each other of puts; not if
-  // it is the same, or there are too many processes.
+  // The cache line by which this process and `rank`, of the same node, notify each other of puts.
+  // std::nullopt: `rank` is this process, or the node has too many processes.
   std::optional<shmem::ArrivalPair> arrival_pair(Rank rank) const;
 
   // What this process is doing, for others to read.

@@ -55,7 +55,7 @@ void Engine::accessed(link::Completion& completion) {
 
 // --- Keys that stay valid between transfers
 
-// Adds the key of a registered buffer to what `to` is told.
+// Adds the key of a registered buffer to the message for `to`, and notes that `to` has it.
 void Engine::grant(Rank to, Slot& slot, Control& control) {
   const bool lasting = slot.registration != nullptr || slot.info.mode == ZeroCopyMode::kPrereg;
   if (!lasting || !slot.takes_transfers()) return;

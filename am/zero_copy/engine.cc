@@ -183,7 +183,7 @@ int Engine::run_callbacks() {
 
 // --- Sending
 
-// In order: what is told to a process later is told later.
+// Control messages to one process are sent in the order of the calls.
 void Engine::tell(Rank to, const Control& control) {
   if (!controls_.empty() || bundle_.in_handler() || !try_tell(to, control)) {
     tell_later(to, control);

@@ -63,7 +63,7 @@ class Engine final : public Poller {
     bundle_.refuse(call, what);
   }
 
-  // --- Buffers (zero_copy_memory.cc)
+  // --- Buffers (memory.cc)
   std::span<std::byte> allocate(std::size_t bytes);
   void release(std::span<std::byte> block);
   void init(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyCallback callback,
@@ -75,7 +75,7 @@ class Engine final : public Poller {
   // --- Transfers
   void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote);
 
-  // --- Requests (zero_copy_request.cc)
+  // --- Requests (request.cc)
   void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
   HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
   void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
@@ -86,7 +86,7 @@ class Engine final : public Poller {
   void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
   End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
 
-  // --- Handlers of what other engines send (zero_copy_pieces.cc)
+  // --- Handlers of what other engines send (pieces.cc)
   static void on_control(OneWay message, Control control);
   static void on_moved(OneWay message, Moved moved);
   static void on_fetch(Request request, Fetch fetch);
@@ -142,7 +142,7 @@ class Engine final : public Poller {
     Control control;
   };
 
-  // Ends of transfers (zero_copy_engine.cc).
+  // Ends of transfers (engine.cc).
   Operation& take(Rank peer, const End& end, std::size_t bytes);
   // Whose part a message is that names an operation of this process.
   enum class Part : std::uint8_t { kGetter, kPutter, kInitiator, kReceiver };
@@ -154,7 +154,7 @@ class Engine final : public Poller {
   void settle(const End& end) noexcept;
   int run_callbacks();
 
-  // Sending (zero_copy_engine.cc).
+  // Sending (engine.cc).
   void tell(Rank to, const Control& control);
   bool try_tell(Rank to, const Control& control);
   void tell_later(Rank to, const Control& control) { controls_.push({to, control}); }
@@ -164,7 +164,7 @@ class Engine final : public Poller {
   void advance_or_wait(Operation& operation);
   bool advance(Operation& operation);
 
-  // As an initiator (zero_copy_start.cc).
+  // As an initiator (start.cc).
   void check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const;
   void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
@@ -176,7 +176,7 @@ class Engine final : public Poller {
   void refused(Rank from, const Control& control);
   [[noreturn]] void refuse_stale(bool put, const ZeroCopyInfo& remote) const;
 
-  // As an owner (zero_copy_serve.cc).
+  // As an owner (serve.cc).
   void handle(Rank from, const Control& control);
   Slot* find(Rank from, const Control& control);
   void serve(Rank from, const Control& control);
@@ -184,7 +184,7 @@ class Engine final : public Poller {
   void tell_through(Operation& operation);
   void moved(Rank from, const Control& control);
 
-  // By the network (zero_copy_access.cc).
+  // By the network (access.cc).
   bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
   bool try_access(Operation& operation);
   static void accessed(link::Completion& completion);
@@ -196,7 +196,7 @@ class Engine final : public Poller {
   void revoke(std::uint32_t slot) noexcept;
   void revoked_here(Rank from, const Control& control);
 
-  // By messages (zero_copy_pieces.cc).
+  // By messages (pieces.cc).
   bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool try_fetch(Operation& operation);
   bool try_pieces(Operation& operation);
@@ -220,7 +220,7 @@ class Engine final : public Poller {
   Queue<Finish> finished_;
   ObjectPool<Operation> operations_;  // by the lower bits of their id
   std::vector<Operation*> waiting_;   // to advance
-  Queue<Arrived> controls_;           // to be sent; `from` is to whom
+  Queue<Arrived> controls_;           // outgoing; Arrived::from is the destination
   std::uint32_t requests_ = 0;        // whose payloads are not all taken
   std::uint64_t sent_ = 0;            // messages, pieces and accesses
   Grants grants_;

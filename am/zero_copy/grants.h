@@ -25,7 +25,7 @@
 
 namespace am::zero_copy {
 
-// A buffer of another process, as this one was told of it.
+// Names a buffer of another process, as in the ZeroCopyInfo that this one has received.
 struct GrantName {
   Rank rank;
   std::uint32_t slot;
@@ -49,15 +49,16 @@ class Grants {
     ++found->second.uses;
     return found->second.key;
   }
-  // The access is complete. True: the owner has asked for the key meanwhile, and nobody uses it any
-  // more: tell it.
+  // The access is complete. True: the owner has asked for the key meanwhile, and this was its last
+  // use: notify the owner.
   [[nodiscard]] bool release(const GrantName& name) noexcept {
     const auto found = held_.find(name);
     if (--found->second.uses != 0 || !found->second.revoked) return false;
     held_.erase(found);
     return true;
   }
-  // The owner asks for the key. True: tell it at once that nobody uses it; else release() will say.
+  // The owner asks for the key. True: it is not in use, notify the owner at once. False: release()
+  // returns true after its last use.
   [[nodiscard]] bool revoke(const GrantName& name) noexcept {
     const auto found = held_.find(name);
     if (found == held_.end()) return true;

@@ -53,7 +53,7 @@ bool Engine::try_announce(Operation& operation) {
     return false;
   }
   ++sent_;
-  give_back(operation);  // the receiver tells how it ends
+  give_back(operation);  // what follows comes from the receiver
   return true;
 }
 

@@ -20,7 +20,8 @@ void Engine::handle(Rank from, const Control& control) {
   refuse_message(from, "says what no process says");
 }
 
-// The buffer that is meant. nullptr: the other process has been told why not.
+// The buffer that `control` names. nullptr: it takes no such transfer, and the other process is
+// sent kRefused with the reason.
 Slot* Engine::find(Rank from, const Control& control) {
   Slot* const slot = slots_.find(control.slot, control.generation);
   Control answer = control;
@@ -78,7 +79,7 @@ bool Engine::serve_mapped(Rank from, const Control& control, const End& end) {
   return true;
 }
 
-// To the other end of an access: the bytes are where they shall be.
+// Notifies the other end of an access that the bytes are in place.
 void Engine::tell_through(Operation& operation) {
   operation.told = true;
   if (operation.alone) {

@@ -95,7 +95,8 @@ void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::s
   finish(there, bytes, me_, !put);
 }
 
-// Copies by this process's own hand, if the memory of the other can be reached.
+// Copies without the owner's help, if its memory is mapped here or, for kCrossFrom bytes or more,
+// can be reached through the kernel. False: neither.
 bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes) {
   if (!neighbours_.current(remote.rank, remote.slot, remote.generation)) refuse_stale(put, remote);
   std::byte* const there = neighbours_.mapped(remote.rank, remote.address, bytes);

@@ -13,8 +13,8 @@
 
 namespace am::zero_copy {
 
-// Brings requests together with the memory for their payloads, by tags that the user chooses:
-// whichever comes first waits for the other.
+// Matches requests with the memory that is posted for their payloads, by tags that the user
+// chooses: whichever comes first waits for the other.
 //
 // Pure logic. Thread rule: one thread at a time.
 class TagMatch {

@@ -54,7 +54,7 @@ struct Control {
 };
 static_assert(std::is_trivially_copyable_v<Control> && sizeof(Control) <= kMaxArgumentBytes);
 
-// kMoved on its own way: short enough for the line that a message on a node occupies anyway.
+// A kMoved in short form, which fits the cache line that a message on a node occupies anyway.
 struct Moved {
   std::uint32_t slot;
   std::uint32_t generation;

@@ -185,8 +185,8 @@ class ZeroCopyBuffer {
   void init(std::span<std::byte> memory, ZeroCopyCallback callback = {},
             ZeroCopyMode mode = ZeroCopyMode::kUnreg);
 
-  // The number that callbacks of transfers started from here on get, at this end, to tell which of
-  // them is complete (CkCallback::setRefNum).
+  // The number that callbacks at this end get for transfers started from here on, by which the
+  // program distinguishes them (CkCallback::setRefNum).
   void set_reference(std::uint64_t reference);
 
   // What other processes name this buffer by: to be sent in any message.

@@ -20,7 +20,7 @@ inline void keep(const T& value) noexcept {
   asm("" : : "r"(value) : "memory");
 }
 
-// No access may be moved across it by the compiler; the processor is told nothing.
+// The compiler moves no access across it; it is no instruction to the processor.
 inline void compiler_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 }  // namespace bench

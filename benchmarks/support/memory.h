@@ -4,7 +4,7 @@
 
 namespace bench {
 
-// What of a process's memory is in use, in KiB, as /proc/self tells it. Shared pages count for
+// What of a process's memory is in use, in KiB, as /proc/self reports it. Shared pages count for
 // every process that has touched them through its own mapping.
 struct Memory {
   std::uint64_t peak;            // VmHWM: the most that was resident at any time

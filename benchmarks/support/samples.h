@@ -7,7 +7,7 @@
 namespace bench {
 
 // What many short repetitions of one measurement gave. The minimum is what the machine can do:
-// other work and the clock can only add to a time. The median tells how far off a usual one is.
+// other work and the clock can only add to a time. The median shows how far off a usual one is.
 class Samples {
  public:
   void add(double value) { values_.push_back(value); }

@@ -40,7 +40,7 @@ void pack(const double* values, const Layer& layer, double* to) noexcept;
 std::size_t volume(const Size& size) noexcept;  // without ghosts
 std::size_t place_of_ghosts(const Size& size, std::uint32_t face) noexcept;
 
-// Who has which part of a cube of n x n x n points that continues at its other end.
+// Which process has which part of a periodic cube of n x n x n points.
 class Decomposition {
  public:
   Decomposition(std::size_t n, const Grid& grid) noexcept : n_(n), grid_(grid) {}

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "am/am.h"
 #include "examples/jacobi3d/halo.h"
 
 namespace jacobi3d {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "am/am.h"
 #include "examples/matmul3d/exchange.h"
 
 namespace matmul3d {

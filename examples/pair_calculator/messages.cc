@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "am/am.h"
 #include "examples/pair_calculator/exchange.h"
 
 namespace pair_calculator {

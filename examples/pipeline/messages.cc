@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "am/am.h"
 #include "examples/pipeline/belt.h"
 
 namespace pipeline {

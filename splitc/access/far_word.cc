@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "am/am.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "am/remote_memory/remote_memory.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/sync.h"
+#include "splitc/world/world.h"
 
 namespace splitc {
 

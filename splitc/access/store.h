@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "am/remote_memory/learning_stats.h"
+#include "am/route/router.h"
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"
-#include "splitc/world/world.h"
 
 // One-way writes that are counted where they land: Split-C's `:-`, where *p :- x is store(p, x).
 //
@@ -21,9 +22,9 @@
 //   all_store_sync();                                                // everybody has everything
 //
 // Completion. The sender is done on return, and the value may be reused. At the target the bytes
-// are written first and then added to a count, so who has counted a store sees its bytes and all
-// that its sender had written or seen before. Counted are bytes, not stores: when 8 of 16 bytes
-// have been counted, either of two stores may be the one that has landed.
+// are written first and then added to a count, so a process that has counted a store sees its bytes
+// and all that its sender had written or seen before. Counted are bytes, not stores: when 8 of 16
+// bytes have been counted, either of two stores may be the one that has landed.
 //
 // Order. None between stores, also not to one address, until they are counted. sync() does not
 // wait for stores. A barrier() completes the stores between processes of one node only.

@@ -145,8 +145,8 @@ class owned_indices {
 // Moving an array is local, and leaves one that may only be destroyed or assigned to. It cannot be
 // copied.
 //
-// Costs. Construction: a barrier, and a look at what each process answered. a[i]: a check of the
-// index and a few integer divisions that find the owner, then the access itself
+// Costs. Construction: a barrier, and one load or far read of each process's answer. a[i]: a check
+// of the index and a few integer divisions that find the owner, then the access itself
 // (splitc/access/access.h); mine() and on() are what inner loops use.
 //
 // Threads and handlers. The world's thread, outside handlers, constructs and destroys. Any thread

@@ -3,6 +3,7 @@
 #include <exception>
 #include <string>
 
+#include "am/am.h"
 #include "splitc/call/program.h"
 #include "splitc/world/world.h"
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
@@ -21,6 +20,11 @@
 // How atomic() runs a function in another process: a request with the function's place in the
 // program, which is the same for all since all run the same file, and its arguments; the result is
 // the reply.
+
+namespace am {
+class Endpoint;
+class Job;
+}  // namespace am
 
 namespace splitc {
 namespace detail {

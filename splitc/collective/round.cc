@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "am/job/job.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

@@ -45,8 +45,8 @@ void* allocate(std::uint64_t bytes, Call call);
 //
 // Returns, in every process, the same pointer, to element 0 on process 0. Give it back by
 // all_spread_free. Throws Error in every process if one lacks the memory, or if they do not all ask
-// for the same count. Costs a barrier, a look at what each process answered, and the zeroing of
-// memory that was used before.
+// for the same count. Costs a barrier, one load or far read of each process's answer, and the
+// zeroing of memory that was used before.
 template <class T>
 spread_ptr<T> all_spread_malloc(std::size_t count,
                                 am::SourceLocation where = am::SourceLocation::current()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "am/remote_memory/remote_memory.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -16,9 +17,7 @@ am::Reason reason_of(Call call, std::size_t bytes, const void* caller) noexcept 
       .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
 }
 
-am::CallSite site_of(Call call) noexcept {
-  return {.call = call.name, .where = call.where};
-}
+am::CallSite site_of(Call call) noexcept { return {.call = call.name, .where = call.where}; }
 
 // As sync(handle).
 void finish(handle h, const am::Reason& reason) noexcept {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <exception>
 
+#include "am/job/job.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {

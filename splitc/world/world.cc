@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <string>
 
+#include "am/am.h"
+#include "am/remote_memory/remote_memory.h"
+
 namespace splitc {
 namespace {
 
@@ -36,9 +39,9 @@ std::vector<std::byte*> all_bases(const am::Router& router) {
 
 std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle) {
   if (job.learned_stores() == nullptr) return nullptr;
-  return std::make_unique<am::RemoteMemory>(
-      bundle, job.learned_stores(),
-      [](std::uint32_t ticket) { current->tickets().give_back(ticket); });
+  return std::make_unique<am::RemoteMemory>(bundle, job.learned_stores(), [](std::uint32_t ticket) {
+    current->tickets().give_back(ticket);
+  });
 }
 
 }  // namespace
@@ -57,10 +60,20 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
               " processes; set SPLITC_SEGMENT higher");
 }
 
+struct World::Parts {
+  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {}
+
+  am::Job job;
+  am::Bundle bundle;
+  am::Endpoint endpoint;
+};
+
 World::World(const am::Config& config)
-    : job_(config),
-      bundle_(job_),
-      endpoint_(bundle_),
+    : parts_(std::make_unique<Parts>(config)),
+      job_(parts_->job),
+      router_(job_.router()),
+      bundle_(parts_->bundle),
+      endpoint_(parts_->endpoint),
       remote_(make_remote(job_, bundle_)),
       bases_(all_bases(router())),
       heap_(router().segment(), runtime_bytes(job_.size()),

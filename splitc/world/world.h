@@ -11,13 +11,20 @@
 #include <memory>
 #include <vector>
 
-#include "am/am.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/bundle.h"
 #include "am/types/source_location.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/tickets.h"
+
+namespace am {
+class Endpoint;
+class Job;
+class RemoteMemory;
+class Router;
+struct Config;
+}  // namespace am
 
 namespace splitc {
 
@@ -25,8 +32,8 @@ namespace splitc {
 // made by run(); everything in splitc/ goes through it. The thread that called run() owns it, and
 // its bundle and endpoint are used by that thread only.
 //
-// A program may use bundle() for endpoints and channels of its own (am/am.h). The handlers of
-// endpoint() are splitc's: leave that alone.
+// A program that includes am/am.h may use job() and bundle(), for endpoints and channels of its
+// own. The handlers of endpoint() are splitc's: leave that alone.
 class World {
  public:
   // Collective: joins the job. Throws am::Error if that is not possible.
@@ -36,7 +43,7 @@ class World {
   World& operator=(const World&) = delete;
 
   am::Job& job() noexcept { return job_; }
-  am::Router& router() noexcept { return job_.router(); }
+  am::Router& router() noexcept { return router_; }
   am::Bundle& bundle() noexcept { return bundle_; }
   am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
   Heap& heap() noexcept { return heap_; }
@@ -60,9 +67,13 @@ class World {
   bool& notified() noexcept { return notified_; }
 
  private:
-  am::Job job_;
-  am::Bundle bundle_;
-  am::Endpoint endpoint_;
+  struct Parts;  // of am, which those who include this shall not have to know
+
+  std::unique_ptr<Parts> parts_;
+  am::Job& job_;
+  am::Router& router_;
+  am::Bundle& bundle_;
+  am::Endpoint& endpoint_;
   detail::Tickets tickets_;
   std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
   std::vector<std::byte*> bases_;             // by process; what detail::place points to

@@ -13,7 +13,7 @@ namespace shmem::test {
 // An exception becomes its text. Reports a failure of the system itself by throwing.
 std::string in_child(const std::function<std::string()>& work);
 
-// The same in `count` children at once; `work` is told which it is, from 0.
+// The same in `count` children at once; `work` gets the number of its child, from 0.
 std::vector<std::string> in_children(unsigned count,
                                      const std::function<std::string(unsigned)>& work);
 

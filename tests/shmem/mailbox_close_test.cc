@@ -85,7 +85,7 @@ class Receiver {
     Fate& fate = world_.fates[number_in(room.slot->request)];
     if ((mark & ~kOneWay) != kRefuse) {
       add(fate.handled);
-      return Mailbox::kNoReply;
+      return kNoReply;
     }
     add(fate.refused);
     return kReturned;

@@ -36,7 +36,7 @@ struct Notes {
     events.push_back("one way " + std::to_string(index(kLane)) + " " +
                      std::to_string(mark & ~kOneWay));
     if (throw_at == (mark & ~kOneWay)) throw std::runtime_error("no");
-    if ((mark & ~kOneWay) != return_at) return Mailbox::kNoReply;
+    if ((mark & ~kOneWay) != return_at) return kNoReply;
     room.slot->reply.bytes[0] = std::byte{99};
     return 55;
   }
@@ -212,7 +212,7 @@ TEST_F(MailboxRules, an_exception_of_the_sink_finishes_its_message_only) {
   EXPECT_EQ(notes_.events, (std::vector<std::string>{"opened by a", "request 0 1", "request 0 2",
                                                      "one way 0 3", "request 0 4"}));
   reap_for(*box, 3);
-  EXPECT_EQ(replies_.marks, (std::vector<Mark>{77, Mailbox::kNoReply, 77}));
+  EXPECT_EQ(replies_.marks, (std::vector<Mark>{77, kNoReply, 77}));
   EXPECT_EQ(box->in_flight<Lane::kShort>(), 0u);
 }
 

@@ -116,7 +116,7 @@ class Receiver {
   template <Lane kLane>
   Mark one_way(std::uint32_t inbox, const Room& room, Mark mark) {
     take(inbox, kLane, room, mark);
-    return Mailbox::kNoReply;
+    return kNoReply;
   }
   template <Lane kLane>
   void unread(std::uint32_t, const Room&, Mark) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "tests/soak/content.h"
 

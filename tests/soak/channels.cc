@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "tests/soak/content.h"
 #include "tests/soak/families.h"

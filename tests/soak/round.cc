@@ -1,5 +1,6 @@
 #include "tests/soak/round.h"
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 
 namespace soak {

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 
 namespace soak {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "tests/soak/families.h"
 #include "tests/soak/field.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "tests/soak/block.h"
 #include "tests/soak/families.h"

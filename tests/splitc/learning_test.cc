@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 
 namespace splitc {

@@ -1,5 +1,5 @@
 // What splitcrun writes itself: the lines of --label and its own sentences. Threads write them, so
-// that a reader who has stopped reading keeps nothing else waiting.
+// that a reader that has stopped reading blocks nothing else.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// --label: what the processes print comes through pipes and leaves line by line, each line behind
-// the rank that wrote it: "[3] text". Nothing is lost and no line is torn, however the process
-// ends.
+// --label: the processes print into pipes, and what they print is passed on line by line, each line
+// prefixed with the rank that wrote it: "[3] text". Nothing is lost and no line is torn, however
+// the process ends.
 //
-// A line of more than kLongest bytes leaves in pieces of that size, each with a newline; those that
-// continue a line begin with "[3]+ " instead. An unfinished last line gets a newline.
+// A line of more than kLongest bytes is passed on in pieces of that size, each with a newline;
+// those that continue a line begin with "[3]+ " instead. An unfinished last line gets a newline.
 //
 // Memory is bounded: while the reader of splitcrun's output has not taken what was passed on, the
 // pipes are left alone, so that the processes wait as they would if they wrote to it themselves.

@@ -18,7 +18,7 @@ class Standstill {
 
   Standstill(const Options& options, Control& control, const Children& children);
 
-  // When to look again; none: nobody wants to know.
+  // When to observe the processes again; none: neither a report nor a timeout was asked for.
   std::optional<Clock::time_point> deadline() const;
 
   struct News {

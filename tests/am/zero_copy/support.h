@@ -1,5 +1,5 @@
 // What the tests of zero-copy buffers share: memory with guards around it, infos sent by messages,
-// and notes of what callbacks were told.
+// and notes of what callbacks received.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class Memory {
   std::span<std::byte> all_;
 };
 
-// What a callback was told.
+// What a callback has received.
 struct Notes {
   ZeroCopyCallback callback() {
     return [this](const ZeroCopyDone& done) { all.push_back(done); };

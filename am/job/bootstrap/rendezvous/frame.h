@@ -1,5 +1,5 @@
-// What is said over the connections of a rendezvous once they stand: frames, a head and its bytes.
-// All processes run on machines of one kind, so numbers go as they are in memory.
+// The protocol of a rendezvous's connections once they are established: frames, each a header and
+// its bytes. All processes run on machines of one kind, so numbers are sent as they are in memory.
 #pragma once
 
 #include <cstddef>

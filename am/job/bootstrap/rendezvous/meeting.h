@@ -42,10 +42,10 @@ struct MeetingPlace {
   std::chrono::steady_clock::time_point deadline;
 };
 
-// Rank 0: listens until all others have come and returns the connections by rank (none at 0). Those
-// that do not belong to the job are refused and told on standard error. Throws Error at the
-// deadline (names who is missing), when the place is not this machine's or not free, and when one
-// that had come is lost; those that have come are told.
+// Rank 0: listens until all others have connected and returns the connections by rank (none at 0).
+// Processes that do not belong to the job are refused, and reported on standard error. Throws Error
+// at the deadline (names who is missing), when the address is not this machine's or in use, and
+// when a connection is lost; the processes that have connected are sent the reason.
 std::vector<Connection> meet_others(const MeetingPlace& place);
 
 // Any other rank: the connection to rank 0. Throws Error when rank 0 refuses this process, and at

@@ -27,8 +27,8 @@ class Watch {
   Watch(Rank me, std::vector<Connection> connections);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  // Rank 0 stays until all others have finished if finish() was called: it would tell them of a
-  // death meanwhile. Otherwise closing the connections ends the job.
+  // At rank 0 after finish(): waits until all others have finished, to notify them if a process
+  // dies meanwhile. Without finish() closing the connections ends the job.
   ~Watch();
 
   // Waits for room. What is for a process that has gone is dropped.
