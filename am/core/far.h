@@ -137,8 +137,7 @@ class Endpoint::Far {
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,
                               link::Type type) const noexcept;
   link::MessagePacket head_to(const Incoming& to, link::Type type) const noexcept;
-  void send_request(Outgoing& to, std::uint32_t index, const Parcel& parcel);
-  bool send_long(Outgoing& to, std::uint32_t index, const Parcel& parcel);
+  bool send_long(Outgoing& to, std::uint32_t index, link::MessagePacket head, const Parcel& parcel);
   std::optional<Verdict> judge(Outgoing& to, std::uint32_t index, const LongRequest& message);
   void send_reply(Incoming& to, Kind request, shmem::Mark reply, TagEpochs::Epoch epoch);
   void send_long_reply(Incoming& to, link::MessagePacket head,

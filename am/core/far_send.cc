@@ -91,10 +91,17 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   Outgoing& out = outgoing(to);
   const int kind = static_cast<int>(parcel.kind);
   if (out.in_flight[kind] == shmem::kWindow[kind] || port_.link().congested(out.rank)) return false;
-  if (parcel.kind == Kind::kLong && parcel.payload.size() > link::kMaxData) {
-    if (!send_long(out, to, parcel)) return false;
+  MessagePacket head =
+      head_to(out, to, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
+  head.head.handler = parcel.handler;
+  const bool is_long = parcel.kind == Kind::kLong;
+  if (is_long && parcel.payload.size() > link::kMaxData) {
+    if (!send_long(out, to, head, parcel)) return false;
   } else {
-    send_request(out, to, parcel);
+    head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
+    const Place place{parcel.offset, parcel.payload.size(), 0};
+    post(port_.link(), out.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
+         parcel.payload);
     if (parcel.released != nullptr) *parcel.released = true;
   }
   ++out.in_flight[kind];
@@ -106,17 +113,6 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
     out.answers.one_more();
   }
   return true;
-}
-
-void Endpoint::Far::send_request(Outgoing& to, std::uint32_t index, const Parcel& parcel) {
-  MessagePacket head =
-      head_to(to, index, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
-  const bool is_long = parcel.kind == Kind::kLong;
-  head.head.handler = parcel.handler;
-  head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
-  const Place place{parcel.offset, parcel.payload.size(), 0};
-  post(port_.link(), to.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
-       parcel.payload);
 }
 
 // Whether a long message is admitted there; nullopt: that is not known yet.
@@ -139,15 +135,13 @@ std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
   return std::nullopt;
 }
 
-// False: not known yet whether it is admitted.
-bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, const Parcel& parcel) {
+// Writes the payload before the packet. False: not known yet whether it is admitted.
+bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket head,
+                              const Parcel& parcel) {
   const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
   const auto verdict =
       judge(to, index, {parcel.handler, shape, parcel.offset, parcel.payload.size()});
   if (!verdict) return false;
-  MessagePacket head =
-      head_to(to, index, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
-  head.head.handler = parcel.handler;
   head.head.detail = link::make_detail(parcel.kind, parcel.kind);
   head.status = static_cast<std::uint8_t>(verdict->status);
   const Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};

@@ -94,15 +94,9 @@ class FabricLink final : public Link {
   void verify() override;
   void drive() noexcept override { endpoint_.drive(); }
   bool has_rma() const noexcept override { return segment_.has_value(); }
-  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                Completion& completion) override;
-  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                 bool before_packets, Completion& completion) override;
+  RemoteKey segment_key(Rank of) const noexcept override { return segments_[of]; }
+  bool try_access(const RmaAccess& access, Completion& completion) override;
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
-  bool try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
-                Completion& completion) override;
-  bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from, bool before_packets,
-                 Completion& completion) override;
   RegistrationStats registration_stats() const override;
   const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
   bool writes_before_packets(std::size_t bytes) const noexcept override {
@@ -160,7 +154,6 @@ class FabricLink final : public Link {
   [[noreturn]] void give_up(const std::string& sentence) const;
 
   // One-sided access (fabric_link_access.cc).
-  enum class How : std::uint8_t { kRead, kWrite, kWriteBeforePackets };
   struct Access {
     static Access& of(const rdma::Op& op) noexcept {
       return reinterpret_cast<Access&>(const_cast<rdma::Op&>(op));  // its first member
@@ -168,19 +161,14 @@ class FabricLink final : public Link {
 
     rdma::Op op{rdma::Op::Kind::kAccess};
     Completion* completion = nullptr;
-    Rank rank = 0;
     std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
     void* descriptor = nullptr;                       // of local memory
-    // What follows when the operation is complete: nothing, unless all together is too long for
+    // What follows when the operation is complete: no bytes, unless all together is too long for
     // one.
-    std::span<std::byte> rest;  // local
-    RemoteKey at{};             // where the rest begins
-    How how = How::kRead;
+    RmaAccess rest{};
   };
   template <class Start>
   bool start_access(Rank rank, Completion& completion, Start start);
-  bool try_access(Rank rank, const RemoteKey& at, std::span<const std::byte> local, How how,
-                  Completion& completion);
   bool try_next_piece(Access& access);
   void go_on(Access& access);
   void go_on_with_unfinished();

@@ -17,26 +17,16 @@ FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
   Access& access = accesses_.take([](Access&, std::uint32_t) {});
   accesses_in_flight_.take(to.accesses);
   access.completion = &completion;
-  access.rank = rank;
-  access.at = segments_[rank];
+  access.rest.peer = rank;
+  access.rest.at = segments_[rank];
   return &access;
 }
 
 void FabricLink::give_back(Access& access) {
-  accesses_in_flight_.give_back(routes_[access.rank]->accesses);
+  accesses_in_flight_.give_back(routes_[access.rest.peer]->accesses);
   access.use.reset();
   access.rest = {};
   accesses_.give_back(access);
-}
-
-bool FabricLink::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                          Completion& completion) {
-  return try_read(from, segments_[from] + offset, to, completion);
-}
-
-bool FabricLink::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                           bool before_packets, Completion& completion) {
-  return try_write(to, segments_[to] + offset, from, before_packets, completion);
 }
 
 // Runs `start`, which begins an operation that is reported with the access it is given, or says
@@ -54,40 +44,26 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
   return false;
 }
 
-bool FabricLink::try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
-                          Completion& completion) {
-  return try_access(from, at, to, How::kRead, completion);
-}
-
-bool FabricLink::try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
-                           bool before_packets, Completion& completion) {
-  const How how = before_packets ? How::kWriteBeforePackets : How::kWrite;
-  return try_access(to, at, from, how, completion);
-}
-
-bool FabricLink::try_access(Rank rank, const RemoteKey& at, std::span<const std::byte> local,
-                            How how, Completion& completion) {
-  return start_access(rank, completion, [&](Access& access) {
-    access.descriptor = local_descriptor(access, local);
-    access.rest = {const_cast<std::byte*>(local.data()), local.size()};
-    access.at = at;
-    access.how = how;
-    return try_next_piece(access);
+bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
+  return start_access(access.peer, completion, [&](Access& started) {
+    started.descriptor = local_descriptor(started, access.local);
+    started.rest = access;
+    return try_next_piece(started);
   });
 }
 
 bool FabricLink::try_next_piece(Access& access) {
-  const fi_addr_t peer = route(access.rank).address;
-  const rdma::RemoteKey at{access.at.base, access.at.key};
-  const std::span<std::byte> piece =
-      access.rest.first(std::min(access.rest.size(), longest_access_));
-  const bool started = access.how == How::kRead
+  RmaAccess& rest = access.rest;
+  const fi_addr_t peer = routes_[rest.peer]->address;
+  const rdma::RemoteKey at{rest.at.base, rest.at.key};
+  const auto piece = rest.local.first(std::min(rest.local.size(), longest_access_));
+  const bool started = rest.kind == RmaAccess::kRead
                            ? endpoint_.try_read(peer, at, 0, piece, access.descriptor, access.op)
                            : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
-                                                 access.how == How::kWrite, access.op);
+                                                 rest.kind == RmaAccess::kWrite, access.op);
   if (!started) return false;
-  access.rest = access.rest.subspan(piece.size());
-  access.at = access.at + piece.size();
+  rest.local = rest.local.subspan(piece.size());
+  rest.at = rest.at + piece.size();
   return true;
 }
 
@@ -95,7 +71,7 @@ void FabricLink::go_on(Access& access) {
   try {
     if (!try_next_piece(access)) unfinished_.push_back(&access);
   } catch (const rdma::Error& error) {
-    not_started(access.rank, error);
+    not_started(access.rest.peer, error);
   }
 }
 
@@ -127,7 +103,7 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
 
 void FabricLink::complete(const rdma::Op& op) {
   Access& access = Access::of(op);
-  if (!access.rest.empty()) [[unlikely]]
+  if (!access.rest.local.empty()) [[unlikely]]
     return go_on(access);
   Completion& completion = *access.completion;
   give_back(access);
@@ -135,7 +111,7 @@ void FabricLink::complete(const rdma::Op& op) {
 }
 
 Rank FabricLink::rank_of(const rdma::Op& op) const {
-  return op.kind == rdma::Op::Kind::kSend ? Frame::of(op).route->rank : Access::of(op).rank;
+  return op.kind == rdma::Op::Kind::kSend ? Frame::of(op).route->rank : Access::of(op).rest.peer;
 }
 
 bool FabricLink::busy() const noexcept {

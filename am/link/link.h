@@ -47,6 +47,31 @@ struct RemoteKey {
 };
 static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16);
 
+// An access to another process's memory by the network itself.
+struct RmaAccess {
+  enum Kind : std::uint8_t {
+    kRead,   // done: the bytes are here
+    kWrite,  // done: visible at the target
+    // Done: the local memory may be reused, and packets committed from now on arrive later.
+    kWriteBeforePackets,
+  };
+  static RmaAccess read(Rank from, const RemoteKey& at, std::span<std::byte> to) noexcept {
+    return {kRead, from, at, to};
+  }
+  static RmaAccess write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
+                         bool before_packets = false) noexcept {
+    return {before_packets ? kWriteBeforePackets : kWrite,
+            to,
+            at,
+            {const_cast<std::byte*>(from.data()), from.size()}};
+  }
+
+  Kind kind;
+  Rank peer;
+  RemoteKey at;                // of the first byte there
+  std::span<std::byte> local;  // a write only reads it
+};
+
 // Memory of this process that others can read and write by its key, for as long as this lives.
 // It ends before the link does. The memory stays mapped until then, and longer for accesses of this
 // process that are in flight: those hold what else they need.
@@ -139,15 +164,15 @@ class Link {
   // Makes the network progress and takes nothing. Any thread, if the link was made for several.
   virtual void drive() noexcept = 0;
 
-  // One-sided access to the segment of another process, if has_rma(). False: no room, poll first.
-  // `to`, `from` and `completion` live until completion.done().
+  // Whether the network has one-sided access to memory of other processes, which what follows
+  // needs.
   virtual bool has_rma() const noexcept = 0;
-  virtual bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                        Completion& completion) = 0;
-  // Done: visible at the target. With `before_packets` done means only that `from` may be reused,
-  // and that packets committed from now on arrive later; only if writes_before_packets(bytes).
-  virtual bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                         bool before_packets, Completion& completion) = 0;
+  // The key of the first byte of that process's segment.
+  virtual RemoteKey segment_key(Rank of) const noexcept = 0;
+  // Starts an access. False: no room, poll first. The local memory, registered or not, and
+  // `completion` live until completion.done().
+  virtual bool try_access(const RmaAccess& access, Completion& completion) = 0;
+  // Whether RmaAccess::kWriteBeforePackets may be asked for with so many bytes.
   virtual bool writes_before_packets(std::size_t bytes) const noexcept = 0;
   // Writes `from` and then notifies the target's sink by `word`, which the target has given to this
   // process. Done, perhaps before return: `from` may be reused. At least 1 byte and at most
@@ -162,12 +187,6 @@ class Link {
   // already, or was until lately, costs little. Throws Error: no RMA; no bytes; too much would be
   // pinned.
   virtual std::unique_ptr<Registration> register_memory(std::span<std::byte> range) = 0;
-  // The same access as above, to registered memory. The local side is any memory, registered or
-  // not: where the network wants that, the link does it.
-  virtual bool try_read(Rank from, const RemoteKey& at, std::span<std::byte> to,
-                        Completion& completion) = 0;
-  virtual bool try_write(Rank to, const RemoteKey& at, std::span<const std::byte> from,
-                         bool before_packets, Completion& completion) = 0;
   virtual RegistrationStats registration_stats() const = 0;
   virtual const StrangerStats& stranger_stats() const noexcept = 0;
   // Its one-sided access costs a message each, which the target answers when it polls: small ones

@@ -80,17 +80,15 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 OneSided::OneSided(Router& router, link::Link& link) noexcept
     : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
 
-// Starts an access by the network itself, unless enough are in flight: `start(completion)` does, or
-// says that there is no room.
-template <class Start>
-bool OneSided::try_counted(link::Completion& completion, Start start) {
+// Starts a small access by the network itself, unless enough of these are in flight.
+bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
   if (counted_.in_use() == kAlone) return false;
   Counted& counted = counted_.take([this](Counted& made, std::uint32_t) {
     made.owner = this;
     made.done = &ended;
   });
   counted.counted = &completion;
-  if (start(counted)) return true;
+  if (link_.try_access(access, counted)) return true;
   counted_.give_back(counted);
   return false;
 }
@@ -103,21 +101,22 @@ void OneSided::ended(link::Completion& completion) {
 
 bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         link::Completion& completion) {
-  const bool small = emulated_ && to.size() <= kSmall;
-  if (rma_ && !small) return link_.try_read(from, offset, to, completion);
-  const auto read = [&](link::Completion& end) { return link_.try_read(from, offset, to, end); };
-  if (rma_ && try_counted(completion, read)) return true;
+  if (rma_) {
+    const auto read = link::RmaAccess::read(from, link_.segment_key(from) + offset, to);
+    if (!emulated_ || to.size() > kSmall) return link_.try_access(read, completion);
+    if (try_counted(read, completion)) return true;
+  }
   return start({from, offset, to.data(), to.size(), false, &completion});
 }
 
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
-  const bool small = emulated_ && from.size() <= kSmall;
-  if (rma_ && !small) return link_.try_write(to, offset, from, before_packets, completion);
-  const auto write = [&](link::Completion& end) {
-    return link_.try_write(to, offset, from, before_packets, end);
-  };
-  if (rma_ && try_counted(completion, write)) return true;
+  if (rma_) {
+    const auto write =
+        link::RmaAccess::write(to, link_.segment_key(to) + offset, from, before_packets);
+    if (!emulated_ || from.size() > kSmall) return link_.try_access(write, completion);
+    if (try_counted(write, completion)) return true;
+  }
   return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
 }
 

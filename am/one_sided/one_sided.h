@@ -100,8 +100,7 @@ class OneSided {
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
-  template <class Start>
-  bool try_counted(link::Completion& completion, Start start);
+  bool try_counted(const link::RmaAccess& access, link::Completion& completion);
   static void ended(link::Completion& completion);
   bool start(const ByMessages& access);
   bool send_fragments(Target& target);

@@ -70,10 +70,9 @@ void RemoteMemory::finished(link::Completion& completion) {
   owner.done_(operation.ticket);
 }
 
-// Tries until the operation is under way. If a handler throws meanwhile, there is none.
+// Tries again until the operation is under way. If a handler throws meanwhile, there is none.
 template <class Try>
-void RemoteMemory::start(Operation& operation, const Access& access, Try&& try_start) {
-  if (try_start()) return;
+void RemoteMemory::wait_for_room(Operation& operation, const Access& access, Try&& try_start) {
   try {
     wait_until(access, kRoom, try_start);
   } catch (...) {
@@ -87,8 +86,8 @@ void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
   OneSided& memory = far(rank, "get").one_sided();
   if (to.empty()) return done_(ticket);
   Operation& operation = take(ticket);
-  start(operation, {site, rank, to.size()},
-        [&] { return memory.try_read(rank, offset, to, operation); });
+  const auto start = [&] { return memory.try_read(rank, offset, to, operation); };
+  if (!start()) wait_for_room(operation, {site, rank, to.size()}, start);
 }
 
 void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
@@ -100,8 +99,8 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
     std::memcpy(operation.copy.data(), from.data(), from.size());
     from = {operation.copy.data(), from.size()};
   }
-  start(operation, {site, rank, from.size()},
-        [&] { return memory.try_write(rank, offset, from, false, operation); });
+  const auto start = [&] { return memory.try_write(rank, offset, from, false, operation); };
+  if (!start()) wait_for_room(operation, {site, rank, from.size()}, start);
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,

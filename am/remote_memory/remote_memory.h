@@ -76,7 +76,7 @@ class RemoteMemory {
   FarMemory& far(Rank rank, const char* call) const;
   Operation& take(std::uint32_t ticket);
   template <class Try>
-  void start(Operation& operation, const Access& access, Try&& try_start);
+  void wait_for_room(Operation& operation, const Access& access, Try&& try_start);
   static void finished(link::Completion& completion);
 
   Bundle& bundle_;

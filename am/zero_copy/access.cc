@@ -29,10 +29,9 @@ bool Engine::try_access(Operation& operation) {
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
   const bool writes = operation.put == operation.initiated;
   const bool in_order = writes && link_->writes_before_packets(here.size());
-  const bool started =
-      writes ? link_->try_write(operation.peer, operation.key, here, in_order, operation)
-             : link_->try_read(operation.peer, operation.key, here, operation);
-  if (!started) return false;
+  const auto access = writes ? link::RmaAccess::write(operation.peer, operation.key, here, in_order)
+                             : link::RmaAccess::read(operation.peer, operation.key, here);
+  if (!link_->try_access(access, operation)) return false;
   ++sent_;
   operation.step = Operation::Step::kAccessed;
   if (in_order) tell_through(operation);  // arrives behind the bytes

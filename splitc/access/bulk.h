@@ -115,7 +115,7 @@ inline handle bulk_put(global_ptr<T> to, const void* local, std::size_t bytes,
   detail::check_bulk(to, bytes, {"bulk_put", where});
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) [[unlikely]]
-    return detail::far_put(to.bits(), local, bytes, {"bulk_put", where});
+    return detail::far_put(to.bits(), local, bytes, detail::Source::kStays, {"bulk_put", where});
   detail::copy(detail::mapped(base, to.bits()), local, bytes);
   return {};
 }

@@ -63,19 +63,17 @@ std::uint64_t change_far_word(WordOp op, std::uint64_t bits, std::uint32_t bytes
   std::uint64_t before = 0;
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const handle started =
-      w.tickets().start({.proc = proc_of(bits), .result = &before, .result_bytes = sizeof before},
-                        [&](std::uint32_t ticket) {
-                          const WordRequest request{ticket,
-                                                    static_cast<std::uint16_t>(op),
-                                                    static_cast<std::uint16_t>(bytes),
-                                                    bits & kOffsetMask,
-                                                    a,
-                                                    b};
-                          w.endpoint().request<&on_word>({proc_of(bits), call.where}, request);
-                        });
+  Tickets::Start start(w.tickets(),
+                       {.proc = proc_of(bits), .result = &before, .result_bytes = sizeof before});
+  const WordRequest request{start.ticket(),
+                            static_cast<std::uint16_t>(op),
+                            static_cast<std::uint16_t>(bytes),
+                            bits & kOffsetMask,
+                            a,
+                            b};
+  w.endpoint().request<&on_word>({proc_of(bits), call.where}, request);
   finish_one(
-      started,
+      start.started(),
       am::Reason{.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
   // pairs with: the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);

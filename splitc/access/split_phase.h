@@ -83,7 +83,7 @@ inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
   std::byte* const base = base_of(p.bits());
   if (base == far_base()) [[unlikely]] {
     const T copy = value;
-    const handle started = far_put_value((p + i).bits(), &copy, sizeof(T), "put");
+    const handle started = far_put((p + i).bits(), &copy, sizeof(T), Source::kGoes, "put");
     base_stays(base, p.bits());
     return started;
   }

@@ -109,11 +109,11 @@ handle RemoteCalls::start(const OutgoingCall& call, Call name) {
   }
   check_process(call.proc, name);
   const std::uint32_t run = place_of(call.run, name);
-  return world().tickets().start(
-      {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes},
-      [&](std::uint32_t ticket) {
-        send(endpoint_, call, {ticket, run, call.offset}, name);
-      });
+  Tickets::Start start(
+      world().tickets(),
+      {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes});
+  send(endpoint_, call, {start.ticket(), run, call.offset}, name);
+  return start.started();
 }
 
 handle start_call(const OutgoingCall& call, Call name) {

@@ -26,19 +26,6 @@ void finish(handle h, const am::Reason& reason) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-handle start_put(std::uint64_t bits, std::span<const std::byte> from, Call call,
-                 std::unique_ptr<std::byte[]> kept = nullptr) {
-  World& w = world();
-  return w.tickets().start(
-      {.proc = proc_of(bits), .kept = std::move(kept)}, [&](std::uint32_t ticket) {
-        w.remote().put(proc_of(bits), bits & kOffsetMask, from, ticket, site_of(call));
-      });
-}
-
-std::span<const std::byte> bytes_at(const void* local, std::size_t bytes) noexcept {
-  return {static_cast<const std::byte*>(local), bytes};
-}
-
 }  // namespace
 
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
@@ -62,25 +49,25 @@ handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   if (bytes == 0) return {};
   check_far(bits, bytes, call);
   World& w = world();
-  const std::span to(static_cast<std::byte*>(local), bytes);
-  return w.tickets().start({.proc = proc_of(bits)}, [&](std::uint32_t ticket) {
-    w.remote().get(proc_of(bits), bits & kOffsetMask, to, ticket, site_of(call));
-  });
+  Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
+  w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
+                 start.ticket(), site_of(call));
+  return start.started();
 }
 
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call) {
   if (bytes == 0) return {};
   check_far(bits, bytes, call);
-  return start_put(bits, bytes_at(local, bytes), call);
-}
-
-handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call) {
-  if (bytes <= am::RemoteMemory::kCopied) return far_put(bits, value, bytes, call);
-  check_far(bits, bytes, call);
-  auto copy = std::make_unique<std::byte[]>(bytes);
-  std::memcpy(copy.get(), value, bytes);
-  const auto from = bytes_at(copy.get(), bytes);
-  return start_put(bits, from, call, std::move(copy));
+  std::unique_ptr<std::byte[]> kept;
+  if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {
+    kept = std::make_unique<std::byte[]>(bytes);
+    local = std::memcpy(kept.get(), local, bytes);
+  }
+  World& w = world();
+  Tickets::Start start(w.tickets(), {.proc = proc_of(bits), .kept = std::move(kept)});
+  w.remote().put(proc_of(bits), bits & kOffsetMask, {static_cast<const std::byte*>(local), bytes},
+                 start.ticket(), site_of(call));
+  return start.started();
 }
 
 // The fences of sync(handle) order both with the plain accesses to near memory around them.
@@ -92,7 +79,7 @@ void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
 void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
   // pairs with: the reads of others, of what this process wrote to near memory before
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const handle started = far_put(bits, local, bytes, call);
+  const handle started = far_put(bits, local, bytes, Source::kStays, call);
   finish(started, reason_of(call, bytes, __builtin_return_address(0)));
 }
 

@@ -19,11 +19,12 @@ namespace splitc::detail {
 // after it for every process.
 void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call);
 void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
-// Until the handle is done, `local` must live.
+// What `local` of a put is: memory that may go on return, and so is copied, or memory that stays
+// unchanged until the handle is done.
+enum class Source : bool { kGoes, kStays };
+// `local` of a get lives until the handle is done.
 handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Call call);
-// `value` may go on return.
-handle far_put_value(std::uint64_t bits, const void* value, std::size_t bytes, Call call);
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job.

@@ -25,18 +25,29 @@ class Tickets {
     std::unique_ptr<std::byte[]> kept = nullptr;  // memory to be freed then
   };
 
-  // Calls begin(ticket), which starts the operation. If that throws, nothing has been started.
-  template <class Begin>
-  handle start(Pending pending, Begin&& begin) {
-    const handle started = take(std::move(pending));
-    try {
-      begin(started.ticket());
-    } catch (...) {
-      if (!done(started)) give_back(started.ticket());
-      throw;
+  // A ticket for an operation that is being started: if an exception comes before started(), there
+  // is no such operation.
+  class Start {
+   public:
+    Start(Tickets& tickets, Pending pending)
+        : tickets_(tickets), handle_(tickets.take(std::move(pending))) {}
+    ~Start() {
+      if (!started_ && !tickets_.done(handle_)) tickets_.give_back(ticket());
     }
-    return started;
-  }
+    Start(const Start&) = delete;
+    Start& operator=(const Start&) = delete;
+
+    std::uint32_t ticket() const noexcept { return handle_.ticket(); }
+    handle started() noexcept {
+      started_ = true;
+      return handle_;
+    }
+
+   private:
+    Tickets& tickets_;
+    const handle handle_;
+    bool started_ = false;
+  };
 
   // The operation is done.
   void give_back(std::uint32_t ticket) noexcept;

@@ -55,15 +55,12 @@ void FakeLink::look_at(std::span<const std::byte> bytes) {
   looked_at_.assign(bytes.begin(), bytes.end());
 }
 
-bool FakeLink::try_read(Rank, std::uint64_t, std::span<std::byte> to, link::Completion& done) {
-  std::ranges::fill(to, std::byte{0x5a});
-  done_.push_back(&done);
-  return true;
-}
-
-bool FakeLink::try_write(Rank, std::uint64_t, std::span<const std::byte> from, bool,
-                         link::Completion& done) {
-  look_at(from);
+bool FakeLink::try_access(const link::RmaAccess& access, link::Completion& done) {
+  if (access.kind == link::RmaAccess::kRead) {
+    std::ranges::fill(access.local, std::byte{0x5a});
+  } else {
+    look_at(access.local);
+  }
   done_.push_back(&done);
   return true;
 }
@@ -73,16 +70,6 @@ bool FakeLink::try_put(Rank, std::uint64_t, std::span<const std::byte> from, std
   look_at(from);
   done.done(done);
   return true;
-}
-
-bool FakeLink::try_read(Rank from, const link::RemoteKey&, std::span<std::byte> to,
-                        link::Completion& done) {
-  return try_read(from, 0, to, done);
-}
-
-bool FakeLink::try_write(Rank to, const link::RemoteKey&, std::span<const std::byte> from,
-                         bool before, link::Completion& done) {
-  return try_write(to, 0, from, before, done);
 }
 
 std::unique_ptr<link::Registration> FakeLink::register_memory(std::span<std::byte> range) {

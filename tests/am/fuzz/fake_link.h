@@ -40,19 +40,14 @@ class FakeLink final : public link::Link {
   void verify() override {}
   void drive() noexcept override {}
   bool has_rma() const noexcept override { return options_.rma; }
-  bool try_read(Rank, std::uint64_t, std::span<std::byte> to, link::Completion& done) override;
-  bool try_write(Rank, std::uint64_t, std::span<const std::byte> from, bool,
-                 link::Completion& done) override;
+  link::RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }
+  bool try_access(const link::RmaAccess& access, link::Completion& done) override;
   bool writes_before_packets(std::size_t) const noexcept override { return options_.in_order; }
   std::size_t max_put() const noexcept override { return options_.rma ? 1 << 20 : 0; }
   bool try_put(Rank, std::uint64_t, std::span<const std::byte> from, std::uint64_t,
                link::Completion& done) override;
   unsigned arrival_bits() const noexcept override { return 64; }
   std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
-  bool try_read(Rank, const link::RemoteKey&, std::span<std::byte> to,
-                link::Completion& done) override;
-  bool try_write(Rank, const link::RemoteKey&, std::span<const std::byte> from, bool,
-                 link::Completion& done) override;
   link::RegistrationStats registration_stats() const override { return {}; }
   const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
   bool prefers_packets() const noexcept override { return true; }

@@ -141,12 +141,15 @@ void read_and_write(Pair& pair) {
     for (std::byte& b : outside) b = static_cast<std::byte>(random());
     const auto inside = pair.a.segment().subspan(3, bytes);
     Flag written, read, read_inside;
-    const auto start = [&](auto&& attempt) { pair.poll_until(attempt); };
-    start([&] { return pair.a.link().try_write(1, 500'001, outside, false, written); });
+    const RemoteKey there = pair.a.link().segment_key(1) + 500'001;
+    const auto start = [&](const RmaAccess& access, Flag& done) {
+      pair.poll_until([&] { return pair.a.link().try_access(access, done); });
+    };
+    start(RmaAccess::write(1, there, outside), written);
     pair.poll_until([&] { return written.times != 0; });
     EXPECT_TRUE(std::ranges::equal(outside, pair.b.segment().subspan(500'001, bytes)));
-    start([&] { return pair.a.link().try_read(1, 500'001, back, read); });
-    start([&] { return pair.a.link().try_read(1, 500'001, inside, read_inside); });
+    start(RmaAccess::read(1, there, back), read);
+    start(RmaAccess::read(1, there, inside), read_inside);
     pair.poll_until([&] { return read.times != 0 && read_inside.times != 0; });
     EXPECT_EQ(back, outside);
     EXPECT_TRUE(std::ranges::equal(outside, inside));

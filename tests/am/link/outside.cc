@@ -50,11 +50,13 @@ class Outside : public testing::Test {
     std::deque<Access> writes = make(pieces, around);
     finish(writes, [&](Access& access) {
       pieces.oracle(me, access.rank, access.piece).fill(access.room);
-      return network().try_write(access.rank, place(access), access.room, false, access);
+      return network().try_access(link::RmaAccess::write(access.rank, place(access), access.room),
+                                  access);
     });
     std::deque<Access> reads = make(pieces, around);
     finish(reads, [&](Access& access) {
-      return network().try_read(access.rank, place(access), access.room, access);
+      return network().try_access(link::RmaAccess::read(access.rank, place(access), access.room),
+                                  access);
     });
     for (const Access& read : reads) {
       EXPECT_FALSE(pieces.oracle(me, read.rank, read.piece).difference(read.room))

@@ -59,13 +59,13 @@ class Registered : public testing::TestWithParam<std::string> {
   // By a, of memory that b has registered.
   void read(const RemoteKey& at, std::span<std::byte> to) {
     Flag done;
-    pair_->poll_until([&] { return a().try_read(1, at, to, done); });
+    pair_->poll_until([&] { return a().try_access(RmaAccess::read(1, at, to), done); });
     pair_->poll_until([&] { return done.times != 0; });
     EXPECT_EQ(done.times, 1);
   }
   void write(const RemoteKey& at, std::span<const std::byte> from) {
     Flag done;
-    pair_->poll_until([&] { return a().try_write(1, at, from, false, done); });
+    pair_->poll_until([&] { return a().try_access(RmaAccess::write(1, at, from), done); });
     pair_->poll_until([&] { return done.times != 0; });
     EXPECT_EQ(done.times, 1);
   }
@@ -96,9 +96,7 @@ class Registered : public testing::TestWithParam<std::string> {
     return "none";
   }
   // These providers of libfabric 1.17 never answer an access that they refuse.
-  bool is_silent() const {
-    return GetParam() == "shm" || GetParam() == "udp;ofi_rxd";
-  }
+  bool is_silent() const { return GetParam() == "shm" || GetParam() == "udp;ofi_rxd"; }
 
   std::optional<Pair> pair_;
   std::unique_ptr<Registration> registration_;  // of b
@@ -131,7 +129,7 @@ TEST_P(Registered, long_accesses_are_cut) {
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto part = std::span(mine).subspan(i * kBytes, kBytes);
     const RemoteKey at = registration->key() + i * kBytes;
-    pair_->poll_until([&] { return a().try_write(1, at, part, false, done[i]); });
+    pair_->poll_until([&] { return a().try_access(RmaAccess::write(1, at, part), done[i]); });
   }
   pair_->poll_until([&] { return !a().busy(); });
   EXPECT_TRUE(theirs == mine);
@@ -198,7 +196,8 @@ TEST_P(Registered, local_memory_may_be_deregistered_while_it_is_written_from) {
   const auto registration = b().register_memory(theirs);
   auto local = a().register_memory(mine);
   Flag done;
-  pair_->poll_until([&] { return a().try_write(1, registration->key(), mine, false, done); });
+  const auto write = RmaAccess::write(1, registration->key(), mine);
+  pair_->poll_until([&] { return a().try_access(write, done); });
   local->revoke();
   local = nullptr;
   EXPECT_EQ(a().registration_stats().used, 1u);

@@ -93,23 +93,9 @@ class SimLink final : public link::Link {
   bool writes_before_packets(std::size_t) const noexcept override {
     return network_.options_.writes_before_packets;
   }
-  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                link::Completion& done) override {
-    return start(from, {offset, 0}, to, false, done);
-  }
-  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from, bool before,
-                 link::Completion& done) override {
-    return write(to, {offset, 0}, from, before, done);
-  }
+  link::RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }
+  bool try_access(const link::RmaAccess& access, link::Completion& done) override;
   std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
-  bool try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
-                link::Completion& done) override {
-    return start(from, at, to, false, done);
-  }
-  bool try_write(Rank to, const link::RemoteKey& at, std::span<const std::byte> from, bool before,
-                 link::Completion& done) override {
-    return write(to, at, from, before, done);
-  }
   link::RegistrationStats registration_stats() const override { return {}; }
   const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
   std::size_t max_put() const noexcept override { return has_rma() ? std::size_t{1} << 20 : 0; }
@@ -132,28 +118,6 @@ class SimLink final : public link::Link {
 
   Schedule& schedule() const noexcept { return network_.schedule_; }
   std::deque<Network::Item>& queue(Rank to) { return network_.ends_[to].incoming[me_]; }
-
-  bool start(Rank rank, const link::RemoteKey& at, std::span<std::byte> local, bool write,
-             link::Completion& done) {
-    network_.memory(rank, at, local.size());
-    if (!network_.room()) return false;
-    end_.accesses.push_back({rank, at, local, write, false, &done});
-    schedule().progressed();
-    return true;
-  }
-  bool write(Rank to, const link::RemoteKey& at, std::span<const std::byte> from, bool before,
-             link::Completion& done) {
-    const std::span local(const_cast<std::byte*>(from.data()), from.size());
-    if (!before) return start(to, at, local, true, done);
-    if (!writes_before_packets(from.size())) {
-      schedule().give_up("a write before packets, which this network does not offer");
-    }
-    network_.memory(to, at, from.size());
-    if (!network_.room()) return false;
-    queue(to).push_back({.packet = {}, .at = at, .bytes = {from.begin(), from.end()}});
-    end_.complete.push_back(&done);
-    return true;
-  }
 
   void advance(link::PacketSink& sink, int& count);
   void take_puts(link::PacketSink& sink, int& count);
@@ -182,6 +146,24 @@ class SimLink::Registered final : public link::Registration {
 
 std::unique_ptr<link::Registration> SimLink::register_memory(std::span<std::byte> range) {
   return std::make_unique<Registered>(network_, me_, range);
+}
+
+bool SimLink::try_access(const link::RmaAccess& access, link::Completion& done) {
+  const auto& [kind, peer, at, local] = access;
+  network_.memory(peer, at, local.size());
+  const bool before_packets = kind == link::RmaAccess::kWriteBeforePackets;
+  if (before_packets && !writes_before_packets(local.size())) {
+    schedule().give_up("a write before packets, which this network does not offer");
+  }
+  if (!network_.room()) return false;
+  if (before_packets) {
+    queue(peer).push_back({.packet = {}, .at = at, .bytes = {local.begin(), local.end()}});
+    end_.complete.push_back(&done);
+    return true;
+  }
+  end_.accesses.push_back({peer, at, local, kind == link::RmaAccess::kWrite, false, &done});
+  schedule().progressed();
+  return true;
 }
 
 bool SimLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
