@@ -66,6 +66,7 @@
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
 #include "am/job/job.h"
+#include "am/message/returned.h"
 #include "am/message/stats.h"
 #include "am/types/types.h"
 #include "am/zero_copy/zero_copy.h"

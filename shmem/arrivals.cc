@@ -84,7 +84,7 @@ Arrivals::Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPa
   const auto remember = [this](ArrivalBoard::LineNumber line) {
     const Watched at = watched(line);
     for (std::uint32_t i = 0; i < at.count; ++i) {
-      // pairs with: ArrivalSeat::tell()
+      // pairs with: ArrivalSeat::announce()
       at.seen[i] = at.seats[i].load(std::memory_order_acquire);
     }
   };
@@ -116,7 +116,7 @@ bool Arrivals::has_arrival() noexcept {
 
 bool Arrivals::has_arrival(const Watched& watched) noexcept {
   for (std::uint32_t i = 0; i < watched.count; ++i) {
-    // pairs with: ArrivalSeat::tell()
+    // pairs with: ArrivalSeat::announce()
     if (watched.seats[i].load(std::memory_order_acquire) != watched.seen[i]) return true;
   }
   return false;

@@ -118,7 +118,7 @@ class ArrivalSeat {
 
   // Stores the word, and activates its line if need be. A release: what this thread wrote before is
   // visible to the receiver that reads it.
-  void tell(Arrival arrival, Fence fence) noexcept {
+  void announce(Arrival arrival, Fence fence) noexcept {
     // pairs with: Arrivals::poll()
     word_->store(arrival.word(), std::memory_order_release);
     fence.light();
@@ -188,7 +188,7 @@ class Arrivals {
   int poll_line(Watched watched, Sink& sink) {
     int count = 0;
     for (std::uint32_t i = 0; i < watched.count; ++i) {
-      // pairs with: ArrivalSeat::tell()
+      // pairs with: ArrivalSeat::announce()
       const std::uint64_t word = watched.seats[i].load(std::memory_order_acquire);
       if (word == watched.seen[i]) [[likely]]
         continue;

@@ -69,7 +69,8 @@ struct SendEnd : link::Completion {  // done: the source of one put may be reuse
   std::byte* target = nullptr;                        // its buffer
   const std::atomic<std::uint64_t>* state = nullptr;  // what it says of the channel
   shmem::ArrivalSeat seat;
-  std::uint32_t told = 0;  // puts announced so far, those of the channel's earlier senders included
+  std::uint32_t announced =
+      0;  // puts announced so far, those of the channel's earlier senders included
   // To one on another.
   std::uint64_t started = 0;    // puts handed to the network
   std::uint64_t completed = 0;  // puts whose source may be reused

@@ -58,7 +58,7 @@ void ChannelSenders::open_near(End& end) {
 
 void ChannelSenders::close(End& end) {
   if (end.near()) {
-    const shmem::Arrival last{end.handle.number, end.handle.generation, end.told};
+    const shmem::Arrival last{end.handle.number, end.handle.generation, end.announced};
     if (end.puts == 0) {
       seats_.give_back(end.handle.rank, end.seat);
     } else {
@@ -87,9 +87,9 @@ void ChannelSenders::check(const End& end) const {
     refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
   }
   const auto free = static_cast<std::uint16_t>(detail::State::kFree);
-  if (state.count == end.told && state.number == free) return;
+  if (state.count == end.announced && state.number == free) return;
   refuse("put", end.handle,
-         state.count == end.told
+         state.count == end.announced
              ? "the receiver has not called ready() since the last one"
              : "the receiver has not been told of the last one yet; wait for its ready()");
 }
@@ -107,7 +107,7 @@ void ChannelSenders::put(End& end) {
 void ChannelSenders::put_near(End& end, const End::Source& source) {
   // By now all puts of an earlier sender have been reported, which need not be so at open_near().
   if (end.puts == 0) [[unlikely]]
-    end.told = detail::state_of(*end.state).count;
+    end.announced = detail::state_of(*end.state).count;
   if constexpr (kChecked) check(end);
   if (source.in_one_piece) [[likely]] {
     std::memcpy(end.target, source.first, end.bytes);
@@ -115,7 +115,7 @@ void ChannelSenders::put_near(End& end, const End::Source& source) {
     copy(end.target, end.handle.shape, source.first, source.shape);
   }
   ++end.puts;
-  end.seat.tell({end.handle.number, end.handle.generation, ++end.told}, router_.fence());
+  end.seat.announce({end.handle.number, end.handle.generation, ++end.announced}, router_.fence());
   router_.notify(end.handle.rank);
 }
 

@@ -17,7 +17,7 @@ Barrier::Barrier(const Router& router)
   while (std::uint64_t{1} << rounds_ < tellers) ++rounds_;
 }
 
-void Barrier::tell(int round) noexcept {
+void Barrier::signal(int round) noexcept {
   if (several_nodes_) {
     const auto& leaders = router_.options().leaders;
     const std::size_t next = (router_.options().node + (std::size_t{1} << round)) % leaders.size();
@@ -66,7 +66,7 @@ bool Barrier::enter(bool more) noexcept {
   if (router_.size() == 1) return true;
   if (!counts()) {
     telling_ = true;
-    tell(0);
+    signal(0);
     return true;
   }
   const std::uint64_t near = router_.options().near;
@@ -103,7 +103,7 @@ bool Barrier::disseminated() noexcept {
       --round_;  // stays so when asked again
       return true;
     }
-    tell(round_);
+    signal(round_);
   }
   return false;
 }
@@ -121,7 +121,7 @@ bool Barrier::has_passed() noexcept {
   if (!telling_) {
     if (root().arrivals.total() != epoch_ * router_.options().near) return false;
     telling_ = true;
-    tell(0);
+    signal(0);
   }
   // A process that has passed may block without polling: its signals must have been sent by then.
   if (!disseminated() || !router_.port()->link().push()) return false;

@@ -60,7 +60,7 @@ class Barrier final : public link::TypeSink {
   shmem::SharedCounter& more() const noexcept { return root().more[epoch_ % 2]; }
   bool has_more() const noexcept { return more().total() != known_[epoch_ % 2]; }
   Rank signaller(int round) const noexcept;
-  void tell(int round) noexcept;
+  void signal(int round) noexcept;
   void tell_far(Rank to, int round) const;
   bool disseminated() noexcept;
   bool has_passed() noexcept;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kVerifyNs = 3'000'000'000;  // of waiting, before the network is asked
 
-Ladder::Far far_waits(const Router& router) {
-  if (!router.far_peers()) return Ladder::Far::kNothing;
-  return router.port()->link().wait_fd() < 0 ? Ladder::Far::kNotTold : Ladder::Far::kTold;
+Backoff::Far far_waits(const Router& router) {
+  if (!router.far_peers()) return Backoff::Far::kNothing;
+  return router.port()->link().wait_fd() < 0 ? Backoff::Far::kPolled : Backoff::Far::kWakes;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Bundle::Bundle(Process& process)
     : process_(process),
       router_(process.router()),
       far_(process.far_messages()),
-      ladder_(router_.options().wait, router_.options().oversubscribed, far_waits(router_)) {
+      backoff_(router_.options().wait, router_.options().oversubscribed, far_waits(router_)) {
   change_owner(this_thread());
   process_.add(*this);
 }

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "am/core/backoff.h"
 #include "am/core/process.h"
-#include "am/core/wait.h"
 #include "am/route/activity.h"
 #include "am/route/router.h"
 #include "am/types/source_location.h"
@@ -75,8 +75,8 @@ enum class Wake : std::uint8_t {
 // they wait for may be waiting for one of these. So let a bundle that goes to another thread be
 // made there, or be polled there once before this thread sends requests.
 //
-// Waiting climbs a ladder: spin, yield the core, sleep until another process rings. With a core for
-// each process a short wait costs no system call; a sleeping process is woken in 5 to 40 us. A
+// Waiting climbs a backoff: spin, yield the core, sleep until another process rings. With a core
+// for each process a short wait costs no system call; a sleeping process is woken in 5 to 40 us. A
 // handler that throws while a call waits ends that call: the exception comes out of it.
 class Bundle {
  public:
@@ -218,7 +218,7 @@ class Bundle {
 
   // The only loop that waits. kSiblings: it polls all bundles of the calling thread.
   //
-  // Progress of any kind restarts the ladder (spin, yield, sleep). Before the loop sleeps it
+  // Progress of any kind restarts the backoff (spin, yield, sleep). Before the loop sleeps it
   // registers as asleep (Nap), and then checks once more: a neighbour that writes after that check
   // finds it registered, and rings.
   template <bool kSiblings, class Condition, class Explain>
@@ -226,29 +226,29 @@ class Bundle {
     if (condition()) return;
     const Waiting waiting(*this);
     ShownWait shown(*activity_);
-    Ladder ladder = ladder_;
+    Backoff backoff = backoff_;
     shmem::SleepLimit limit;
     bool spinning = true;
-    Ladder::leave_line();
+    Backoff::leave_line();
     for (;;) {
       int count = poll(spinning);
       if constexpr (kSiblings) count += poll_siblings();
       if (count != 0) {
-        ladder.reset();
+        backoff.reset();
         shown.progressed();
       }
       if (condition()) return;
-      if (count == 1) Ladder::leave_line();
-      const Ladder::Step step = ladder.next();
-      spinning = step == Ladder::Step::kSpin;
+      if (count == 1) Backoff::leave_line();
+      const Backoff::Step step = backoff.next();
+      spinning = step == Backoff::Step::kSpin;
       switch (step) {
-        case Ladder::Step::kSpin: Ladder::pause(); break;
-        case Ladder::Step::kYield: sched_yield(); break;
-        case Ladder::Step::kShow:
+        case Backoff::Step::kSpin: Backoff::pause(); break;
+        case Backoff::Step::kYield: sched_yield(); break;
+        case Backoff::Step::kShow:
           show(shown, explain());
-          ladder.reset();
+          backoff.reset();
           break;
-        case Ladder::Step::kBlock: {
+        case Backoff::Step::kBlock: {
           show(shown, explain());
           Nap nap(*this);
           // nap's fence orders these checks after the announcement of the sleep. Siblings are
@@ -288,7 +288,7 @@ class Bundle {
   Process& process_;
   Router& router_;
   FarMessages* const far_;  // nullptr: no processes on other nodes
-  const Ladder ladder_;     // at its foot
+  const Backoff backoff_;   // at its foot
   // Owned by the bundle's thread.
   std::unique_ptr<Activity> own_activity_;     // nobody reads it; nullptr: uses the process's
   Activity* activity_ = nullptr;               // of the process, or the own one

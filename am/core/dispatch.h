@@ -6,7 +6,7 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/message/handler.h"
-#include "am/message/packet.h"
+#include "am/message/slot_format.h"
 #include "am/route/activity.h"
 
 // From a message to its handler: the one way in for messages of this node (dispatch.cc) and of

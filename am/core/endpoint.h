@@ -15,6 +15,7 @@
 #include "am/core/token.h"
 #include "am/message/admission.h"
 #include "am/message/handler.h"
+#include "am/message/returned.h"
 #include "am/message/segment.h"
 #include "am/message/stats.h"
 #include "am/types/source_location.h"

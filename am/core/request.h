@@ -3,7 +3,7 @@
 // The sending half of am::Endpoint and am::Request; included by am/core/endpoint.h.
 
 #include "am/core/endpoint.h"
-#include "am/message/packet.h"
+#include "am/message/slot_format.h"
 
 namespace am {
 namespace detail {

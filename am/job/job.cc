@@ -91,7 +91,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   }
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody leaves before all have opened its region
-  if (config.verbose && me == 0) tell(layout);
+  if (config.verbose && me == 0) report_layout(layout);
 }
 
 // For a job that splitcrun does not watch.
@@ -114,7 +114,7 @@ void Job::open_neighbours(const std::vector<Card>& cards) {
   }
 }
 
-void Job::tell(const Layout& layout) const {
+void Job::report_layout(const Layout& layout) const {
   spdlog::info("{} processes by {}, segment {} MiB each, {} usable cores, fences by {}", size(),
                launcher(), config_.segment_bytes >> 20, layout.cores,
                layout.all_enrolled ? "membarrier" : "every sender");

@@ -138,7 +138,7 @@ class Job final : public Exchange {
   void open_neighbours(const std::vector<Card>& cards);
   void leave_network(const char* call, const SourceLocation& where);
   std::function<void()> make_watch();
-  void tell(const Layout& layout) const;
+  void report_layout(const Layout& layout) const;
 
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;

@@ -17,8 +17,6 @@ namespace {
 // About what sending a small frame costs on a socket. A packet that comes sooner after the last
 // send gains more by being coalesced than it loses by waiting.
 constexpr std::int64_t kGatherNs = 4'000;
-// Frames queued for one process from which on congested() applies back-pressure.
-constexpr std::uint32_t kCongested = 8;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
@@ -148,113 +146,6 @@ Route& FabricLink::route(Rank rank) {
   }
   routes_[rank] = std::move(made);
   return *routes_[rank];
-}
-
-std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
-  Route& r = route(to);
-  if (r.open != nullptr && r.open->room() < bytes) start(r);
-  if (r.open == nullptr || r.open->room() < bytes) {
-    if (r.open != nullptr) r.waiting.push(*std::exchange(r.open, nullptr));
-    r.open = &frames_.take(r, {tokens_[to], options_.rank, 0});
-  }
-  claimed_ = bytes;
-  return r.open->data + r.open->bytes;
-}
-
-void FabricLink::commit(Rank to) {
-  Route& r = *routes_[to];
-  r.open->bytes += claimed_;
-  if (gathers(r)) {
-    list(r);
-  } else {
-    start(r);
-  }
-}
-
-bool FabricLink::gathers(const Route& route) const noexcept {
-  return polling_ || ticks() - route.sent_ticks < gather_ticks_;
-}
-
-bool FabricLink::gathers(Rank to) const noexcept {
-  return polling_ || (routes_[to] && gathers(*routes_[to]));
-}
-
-bool FabricLink::push() {
-  if (!unsent_.empty()) flush();
-  return unsent_.empty();
-}
-
-bool FabricLink::congested(Rank to) const noexcept {
-  return routes_[to] && routes_[to]->waiting.size() >= kCongested;
-}
-
-void FabricLink::list(Route& r) {
-  if (std::exchange(r.listed, true)) return;
-  unsent_.push_back(&r);
-}
-
-// Sends what `r` has, as far as the provider takes it.
-void FabricLink::start(Route& r) {
-  restart(r);
-  if (r.open == nullptr || r.open->empty()) return;
-  if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
-  r.sent_ticks = ticks();
-}
-
-// Sends the frames that have waited.
-void FabricLink::restart(Route& r) {
-  while (!r.waiting.empty()) {
-    Frame& frame = r.waiting.front();
-    r.waiting.pop();
-    if (try_start(frame)) {
-      if (frame.empty()) frames_.give_back(frame);  // injected
-      r.sent_ticks = ticks();
-      continue;
-    }
-    r.waiting.push_front(frame);
-    return list(r);
-  }
-}
-
-bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcept {
-  return bytes <= fabric_->inject_bytes() && route.unsignaled < kMaxUnsignaled;
-}
-
-// True: it was injected, and the frame is empty again; or it is in flight, and its completion will
-// be reported.
-bool FabricLink::try_start(Frame& frame) {
-  Route& r = *frame.route;
-  if (!frames_in_flight_.available(r.frames)) return false;
-  const std::span<const std::byte> bytes(frame.data, frame.bytes);
-  const std::uint32_t number = r.sent + 1;
-  std::memcpy(frame.data + offsetof(FrameHeader, number), &number, sizeof number);
-  try {
-    if (may_inject(r, bytes.size())) {
-      if (!endpoint_.try_inject(r.address, bytes)) return false;
-      frame.bytes = sizeof(FrameHeader);
-      ++r.unsignaled;
-      r.sent = number;
-      return true;
-    }
-    if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
-  } catch (const rdma::Error& error) {
-    not_started(r.rank, error);
-    return false;
-  }
-  if (r.open == &frame) r.open = nullptr;
-  r.sent = number;
-  frames_in_flight_.take(r.frames);
-  return true;
-}
-
-// Of the routes that are listed now; those that find no room are listed again.
-void FabricLink::flush() {
-  const std::size_t count = unsent_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    unsent_[i]->listed = false;
-    start(*unsent_[i]);
-  }
-  unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 }  // namespace am::link

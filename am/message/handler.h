@@ -9,7 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "am/message/packet.h"
+#include "am/message/slot_format.h"
 #include "am/types/types.h"
 
 // Handlers are ordinary functions; what a message must look like to reach one follows from its

@@ -93,7 +93,7 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   });
   operation.busy = true;
   operation.step = Operation::Step::kAwait;
-  operation.put = operation.initiated = operation.alone = operation.told = false;
+  operation.put = operation.initiated = operation.alone = operation.notified = false;
   operation.peer = peer;
   operation.end = end;
   operation.bytes = bytes;
@@ -184,13 +184,13 @@ int Engine::run_callbacks() {
 // --- Sending
 
 // Control messages to one process are sent in the order of the calls.
-void Engine::tell(Rank to, const Control& control) {
-  if (!controls_.empty() || bundle_.in_handler() || !try_tell(to, control)) {
-    tell_later(to, control);
+void Engine::send(Rank to, const Control& control) {
+  if (!controls_.empty() || bundle_.in_handler() || !try_send(to, control)) {
+    send_later(to, control);
   }
 }
 
-bool Engine::try_tell(Rank to, const Control& control) {
+bool Engine::try_send(Rank to, const Control& control) {
   if (control.verb != Verb::kMoved) return wire_.try_request<&on_control>(to, control);
   return wire_.try_request<&on_moved>(
       to, Moved{control.slot, control.generation, control.bytes, control.put});
@@ -201,7 +201,7 @@ void Engine::flush_controls() {
   for (std::size_t left = controls_.size(); left != 0; --left) {
     const Arrived next = controls_.pop();
     const bool sent = std::find(blocked.begin(), blocked.end(), next.from) == blocked.end() &&
-                      try_tell(next.from, next.control);
+                      try_send(next.from, next.control);
     if (sent) {
       ++sent_;
     } else {

@@ -121,7 +121,7 @@ class Engine final : public Poller {
     bool put = false;                   // what the initiator calls it
     bool initiated = false;             // here
     bool alone = false;                 // an access by a key that was handed out
-    bool told = false;                  // the other end has been notified of an access
+    bool notified = false;              // the other end has been notified of an access
     std::optional<Expectation> answer;  // from the network
     Rank peer = 0;
     End end;  // this process's
@@ -155,9 +155,9 @@ class Engine final : public Poller {
   int run_callbacks();
 
   // Sending (engine.cc).
-  void tell(Rank to, const Control& control);
-  bool try_tell(Rank to, const Control& control);
-  void tell_later(Rank to, const Control& control) { controls_.push({to, control}); }
+  void send(Rank to, const Control& control);
+  bool try_send(Rank to, const Control& control);
+  void send_later(Rank to, const Control& control) { controls_.push({to, control}); }
   int flush();
   void flush_controls();
   void came_back(const Returned& message);
@@ -181,7 +181,7 @@ class Engine final : public Poller {
   Slot* find(Rank from, const Control& control);
   void serve(Rank from, const Control& control);
   bool serve_mapped(Rank from, const Control& control, const End& end);
-  void tell_through(Operation& operation);
+  void send_through(Operation& operation);
   void moved(Rank from, const Control& control);
 
   // By the network (access.cc).

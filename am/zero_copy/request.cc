@@ -83,7 +83,7 @@ void Engine::take_announcement(Rank from, std::span<const std::byte> bytes,
   struct Dropped {
     ~Dropped() {
       if (request.taken_) return;
-      engine.tell_later(
+      engine.send_later(
           source.rank,
           {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation});
     }
@@ -112,7 +112,7 @@ void Engine::accept(const ZeroCopyInfo& source, std::span<const std::byte> along
   const std::size_t bytes = std::min<std::size_t>(source.bytes, end.buffer.bytes);
   if (source.bytes > max_medium() && bytes != 0) return transfer(false, end, source, bytes);
   if (bytes != 0) std::memcpy(end.memory().data(), along.data(), bytes);
-  tell(
+  send(
       source.rank,
       {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation, .bytes = bytes});
   finish(end, bytes, source.rank, false);

@@ -37,7 +37,7 @@ Slot* Engine::find(Rank from, const Control& control) {
   } else {
     return slot;
   }
-  tell(from, answer);
+  send(from, answer);
   return nullptr;
 }
 
@@ -56,7 +56,7 @@ void Engine::serve(Rank from, const Control& asked) {
     operation.step = Operation::Step::kAccess;
   } else if (control.put) {
     operation.step = Operation::Step::kAwait;
-    tell(from, {.verb = Verb::kSend, .op = control.op, .slot = operation.id});
+    send(from, {.verb = Verb::kSend, .op = control.op, .slot = operation.id});
     return;
   } else {
     operation.step = Operation::Step::kPieces;
@@ -74,17 +74,17 @@ bool Engine::serve_mapped(Rank from, const Control& control, const End& end) {
     std::memcpy(control.put ? here : there, control.put ? there : here, control.bytes);
   }
   ++stats_.mapped;
-  tell(from, {.verb = Verb::kDone, .op = control.op});
+  send(from, {.verb = Verb::kDone, .op = control.op});
   finish(end, control.bytes, from, !control.put);
   return true;
 }
 
 // Notifies the other end of an access that the bytes are in place.
-void Engine::tell_through(Operation& operation) {
-  operation.told = true;
+void Engine::send_through(Operation& operation) {
+  operation.notified = true;
   if (operation.alone) {
     const ZeroCopyInfo& remote = operation.remote;
-    return tell_later(operation.peer, {.verb = Verb::kMoved,
+    return send_later(operation.peer, {.verb = Verb::kMoved,
                                        .put = operation.put,
                                        .slot = remote.slot,
                                        .generation = remote.generation,
@@ -95,7 +95,7 @@ void Engine::tell_through(Operation& operation) {
   if (Slot* const slot = slots_.find(mine.slot, mine.generation)) {
     grant(operation.peer, *slot, control);
   }
-  tell_later(operation.peer, control);
+  send_later(operation.peer, control);
 }
 
 void Engine::moved(Rank from, const Control& control) {
@@ -104,7 +104,7 @@ void Engine::moved(Rank from, const Control& control) {
     refuse_message(from, "says that more was moved than the buffer has");
   }
   if (slot != nullptr) return finish(slots_.begin(*slot), control.bytes, from, !control.put);
-  tell(from, {.verb = Verb::kRefused,
+  send(from, {.verb = Verb::kRefused,
               .put = control.put,
               .why = Refusal::kStale,
               .slot = control.slot,

@@ -112,7 +112,7 @@ bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std
     if (bytes != 0) std::memcpy(put ? there : here, put ? here : there, bytes);
     ++stats_.mapped;
   }
-  tell(remote.rank, {.verb = Verb::kMoved,
+  send(remote.rank, {.verb = Verb::kMoved,
                      .put = put,
                      .slot = remote.slot,
                      .generation = remote.generation,
@@ -159,7 +159,7 @@ void Engine::ask(Operation& operation) {
   }
   operation.step = Operation::Step::kAwait;
   if (!near) operation.answer.emplace(*router_.port(), 1);
-  tell(remote.rank, control);
+  send(remote.rank, control);
 }
 
 void Engine::take_done(Rank from, const Control& control) {

@@ -52,7 +52,7 @@ inline void spin_until(Condition&& condition) {
   for (;;) {
     for (int look = 0; look < kLooks; ++look) {
       if (condition()) return;
-      if constexpr (kPause) am::Ladder::pause();
+      if constexpr (kPause) am::Backoff::pause();
     }
     sched_yield();
   }

@@ -44,7 +44,8 @@ am::Strided in_bytes(const strided& s, std::size_t element, Call call) {
           .plane_stride = s.plane_stride * element};
 }
 
-Channel::Channel(Call call, const Wish& wish, std::function<void()> told) : told_(std::move(told)) {
+Channel::Channel(Call call, const Wish& wish, std::function<void()> callback)
+    : callback_(std::move(callback)) {
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.
   std::vector<Wish> mine(procs());
@@ -64,7 +65,7 @@ void Channel::take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandl
     if (wish.bits == 0) continue;
     in_.emplace_back(world().bundle(), mapped(wish.bits), wish.shape, [this] {
       ++arrived_;
-      if (told_) told_();
+      if (callback_) callback_();
     });
     senders_.push_back(proc);
     handles[proc] = in_.back().handle();

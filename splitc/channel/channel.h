@@ -64,8 +64,8 @@ struct Wish {
 // Both ends of the channels that one collective call makes.
 class Channel {
  public:
-  // `told`, if it is not empty, is called for each put that has arrived.
-  Channel(Call call, const Wish& wish, std::function<void()> told);
+  // `callback`, if it is not empty, is called for each put that has arrived.
+  Channel(Call call, const Wish& wish, std::function<void()> callback);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -82,7 +82,7 @@ class Channel {
  private:
   void take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles);
 
-  const std::function<void()> told_;
+  const std::function<void()> callback_;
   std::vector<am::ReceiveChannel> in_;  // in the order of the senders
   std::vector<std::uint32_t> senders_;  // of each of them
   std::size_t arrived_ = 0;             // puts that have arrived since the last mark()
@@ -118,8 +118,8 @@ class put_channel {
   // of any process, also its own; nullptr: it sends nothing. A process that others write to becomes
   // a receiver, of any number of senders.
   //
-  // `told`, if given, is called by a poll of this process once for each put that has arrived from
-  // any sender. It may not wait; it may put, and call ready().
+  // `callback`, if given, is called by a poll of this process once for each put that has arrived
+  // from any sender. It may not wait; it may put, and call ready().
   //
   // Ownership: the memory is the program's. The source is left unchanged from put() until
   // reusable(), and the target is neither read nor written from ready() until the put has arrived.
@@ -128,16 +128,17 @@ class put_channel {
   // Costs two all_to_all calls. Throws Error if the target is not memory that may be used, if the
   // two ends differ in size, and if a shape has runs that overlap.
   put_channel(global_ptr<T> to, std::span<std::type_identity_t<const T>> from,
-              std::function<void()> told = {})
-      : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()}, std::move(told)) {}
+              std::function<void()> callback = {})
+      : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()},
+                    std::move(callback)) {}
   // The same for elements that are apart: those of `from_shape` from `from` on are written, in
   // their order, to those of `to_shape` from `to` on. The shapes have equally many elements.
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
-              std::function<void()> told = {})
+              std::function<void()> callback = {})
       : channel_(std::make_unique<detail::Channel>(
             "put_channel",
             detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), "put_channel")},
-            std::move(told))) {
+            std::move(callback))) {
     if (to) channel_->associate(from, detail::in_bytes(from_shape, sizeof(T), "put_channel"));
   }
 

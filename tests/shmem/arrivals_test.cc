@@ -81,7 +81,7 @@ TEST_F(Board, tells_each_arrival_once) {
   EXPECT_FALSE(arrivals_.has_arrival());
   EXPECT_TRUE(poll(arrivals_).empty());
   ArrivalSeat seat = seats_.take();
-  seat.tell({7, 1, 1}, fence_);
+  seat.announce({7, 1, 1}, fence_);
   EXPECT_TRUE(arrivals_.has_arrival());
   EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{7, 1, 1}}));
   EXPECT_FALSE(arrivals_.has_arrival());
@@ -90,7 +90,7 @@ TEST_F(Board, tells_each_arrival_once) {
 
 TEST_F(Board, tells_the_last_of_several) {
   ArrivalSeat seat = seats_.take();
-  for (std::uint32_t count = 1; count <= 5; ++count) seat.tell({7, 1, count}, fence_);
+  for (std::uint32_t count = 1; count <= 5; ++count) seat.announce({7, 1, count}, fence_);
   EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{7, 1, 5}}));
 }
 
@@ -111,11 +111,11 @@ TEST_F(Board, looks_no_longer_at_lines_where_nothing_comes) {
   std::vector<ArrivalSeat> all;
   for (std::uint32_t i = 0; i < 100 * kPerLine; ++i) all.push_back(seats_.take());
   EXPECT_EQ(arrivals_.watched(), 0u) << "a seat alone is nothing to look at";
-  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].tell({i, 1, 1}, fence_);
+  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].announce({i, 1, 1}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), all.size());
   EXPECT_EQ(arrivals_.watched(), 100u);
   let_rest(arrivals_);
-  all[3 * kPerLine].tell({24, 1, 2}, fence_);
+  all[3 * kPerLine].announce({24, 1, 2}, fence_);
   EXPECT_TRUE(arrivals_.has_arrival());
   EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{24, 1, 2}}));
   EXPECT_EQ(arrivals_.watched(), 1u) << "the others rest";
@@ -124,7 +124,7 @@ TEST_F(Board, looks_no_longer_at_lines_where_nothing_comes) {
 TEST_F(Board, goes_on_looking_where_something_comes) {
   ArrivalSeat seat = seats_.take();
   for (std::uint32_t count = 1; count <= 5; ++count) {
-    seat.tell({7, 1, count}, fence_);
+    seat.announce({7, 1, count}, fence_);
     EXPECT_EQ(poll(arrivals_).size(), 1u);
     for (int i = 0; i < 4000; ++i) poll(arrivals_);
     EXPECT_EQ(arrivals_.watched(), 1u);
@@ -134,8 +134,8 @@ TEST_F(Board, goes_on_looking_where_something_comes) {
 TEST_F(Board, keeps_the_rest_for_the_next_poll_when_the_sink_throws) {
   ArrivalSeat first = seats_.take();
   ArrivalSeat second = seats_.take();
-  first.tell({1, 1, 1}, fence_);
-  second.tell({2, 1, 1}, fence_);
+  first.announce({1, 1, 1}, fence_);
+  second.announce({2, 1, 1}, fence_);
   EXPECT_THROW(arrivals_.poll([](Arrival) { throw std::runtime_error("no"); }), std::runtime_error);
   EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{2, 1, 1}}));
 }
@@ -143,14 +143,14 @@ TEST_F(Board, keeps_the_rest_for_the_next_poll_when_the_sink_throws) {
 TEST_F(Board, does_not_repeat_to_a_second_owner_what_it_told_the_first) {
   ArrivalSeat seat = seats_.take();
   ArrivalSeat resting = seats_.take();
-  resting.tell({2, 1, 9}, fence_);
+  resting.announce({2, 1, 9}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), 1u);
   let_rest(arrivals_);
-  seat.tell({1, 1, 5}, fence_);
+  seat.announce({1, 1, 5}, fence_);
   Arrivals second(board_, fence_);
   EXPECT_TRUE(poll(second).empty());
   EXPECT_FALSE(second.has_arrival());
-  seat.tell({1, 2, 1}, fence_);
+  seat.announce({1, 2, 1}, fence_);
   EXPECT_EQ(poll(second), (std::vector<Arrival>{{1, 2, 1}}));
 }
 
@@ -169,7 +169,7 @@ TEST_F(Board, lends_seats_until_all_are_taken) {
   EXPECT_EQ(others.take().seat(), one.seat());
   constexpr std::uint32_t kLast = ArrivalBoard::kLines - 1;
   ArrivalSeat last(board_, board_.lines[kLast], (ArrivalBoard::kPairs + kLast) * kPerLine);
-  last.tell({1, 1, 1}, fence_);
+  last.announce({1, 1, 1}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), 1u);
 }
 
@@ -200,7 +200,7 @@ TEST_F(Board, keeps_lines_of_which_a_seat_is_in_use) {
 
 TEST_F(Board, does_not_repeat_what_an_earlier_sender_of_the_line_has_told) {
   ArrivalSeat first = seats_.take();
-  first.tell({1, 1, 1}, fence_);
+  first.announce({1, 1, 1}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), 1u);
   for (std::uint32_t i = 1; i < kPerLine + 1; ++i) seats_.take();  // so that it has another line
   for (std::uint32_t i = 0; i < kPerLine; ++i) {
@@ -212,21 +212,21 @@ TEST_F(Board, does_not_repeat_what_an_earlier_sender_of_the_line_has_told) {
   others.take();
   ArrivalSeat same_line = others.take();
   EXPECT_EQ(same_line.seat() / kPerLine, first.seat() / kPerLine);
-  same_line.tell({2, 1, 1}, fence_);
+  same_line.announce({2, 1, 1}, fence_);
   EXPECT_EQ(poll(second), (std::vector<Arrival>{{2, 1, 1}}));
 }
 
 TEST_F(Board, polls_idle_lines_no_longer_while_another_is_busy) {
   std::vector<ArrivalSeat> all;
   for (std::uint32_t i = 0; i < 100 * kPerLine; ++i) all.push_back(seats_.take());
-  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].tell({i, 1, 1}, fence_);
+  for (std::uint16_t i = 0; i < all.size(); ++i) all[i].announce({i, 1, 1}, fence_);
   EXPECT_EQ(poll(arrivals_).size(), all.size());
   for (std::uint32_t count = 2; count < 15'000; ++count) {
-    all[5].tell({5, 1, count}, fence_);
+    all[5].announce({5, 1, count}, fence_);
     ASSERT_EQ(poll(arrivals_), (std::vector<Arrival>{{5, 1, count}}));
   }
   EXPECT_EQ(arrivals_.watched(), 1u);
-  all[800 - 1].tell({799, 1, 2}, fence_);
+  all[800 - 1].announce({799, 1, 2}, fence_);
   EXPECT_EQ(poll(arrivals_), (std::vector<Arrival>{{799, 1, 2}}));
 }
 
@@ -247,8 +247,8 @@ TEST_F(Board, shares_a_line_with_who_tells_in_both_directions) {
     EXPECT_EQ(out.seat() / kPerLine == 5, i <= ArrivalPair::kSeats);
     EXPECT_EQ(in.seat() / kPerLine == 2, i <= ArrivalPair::kSeats);
     EXPECT_TRUE(numbers.insert(out.seat()).second);
-    out.tell({i, 1, 1}, fence_);
-    in.tell({i, 2, 1}, fence_);
+    out.announce({i, 1, 1}, fence_);
+    in.announce({i, 2, 1}, fence_);
     EXPECT_EQ(poll(others), (std::vector<Arrival>{{i, 1, 1}}));
     EXPECT_EQ(poll(mine), (std::vector<Arrival>{{i, 2, 1}}));
   }
@@ -279,7 +279,7 @@ std::string tell_all(const Traffic& traffic, Shared& shared) {
   std::mt19937_64 random(::test::seed());
   for (std::uint64_t n = 0; n < traffic.arrivals; ++n) {
     const auto which = static_cast<std::uint16_t>(random() % traffic.seats);
-    all[which].tell({which, 1, ++told[which]}, traffic.fence);
+    all[which].announce({which, 1, ++told[which]}, traffic.fence);
     shared.bell.notify(traffic.fence);
     // pairs with: receive_all()
     while (shared.seen.load(std::memory_order_acquire) <= n) sched_yield();
@@ -391,7 +391,7 @@ class Side {
   }
 
   void tell(std::uint32_t which) {
-    seat_[which].tell({static_cast<std::uint16_t>(which), 1, ++told_[which]}, fence_);
+    seat_[which].announce({static_cast<std::uint16_t>(which), 1, ++told_[which]}, fence_);
     ++told_all_;
   }
   // Returns how many have come, each of which is the next of its seat.

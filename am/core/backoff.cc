@@ -1,4 +1,4 @@
-#include "am/core/wait.h"
+#include "am/core/backoff.h"
 
 namespace am {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::uint32_t kYieldsShown = 50'000;
 
 }  // namespace
 
-Ladder::Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
+Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
   const std::uint32_t spins = oversubscribed ? 0 : kSpins;
   const std::uint32_t crowded =
       far == Far::kNothing ? kYieldsOversubscribed : kYieldsOversubscribedFar;
@@ -41,7 +41,7 @@ Ladder::Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
   spins_ = spins;
   yields_ = spins + yields;
   // With a core of its own a process that nobody would wake does better to stay awake.
-  if (far != Far::kNotTold || oversubscribed) {
+  if (far != Far::kPolled || oversubscribed) {
     last_ = Step::kBlock;
   } else {
     yields_ = spins + kYieldsShown;

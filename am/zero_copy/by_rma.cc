@@ -34,7 +34,7 @@ bool Engine::try_access(Operation& operation) {
   if (!link_->try_access(access, operation)) return false;
   ++sent_;
   operation.step = Operation::Step::kAccessed;
-  if (in_order) tell_through(operation);  // arrives behind the bytes
+  if (in_order) send_through(operation);  // arrives behind the bytes
   if (!controls_.empty()) flush_controls();
   return true;
 }
@@ -43,7 +43,7 @@ bool Engine::try_access(Operation& operation) {
 void Engine::accessed(link::Completion& completion) {
   auto& operation = static_cast<Operation&>(completion);
   Engine& engine = *operation.engine;
-  if (!operation.told) engine.tell_through(operation);
+  if (!operation.notified) engine.send_through(operation);
   ++engine.stats_.rma;
   if (operation.alone) {
     ++engine.stats_.rma_alone;
@@ -76,7 +76,7 @@ bool Engine::use_grant(Operation& operation) {
 void Engine::unuse_grant(const Operation& operation) {
   const ZeroCopyInfo& remote = operation.remote;
   if (!grants_.release(GrantName::of(remote))) return;
-  tell_later(remote.rank,
+  send_later(remote.rank,
              {.verb = Verb::kRevoked, .slot = remote.slot, .generation = remote.generation});
 }
 
@@ -87,7 +87,7 @@ void Engine::revoke(std::uint32_t number) noexcept {
     const std::uint32_t generation = slot.info.generation;
     lent_.retire(number, generation, slot.granted.size(), slot.registration);
     for (const Rank holder : slot.granted) {
-      tell_later(holder, {.verb = Verb::kRevoke, .slot = number, .generation = generation});
+      send_later(holder, {.verb = Verb::kRevoke, .slot = number, .generation = generation});
     }
     slot.granted.clear();
   }
@@ -96,7 +96,7 @@ void Engine::revoke(std::uint32_t number) noexcept {
 
 void Engine::revoked_here(Rank from, const Control& control) {
   if (!grants_.revoke({from, control.slot, control.generation})) return;  // unuse_grant() answers
-  tell(from, {.verb = Verb::kRevoked, .slot = control.slot, .generation = control.generation});
+  send(from, {.verb = Verb::kRevoked, .slot = control.slot, .generation = control.generation});
 }
 
 }  // namespace am::zero_copy

@@ -10,7 +10,7 @@ namespace am {
 // away, then yield the core to another process, then sleep until a neighbour rings. With more
 // processes than cores spinning only keeps the awaited process from running, so this starts with
 // yielding and soon sleeps.
-class Ladder {
+class Backoff {
  public:
   enum class Step : std::uint8_t {
     kSpin,
@@ -22,11 +22,11 @@ class Ladder {
   // What may come from other nodes, and how a sleeper learns of it.
   enum class Far : std::uint8_t {
     kNothing,
-    kTold,     // a descriptor wakes a sleeper
-    kNotTold,  // a sleeper has to poll now and then, and others may wait for that poll
+    kWakes,   // a descriptor wakes a sleeper
+    kPolled,  // a sleeper has to poll now and then, and others may wait for that poll
   };
 
-  Ladder(WaitPolicy policy, bool oversubscribed, Far far) noexcept;
+  Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept;
 
   // What to do now that one more poll has found nothing.
   Step next() noexcept {
