@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
 #include "am/job/crash/report.h"
 #include "am/job/make_bootstrap.h"
@@ -148,6 +149,10 @@ std::string Job::thrown_by() const {
 void Job::abort(int exit_code, const std::string& sentence) {
   bootstrap_->abort(exit_code, prefix(rank()) + sentence);
   std::abort();  // not reached; the compiler does not believe a virtual function's [[noreturn]]
+}
+
+void Job::abort(const OutOfBand& others, int exit_code, const std::string& sentence) {
+  end_all(others, exit_code, sentence);
 }
 
 }  // namespace am

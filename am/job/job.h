@@ -54,7 +54,8 @@ class Job final : public Exchange {
   // this process's segment, of SPLITC_SEGMENT bytes. Waits until all processes have started. Throws
   // Error, with cause and remedy, if the job cannot start.
   Job() : Job(read_config()) {}
-  // The same with settings that the program gives instead of the environment.
+  // The same with settings that the program gives instead of the environment, such as
+  // Config::out_of_band, by which another runtime brings the processes together.
   explicit Job(const Config& config);
   // Not collective. A process that leaves without having returned from finish() ends the whole job.
   ~Job() override;
@@ -73,7 +74,8 @@ class Job final : public Exchange {
   LearnedStores* learned_stores() noexcept { return learned_stores_.get(); }
   // The settings of this process.
   const Config& config() const noexcept { return config_; }
-  // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1" or "none"
+  // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1", "none",
+  // or OutOfBand::name.
   std::string launcher() const { return bootstrap_->launcher(); }
 
   // No process returns before all have called. Polls `bundle` and all others of the calling thread
@@ -128,6 +130,10 @@ class Job final : public Exchange {
   // Prints "rank R: <sentence>", flushes the standard streams, and ends every process of the job,
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
+  // The same for a process whose job, to be brought together by `others`, could not be made, so
+  // that nobody waits for it: prints `sentence`, which names the rank, as it is. Any thread.
+  [[noreturn]] static void abort(const OutOfBand& others, int exit_code,
+                                 const std::string& sentence);
 
  private:
   // What exchange() does, on bytes.

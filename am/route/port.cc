@@ -100,29 +100,41 @@ void Port::bring_on_until(const bool& done) noexcept {
   }
 }
 
-void Port::tend_while(const std::function<void()>& blocking) {
-  std::atomic<bool> done{false};
-  std::exception_ptr failure;
-  std::thread thread([&] {
-    try {
-      blocking();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    done.store(true, std::memory_order_release);  // pairs with: the load below
-    router_.notify(router_.rank());
-  });
+void Port::tend_until(const std::atomic<bool>& done) {
   shmem::SleepLimit limit;
   shmem::Doorbell& bell = router_.self().header->bell;
   for (;;) {
     const std::uint32_t ticket = bell.about_to_sleep();
     router_.fence().heavy();
     const bool kept = fetch();
-    if (done.load(std::memory_order_acquire)) break;  // pairs with: the store above
+    if (done.load(std::memory_order_acquire)) return;  // pairs with: the store in tend_while()
     // While a packet that poll() is to handle is first, nothing wakes for what is behind it.
     sleep(ticket, kept ? limit.kShortestNs : limit.next(ticket));
   }
-  thread.join();
+}
+
+void Port::tend_while(const std::function<void()>& blocking) {
+  std::atomic<bool> done{false};
+  std::exception_ptr failure;
+  std::thread tending([&] {
+    try {
+      tend_until(done);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  const auto stop = [&] {
+    done.store(true, std::memory_order_release);  // pairs with: the load in tend_until()
+    router_.notify(router_.rank());
+    tending.join();
+  };
+  try {
+    blocking();
+  } catch (...) {
+    stop();
+    throw;
+  }
+  stop();
   if (failure) std::rethrow_exception(failure);
 }
 

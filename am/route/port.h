@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,9 +75,10 @@ class Port {
   // Makes progress on the network until `done`. Not inside a poll of a bundle: messages stay for
   // the next.
   void bring_on_until(const bool& done) noexcept;
-  // Runs `blocking`, which waits for other processes outside the library, in a thread of its own,
-  // and makes progress on the network meanwhile: outstanding sends may need this process to keep
-  // polling (no hardware progress), and others may read and write its segment. No handler runs.
+  // Runs `blocking`, which waits for other processes outside the library, while a thread of its own
+  // makes progress on the network: outstanding sends may need this process to keep polling (no
+  // hardware progress), and others may read and write its segment. No handler runs. `blocking`
+  // stays in the calling thread, as it may belong to a library that asks for that (MPI).
   void tend_while(const std::function<void()>& blocking);
 
  private:
@@ -87,6 +89,7 @@ class Port {
 
   bool expects() const noexcept;
   void resume();
+  void tend_until(const std::atomic<bool>& done);
 
   // Constant after construction, or after the first poll.
   Router& router_;

@@ -16,35 +16,61 @@
 namespace splitc {
 namespace {
 
+am::Config config_of(const am::OutOfBand* others) {
+  am::Config config = am::read_config();
+  if (others == nullptr) return config;
+  config.out_of_band = *others;
+  // The program also waits in the other runtime, where it brings on nothing of the library: what
+  // has been sent would stay, and what others want of its memory would wait.
+  config.progress_thread = true;
+  return config;
+}
+
+}  // namespace
+
 // All that a program runs on. Every process makes its parts in the same order, as handlers are
 // numbered by it.
-struct Running {
+struct detail::Running {
   explicit Running(const am::Config& config)
       : world(config), calls(world.job(), world.endpoint()), stores(store_counter::InWorld()) {
-    detail::add_word_handlers(world.endpoint());
+    add_word_handlers(world.endpoint());
     world.job().connect(world.endpoint());
   }
-  void finish();  // collective, last
 
   World world;
-  detail::RemoteCalls calls;
+  RemoteCalls calls;
   store_counter stores;  // the default counter
 };
 
-void Running::finish() {
+void detail::EndRunning::operator()(Running* running) const noexcept { delete running; }
+
+void detail::check_none_runs(const char* call) {
+  if (place.bases == nullptr) return;
+  refuse(call, "a program is running already; a process runs one at a time");
+}
+
+detail::RunningPointer detail::begin_program(const am::OutOfBand* others) {
+  return RunningPointer(new Running(config_of(others)));
+}
+
+void detail::finish_program(Running& running, const char* call) {
+  World& world = running.world;
   if (world.notified()) {
-    detail::refuse("run",
-                   "the program ended after barrier_notify() without a "
-                   "barrier_wait(); every notify is followed by one wait");
+    refuse(call,
+           "the program ended after barrier_notify() without a "
+           "barrier_wait(); every notify is followed by one wait");
   }
   const am::SourceLocation nowhere;
   sync();
   // What this process has stored on other nodes needs it until it has landed.
-  if (detail::has_far_peers()) stores.wait_all({"the end of run", nowhere});
-  world.job().finish(world.bundle(), "the end of run", nowhere);
+  if (has_far_peers()) running.stores.wait_all({call, nowhere});
+  world.job().finish(world.bundle(), call, nowhere);
 }
 
-}  // namespace
+void detail::abort_program(Running& running, const char* sentence) {
+  am::Job& job = running.world.job();
+  job.abort(1, without_rank(sentence) + job.thrown_by());
+}
 
 const char* Args::operator[](int i) const {
   if (i < 0 || i >= argc_) {
@@ -55,27 +81,25 @@ const char* Args::operator[](int i) const {
   return argv_[i];
 }
 
-int detail::run_program(int argc, char** argv, int (*body)(void* context, Args args),
-                        void* context) {
-  if (place.bases != nullptr) {
-    refuse("run", "a program is running already; a process runs one at a time");
-  }
-  std::unique_ptr<Running> started;
+int detail::run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context,
+                        const am::OutOfBand* others) {
+  check_none_runs("run");
+  RunningPointer started;
   try {
-    started = std::make_unique<Running>(am::read_config());
+    started = begin_program(others);
   } catch (const std::exception& error) {
+    if (others != nullptr) am::Job::abort(*others, 1, error.what());
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
   try {
     const int code = body(context, Args(argc, argv));
-    started->finish();
+    finish_program(*started, "the end of run");
     return code;
   } catch (const std::exception& error) {
-    started->world.job().abort(1, without_rank(error.what()) + started->world.job().thrown_by());
+    abort_program(*started, error.what());
   } catch (...) {
-    started->world.job().abort(
-        1, "run: the program was left by an exception that is no std::exception");
+    abort_program(*started, "run: the program was left by an exception that is no std::exception");
   }
 }
 

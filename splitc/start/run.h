@@ -6,7 +6,12 @@
 //   }
 #pragma once
 
+#include <memory>
 #include <type_traits>
+
+namespace am {
+struct OutOfBand;
+}
 
 namespace splitc {
 
@@ -29,8 +34,43 @@ class Args {
 };
 
 namespace detail {
+
+// A program that has begun: the world, and what it runs on.
+struct Running;
+struct EndRunning {
+  void operator()(Running* running) const noexcept;
+};
+using RunningPointer = std::unique_ptr<Running, EndRunning>;
+
+// Throws Error if a program is running already: `call` would begin another.
+void check_none_runs(const char* call);
+// Joins the job that `others` brings together; nullptr: that of the launcher. No program is
+// running. Collective. Throws Error if the job cannot be joined.
+RunningPointer begin_program(const am::OutOfBand* others);
+// What the end of run() waits for. Collective. What a handler throws comes out; then call it again.
+void finish_program(Running& running, const char* call);
+// Ends every process of the job with `sentence`, behind the rank.
+[[noreturn]] void abort_program(Running& running, const char* sentence);
+
 // run() without its template: calls body(context, args) inside the job.
-int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context);
+int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context,
+                const am::OutOfBand* others);
+
+template <class Program>
+int run_program(int argc, char** argv, Program& program, const am::OutOfBand* others) {
+  auto* callee = &program;  // of an object or a function
+  const auto body = [](void* context, Args args) -> int {
+    auto& call = **static_cast<Program**>(context);
+    if constexpr (std::is_void_v<decltype(call(args))>) {
+      call(args);
+      return 0;
+    } else {
+      return call(args);
+    }
+  };
+  return run_program(argc, argv, body, &callee, others);
+}
+
 }  // namespace detail
 
 // Joins the job, runs `program(Args)` in this process, and leaves the job: Split-C's splitc_main.
@@ -53,17 +93,7 @@ int run_program(int argc, char** argv, int (*body)(void* context, Args args), vo
 // At most one run() at a time in a process: a second one inside the first throws Error.
 template <class Program>
 int run(int argc, char** argv, Program&& program) {
-  auto* callee = &program;  // of an object or a function
-  const auto body = [](void* context, Args args) -> int {
-    auto& call = **static_cast<std::remove_reference_t<Program>**>(context);
-    if constexpr (std::is_void_v<decltype(call(args))>) {
-      call(args);
-      return 0;
-    } else {
-      return call(args);
-    }
-  };
-  return detail::run_program(argc, argv, body, &callee);
+  return detail::run_program(argc, argv, program, nullptr);
 }
 
 }  // namespace splitc

@@ -21,8 +21,8 @@ installs() {
   echo "passed: install $*"
 }
 installs --prefix="$PWD/new/place" --checked
-for file in include/splitphase/{am/am.h,splitc/splitc.h,splitc/compat.h} lib/libsplitphase.{a,so} \
-  lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,splitc}.pc bin/{splitcrun,splitc++} \
+for file in include/splitphase/{am/am,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
+  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,splitc}.pc bin/{splitcrun,splitc++} \
   lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/splitcrun.1 \
   share/bash-completion/completions/splitcrun; do
   [[ -e new/place/$file ]] || fail "$file is missing"

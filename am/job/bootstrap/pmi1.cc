@@ -14,6 +14,7 @@
 
 #include "am/job/bootstrap/early_exit.h"
 #include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/mpi_state.h"
 
 namespace am {
 namespace {
@@ -90,10 +91,41 @@ std::string abort_command(int exit_code) {
   return "cmd=abort exitcode=" + std::to_string(exit_code);
 }
 
+constexpr std::string_view kGoodbye = "cmd=finalize";
+
+// Says goodbye and waits for the answer, or for the launcher's end.
+void say_goodbye(int fd) {
+  if (send_line(fd, kGoodbye) != 0) return;
+  for (char one = 0; one != '\n';) {
+    const ssize_t got = recv(fd, &one, 1, 0);
+    if (got > 0 || (got < 0 && errno == EINTR)) continue;
+    if (got == 0 || errno != EAGAIN) return;
+    wait_for(fd, POLLIN);
+  }
+}
+
+// An MPI library of the program's has the descriptor, or has closed it.
+void refuse_beside_mpi(const PmiConnection& pmi) {
+  const MpiState mpi = mpi_state();
+  const bool finalized = mpi.phase == MpiState::Phase::kFinalized;
+  if (!mpi.uses_pmi1 || (mpi.phase != MpiState::Phase::kInitialized && !finalized)) return;
+  const std::string descriptor = "(PMI_FD=" + std::to_string(pmi.fd) + ")";
+  const std::string cause =
+      finalized ? "MPI_Finalize was called before, and MPI (" + mpi.version +
+                      ") has closed the descriptor " + descriptor +
+                      " on which the launcher speaks PMI-1; begin and end the job before it"
+                : "MPI_Init was called before, and MPI (" + mpi.version +
+                      ") speaks PMI-1 with the launcher on the one descriptor " + descriptor +
+                      " that the job would need, too; begin the job over MPI";
+  throw Error("rank " + std::to_string(pmi.rank) + ": Job: " + cause +
+              ", by run_with_mpi of splitc/with_mpi.h (docs/mpi.md)");
+}
+
 }  // namespace
 
 BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
     : rank_(pmi.rank), size_(pmi.size), fd_(pmi.fd) {
+  refuse_beside_mpi(pmi);
   const int flags = fcntl(fd_, F_GETFD);
   if (flags < 0) fail(std::string("PMI_FD is not open (") + std::strerror(errno) + ")");
   ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
@@ -134,8 +166,21 @@ void BootstrapPmi1::barrier() { ask("cmd=barrier_in", "barrier_out"); }
 void BootstrapPmi1::finished() {
   if (finished_) return;
   finished_ = true;
-  ask("cmd=finalize", "finalize_ack");
+  leave_launcher();
   permit_exit();
+}
+
+// The launcher hears one goodbye and then closes the connection. An MPI library that has begun to
+// use it meanwhile, or that may begin later, says it in the job's place.
+void BootstrapPmi1::leave_launcher() {
+  const MpiState mpi = mpi_state();
+  if (!mpi.uses_pmi1) {
+    ask(std::string(kGoodbye), "finalize_ack");
+  } else if (mpi.phase == MpiState::Phase::kBefore) {
+    say_at_exit([fd = fd_] {
+      if (mpi_state().phase == MpiState::Phase::kBefore) say_goodbye(fd);
+    });
+  }
 }
 
 void BootstrapPmi1::report_abort(int exit_code, std::string_view sentence) {
@@ -144,6 +189,9 @@ void BootstrapPmi1::report_abort(int exit_code, std::string_view sentence) {
 }
 
 BootstrapPmi1::Fields BootstrapPmi1::ask(const std::string& line, std::string_view answer) {
+  if (const MpiState mpi = mpi_state(); mpi.uses_pmi1 && mpi.phase == MpiState::Phase::kFinalized) {
+    fail("MPI_Finalize was called during the job, and has closed the connection; call it behind");
+  }
   send(line);
   const std::string text = receive();
   Fields fields;

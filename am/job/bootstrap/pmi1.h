@@ -13,7 +13,8 @@ namespace am {
 class BootstrapPmi1 final : public Bootstrap {
  public:
   // Says hello to the launcher. The socket is from here on closed by exec. Throws Error: nobody is
-  // at the other end of it, or not a launcher that speaks PMI-1.
+  // at the other end of it, or not a launcher that speaks PMI-1, or an MPI library of this process
+  // speaks with it already.
   explicit BootstrapPmi1(const PmiConnection& pmi);
 
   Rank rank() const override { return rank_; }
@@ -28,6 +29,7 @@ class BootstrapPmi1 final : public Bootstrap {
 
   void report_abort(int exit_code, std::string_view sentence) override;
 
+  void leave_launcher();
   // Sends a line and returns the fields of its answer, which must be the command `answer`.
   Fields ask(const std::string& line, std::string_view answer);
   void send(std::string_view line);

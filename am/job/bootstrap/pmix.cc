@@ -10,6 +10,7 @@
 
 #include "am/job/bootstrap/early_exit.h"
 #include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/mpi_state.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // PMIx leaks a few bytes at its start. Weak: a program may have its own.
@@ -126,7 +127,12 @@ void BootstrapPmix::barrier() { fence(false); }
 void BootstrapPmix::finished() {
   if (finished_) return;
   finished_ = true;
-  check("PMIx_Finalize", library_->finalize(nullptr, 0));
+  if (mpi_state().phase == MpiState::Phase::kBefore) {
+    // Open MPI's MPI_Init fails behind the last PMIx_Finalize of a process.
+    say_at_exit([finalize = library_->finalize] { finalize(nullptr, 0); });
+  } else {
+    check("PMIx_Finalize", library_->finalize(nullptr, 0));
+  }
   permit_exit();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "am/job/config/out_of_band.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -59,6 +60,9 @@ struct Config {
   bool pmix = false;  // there is a PMIx server
   std::optional<PmiConnection> pmi;
   std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one
+
+  // Given by the program, never by the environment: goes before all of the above.
+  std::optional<OutOfBand> out_of_band;
 };
 
 // The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),

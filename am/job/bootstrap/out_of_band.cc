@@ -1,0 +1,78 @@
+#include "am/job/bootstrap/out_of_band.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "am/job/bootstrap/early_exit.h"
+#include "am/job/bootstrap/last_words.h"
+
+namespace am {
+namespace {
+
+// What each process gives, of one size for all.
+struct Record {
+  std::uint32_t bytes;
+  std::array<std::byte, Bootstrap::kMaxBlob> blob;
+};
+
+std::string who(const OutOfBand& others) {
+  return "rank " + std::to_string(others.rank) + ": Job: " + others.name;
+}
+
+}  // namespace
+
+BootstrapOutOfBand::BootstrapOutOfBand(const OutOfBand& others) : others_(others) {
+  if (others.rank >= others.size || !others.allgather || !others.barrier || !others.release) {
+    throw Error(who(others) + " gives a size of " + std::to_string(others.size) +
+                " or lacks a function; fill in all of am::OutOfBand but abort");
+  }
+  if (size() == 1) return;
+  expect_no_exit([others](int code) {
+    if (code <= 0) print_last_sentence(early_exit_sentence(others.rank, code));
+    if (others.abort) others.abort(code <= 0 ? 1 : code);
+  });
+}
+
+std::vector<std::vector<std::byte>> BootstrapOutOfBand::exchange(std::span<const std::byte> mine) {
+  check_blob(mine);
+  Record record{.bytes = static_cast<std::uint32_t>(mine.size()), .blob = {}};
+  std::ranges::copy(mine, record.blob.begin());
+  std::vector<Record> records(size());
+  others_.allgather(&record, sizeof record, records.data());
+  std::vector<std::vector<std::byte>> all;
+  all.reserve(size());
+  for (const Record& one : records) {
+    if (one.bytes > kMaxBlob) {
+      throw Error(who(others_) + " brought the address of rank " + std::to_string(all.size()) +
+                  " damaged; rebuild all programs of the job from one version of Splitphase");
+    }
+    all.emplace_back(one.blob.begin(), one.blob.begin() + one.bytes);
+  }
+  return all;
+}
+
+void BootstrapOutOfBand::finished() {
+  if (finished_) return;
+  finished_ = true;
+  permit_exit();
+  others_.release();
+}
+
+void BootstrapOutOfBand::report_abort(int exit_code, std::string_view sentence) {
+  print_last_sentence(sentence);
+  permit_exit();  // the runtime may leave by exit()
+  if (others_.abort) others_.abort(exit_code);
+}
+
+void end_all(const OutOfBand& others, int exit_code, std::string_view sentence) {
+  print_last_sentence(sentence);
+  permit_exit();
+  if (others.abort) others.abort(exit_code);
+  std::fflush(nullptr);
+  _exit(exit_code);
+}
+
+}  // namespace am
