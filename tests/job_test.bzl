@@ -25,6 +25,7 @@ def job_test(
         program = None,
         procs = PROCS,
         nodes = [],
+        alone = False,
         tags = [],
         args = [],
         env = {},
@@ -32,7 +33,8 @@ def job_test(
         size = "medium"):
     """One test per number of processes: NAME_nN runs splitcrun -n N on a GoogleTest program.
 
-    And one per pair in `nodes`: NAME_nN_mM runs splitcrun -n N --nodes M.
+    And one per pair in `nodes`: NAME_nN_mM runs splitcrun -n N --nodes M. NAME_alone runs the
+    program as it is.
 
     Every process runs the same cases in the same order; one that fails ends the job. `deps` must
     bring a main() that knows of jobs, such as //tests/support:job_main. NAME is the suite of all.
@@ -44,6 +46,7 @@ def job_test(
       program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
       nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
+      alone: also as a job of one process that no launcher has started.
       tags: of the tests. Those that the sanitizers' build can do without get "once", too.
       args: of the program.
       env: variables set for the job, such as {"SPLITC_WAIT": "block"}.
@@ -74,7 +77,20 @@ def job_test(
             ] + data,
             tags = tags + (["once"] if shape not in _SANITIZED else []),
         )
+    if alone:
+        native.sh_test(
+            name = name + "_alone",
+            size = size,
+            srcs = [":" + program],
+            args = args,
+            data = data,
+            env = env,
+            tags = tags + [
+                "alone",
+                "once",
+            ],
+        )
     native.test_suite(
         name = name,
-        tests = [":" + test for test in shapes],
+        tests = [":" + test for test in shapes] + ([":" + name + "_alone"] if alone else []),
     )

@@ -1,4 +1,5 @@
-"""spdlog from Debian's libspdlog-dev: compiled, shared, with fmt outside of it.
+"""spdlog from Debian's libspdlog-dev: compiled, shared, with fmt outside of it. Where the library is not
+installed for the processor that is built for, all of both is compiled from the headers.
 
 The compiler finds the headers in /usr/include by itself.
 """
@@ -9,19 +10,23 @@ _BUILD = """
 cc_library(
     name = "spdlog",
     hdrs = glob(["**/*.h"]),
-    defines = [
-        "SPDLOG_COMPILED_LIB",
-        "SPDLOG_FMT_EXTERNAL",
-        "SPDLOG_SHARED_LIB",
-    ],
-    linkopts = [
-        "-lspdlog",
-        "-lfmt",
-        "-pthread",
-    ],
+    defines = ["SPDLOG_FMT_EXTERNAL"] + select({
+        "{headers_only}": ["FMT_HEADER_ONLY"],
+        "//conditions:default": [
+            "SPDLOG_COMPILED_LIB",
+            "SPDLOG_SHARED_LIB",
+        ],
+    }),
+    linkopts = ["-pthread"] + select({
+        "{headers_only}": [],
+        "//conditions:default": [
+            "-lspdlog",
+            "-lfmt",
+        ],
+    }),
     visibility = ["//visibility:public"],
 )
-"""
+""".replace("{headers_only}", "@splitphase//third_party:headers_only")
 
 def spdlog():
     system_folder(

@@ -39,6 +39,11 @@ inline void fence_behind_atomic() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }
+// Before an atomic instruction that may leave the word as it is. One that stores is a release, so
+// what this process did before is visible first. One that does not is a mere load, which AArch64
+// may perform while an earlier store is not visible yet: then of two processes that each write a
+// word and look at the other's by cmp_and_swap, neither would see what the other has written.
+inline void fence_before_comparison() noexcept { fence_behind_atomic(); }
 
 // Where the word is mapped; nullptr if it is on another node.
 template <atomic_word T>
@@ -109,6 +114,7 @@ T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_iden
     return detail::change_far(detail::WordOp::kCompareAndSwap, p, desired, expected,
                               {"cmp_and_swap", where});
   }
+  detail::fence_before_comparison();
   // pairs with: the atomics of other processes
   __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   detail::fence_behind_atomic();

@@ -49,8 +49,13 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.how; }
 const Kind kKinds[] = {
     {"segv", SIGSEGV, "address 0x0 is not mapped; a null pointer was used"},
     {"bus", SIGBUS, "has no memory behind it"},
+#if defined(__aarch64__)  // where dividing by zero gives zero, and the compiler's trap is another
+    {"ill", SIGTRAP, "a check that the compiler made has failed"},
+#else
     {"fpe", SIGFPE, "an integer was divided by zero"},
     {"ill", SIGILL, "(Illegal instruction)"},
+#endif
+    {"trap", SIGTRAP, "which it raised itself"},
     {"abort", SIGABRT, "it called abort()"},
     {"call", SIGSEGV, "(a call of a null pointer)"},
     {"raise", SIGSEGV, "which it raised itself"},

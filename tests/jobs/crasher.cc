@@ -74,6 +74,7 @@ CRASHES void crash_here(const std::string& how, am::Job& job) {
   if (how == "abort") std::abort();
   if (how == "call") no_function();
   if (how == "raise") raise(SIGSEGV);
+  if (how == "trap") raise(SIGTRAP);
   if (how == "deep") zero = recurse_for_ever(0);
   if (how == "throw") throw OwnError("the text of it");
   if (how == "throw_int") throw 3;

@@ -138,6 +138,11 @@ void Process::access(const Operation& operation, Pointer at, Register& reg) {
       case Kind::kAdd: keep(fetch_and_add(p, value)); break;
       case Kind::kSwap: keep(exchange(p, value)); break;
       case Kind::kCompareAndSwap: keep(cmp_and_swap(p, 0, value)); break;
+      case Kind::kMiss: {
+        const Word never = filled_with<Word>(9);
+        keep(cmp_and_swap(p, never, never));
+        break;
+      }
       default: break;
     }
   }

@@ -9,12 +9,13 @@ namespace litmus {
 namespace {
 
 const std::map<std::string_view, Kind> kKinds = {
-    {"put", Kind::kPut},     {"get", Kind::kGet},         {"sync", Kind::kSync},
-    {"store", Kind::kStore}, {"count", Kind::kCount},     {"all_counted", Kind::kAllCounted},
-    {"add", Kind::kAdd},     {"swap", Kind::kSwap},       {"cas", Kind::kCompareAndSwap},
-    {"call", Kind::kCall},   {"send", Kind::kSend},       {"receive", Kind::kReceive},
-    {"ask", Kind::kAsk},     {"barrier", Kind::kBarrier}, {"notify", Kind::kNotify},
-    {"wait", Kind::kWait},   {"wide", Kind::kWideWrite},  {"bulk", Kind::kBulkWrite},
+    {"put", Kind::kPut},         {"get", Kind::kGet},     {"sync", Kind::kSync},
+    {"store", Kind::kStore},     {"count", Kind::kCount}, {"all_counted", Kind::kAllCounted},
+    {"add", Kind::kAdd},         {"swap", Kind::kSwap},   {"cas", Kind::kCompareAndSwap},
+    {"miss", Kind::kMiss},       {"call", Kind::kCall},   {"send", Kind::kSend},
+    {"receive", Kind::kReceive}, {"ask", Kind::kAsk},     {"barrier", Kind::kBarrier},
+    {"notify", Kind::kNotify},   {"wait", Kind::kWait},   {"wide", Kind::kWideWrite},
+    {"bulk", Kind::kBulkWrite},
 };
 
 bool is_location(char c) { return c >= 'g' && c <= 'z'; }
@@ -93,7 +94,7 @@ void add_sorted(std::vector<std::uint8_t>& set, std::uint8_t number) {
 }  // namespace
 
 bool Program::needs_words() const {
-  return uses(Kind::kAdd) || uses(Kind::kSwap) || uses(Kind::kCompareAndSwap);
+  return uses(Kind::kAdd) || uses(Kind::kSwap) || uses(Kind::kCompareAndSwap) || uses(Kind::kMiss);
 }
 bool Program::needs_eight_bytes() const { return uses(Kind::kCount) || uses(Kind::kCall); }
 
@@ -119,6 +120,7 @@ bool has_register(Kind kind) noexcept {
     case Kind::kAdd:
     case Kind::kSwap:
     case Kind::kCompareAndSwap:
+    case Kind::kMiss:
     case Kind::kCall:
     case Kind::kWideRead:
     case Kind::kBulkRead: return true;

@@ -11,7 +11,8 @@
 //                 process
 //   all_counted   all_store_sync(), by all processes
 //   add a=x+1     fetch_and_add(x, 1)          swap a=x=1    exchange(x, 1)
-//   cas a=x=1     cmp_and_swap(x, 0, 1)        call a=x+1    atomic<&add>(x, 1)
+//   cas a=x=1     cmp_and_swap(x, 0, 1)        miss a=x      cmp_and_swap(x, 9, 9), in vain
+//   call a=x+1    atomic<&add>(x, 1)
 //   send 1        a one-way message to the     receive       waits for one more message, of either
 //                 process behind the 1st bar                 kind
 //   ask 1         a request to that process,   barrier       barrier(), by all processes
@@ -22,7 +23,7 @@
 //   bulk x=1      bulk_write() of 6,000 bytes  bulk a=x      bulk_read() of them
 //
 // Locations are the letters g to z, registers a to f. All locations are 0 at first, and every value
-// is a digit: an object that holds it has it in each of its bytes.
+// is a digit below 9: an object that holds it has it in each of its bytes.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,7 @@ enum class Kind : std::uint8_t {
   kAdd,
   kSwap,
   kCompareAndSwap,
+  kMiss,
   kCall,
   kSend,
   kReceive,

@@ -89,6 +89,8 @@ void refuse_system_call(int number, int error) {
   require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "PR_SET_SECCOMP");
 }
 
+bool can_refuse_system_calls() { return prctl(PR_GET_SECCOMP) >= 0; }
+
 bool mount_private_tmpfs(const std::string& folder, std::size_t bytes) {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
   mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);

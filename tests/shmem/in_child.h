@@ -17,8 +17,10 @@ std::string in_child(const std::function<std::string()>& work);
 std::vector<std::string> in_children(unsigned count,
                                      const std::function<std::string(unsigned)>& work);
 
-// From here on, this process and its children get `error` from the system call `number`.
+// From here on, this process and its children get `error` from the system call `number`. Only where
+// can_refuse_system_calls(): the kernel may have been built without that.
 void refuse_system_call(int number, int error);
+bool can_refuse_system_calls();
 
 // Mounts an empty tmpfs of `bytes` on `folder`, for this process and its children only. False when
 // the system grants no mount namespace.

@@ -18,7 +18,7 @@ struct Cause {
   int code;
   std::string_view text;
 };
-constexpr std::array<Cause, 7> kCauses{{
+constexpr std::array<Cause, 8> kCauses{{
     {SIGSEGV, SEGV_MAPERR, " is not mapped"},
     {SIGSEGV, SEGV_ACCERR, " may not be accessed like that"},
     {SIGBUS, BUS_ADRALN, " is not aligned"},
@@ -27,6 +27,7 @@ constexpr std::array<Cause, 7> kCauses{{
     {SIGFPE, FPE_INTOVF, ": an integer overflowed"},
     {SIGILL, ILL_ILLOPN,
      ": a check that the compiler made has failed, or what runs there is no code"},
+    {SIGTRAP, TRAP_BRKPT, ": a check that the compiler made has failed, or it is a breakpoint"},
 }};
 
 std::string_view cause_of(const siginfo_t& info) noexcept {
@@ -43,6 +44,7 @@ std::string_view name_of(int signal) noexcept {
     case SIGBUS: return "Bus error";
     case SIGFPE: return "Floating point exception";
     case SIGILL: return "Illegal instruction";
+    case SIGTRAP: return "Trace/breakpoint trap";
     case SIGABRT: return "Aborted";
     default: return "?";
   }

@@ -21,7 +21,7 @@
 namespace am {
 namespace {
 
-constexpr std::array<int, 5> kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr std::array<int, 6> kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 constexpr std::size_t kStackBytes = 128 << 10;  // the unwinder takes some ten thousand
 constexpr unsigned kMostSeconds = 10;           // for a report; then the process ends without one
 

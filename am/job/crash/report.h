@@ -7,10 +7,11 @@
 //     ...
 //     lines of the source: addr2line -Cfpie /home/me/heat 0x2b3f ...
 //
-// Reported are SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT in any thread, and exceptions that
-// nobody catches. Handlers that are installed already (a sanitizer's, the program's own) stay, and
-// those installed later replace these. A stack that has overflowed is reported for the thread that
-// started the job; another thread has no second stack and ends without a report.
+// Reported are SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP (as which AArch64 reports a check that the
+// compiler made) and SIGABRT in any thread, and exceptions that nobody catches. Handlers that are
+// installed already (a sanitizer's, the program's own) stay, and those installed later replace
+// these. A stack that has overflowed is reported for the thread that started the job; another
+// thread has no second stack and ends without a report.
 #pragma once
 
 #include <cstdint>

@@ -32,13 +32,16 @@ struct Registers {
   std::uint64_t caller;  // return address, if the instruction is a function's first; or 0
 };
 
-// The word at `address`, or 0: there need not be one.
+#if defined(__x86_64__)
+// The word at `address`, or 0: there need not be one. (Where a call leaves its return address on
+// the stack; on others it is in a register.)
 std::uint64_t peek(std::uint64_t address) noexcept {
   std::uint64_t word = 0;
   const iovec to{&word, sizeof word};
   const iovec from{reinterpret_cast<void*>(address), sizeof word};
   return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof word ? word : 0;
 }
+#endif
 
 Registers registers_of(const void* context) noexcept {
   const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;

@@ -44,7 +44,7 @@ Severity severity_of(const Ended& end, const Children& children, Control& contro
 
 bool is_crash(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-         signal == SIGABRT;
+         signal == SIGTRAP || signal == SIGABRT;
 }
 
 Verdict verdict_on(const Ended& end, Severity severity, const Control& control) {
