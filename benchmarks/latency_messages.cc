@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "am/am.h"
 #include "benchmarks/latency.h"
 #include "benchmarks/support/clock.h"
 #include "splitc/splitc.h"

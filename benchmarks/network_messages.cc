@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "am/am.h"
 #include "benchmarks/network.h"
 #include "benchmarks/support/clock.h"
 

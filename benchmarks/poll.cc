@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "am/am.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/program.h"
 #include "splitc/splitc.h"

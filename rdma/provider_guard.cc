@@ -19,8 +19,8 @@ struct Crash {
   const char* name;
 };
 constexpr std::array kCrashes{Crash{SIGSEGV, "SIGSEGV"}, Crash{SIGBUS, "SIGBUS"},
-                              Crash{SIGFPE, "SIGFPE"}, Crash{SIGILL, "SIGILL"},
-                              Crash{SIGABRT, "SIGABRT"}};
+                              Crash{SIGFPE, "SIGFPE"},   Crash{SIGILL, "SIGILL"},
+                              Crash{SIGTRAP, "SIGTRAP"}, Crash{SIGABRT, "SIGABRT"}};
 
 // Of the process, while there is a guard.
 struct Handlers {

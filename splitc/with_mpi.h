@@ -19,9 +19,10 @@
 // each other, over the same communicator or others; a process is in one at a time.
 //
 // Traffic. The job duplicates the communicator, so that its few collectives never meet those of the
-// program: two MPI_Allgather and an MPI_Barrier at the start, three more MPI_Allgather across
-// nodes, one for each endpoint or channel that is set up, and across nodes an MPI_Barrier at the
-// end. Everything else, get and put, messages and barriers, goes the library's own ways.
+// program: three MPI_Allgather and an MPI_Barrier at the start, two more MPI_Allgather across
+// nodes, one for each am::Endpoint that is connected, Job::exchange() and set of zero-copy buffers,
+// and across nodes an MPI_Barrier at the end. Everything else, get and put, channels, messages and
+// barriers, goes the library's own ways.
 //
 // Progress. A call of MPI that waits runs no handlers of the job, and a call of the library brings
 // on no MPI: do not wait in one for what a process does only behind the other, and complete MPI's
@@ -34,9 +35,9 @@
 // that called MPI_Init.
 //
 // MPI_Finalize may come before the end of a job whose processes are all on one node. It is
-// collective over them and may wait, so call barrier() before. Afterwards no channel and no
-// endpoint can be set up. The end of a job across nodes needs MPI: there MPI_Finalize ends the job
-// with a sentence.
+// collective over them and may wait, so call barrier() before. Afterwards no
+// am::Endpoint can be connected and nothing exchanged (Job::exchange). The end of a job across
+// nodes needs MPI: there MPI_Finalize ends the job with a sentence.
 //
 // Errors. What is wrong with the arguments is said before anybody waits. What goes wrong later,
 // when others wait already, prints a sentence and leaves with exit code 1; the launcher then ends
@@ -85,6 +86,7 @@ int run_with_mpi(MPI_Comm comm, int argc, char** argv, Program&& program) {
 // another library that asks MPI_Initialized first finds it initialised.
 template <class Program>
 int run_with_mpi(int argc, char** argv, Program&& program) {
+  detail::check_none_runs("run_with_mpi");
   const bool begins = !detail::mpi_is_initialized();
   int provided = 0;
   if (begins) MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -120,6 +122,8 @@ class MpiJob {
       finish();
     } catch (const std::exception& error) {
       detail::abort_program(*running_, error.what());
+    } catch (...) {
+      detail::abort_program(*running_, "MpiJob::finish: a handler has thrown something");
     }
   }
   MpiJob(const MpiJob&) = delete;

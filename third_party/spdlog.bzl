@@ -26,7 +26,7 @@ cc_library(
     }),
     visibility = ["//visibility:public"],
 )
-""".replace("{headers_only}", "@splitphase//third_party:headers_only")
+""".replace("{headers_only}", str(Label("//third_party:headers_only")))
 
 def spdlog():
     system_folder(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "am/core/bundle.h"
+#include "am/core/process.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"
 

@@ -21,14 +21,14 @@ void Barrier::signal(int round) noexcept {
   if (several_nodes_) {
     const auto& leaders = router_.options().leaders;
     const std::size_t next = (router_.options().node + (std::size_t{1} << round)) % leaders.size();
-    return tell_far(leaders[next], round);
+    return signal_far(leaders[next], round);
   }
   const Rank next = (router_.rank() + (Rank{1} << round)) % router_.size();
   router_.peer(next).header->rounds[round].publish(epoch_);
   router_.notify(next);
 }
 
-void Barrier::tell_far(Rank to, int round) const {
+void Barrier::signal_far(Rank to, int round) const {
   const auto detail = static_cast<std::uint8_t>(round | (has_more() ? link::kMore : 0));
   const link::Barrier packet{
       link::make_header(link::Type::kBarrier, sizeof(link::Barrier), 0, detail), epoch_};

@@ -61,7 +61,7 @@ class Barrier final : public link::TypeSink {
   bool has_more() const noexcept { return more().total() != known_[epoch_ % 2]; }
   Rank signaller(int round) const noexcept;
   void signal(int round) noexcept;
-  void tell_far(Rank to, int round) const;
+  void signal_far(Rank to, int round) const;
   bool disseminated() noexcept;
   bool has_passed() noexcept;
   void release() noexcept;

@@ -5,6 +5,8 @@
 #include "am/core/endpoint.h"
 #include "am/core/far_messages.h"
 #include "am/core/poller.h"
+#include "am/core/process.h"
+#include "am/route/router.h"
 #include "am/types/clock.h"
 
 namespace am {

@@ -15,9 +15,7 @@
 #include <vector>
 
 #include "am/core/backoff.h"
-#include "am/core/process.h"
 #include "am/route/activity.h"
-#include "am/route/router.h"
 #include "am/types/source_location.h"
 #include "shmem/doorbell.h"
 
@@ -26,6 +24,8 @@ namespace am {
 class Endpoint;
 class FarMessages;
 class Poller;
+class Process;
+class Router;
 
 // What Bundle::wait() waits for (AM-II's event mask).
 enum class Events : std::uint8_t {
@@ -75,7 +75,7 @@ enum class Wake : std::uint8_t {
 // they wait for may be waiting for one of these. So let a bundle that goes to another thread be
 // made there, or be polled there once before this thread sends requests.
 //
-// Waiting climbs a backoff: spin, yield the core, sleep until another process rings. With a core
+// Waiting backs off: it spins, yields the core, sleeps until another process rings. With a core
 // for each process a short wait costs no system call; a sleeping process is woken in 5 to 40 us. A
 // handler that throws while a call waits ends that call: the exception comes out of it.
 class Bundle {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "am/message/caller.h"
+#include "am/route/router.h"
 
 namespace am {
 namespace {

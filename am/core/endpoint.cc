@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "am/core/far.h"
+#include "am/core/process.h"
 #include "am/message/caller.h"
+#include "am/route/router.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -30,6 +32,9 @@ Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
 }
 
 }  // namespace
+
+Endpoint::Endpoint(Bundle& bundle)
+    : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
 
 Endpoint::Endpoint(Bundle& bundle, const Options& options)
     : bell_(bundle.router().self().header->bell),

@@ -83,8 +83,7 @@ class Endpoint {
   // Makes an endpoint (AM_AllocateEndpoint) with the usual options, and a translation for every
   // process if there are more than 256. Its tag is kTagNone, its tables are empty, and its segment
   // is all of this process's.
-  explicit Endpoint(Bundle& bundle)
-      : Endpoint(bundle, {.translations = std::max(256u, bundle.router().size())}) {}
+  explicit Endpoint(Bundle& bundle);
   Endpoint(Bundle& bundle, const Options& options);
   // Waits for nobody and gives back everything it had from others (AM_FreeEndpoint):
   //  * What it has sent is still handled, or returned to nobody.

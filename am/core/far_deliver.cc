@@ -6,6 +6,7 @@
 
 #include "am/core/dispatch.h"
 #include "am/core/far.h"
+#include "am/route/router.h"
 
 namespace am {
 namespace {

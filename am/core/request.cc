@@ -2,6 +2,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far.h"
+#include "am/route/router.h"
 
 namespace am {
 

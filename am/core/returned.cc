@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "am/core/dispatch.h"
+#include "am/route/router.h"
 
 namespace am {
 

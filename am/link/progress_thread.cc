@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "am/types/signals.h"
 #include "shmem/descriptor.h"
 
 namespace am::link {
@@ -26,22 +27,6 @@ int make_stop_fd() {
   throw Error(std::string("SPLITC_PROGRESS=thread: cannot make an eventfd (") +
               std::strerror(errno) + "); raise the limit of open files (ulimit -n)");
 }
-
-// Signals are for the program's own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

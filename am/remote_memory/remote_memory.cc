@@ -3,8 +3,10 @@
 #include <cstring>
 #include <string>
 
+#include "am/core/process.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"
+#include "am/route/router.h"
 
 namespace am {
 

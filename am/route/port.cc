@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "am/route/router.h"
+#include "am/types/signals.h"
 
 namespace am {
 namespace {
@@ -115,14 +116,18 @@ void Port::tend_until(const std::atomic<bool>& done) {
 
 void Port::tend_while(const std::function<void()>& blocking) {
   std::atomic<bool> done{false};
-  std::exception_ptr failure;
-  std::thread tending([&] {
-    try {
-      tend_until(done);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
+  std::thread tending;
+  {
+    const SignalsBlocked blocked;  // the thread inherits it
+    tending = std::thread([&] {
+      try {
+        tend_until(done);
+      } catch (const std::exception& error) {
+        // Others may need what this process no longer serves, before they let `blocking` return.
+        router_.fatal(error.what());
+      }
+    });
+  }
   const auto stop = [&] {
     done.store(true, std::memory_order_release);  // pairs with: the load in tend_until()
     router_.notify(router_.rank());
@@ -135,7 +140,6 @@ void Port::tend_while(const std::function<void()>& blocking) {
     throw;
   }
   stop();
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace am

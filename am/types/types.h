@@ -28,8 +28,8 @@ struct Error : std::runtime_error {
 };
 
 // Whether this is the checked build, which checks every rule of the interface at every call and
-// throws Error. The release build checks what costs nothing beside the call. All parts of a program,
-// and all processes of a job, are built the same; am/types/abi.h says which one this is.
+// throws Error. The release build checks what costs nothing beside the call. All parts of a
+// program, and all processes of a job, are built the same; am/types/abi.h says which one this is.
 inline constexpr bool kChecked = SPLITPHASE_CHECKED != 0;
 
 // The three categories of messages of Active Messages II (AM_RequestM, AM_RequestIM,

@@ -86,7 +86,7 @@ class Engine final : public Poller {
   void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
   End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
 
-  // --- Handlers of what other engines send (pieces.cc)
+  // --- Handlers of what other engines send (by_messages.cc)
   static void on_control(OneWay message, Control control);
   static void on_moved(OneWay message, Moved moved);
   static void on_fetch(Request request, Fetch fetch);
@@ -184,7 +184,7 @@ class Engine final : public Poller {
   void send_through(Operation& operation);
   void moved(Rank from, const Control& control);
 
-  // By the network (access.cc).
+  // By the network (by_rma.cc).
   bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
   bool try_access(Operation& operation);
   static void accessed(link::Completion& completion);
@@ -196,7 +196,7 @@ class Engine final : public Poller {
   void revoke(std::uint32_t slot) noexcept;
   void revoked_here(Rank from, const Control& control);
 
-  // By messages (pieces.cc).
+  // By messages (by_messages.cc).
   bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool try_fetch(Operation& operation);
   bool try_pieces(Operation& operation);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/am.h"
+#include "am/core/backoff.h"
 #include "shmem/flag.h"
 
 namespace bench {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "am/am.h"
 #include "benchmarks/support/clock.h"
 
 namespace bench {

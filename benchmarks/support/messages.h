@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "am/am.h"
 #include "benchmarks/support/pair.h"
+
+namespace am {
+class Bundle;
+class Endpoint;
+}  // namespace am
 
 namespace bench {
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "am/am.h"
 #include "rdma/open_fabric.h"
 
 namespace bench {

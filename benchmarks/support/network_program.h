@@ -5,6 +5,10 @@
 #include "benchmarks/support/program.h"
 #include "benchmarks/support/raw_network.h"
 
+namespace am {
+struct Config;
+}
+
 namespace bench {
 
 // Puts the provider and the network into `options` that the library takes for the processes of one

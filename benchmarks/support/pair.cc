@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "am/am.h"
 #include "benchmarks/support/clock.h"
 
 namespace bench {

@@ -7,9 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
+#include "am/types/types.h"
 #include "benchmarks/support/board.h"
 #include "benchmarks/support/samples.h"
+
+namespace am {
+class Bundle;
+class Job;
+}  // namespace am
 
 namespace bench {
 

@@ -5,12 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "am/am.h"
 #include "benchmarks/support/messages.h"
 #include "benchmarks/support/options.h"
 #include "benchmarks/support/pair.h"
 #include "benchmarks/support/raw.h"
 #include "benchmarks/support/report.h"
+
+namespace am {
+class Bundle;
+class Endpoint;
+class Job;
+}  // namespace am
 
 namespace bench {
 

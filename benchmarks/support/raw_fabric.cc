@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "am/am.h"
+
 namespace bench {
 namespace {
 

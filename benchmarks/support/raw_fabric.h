@@ -16,7 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "am/am.h"
+#include "am/types/types.h"
+
+namespace am {
+class Job;
+}
 
 namespace bench {
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -48,7 +49,7 @@ class MpiGroup {
   int size() const noexcept { return size_; }
 
   void allgather(const void* mine, std::size_t bytes, void* all) {
-    want_mpi("what is set up together (endpoints, channels)");
+    want_mpi("what processes exchange (Job::exchange, connect)");
     const int count = static_cast<int>(bytes);
     check(MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_), "MPI_Allgather");
   }
@@ -114,6 +115,15 @@ inline void check_mpi(MPI_Comm comm, const std::string& call) {
     throw am::Error(call + ": MPI is not initialised" + remedy +
                     ", or run_with_mpi(argc, argv, program), which initialises it");
   }
+  int threads = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  MPI_Query_thread(&threads);
+  MPI_Is_thread_main(&is_main);
+  if (threads < MPI_THREAD_SERIALIZED && is_main == 0) {
+    throw am::Error(call +
+                    ": called by another thread than the one that initialised MPI, without "
+                    "MPI_THREAD_SERIALIZED; call it there, or ask MPI_Init_thread for more");
+  }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string who = "rank " + std::to_string(rank) + " of MPI_COMM_WORLD: " + call + ": ";
@@ -129,21 +139,21 @@ inline void check_mpi(MPI_Comm comm, const std::string& call) {
                     "this is an inter-communicator, whose two groups have no common ranks; "
                     "merge them before (MPI_Intercomm_merge)");
   }
-  int threads = MPI_THREAD_SINGLE;
-  int is_main = 0;
-  MPI_Query_thread(&threads);
-  MPI_Is_thread_main(&is_main);
-  if (threads < MPI_THREAD_SERIALIZED && is_main == 0) {
-    throw am::Error(who +
-                    "called by another thread than the one that initialised MPI, without "
-                    "MPI_THREAD_SERIALIZED; call it there, or ask MPI_Init_thread for more");
+}
+
+// A duplicate of `comm`, of which the others wait already: an error ends this process.
+inline std::shared_ptr<MpiGroup> make_group(MPI_Comm comm) {
+  try {
+    return std::make_shared<MpiGroup>(comm);
+  } catch (const std::exception& error) {
+    am::Job::abort({}, 1, error.what());
   }
 }
 
 // What brings a job together over a duplicate of `comm`. Collective. Throws Error as check_mpi().
 inline am::OutOfBand meet_by_mpi(MPI_Comm comm, const std::string& call) {
   check_mpi(comm, call);
-  const auto group = std::make_shared<MpiGroup>(comm);
+  const auto group = make_group(comm);
   return {.name = "MPI",
           .rank = static_cast<am::Rank>(group->rank()),
           .size = static_cast<std::uint32_t>(group->size()),

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "am/route/router.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"

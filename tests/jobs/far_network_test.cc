@@ -57,7 +57,7 @@ TEST(FarNetwork, whose_provider_crashes_is_named) {
                            kSplitcrun, "-n", "2", "--nodes", "2", kFarVictim, "short"});
   EXPECT_NE(result.exit_code, 0);
   expect_contains(result.err, {": Job: rdma: libfabric 9.9's provider brittle on brittle0 crashed "
-                            "(SIGSEGV) in fi_domain; choose another with SPLITC_PROVIDER"});
+                               "(SIGSEGV) in fi_domain; choose another with SPLITC_PROVIDER"});
   EXPECT_EQ(result.out, "");
   alarm(0);
 }

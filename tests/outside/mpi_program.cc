@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "splitc/with_mpi.h"
 

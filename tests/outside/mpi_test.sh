@@ -75,7 +75,7 @@ done
 agrees alone "$(for i in {1..5}; do lines 1 1; done)"
 agrees finalize-inside "$(lines 5 1)"
 refused finalize-inside "MPI_Finalize: the Split-C job over MPI is running" ./pairs
-refused finalize-then-channel "MPI_Finalize was called during the job, and what is set up"
+refused finalize-then-channel "MPI_Finalize was called during the job, and what processes exchange"
 refused no-init "run_with_mpi: MPI is not initialised; call"
 refused too-late "run_with_mpi: MPI_Finalize was called already; call"
 refused null "of MPI_COMM_WORLD: run_with_mpi: the communicator is MPI_COMM_NULL"

@@ -33,9 +33,10 @@ std::string probe_of_parent(const std::uint64_t& word) {
   });
 }
 
-#define REQUIRE_REACH()                                                              \
-  if (probe_of_parent(known_word) != "works") GTEST_SKIP() << "this system refuses " \
-                                                              "process_vm_readv"
+#define REQUIRE_REACH()                       \
+  if (probe_of_parent(known_word) != "works") \
+  GTEST_SKIP() << "this system refuses "      \
+                  "process_vm_readv"
 
 TEST(CrossMemory, probe_wants_the_known_word) {
   REQUIRE_REACH();

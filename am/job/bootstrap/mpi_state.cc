@@ -67,7 +67,7 @@ MpiState mpi_state() {
 }
 
 void say_at_exit(std::function<void()> goodbye) {
-  static const bool registered = std::atexit(at_exit) == 0;
+  static const bool registered = std::atexit(at_exit) == 0 && std::at_quick_exit(at_exit) == 0;
   if (!registered) return goodbye();
   goodbyes().push_back(std::move(goodbye));
   polite = getpid();

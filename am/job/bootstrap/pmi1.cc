@@ -70,6 +70,13 @@ void wait_for(int fd, short events) {
   poll(&watched, 1, -1);
 }
 
+// Whether MPI has spoken to the launcher on the same descriptor and closed it: its number may be
+// another's by now.
+bool closed_by_mpi() {
+  const MpiState mpi = mpi_state();
+  return mpi.uses_pmi1 && mpi.phase == MpiState::Phase::kFinalized;
+}
+
 // Returns 0 or an errno.
 int send_line(int fd, std::string_view line) {
   std::string text(line);
@@ -139,7 +146,7 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
   // The launcher takes a process that leaves with 0 for one that has done its work.
   expect_no_exit([fd = fd_, rank = rank_](int code) {
     if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
-    send_line(fd, abort_command(code <= 0 ? 1 : code));
+    if (!closed_by_mpi()) send_line(fd, abort_command(code <= 0 ? 1 : code));
   });
 }
 
@@ -185,11 +192,12 @@ void BootstrapPmi1::leave_launcher() {
 
 void BootstrapPmi1::report_abort(int exit_code, std::string_view sentence) {
   print_last_sentence(sentence);
+  if (closed_by_mpi()) return;
   send_line(fd_, abort_command(exit_code));  // or the launcher is gone, and its processes with it
 }
 
 BootstrapPmi1::Fields BootstrapPmi1::ask(const std::string& line, std::string_view answer) {
-  if (const MpiState mpi = mpi_state(); mpi.uses_pmi1 && mpi.phase == MpiState::Phase::kFinalized) {
+  if (closed_by_mpi()) {
     fail("MPI_Finalize was called during the job, and has closed the connection; call it behind");
   }
   send(line);

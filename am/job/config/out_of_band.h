@@ -12,7 +12,9 @@
 namespace am {
 
 // Config::out_of_band of a job of that kind. `rank` and `size` are constant, and the functions are
-// callable, until the job has ended; they may throw Error. The job copies this.
+// callable, until the job has ended; they may throw Error. The job copies this, and if its
+// constructor throws keeps the copy until the process ends, by Job::abort(others, ...): the others
+// wait for this process, so nothing else may follow.
 //
 // `allgather`, `barrier` and `release` are called by the thread that makes the job's collective
 // call, one at a time and by all processes in the same order; they wait by whatever means the
@@ -24,7 +26,7 @@ struct OutOfBand {
 
   // Writes the `bytes` bytes at `mine` of each process, by rank, to `all`, which has room for
   // size * bytes. Called by the start of a job, by Job::exchange() and what is set up by it:
-  // endpoints, channels.
+  // endpoints that are connected, zero-copy buffers.
   std::function<void(const void* mine, std::size_t bytes, void* all)> allgather;
   // Returns when all processes have called it. Called at the end of the start, and by the end of a
   // job that spans nodes.

@@ -95,6 +95,8 @@ void add_crash_cause(CrashText& text, const siginfo_t& info, std::uintptr_t stac
     add_sender(text, info);
   } else if (info.si_code == SI_KERNEL && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS)) {
     text.add(": an address was used that none can be, or that the machine does not report");
+  } else if (info.si_code == SI_KERNEL) {  // says no more
+    text.add(info.si_signo == SIGTRAP ? ": a breakpoint" : "");
   } else if (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) {
     text.add(": address ").add_hex(address).add(cause_of(info));
     add_place(text, address, stack, segments);

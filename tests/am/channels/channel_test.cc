@@ -52,9 +52,8 @@ class Mesh {
   std::uint64_t arrived(Rank from) const { return arrived_[from]; }
 
   void wait_for(std::uint64_t puts) {
-    bundle().wait_until([&] {
-      return std::ranges::all_of(arrived_, [&](std::uint64_t n) { return n == puts; });
-    });
+    bundle().wait_until(
+        [&] { return std::ranges::all_of(arrived_, [&](std::uint64_t n) { return n == puts; }); });
   }
   void ready() {
     for (ReceiveChannel& in : in_) in.ready();

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "am/job/make_bootstrap.h"
 #include "am/job/config/config.h"
+#include "am/job/make_bootstrap.h"
 
 namespace {
 

@@ -1,7 +1,6 @@
 #include "am/job/bootstrap/rendezvous/watch.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,10 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "am/job/bootstrap/last_words.h"
+#include "am/types/signals.h"
 #include "shmem/descriptor.h"
 
 namespace am {
@@ -48,15 +49,8 @@ Watch::Watch(Rank me, std::vector<Connection> connections)
         {.connection = std::move(one), .reader = FrameReader(processes), .frames = {}});
     peers_.back().gone = none;
   }
-  // Signals are for the program's own thread, but for faults of this one (am/job/crash/report.h).
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
-    sigdelset(&all, fault);
-  }
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;  // the thread inherits it
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watch::~Watch() {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <csignal>
+
+namespace am {
+
+// For as long as it lives, the calling thread gets no signals but those of its own faults. Threads
+// that it makes inherit that: signals are for the program's own threads, and a fault in any thread
+// is reported (am/job/crash/report.h).
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t others;
+    sigfillset(&others);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+      sigdelset(&others, fault);
+    }
+    pthread_sigmask(SIG_SETMASK, &others, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace am
