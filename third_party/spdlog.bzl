@@ -26,7 +26,10 @@ cc_library(
     }),
     visibility = ["//visibility:public"],
 )
-""".replace("{headers_only}", str(Label("//third_party:headers_only")))
+""".replace(
+    "{headers_only}",
+    "@%s//third_party:headers_only" % Label("//third_party:headers_only").workspace_name,
+)
 
 def spdlog():
     system_folder(
