@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "am/am.h"
+
 namespace channel_pingpong {
 namespace {
 

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "am/am.h"
 #include "benchmarks/channel_pingpong.h"
 #include "benchmarks/support/clock.h"
 

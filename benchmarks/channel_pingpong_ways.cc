@@ -1,3 +1,4 @@
+#include "am/am.h"
 #include "benchmarks/channel_pingpong.h"
 #include "benchmarks/support/clock.h"
 #include "splitc/splitc.h"

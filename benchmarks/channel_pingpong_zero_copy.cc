@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "am/am.h"
 #include "benchmarks/channel_pingpong.h"
 #include "benchmarks/support/clock.h"
 

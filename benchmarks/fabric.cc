@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "am/am.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/network_program.h"
 

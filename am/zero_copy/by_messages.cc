@@ -16,7 +16,7 @@ bool Engine::try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t b
   }
   ++sent_;
   ++stats_.messages;
-  finish(end, bytes, remote.rank, true);
+  ends_.finish(end, bytes, remote.rank, true);
   return true;
 }
 
@@ -44,6 +44,13 @@ bool Engine::try_pieces(Operation& operation) {
   ++stats_.messages;
   through(operation);
   return true;
+}
+
+void Engine::announce(Rank to, const End& end, const Announcement& announcement) {
+  Operation& operation = take(to, end, end.buffer.bytes);
+  operation.announcement = announcement;
+  operation.step = Operation::Step::kAnnounce;
+  advance_or_wait(operation);
 }
 
 bool Engine::try_announce(Operation& operation) {
@@ -86,7 +93,7 @@ void Engine::on_fetch(Request request, Fetch fetch) {
   const End end = engine.slots_.begin(*slot);
   std::move(request).reply_medium<&on_fetched>(end.memory().first(fetch.bytes), fetch.op);
   ++engine.stats_.messages;
-  engine.finish(end, fetch.bytes, from, true);
+  engine.ends_.finish(end, fetch.bytes, from, true);
 }
 
 void Engine::on_fetched(Reply reply, std::span<const std::byte> bytes, std::uint32_t op) {
@@ -124,13 +131,13 @@ void Engine::on_whole(OneWay message, std::span<const std::byte> bytes, Whole wh
   if (slot == nullptr) return;
   const End end = engine.slots_.begin(*slot);
   if (!bytes.empty()) std::memcpy(end.memory().data(), bytes.data(), bytes.size());
-  engine.finish(end, bytes.size(), message.source(), false);
+  engine.ends_.finish(end, bytes.size(), message.source(), false);
 }
 
 void Engine::on_announcement(OneWay message, std::span<const std::byte> bytes,
                              Announcement announcement) {
   Engine& engine = static_cast<Wire&>(message.endpoint()).engine;
-  engine.take_announcement(message.source(), bytes, announcement);
+  engine.requests_.take(message.source(), bytes, announcement);
 }
 
 }  // namespace am::zero_copy

@@ -1,29 +1,10 @@
-// Transfers that the network makes by itself (RMA), and who may start them with which key.
+// Transfers that the network makes by itself (RMA), and the keys of others by which it may.
 
 #include <algorithm>
 
 #include "am/zero_copy/engine.h"
 
 namespace am::zero_copy {
-
-// The key of a buffer that is registered anyway.
-link::RemoteKey Engine::key_of(const Slot& slot) const {
-  if (slot.registration != nullptr) return slot.registration->key();
-  return pool_registration_->key() +
-         (slot.info.address - reinterpret_cast<std::uintptr_t>(pool_.memory().data()));
-}
-
-// A key for the other end of this transfer.
-link::RemoteKey Engine::lend_key(Operation& operation) {
-  const ZeroCopyInfo& mine = operation.end.buffer;
-  const Slot* const slot = slots_.find(mine.slot, mine.generation);
-  if (slot != nullptr && (slot->registration != nullptr || mine.mode == ZeroCopyMode::kPrereg)) {
-    operation.registration = slot->registration;
-    return key_of(*slot);
-  }
-  operation.registration = link_->register_memory(operation.end.memory().first(operation.bytes));
-  return operation.registration->key();
-}
 
 bool Engine::try_access(Operation& operation) {
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
@@ -54,17 +35,6 @@ void Engine::accessed(link::Completion& completion) {
 
 // --- Keys that stay valid between transfers
 
-// Adds the key of a registered buffer to the message for `to`, and notes that `to` has it.
-void Engine::grant(Rank to, Slot& slot, Control& control) {
-  const bool lasting = slot.registration != nullptr || slot.info.mode == ZeroCopyMode::kPrereg;
-  if (!lasting || !slot.takes_transfers()) return;
-  control.has_key = true;
-  control.key = key_of(slot);
-  if (std::find(slot.granted.begin(), slot.granted.end(), to) == slot.granted.end()) {
-    slot.granted.push_back(to);
-  }
-}
-
 bool Engine::use_grant(Operation& operation) {
   const auto key = grants_.use(GrantName::of(operation.remote));
   if (!key) return false;
@@ -78,20 +48,6 @@ void Engine::unuse_grant(const Operation& operation) {
   if (!grants_.release(GrantName::of(remote))) return;
   send_later(remote.rank,
              {.verb = Verb::kRevoked, .slot = remote.slot, .generation = remote.generation});
-}
-
-// Ends the registration of a buffer, at once or when nobody has its key any more.
-void Engine::revoke(std::uint32_t number) noexcept {
-  Slot& slot = slots_[number];
-  if (!slot.granted.empty()) {
-    const std::uint32_t generation = slot.info.generation;
-    lent_.retire(number, generation, slot.granted.size(), slot.registration);
-    for (const Rank holder : slot.granted) {
-      send_later(holder, {.verb = Verb::kRevoke, .slot = number, .generation = generation});
-    }
-    slot.granted.clear();
-  }
-  slot.registration.reset();
 }
 
 void Engine::revoked_here(Rank from, const Control& control) {

@@ -25,8 +25,11 @@ Engine::Engine(Bundle& bundle, const Setup& setup)
       me_(router_.rank()),
       link_(link_of(router_)),
       neighbours_(router_, setup.pool_bytes),
-      pool_(neighbours_.pool()),
       slots_(me_, neighbours_),
+      ends_(slots_),
+      buffers_(bundle, link_, slots_, neighbours_.pool(),
+               [this](Rank to, const Control& control) { send_later(to, control); }),
+      requests_(*this, slots_, ends_),
       wire_(bundle, *this) {
   wire_.add_handlers<&on_control, &on_moved, &on_fetch, &on_fetched, &on_piece, &on_whole,
                      &on_announcement>();
@@ -46,7 +49,7 @@ void Engine::came_back(const Returned& message) {
   Control control{};
   if (message.kind == Kind::kShort && message.arguments.size() == sizeof control) {
     std::memcpy(&control, message.arguments.data(), sizeof control);
-    if (control.verb == Verb::kRevoke) return lent_.returned(control.slot, control.generation);
+    if (control.verb == Verb::kRevoke) return buffers_.returned(control.slot, control.generation);
     if (control.verb == Verb::kRevoked) return;
   }
   router_.fatal("poll: a zero-copy message to rank " + std::to_string(message.destination) +
@@ -62,12 +65,12 @@ int Engine::poll() {
     handle(next.from, next.control);
   }
   count += flush();
-  if (!finished_.empty()) count += run_callbacks();
+  if (ends_.has_callbacks()) count += ends_.run_callbacks();
   return count;
 }
 
 bool Engine::has_work() noexcept {
-  if (!arrived_.empty() || !finished_.empty()) return true;
+  if (!arrived_.empty() || ends_.has_callbacks()) return true;
   try {
     return flush() != 0;  // there may be room now, and nobody else asks before the sleep
   } catch (...) {
@@ -76,11 +79,10 @@ bool Engine::has_work() noexcept {
 }
 
 bool Engine::idle() const noexcept {
-  return operations_.in_use() == 0 && arrived_.empty() && finished_.empty() && controls_.empty() &&
-         requests_ == 0;
+  return operations_.in_use() == 0 && arrived_.empty() && controls_.empty() && ends_.idle();
 }
 
-// --- Ends of transfers
+// --- Operations
 
 Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   if (operations_.in_use() == kPlaces) {
@@ -136,49 +138,8 @@ void Engine::give_back(Operation& operation) noexcept {
 // This end's part is over.
 void Engine::through(Operation& operation) {
   const bool source = operation.put == operation.initiated;
-  finish(operation.end, operation.bytes, operation.peer, source);
+  ends_.finish(operation.end, operation.bytes, operation.peer, source);
   give_back(operation);
-}
-
-void Engine::finish(const End& end, std::size_t bytes, Rank peer, bool source) {
-  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
-  if (slot != nullptr && slot->of_request) {
-    slot->least = std::min(slot->least, bytes);
-    if (--slot->receivers != 0) return;
-    bytes = slot->least;
-  }
-  if ((slot != nullptr ? slot->callback : end.callback) == nullptr) return settle(end);
-  finished_.push({{end.buffer, bytes, peer, source}, end.callback});
-}
-
-// The buffer takes no part in that transfer any more.
-void Engine::settle(const End& end) noexcept {
-  Slot* const slot = slots_.find(end.buffer.slot, end.buffer.generation);
-  if (slot == nullptr) return;
-  if (slot->of_request) {
-    slots_.close(end.buffer.slot);
-    --requests_;
-  } else {
-    --slot->under_way;
-  }
-}
-
-// Those that are there now: what they start has its turn in the next poll.
-int Engine::run_callbacks() {
-  int count = 0;
-  for (std::size_t left = finished_.size(); left != 0; --left) {
-    const Finish next = finished_.pop();
-    ++count;
-    const ZeroCopyInfo& buffer = next.done.buffer;
-    if (buffer.slot == kNone) {
-      (*next.callback)(next.done);
-    } else if (const Slot* const slot = slots_.find(buffer.slot, buffer.generation)) {
-      const SharedCallback callback = slot->callback;  // which it may replace
-      settle({buffer, nullptr});
-      (*callback)(next.done);
-    }
-  }
-  return count;
 }
 
 // --- Sending

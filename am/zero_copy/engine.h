@@ -14,12 +14,13 @@
 #include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/object_pool.h"
+#include "am/zero_copy/buffers.h"
+#include "am/zero_copy/ends.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/near.h"
-#include "am/zero_copy/pool.h"
 #include "am/zero_copy/queue.h"
+#include "am/zero_copy/requests.h"
 #include "am/zero_copy/slots.h"
-#include "am/zero_copy/tag_match.h"
 #include "am/zero_copy/wire.h"
 #include "am/zero_copy/zero_copy.h"
 
@@ -34,7 +35,8 @@ namespace am::zero_copy {
 // pieces. With its kDone it may hand out a key, and the next transfer is the initiator's own write
 // or read.
 //
-// Handlers only note what has come; poll() acts.
+// Memory and its keys are Buffers' part, requests Requests', callbacks that of Ends; here are the
+// transfers themselves. Handlers only note what has come; poll() acts.
 class Engine final : public Poller {
  public:
   // What an engine needs of its job.
@@ -55,7 +57,6 @@ class Engine final : public Poller {
   bool has_work() noexcept override;
 
   Bundle& bundle() noexcept { return bundle_; }
-  Pool& pool() noexcept { return pool_; }
   Slots& slots() noexcept { return slots_; }
   const ZeroCopyStats& stats() const noexcept { return stats_; }
   bool idle() const noexcept;
@@ -63,28 +64,21 @@ class Engine final : public Poller {
     bundle_.refuse(call, what);
   }
 
-  // --- Buffers (memory.cc)
-  std::span<std::byte> allocate(std::size_t bytes);
-  void release(std::span<std::byte> block);
-  void init(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyCallback callback,
-            ZeroCopyMode mode);
-  void close(std::uint32_t slot) noexcept;
-  void prepare(std::uint32_t slot);
-  void unprepare(std::uint32_t slot);
+  Ends& ends() noexcept { return ends_; }
+  Buffers& buffers() noexcept { return buffers_; }
+  Requests& requests() noexcept { return requests_; }
 
-  // --- Transfers
+  // Starts a put or get between a buffer of this process and that of `remote`.
   void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote);
-
-  // --- Requests (request.cc)
-  void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
-  HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
-  void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
-                Announcement announcement);
-  void post(std::uint64_t tag, const End& end);
-  bool awaits(std::uint64_t tag) const { return by_tag_.awaits_memory(tag); }
-  void match(std::uint64_t tag, const ZeroCopyInfo& source, std::span<const std::byte> along);
-  void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
-  End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
+  // The same for any end, which has been checked.
+  void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
+  // Announces a request to `to`, whose payload is `end`.
+  void announce(Rank to, const End& end, const Announcement& announcement);
+  // Control messages to one process are sent in the order of the calls.
+  void send(Rank to, const Control& control);
+  void send_later(Rank to, const Control& control) { controls_.push({to, control}); }
+  // Ends the job: `from` has sent what no process sends.
+  [[noreturn]] void refuse_message(Rank from, const std::string& what) const;
 
   // --- Handlers of what other engines send (by_messages.cc)
   static void on_control(OneWay message, Control control);
@@ -133,31 +127,21 @@ class Engine final : public Poller {
     std::shared_ptr<link::Registration> registration;  // keeps what the other end has a key of
     Announcement announcement{};
   };
-  struct Finish {
-    ZeroCopyDone done;
-    SharedCallback callback;  // of what is no ZeroCopyBuffer
-  };
   struct Arrived {
     Rank from;
     Control control;
   };
 
-  // Ends of transfers (engine.cc).
+  // Operations (engine.cc).
   Operation& take(Rank peer, const End& end, std::size_t bytes);
   // Whose part a message is that names an operation of this process.
   enum class Part : std::uint8_t { kGetter, kPutter, kInitiator, kReceiver };
   Operation& operation(std::uint32_t id, Rank from, Part part);
-  [[noreturn]] void refuse_message(Rank from, const std::string& what) const;
   void give_back(Operation& operation) noexcept;
   void through(Operation& operation);
-  void finish(const End& end, std::size_t bytes, Rank peer, bool source);
-  void settle(const End& end) noexcept;
-  int run_callbacks();
 
   // Sending (engine.cc).
-  void send(Rank to, const Control& control);
   bool try_send(Rank to, const Control& control);
-  void send_later(Rank to, const Control& control) { controls_.push({to, control}); }
   int flush();
   void flush_controls();
   void came_back(const Returned& message);
@@ -166,7 +150,6 @@ class Engine final : public Poller {
 
   // As an initiator (start.cc).
   void check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const;
-  void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool cross(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
@@ -185,15 +168,10 @@ class Engine final : public Poller {
   void moved(Rank from, const Control& control);
 
   // By the network (by_rma.cc).
-  bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
   bool try_access(Operation& operation);
   static void accessed(link::Completion& completion);
-  link::RemoteKey lend_key(Operation& operation);
-  link::RemoteKey key_of(const Slot& slot) const;
-  void grant(Rank to, Slot& slot, Control& control);
   bool use_grant(Operation& operation);
   void unuse_grant(const Operation& operation);
-  void revoke(std::uint32_t slot) noexcept;
   void revoked_here(Rank from, const Control& control);
 
   // By messages (by_messages.cc).
@@ -201,8 +179,6 @@ class Engine final : public Poller {
   bool try_fetch(Operation& operation);
   bool try_pieces(Operation& operation);
   bool try_announce(Operation& operation);
-  void take_announcement(Rank from, std::span<const std::byte> bytes,
-                         const Announcement& announcement);
 
   // Constant after construction.
   Bundle& bundle_;
@@ -211,22 +187,18 @@ class Engine final : public Poller {
   link::Link* const link_;  // to other nodes; nullptr: there are none
   // Owned by the bundle's thread.
   Neighbours neighbours_;
-  Pool pool_;
-  std::unique_ptr<link::Registration> pool_registration_;
   Slots slots_;
+  Ends ends_;
+  Buffers buffers_;
+  Requests requests_;
   Wire wire_;
   ZeroCopyStats stats_;
   Queue<Arrived> arrived_;
-  Queue<Finish> finished_;
   ObjectPool<Operation> operations_;  // by the lower bits of their id
   std::vector<Operation*> waiting_;   // to advance
   Queue<Arrived> controls_;           // outgoing; Arrived::from is the destination
-  std::uint32_t requests_ = 0;        // whose payloads are not all taken
   std::uint64_t sent_ = 0;            // messages, pieces and accesses
-  Grants grants_;
-  LentKeys lent_;
-  std::vector<ZeroCopy::HandlerEntry> handlers_;
-  TagMatch by_tag_;
+  Grants grants_;                     // keys of others
 };
 
 }  // namespace am::zero_copy

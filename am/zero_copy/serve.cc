@@ -15,7 +15,7 @@ void Engine::handle(Rank from, const Control& control) {
     case Verb::kRefused: return refused(from, control);
     case Verb::kMoved: return moved(from, control);
     case Verb::kRevoke: return revoked_here(from, control);
-    case Verb::kRevoked: return lent_.returned(control.slot, control.generation);
+    case Verb::kRevoked: return buffers_.returned(control.slot, control.generation);
   }
   refuse_message(from, "says what no process says");
 }
@@ -51,7 +51,7 @@ void Engine::serve(Rank from, const Control& asked) {
   Operation& operation = take(from, end, control.bytes);
   operation.put = control.put;
   operation.remote_op = control.op;
-  if (control.has_key && rma()) {
+  if (control.has_key && buffers_.rma()) {
     operation.key = control.key;
     operation.step = Operation::Step::kAccess;
   } else if (control.put) {
@@ -75,7 +75,7 @@ bool Engine::serve_mapped(Rank from, const Control& control, const End& end) {
   }
   ++stats_.mapped;
   send(from, {.verb = Verb::kDone, .op = control.op});
-  finish(end, control.bytes, from, !control.put);
+  ends_.finish(end, control.bytes, from, !control.put);
   return true;
 }
 
@@ -91,10 +91,7 @@ void Engine::send_through(Operation& operation) {
                                        .bytes = operation.bytes});
   }
   Control control{.verb = Verb::kDone, .op = operation.remote_op};
-  const ZeroCopyInfo& mine = operation.end.buffer;
-  if (Slot* const slot = slots_.find(mine.slot, mine.generation)) {
-    grant(operation.peer, *slot, control);
-  }
+  buffers_.grant(operation.peer, operation.end, control);
   send_later(operation.peer, control);
 }
 
@@ -103,7 +100,7 @@ void Engine::moved(Rank from, const Control& control) {
   if (slot != nullptr && control.bytes > slot->info.bytes) {
     refuse_message(from, "says that more was moved than the buffer has");
   }
-  if (slot != nullptr) return finish(slots_.begin(*slot), control.bytes, from, !control.put);
+  if (slot != nullptr) return ends_.finish(slots_.begin(*slot), control.bytes, from, !control.put);
   send(from, {.verb = Verb::kRefused,
               .put = control.put,
               .why = Refusal::kStale,

@@ -59,7 +59,7 @@ void Engine::start(bool put, std::uint32_t number, const ZeroCopyInfo& remote) {
   try {
     transfer(put, end, remote, put ? slot.info.bytes : remote.bytes);
   } catch (...) {
-    settle(end);
+    ends_.settle(end);
     throw;
   }
 }
@@ -91,8 +91,8 @@ void Engine::within(bool put, const End& end, const ZeroCopyInfo& remote, std::s
   const std::byte* const from = put ? end.memory().data() : there.memory().data();
   if (bytes != 0) std::memmove(to, from, bytes);
   ++stats_.mapped;
-  finish(end, bytes, me_, put);
-  finish(there, bytes, me_, !put);
+  ends_.finish(end, bytes, me_, put);
+  ends_.finish(there, bytes, me_, !put);
 }
 
 // Copies without the owner's help, if its memory is mapped here or, for kCrossFrom bytes or more,
@@ -117,7 +117,7 @@ bool Engine::copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std
                      .slot = remote.slot,
                      .generation = remote.generation,
                      .bytes = bytes});
-  finish(end, bytes, remote.rank, put);
+  ends_.finish(end, bytes, remote.rank, put);
   return true;
 }
 
@@ -148,9 +148,9 @@ void Engine::ask(Operation& operation) {
                   .bytes = operation.bytes,
                   .address = operation.end.buffer.address};
   const bool near = router_.is_near(remote.rank);
-  if (!near && rma()) {
+  if (!near && buffers_.rma()) {
     try {
-      control.key = lend_key(operation);
+      control.key = buffers_.lend_key(operation.end, operation.bytes, operation.registration);
     } catch (...) {
       give_back(operation);
       throw;
@@ -180,7 +180,7 @@ void Engine::refused(Rank from, const Control& control) {
   if (control.op != kNone) {
     Operation& asked = operation(control.op, from, Part::kInitiator);
     remote = asked.remote;
-    settle(asked.end);
+    ends_.settle(asked.end);
     give_back(asked);
   }
   if (control.why != Refusal::kTooSmall) refuse_stale(control.put, remote);

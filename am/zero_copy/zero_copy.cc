@@ -15,23 +15,26 @@ ZeroCopy::ZeroCopy(std::unique_ptr<zero_copy::Engine> engine) : engine_(std::mov
 
 ZeroCopy::~ZeroCopy() = default;
 
-std::span<std::byte> ZeroCopy::alloc(std::size_t bytes) { return engine_->allocate(bytes); }
-void ZeroCopy::free(std::span<std::byte> block) { engine_->release(block); }
+std::span<std::byte> ZeroCopy::alloc(std::size_t bytes) {
+  return engine_->buffers().allocate(bytes);
+}
+void ZeroCopy::free(std::span<std::byte> block) { engine_->buffers().release(block); }
 
-void ZeroCopy::add_handler(const HandlerEntry& entry) { engine_->add_handler(entry); }
+void ZeroCopy::add_handler(const HandlerEntry& entry) { engine_->requests().add_handler(entry); }
 
 HandlerIndex ZeroCopy::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const {
-  return engine_->index_of(invoke);
+  return engine_->requests().index_of(invoke);
 }
 
 void ZeroCopy::announce(std::span<const Rank> to, std::span<const std::byte> payload,
                         ZeroCopyCallback done, const zero_copy::Announcement& announcement) {
-  engine_->announce(to, payload, std::move(done), announcement);
+  engine_->requests().announce(to, payload, std::move(done), announcement);
 }
 
 void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCallback done,
                     std::uint64_t reference) {
-  engine_->post(tag, engine_->posted_end(memory, std::move(done), reference));
+  zero_copy::Requests& requests = engine_->requests();
+  requests.post(tag, requests.posted_end(memory, std::move(done), reference));
 }
 
 bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
@@ -55,13 +58,13 @@ ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory,
   try {
     init(memory, std::move(callback), mode);
   } catch (...) {
-    engine_->close(slot_);
+    engine_->buffers().close(slot_);
     throw;
   }
 }
 
 ZeroCopyBuffer::~ZeroCopyBuffer() {
-  if (engine_ != nullptr) engine_->close(slot_);
+  if (engine_ != nullptr) engine_->buffers().close(slot_);
 }
 
 ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopyBuffer&& other) noexcept
@@ -75,7 +78,7 @@ ZeroCopyBuffer& ZeroCopyBuffer::operator=(ZeroCopyBuffer&& other) noexcept {
 
 void ZeroCopyBuffer::init(std::span<std::byte> memory, ZeroCopyCallback callback,
                           ZeroCopyMode mode) {
-  engine_->init(slot_, memory, std::move(callback), mode);
+  engine_->buffers().init(slot_, memory, std::move(callback), mode);
 }
 
 void ZeroCopyBuffer::set_reference(std::uint64_t reference) {
@@ -89,8 +92,8 @@ void ZeroCopyBuffer::put(const ZeroCopyInfo& destination) {
   engine_->start(true, slot_, destination);
 }
 
-void ZeroCopyBuffer::deregister_memory() { engine_->unprepare(slot_); }
-void ZeroCopyBuffer::register_memory() { engine_->prepare(slot_); }
+void ZeroCopyBuffer::deregister_memory() { engine_->buffers().unprepare(slot_); }
+void ZeroCopyBuffer::register_memory() { engine_->buffers().prepare(slot_); }
 
 bool ZeroCopyBuffer::registered() const { return engine_->slots()[slot_].prepared; }
 

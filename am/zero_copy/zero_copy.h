@@ -44,7 +44,8 @@ namespace am {
 
 namespace zero_copy {
 class Engine;
-}
+class Requests;
+}  // namespace zero_copy
 class ZeroCopyRequest;
 
 // What the buffers of a process have in common. One or more per bundle. It is destroyed before the
@@ -127,7 +128,7 @@ class ZeroCopy {
 
  private:
   friend class ZeroCopyBuffer;
-  friend class zero_copy::Engine;
+  friend class zero_copy::Requests;
 
   struct HandlerEntry {
     void (*invoke)(ZeroCopyRequest&, const std::byte*);
@@ -224,9 +225,9 @@ class ZeroCopyBuffer {
 // payload is dropped, and the sender's callback gets 0 bytes.
 class ZeroCopyRequest {
  public:
-  ZeroCopyRequest(zero_copy::Engine& engine, const ZeroCopyInfo& source,
+  ZeroCopyRequest(zero_copy::Requests& requests, const ZeroCopyInfo& source,
                   std::span<const std::byte> along) noexcept
-      : engine_(engine), source_(source), along_(along) {}
+      : requests_(requests), source_(source), along_(along) {}
   ZeroCopyRequest(const ZeroCopyRequest&) = delete;
   ZeroCopyRequest& operator=(const ZeroCopyRequest&) = delete;
 
@@ -243,11 +244,11 @@ class ZeroCopyRequest {
   void match(std::uint64_t tag);
 
  private:
-  friend class zero_copy::Engine;
+  friend class zero_copy::Requests;
 
   void take(const char* call);
 
-  zero_copy::Engine& engine_;
+  zero_copy::Requests& requests_;
   const ZeroCopyInfo source_;
   const std::span<const std::byte> along_;  // all of the payload, if it is small
   bool taken_ = false;

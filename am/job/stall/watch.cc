@@ -95,6 +95,7 @@ std::string StallWatch::describe() const {
     group.time = std::min(group.time, time);
   }
   std::vector<const Group*> groups;
+  groups.reserve(by_text.size());
   for (const auto& [text, group] : by_text) groups.push_back(&group);
   std::ranges::sort(groups, [](const Group* a, const Group* b) {
     if (a->ranks.size() != b->ranks.size()) return a->ranks.size() > b->ranks.size();

@@ -1,12 +1,20 @@
-// The memory of buffers: the pool, and what is registered with the network.
+#include "am/zero_copy/buffers.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
-
-#include "am/zero_copy/engine.h"
 
 namespace am::zero_copy {
 
-std::span<std::byte> Engine::allocate(std::size_t bytes) {
+Buffers::Buffers(Bundle& bundle, link::Link* link, Slots& slots, std::span<std::byte> pool,
+                 Notify notify)
+    : bundle_(bundle), link_(link), slots_(slots), notify_(std::move(notify)), pool_(pool) {}
+
+void Buffers::refuse(const std::string& call, const std::string& what) const {
+  bundle_.refuse(call, what);
+}
+
+std::span<std::byte> Buffers::allocate(std::size_t bytes) {
   if (rma() && pool_registration_ == nullptr && !pool_.memory().empty()) {
     pool_registration_ = link_->register_memory(pool_.memory());
   }
@@ -21,7 +29,7 @@ std::span<std::byte> Engine::allocate(std::size_t bytes) {
   return block;
 }
 
-void Engine::release(std::span<std::byte> block) {
+void Buffers::release(std::span<std::byte> block) {
   const std::span<std::byte> whole = pool_.block_at(block.data());
   if (whole.empty()) {
     refuse("ZeroCopy::free", "no block of alloc() begins there; pass what alloc() gave, once");
@@ -33,8 +41,8 @@ void Engine::release(std::span<std::byte> block) {
   pool_.release(block.data());
 }
 
-void Engine::init(std::uint32_t number, std::span<std::byte> memory, ZeroCopyCallback callback,
-                  ZeroCopyMode mode) {
+void Buffers::init(std::uint32_t number, std::span<std::byte> memory, ZeroCopyCallback callback,
+                   ZeroCopyMode mode) {
   Slot& slot = slots_[number];
   if (slot.under_way != 0) {
     refuse("ZeroCopyBuffer::init", std::to_string(slot.under_way) +
@@ -58,12 +66,12 @@ void Engine::init(std::uint32_t number, std::span<std::byte> memory, ZeroCopyCal
   slots_.publish(number);
 }
 
-void Engine::close(std::uint32_t number) noexcept {
+void Buffers::close(std::uint32_t number) noexcept {
   revoke(number);
   slots_.close(number);
 }
 
-void Engine::prepare(std::uint32_t number) {
+void Buffers::prepare(std::uint32_t number) {
   Slot& slot = slots_[number];
   const bool own = slot.info.mode == ZeroCopyMode::kReg || slot.info.mode == ZeroCopyMode::kUnreg;
   if (own && slot.registration == nullptr && rma() && slot.info.bytes != 0) {
@@ -74,7 +82,7 @@ void Engine::prepare(std::uint32_t number) {
   slots_.publish(number);
 }
 
-void Engine::unprepare(std::uint32_t number) {
+void Buffers::unprepare(std::uint32_t number) {
   Slot& slot = slots_[number];
   if (slot.under_way != 0) {
     refuse(
@@ -84,6 +92,54 @@ void Engine::unprepare(std::uint32_t number) {
   revoke(number);
   slot.prepared = false;
   slots_.publish(number);
+}
+
+// --- Keys of them
+
+// The key of a buffer that is registered anyway.
+link::RemoteKey Buffers::key_of(const Slot& slot) const {
+  if (slot.registration != nullptr) return slot.registration->key();
+  return pool_registration_->key() +
+         (slot.info.address - reinterpret_cast<std::uintptr_t>(pool_.memory().data()));
+}
+
+link::RemoteKey Buffers::lend_key(const End& end, std::size_t bytes,
+                                  std::shared_ptr<link::Registration>& kept) {
+  const ZeroCopyInfo& mine = end.buffer;
+  const Slot* const slot = slots_.find(mine.slot, mine.generation);
+  if (slot != nullptr && (slot->registration != nullptr || mine.mode == ZeroCopyMode::kPrereg)) {
+    kept = slot->registration;
+    return key_of(*slot);
+  }
+  kept = link_->register_memory(end.memory().first(bytes));
+  return kept->key();
+}
+
+void Buffers::grant(Rank to, const End& end, Control& control) {
+  Slot* const found = slots_.find(end.buffer.slot, end.buffer.generation);
+  if (found == nullptr) return;
+  Slot& slot = *found;
+  const bool lasting = slot.registration != nullptr || slot.info.mode == ZeroCopyMode::kPrereg;
+  if (!lasting || !slot.takes_transfers()) return;
+  control.has_key = true;
+  control.key = key_of(slot);
+  if (std::find(slot.granted.begin(), slot.granted.end(), to) == slot.granted.end()) {
+    slot.granted.push_back(to);
+  }
+}
+
+// Ends the registration of a buffer, at once or when nobody has its key any more.
+void Buffers::revoke(std::uint32_t number) noexcept {
+  Slot& slot = slots_[number];
+  if (!slot.granted.empty()) {
+    const std::uint32_t generation = slot.info.generation;
+    lent_.retire(number, generation, slot.granted.size(), slot.registration);
+    for (const Rank holder : slot.granted) {
+      notify_(holder, {.verb = Verb::kRevoke, .slot = number, .generation = generation});
+    }
+    slot.granted.clear();
+  }
+  slot.registration.reset();
 }
 
 }  // namespace am::zero_copy

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "am/core/bundle.h"
+#include "am/link/link.h"
+#include "am/zero_copy/grants.h"
+#include "am/zero_copy/pool.h"
+#include "am/zero_copy/slots.h"
+#include "am/zero_copy/wire.h"
+#include "am/zero_copy/zero_copy.h"
+
+namespace am::zero_copy {
+
+// The memory of this process's buffers: where it is, what of it is registered with the network, and
+// who has a key. What ZeroCopyBuffer and ZeroCopy::alloc() promise is kept here; those refuse with
+// their names.
+//
+// Thread rule: the bundle's.
+class Buffers {
+ public:
+  // Sends `control` to a process, now or later.
+  using Notify = std::function<void(Rank to, const Control& control)>;
+
+  // `link` to other nodes; nullptr: there are none. `pool` is what allocate() gives parts of. All
+  // outlive it.
+  Buffers(Bundle& bundle, link::Link* link, Slots& slots, std::span<std::byte> pool, Notify notify);
+
+  std::span<std::byte> allocate(std::size_t bytes);
+  void release(std::span<std::byte> block);
+  void init(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyCallback callback,
+            ZeroCopyMode mode);
+  void close(std::uint32_t slot) noexcept;
+  void prepare(std::uint32_t slot);
+  void unprepare(std::uint32_t slot);
+
+  // Whether memory can be registered at all.
+  bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
+  // A key of the first `bytes` of `end`, for the other end of one transfer: good as long as `kept`,
+  // and the buffer, are.
+  link::RemoteKey lend_key(const End& end, std::size_t bytes,
+                           std::shared_ptr<link::Registration>& kept);
+  // Adds the key of a registered buffer to the message for `to`, which may use it until it is asked
+  // for it. Adds nothing if that buffer has gone or is not registered.
+  void grant(Rank to, const End& end, Control& control);
+  // A process that was asked for a key has given it back.
+  void returned(std::uint32_t slot, std::uint32_t generation) noexcept {
+    lent_.returned(slot, generation);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
+  link::RemoteKey key_of(const Slot& slot) const;
+  void revoke(std::uint32_t slot) noexcept;
+
+  // Constant after construction.
+  Bundle& bundle_;
+  link::Link* const link_;
+  Slots& slots_;
+  const Notify notify_;
+  // Owned by the bundle's thread.
+  Pool pool_;
+  std::unique_ptr<link::Registration> pool_registration_;
+  LentKeys lent_;
+};
+
+}  // namespace am::zero_copy
