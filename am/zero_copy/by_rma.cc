@@ -45,9 +45,10 @@ bool Engine::use_grant(Operation& operation) {
 
 void Engine::unuse_grant(const Operation& operation) {
   const ZeroCopyInfo& remote = operation.remote;
-  if (!grants_.release(GrantName::of(remote))) return;
-  send_later(remote.rank,
-             {.verb = Verb::kRevoked, .slot = remote.slot, .generation = remote.generation});
+  for (auto asked = grants_.release(GrantName::of(remote)); asked != 0; --asked) {
+    send_later(remote.rank,
+               {.verb = Verb::kRevoked, .slot = remote.slot, .generation = remote.generation});
+  }
 }
 
 void Engine::revoked_here(Rank from, const Control& control) {

@@ -45,25 +45,27 @@ class Grants {
   // The key for one access, until release(). Nothing: there is none, or it is asked back.
   std::optional<link::RemoteKey> use(const GrantName& name) noexcept {
     const auto found = held_.find(name);
-    if (found == held_.end() || found->second.revoked) return std::nullopt;
+    if (found == held_.end() || found->second.asked != 0) return std::nullopt;
     ++found->second.uses;
     return found->second.key;
   }
-  // The access is complete. True: the owner has asked for the key meanwhile, and this was its last
-  // use: notify the owner.
-  [[nodiscard]] bool release(const GrantName& name) noexcept {
+  // The access is complete. How many times to notify the owner: if this was the last use, as often
+  // as it has asked for the key meanwhile. (More than once where it registered the buffer again,
+  // handed out the new key, and ended that registration, too.)
+  [[nodiscard]] std::uint32_t release(const GrantName& name) noexcept {
     const auto found = held_.find(name);
-    if (--found->second.uses != 0 || !found->second.revoked) return false;
+    const std::uint32_t asked = found->second.asked;
+    if (--found->second.uses != 0 || asked == 0) return 0;
     held_.erase(found);
-    return true;
+    return asked;
   }
   // The owner asks for the key. True: it is not in use, notify the owner at once. False: release()
-  // returns true after its last use.
+  // says so after the last use.
   [[nodiscard]] bool revoke(const GrantName& name) noexcept {
     const auto found = held_.find(name);
     if (found == held_.end()) return true;
     if (found->second.uses != 0) {
-      found->second.revoked = true;
+      ++found->second.asked;
       return false;
     }
     held_.erase(found);
@@ -74,8 +76,8 @@ class Grants {
  private:
   struct Held {
     link::RemoteKey key{};
-    std::uint32_t uses = 0;  // accesses in flight
-    bool revoked = false;
+    std::uint32_t uses = 0;   // accesses in flight
+    std::uint32_t asked = 0;  // times that the owner has asked for it and not been answered
   };
 
   std::map<GrantName, Held> held_;

@@ -1,6 +1,6 @@
 #include "splitc/collective/barrier.h"
 
-#include "am/job/job.h"
+#include "am/am.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/world.h"
 

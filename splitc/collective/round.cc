@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "am/job/job.h"
+#include "am/am.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include "am/job/job.h"
+#include "am/am.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <exception>
 
-#include "am/job/job.h"
+#include "am/am.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
