@@ -29,14 +29,15 @@
 // progress   Bundle: poll, wait, wait_until, flush                     am/core/bundle.h
 // messages   Endpoint: map, add_handlers, request, on_returned         am/core/endpoint.h
 //            Request, OneWay, Reply: what a handler gets               am/core/token.h
+//            UntypedMessage: ... by index and words                    am/core/untyped.h
 // every step ReceiveChannel, SendChannel, and to or from many          am/channel/channel.h
 // buffers    ZeroCopy, ZeroCopyBuffer: get and put by reference        am/zero_copy/zero_copy.h
 //
 // These rules hold for every class; a header mentions only what differs from them.
 //
 // Threads. A bundle, its endpoints, channels and buffers are used by one thread at a time, which
-// runs their handlers and callbacks. Different bundles of a process may be used by different
-// threads at the same time if the job is on one node; if it spans nodes, by one thread at a time.
+// runs their handlers and callbacks; a parallel bundle (Access::kParallel) and its endpoints by any
+// threads. Different bundles of a process may be used by different threads at the same time.
 //
 // Handlers run inside calls that poll, one at a time, never inside one another, and never inside
 // the request that sends the message. They may reply and compute; they may not request, poll or
@@ -59,12 +60,15 @@
 // Subsystem Organization, UCB//CSD-96-918. docs/active-messages.md has the rules, and where this
 // library chooses among those of AM-II's implementations.
 
+// In C, with Berkeley's names: am/c/am2.h.
+
 #include "am/channel/channel.h"
 #include "am/channel/multicast.h"
 #include "am/channel/reduce_channel.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
+#include "am/core/untyped.h"
 #include "am/job/job.h"
 #include "am/message/returned.h"
 #include "am/message/stats.h"

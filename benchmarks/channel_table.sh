@@ -13,6 +13,7 @@
 # runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/benchmarks/mpi.sh"
 sizes=(100 1000 5000 10000 20000 30000 40000 70000 100000 500000)
 nodes=1
 rounds=5
@@ -84,7 +85,8 @@ open_mpi() {
   for window in "${windows[@]}"; do
     # In shared windows of Open MPI 4.1 MPI_MODE_NOCHECK never returns.
     [[ $window == shared ]] && ways=3 || ways=4
-    timeout $seconds "$open_mpi_run" -n 2 "${open_mpi_options[@]}" "$work/open_mpi" "$window" $ways \
+    timeout $seconds "$open_mpi_run" -n 2 "${open_mpi_options[@]}" \
+      "$work/open_mpi_program" "$window" $ways \
       $iterations $samples "${sizes[@]}" 2>/dev/null | add open_mpi "$window" || true
   done
 }
@@ -92,41 +94,14 @@ open_mpi() {
 mpich() {
   local window
   for window in "${windows[@]}"; do
-    timeout $seconds env "${mpich_environment[@]}" mpiexec.hydra -n 2 -bind-to core "$work/mpich" \
+    timeout $seconds env "${mpich_environment[@]}" mpiexec.hydra -n 2 -bind-to core \
+      "$work/mpich_program" \
       "$window" 4 $iterations $samples "${sizes[@]}" 2>/dev/null | add mpich "$window" || true
   done
 }
 
-# first_of NAME...: the first of these commands that is installed.
-first_of() {
-  local name
-  for name in "$@"; do
-    if command -v "$name"; then return; fi
-  done
-}
-
-# build_with COMPILER PROGRAM
-build_with() { "$1" -O3 -o "$2" "$root/benchmarks/rivals/mpi_put.c" 2>"$work/errors"; }
-
-contenders=(splitphase)
-open_mpi_run=$(first_of mpirun.openmpi mpirun)
-open_mpi_compiler=$(first_of mpicc.openmpi mpicc)
-if [[ -z $open_mpi_run || -z $open_mpi_compiler ]]; then
-  echo "Open MPI is not installed (no mpirun or no mpicc): left out"
-elif ! "$open_mpi_run" --version 2>/dev/null | grep -i "open-\?mpi" >/dev/null; then
-  echo "mpirun is not Open MPI's: left out"
-elif ! build_with "$open_mpi_compiler" "$work/open_mpi"; then
-  echo "Open MPI's compiler fails ($(grep -m 1 error "$work/errors")): left out"
-else
-  contenders+=(open_mpi)
-fi
-if [[ -z $(first_of mpicc.mpich) || -z $(first_of mpiexec.hydra) ]]; then
-  echo "MPICH is not installed (no mpicc.mpich or no mpiexec.hydra): left out"
-elif ! build_with mpicc.mpich "$work/mpich"; then
-  echo "MPICH's compiler fails ($(grep -m 1 error "$work/errors")): left out"
-else
-  contenders+=(mpich)
-fi
+find_mpis "$root/benchmarks/rivals/mpi_put.c"
+contenders=(splitphase "${mpis[@]}")
 
 touch "$work/figures" "$work/lines"
 for ((round = 0; round < rounds; ++round)); do

@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
            {"bulk", "bulk_read, write, get, put, store, one sync per 64; memcpy", bulk},
            {"short", "request and reply, 8 bytes each; both directions in one cache line",
             short_messages},
+           {"parallel", "a short round trip in a parallel bundle; in a sequential one",
+            parallel_bundles},
            {"medium", "request and reply, 4 KiB each; copy and flag, nobody looks at the bytes",
             medium_messages},
            {"long", "the same into the segment", long_messages},

@@ -17,6 +17,7 @@ void bulk(bench::Bench& b);
 
 // latency_messages.cc
 void short_messages(bench::Bench& b);
+void parallel_bundles(bench::Bench& b);
 void medium_messages(bench::Bench& b);
 void long_messages(bench::Bench& b);
 void barriers(bench::Bench& b);  // two processes

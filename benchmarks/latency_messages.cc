@@ -28,6 +28,22 @@ void short_messages(Bench& b) {
   b.report.add_time("short_round_trip", 8, samples[0], "one line", samples[1]);
 }
 
+// The same by a bundle that several threads may use, of which there is one.
+void parallel_bundles(Bench& b) {
+  if (b.job.router().far_peers()) return;
+  const int n = b.count(1000);
+  am::Bundle parallel(b.job, am::Access::kParallel);
+  const auto in_parallel = [&] {
+    parallel.adopt(b.endpoint);
+    const double ns = b.messages.short_round_trip(n);
+    b.bundle.adopt(b.endpoint);
+    return ns;
+  };
+  const auto samples =
+      b.pair.interleave(b.reps(400), {in_parallel, [&] { return b.messages.short_round_trip(n); }});
+  b.report.add_time("parallel_bundle", 8, samples[0], "sequential", samples[1]);
+}
+
 void medium_messages(Bench& b) {
   const int n = b.count(200);
   const std::size_t bytes = am::max_medium();

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "benchmarks/network.h"
-#include "benchmarks/support/clock.h"
+#include "benchmarks/support/access.h"
 #include "benchmarks/support/compiler.h"
 #include "splitc/splitc.h"
 
@@ -16,25 +16,6 @@ using Done = bench::RawNetwork::Done;
 constexpr std::size_t kPlaces = 8;  // written in turn, as buffers of a stream are
 constexpr int kWords = 512;
 
-splitc::global_ptr<Word> far_words(Bench& b) {
-  return splitc::global_ptr<Word>(bench::opaque(1u), b.pair.buffer_offset());
-}
-
-// Nanoseconds an operation of rank 0, which `count` of `operation(i)` and then sync() make. Rank 1
-// handles what comes meanwhile.
-template <class Operation>
-double time_of(Bench& b, int count, Operation&& operation) {
-  double ns = 0;
-  if (b.pair.first()) {
-    const bench::Stopwatch watch;
-    for (int i = 0; i < count; ++i) operation(i);
-    splitc::sync();
-    ns = watch.ns() / count;
-  }
-  b.messages.serve_until_through();
-  return ns;
-}
-
 void bulk_of(Bench& b, std::size_t bytes) {
   const int n = b.count(static_cast<int>(std::clamp<std::size_t>((8u << 20) / bytes, 8, 500)));
   std::byte* const local = b.pair.source();
@@ -45,52 +26,52 @@ void bulk_of(Bench& b, std::size_t bytes) {
   const Kind kind = bytes < 4096 ? Kind::kRate : Kind::kBandwidth;
   beside(
       b, {"bulk_get", bytes, kind}, 80,
-      [&] { return time_of(b, n, [&](int i) { splitc::bulk_get(local, at(i), bytes); }); },
+      [&] {
+        return bench::until_synced(b, n, [&](int i) { splitc::bulk_get(local, at(i), bytes); });
+      },
       "fi_read", [&] { return b.raw_network->stream_read(bytes, n, kPlaces); });
   beside(
       b, {"bulk_put", bytes, kind}, 80,
-      [&] { return time_of(b, n, [&](int i) { splitc::bulk_put(at(i), local, bytes); }); },
+      [&] {
+        return bench::until_synced(b, n, [&](int i) { splitc::bulk_put(at(i), local, bytes); });
+      },
       "fi_write, delivered",
       [&] { return b.raw_network->stream_write(bytes, n, kPlaces, Done::kDelivered); });
 }
 
-// Rank 1 waits for what rank 0 stores, then tells it.
 double stores_of(Bench& b, int count) {
-  const bench::Stopwatch watch;
-  if (b.pair.first()) {
-    const auto p = far_words(b);
-    for (int i = 0; i < count; ++i) splitc::store(p + i % kWords, static_cast<Word>(i));
-  } else {
-    splitc::store_sync(sizeof(Word) * static_cast<std::uint64_t>(count));
-  }
-  b.messages.one_way(1);
-  return watch.ns() / count;
+  const auto p = bench::far_words(b);
+  return bench::until_stored(b, count, sizeof(Word),
+                             [&](int i) { splitc::store(p + i % kWords, static_cast<Word>(i)); });
 }
 
 }  // namespace
 
 void reads_and_writes(Bench& b) {
-  const auto p = far_words(b);
+  const auto p = bench::far_words(b);
   const int n = b.count(50);
   beside(
-      b, {"read_*p", 8}, 400, [&] { return time_of(b, n, [&](int) { bench::keep<Word>(*p); }); },
-      "fi_read", [&] { return b.raw_network->read(8, n); });
+      b, {"read_*p", 8}, 400,
+      [&] { return bench::until_synced(b, n, [&](int) { bench::keep<Word>(*p); }); }, "fi_read",
+      [&] { return b.raw_network->read(8, n); });
   beside(
       b, {"write_*p", 8}, 400,
-      [&] { return time_of(b, n, [&](int i) { *p = static_cast<Word>(i); }); },
+      [&] { return bench::until_synced(b, n, [&](int i) { *p = static_cast<Word>(i); }); },
       "fi_write, delivered", [&] { return b.raw_network->write(8, n, Done::kDelivered); });
   beside(
       b, {"write_*p_unconfirmed", 8}, 400,
-      [&] { return time_of(b, n, [&](int i) { *p = static_cast<Word>(i); }); }, "fi_write",
-      [&] { return b.raw_network->write(8, n, Done::kLocal); });
+      [&] { return bench::until_synced(b, n, [&](int i) { *p = static_cast<Word>(i); }); },
+      "fi_write", [&] { return b.raw_network->write(8, n, Done::kLocal); });
 }
 
 void atomics(Bench& b) {
-  const auto p = far_words(b);
+  const auto p = bench::far_words(b);
   const int n = b.count(50);
   beside(
       b, {"fetch_and_add", 8}, 300,
-      [&] { return time_of(b, n, [&](int) { bench::keep(splitc::fetch_and_add(p, 1)); }); },
+      [&] {
+        return bench::until_synced(b, n, [&](int) { bench::keep(splitc::fetch_and_add(p, 1)); });
+      },
       "fi_send, fi_recv", [&] { return b.raw_network->round_trip(8, n); });
 }
 

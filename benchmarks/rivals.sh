@@ -10,6 +10,7 @@
 # they are built. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/benchmarks/mpi.sh"
 rounds=5
 bin=""
 only=""
@@ -95,7 +96,7 @@ run_open_mpi() {
   shift
   local options=(-n 2 --bind-to core "$@")
   ((EUID != 0)) || options+=(--allow-run-as-root)
-  timeout 60 "$open_mpi_run" "${options[@]}" "$work/open_mpi_ping_pong" "$reps" "$bytes" \
+  timeout 60 "$open_mpi_run" "${options[@]}" "$work/open_mpi_program" "$reps" "$bytes" \
     2>/dev/null | awk '{ print $1 }' || true
 }
 open_mpi() { run_open_mpi 2000; }
@@ -105,19 +106,8 @@ open_mpi_tcp() {
 
 mpich_tcp() {
   MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo timeout 60 mpiexec.hydra -n 2 \
-    -bind-to core "$work/mpich_ping_pong" 200 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
+    -bind-to core "$work/mpich_program" 200 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
 }
-
-# first_of NAME...: the first of these commands that is installed.
-first_of() {
-  local name
-  for name in "$@"; do
-    if command -v "$name"; then return; fi
-  done
-}
-
-# build_with COMPILER PROGRAM
-build_with() { "$1" -O3 -o "$2" "$root/benchmarks/rivals/mpi_ping_pong.c" 2>"$work/errors"; }
 
 node_contenders=(ours)
 tcp_contenders=(ours_tcp)
@@ -126,26 +116,9 @@ if command -v ucx_perftest >/dev/null; then
 else
   echo "UCX is not installed (no ucx_perftest): left out"
 fi
-open_mpi_run=$(first_of mpirun.openmpi mpirun)
-open_mpi_compiler=$(first_of mpicc.openmpi mpicc)
-if [[ -z $open_mpi_run || -z $open_mpi_compiler ]]; then
-  echo "Open MPI is not installed (no mpirun or no mpicc): left out"
-elif ! "$open_mpi_run" --version 2>/dev/null | grep -qi "open-\?mpi"; then
-  echo "mpirun is not Open MPI's: left out"
-elif ! build_with "$open_mpi_compiler" "$work/open_mpi_ping_pong"; then
-  echo "Open MPI's compiler fails ($(grep -m 1 error "$work/errors")): left out"
-else
-  node_contenders+=(open_mpi)
-  tcp_contenders+=(open_mpi_tcp)
-fi
-mpich_compiler=$(first_of mpicc.mpich)
-if [[ -z $mpich_compiler ]] || ! command -v mpiexec.hydra >/dev/null; then
-  echo "MPICH is not installed (no mpicc.mpich or no mpiexec.hydra): left out"
-elif ! build_with "$mpich_compiler" "$work/mpich_ping_pong"; then
-  echo "MPICH's compiler fails ($(grep -m 1 error "$work/errors")): left out"
-else
-  tcp_contenders+=(mpich_tcp)
-fi
+find_mpis "$root/benchmarks/rivals/mpi_ping_pong.c"
+for mpi in "${mpis[@]}"; do tcp_contenders+=("${mpi}_tcp"); done
+[[ " ${mpis[*]} " != *" open_mpi "* ]] || node_contenders+=(open_mpi)
 
 # minimum NAME, median NAME: of the rounds.
 minimum() { sort -g "$work/$1" | head -n 1; }

@@ -141,6 +141,12 @@ std::uint64_t mark(std::uint64_t place, double value) noexcept {
   return mix(mix(place) ^ std::bit_cast<std::uint64_t>(value));
 }
 
+std::uint64_t checksum(std::span<const double> values, std::uint64_t first) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += mark(first + i, values[i]);
+  return sum;
+}
+
 int compare(const Runs& runs, const std::function<Outcome(Way)>& solve,
             const std::function<std::uint64_t()>& solve_alone) {
   std::vector<Result> results = asked_for(runs);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "splitc/splitc.h"
@@ -54,6 +55,8 @@ double fraction(std::uint64_t x) noexcept;
 // The sum of these over all numbers, each at its own place, is their checksum. It does not depend
 // on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
 std::uint64_t mark(std::uint64_t place, double value) noexcept;
+// That sum of numbers whose places follow `first`.
+std::uint64_t checksum(std::span<const double> values, std::uint64_t first = 0) noexcept;
 
 // Calls iterate(i) for every iteration, and returns the seconds that the timed ones take.
 // Collective: when it returns every process is done with all of them.

@@ -67,10 +67,11 @@ END
 cd "$all"
 shopt -s globstar nullglob
 library=(lib/libsplitphase.so.0*)
+gzip -n9 share/man/man1/*.1  # as Debian has manual pages
 mapfile -t development < <(
-  find include lib bin/splitc++ ! -type d ! -name 'libsplitphase.so.0*'
+  find include lib bin/splitc{++,c,2cc} share/man/man1/splitc{c,2cc}.1.gz ! -type d \
+    ! -name 'libsplitphase.so.0*'
 )
-gzip -n9 share/man/man1/splitcrun.1  # as Debian has manual pages
 library_needs=$(packages_of lib/libsplitphase.so.0)
 tools_need=$(packages_of bin/splitcrun)
 # Recommended is what the library loads when a job needs it.
@@ -78,7 +79,7 @@ package libsplitphase0 libs "$library_needs
 Recommends: libfabric1, libpmix2, libsodium23" \
   "global address space and Active Messages: shared library" "${library[@]}"
 package libsplitphase-dev libdevel \
-  "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev" \
+  "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev, python3" \
   "global address space and Active Messages: development files" "${development[@]}"
 package splitphase-tools utils "$tools_need" \
   "global address space and Active Messages: launcher" bin/splitcrun share/**/splitcrun*

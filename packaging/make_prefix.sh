@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Lays out what is installed and packs it: nothing in it says where it will be unpacked.
 #
-#   make_prefix.sh TAR ARCHIVE SHARED_LIBRARY SPLITCRUN LINK_FLAGS TEMPLATES
+#   make_prefix.sh TAR ARCHIVE SHARED_LIBRARY SPLITCRUN SPLITC2CC LINK_FLAGS TEMPLATES
 #
 # Runs in the root of the sources.
 set -euo pipefail
-tar=$1 archive=$2 shared=$3 splitcrun=$4 link_flags=$(<"$5") templates=$6
+tar=$1 archive=$2 shared=$3 splitcrun=$4 splitc2cc=$5 link_flags=$(<"$6") templates=$7
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 
@@ -40,16 +40,19 @@ fill() {
   install -D -m "$2" <(printf '%s\n' "$text") "$prefix/$3"
 }
 
-# What programs include: the headers at the top of am and splitc.
-with_includes am/*.h splitc/*.h | while read -r header; do
-  install -D -m 644 "$header" "$prefix/include/splitphase/$header"
+# What programs include: the headers at the top of am, am/c and splitc, and those of the original
+# Split-C.
+original=splitc/compat/split-c
+with_includes am/*.h am/c/*.h splitc/*.h $original/*.h | while read -r header; do
+  [[ $header == $original/* ]] || install -D -m 644 "$header" "$prefix/include/splitphase/$header"
 done
+install -D -m 644 -t "$prefix/include/splitphase/split-c" $original/*.h
 
 install -D -m 644 "$archive" "$prefix/lib/libsplitphase.a"
 install -m 644 "$shared" "$prefix/lib/libsplitphase.so.$version"
 ln -s "libsplitphase.so.$version" "$prefix/lib/libsplitphase.so.0"
 ln -s libsplitphase.so.0 "$prefix/lib/libsplitphase.so"
-for room in am splitc; do
+for room in am am2 splitc; do
   fill "splitphase-$room.pc" 644 "lib/pkgconfig/splitphase-$room.pc"
 done
 for file in Config ConfigVersion; do
@@ -57,8 +60,12 @@ for file in Config ConfigVersion; do
 done
 
 install -D -m 755 "$splitcrun" "$prefix/bin/splitcrun"
+install -m 755 "$splitc2cc" "$prefix/bin/splitc2cc"
 fill splitc++ 755 bin/splitc++
-fill splitcrun.1 644 share/man/man1/splitcrun.1
+fill splitcc 755 bin/splitcc
+for page in splitc2cc.1 splitcc.1 splitcrun.1; do
+  fill "$page" 644 "share/man/man1/$page"
+done
 fill splitcrun.bash 644 share/bash-completion/completions/splitcrun
 
 # No folder of its own: what is unpacked takes those that are there as they are.

@@ -22,6 +22,7 @@ class Buffers {
   std::span<std::byte> operator[](std::size_t i) const noexcept {
     return {data_.get() + i * bytes_each_, bytes_each_};
   }
+  std::span<std::byte> all() const noexcept { return {data_.get(), count_ * bytes_each_}; }
   std::size_t size() const noexcept { return count_; }
   void* descriptor() const noexcept { return memory_ ? memory_->descriptor() : nullptr; }
 

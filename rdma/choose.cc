@@ -13,8 +13,8 @@ using Names = std::set<std::string>;
 
 // Providers by how fast they are: hardware, then TCP as the system does it, then what is emulated.
 constexpr std::string_view kBestFirst[] = {
-    "cxi",   "opx", "efa", "verbs;ofi_rxm", "psm3",        "psm2",    "psm",        "gni",
-    "verbs", "tcp", "net", "tcp;ofi_rxm",   "net;ofi_rxm", "sockets", "udp;ofi_rxd"};
+    "cxi",   "opx", "efa", "verbs;ofi_rxm", "psm3",        "psm2", "psm",     "gni",
+    "verbs", "tcp", "net", "tcp;ofi_rxm",   "net;ofi_rxm", "udp",  "sockets", "udp;ofi_rxd"};
 constexpr std::string_view kFirstSoftware = "tcp";  // of these
 
 // For one machine, without RMA, or made of others: used when named.
@@ -129,11 +129,13 @@ auto worth(const Offer& offer, const FabricOptions& options, const Interface* in
                                     is_ipv6(offer)};
 }
 
-[[noreturn]] void throw_unknown_provider(std::span<const Offer> offers, const std::string& wanted) {
+[[noreturn]] void throw_unknown_provider(std::span<const Offer> offers,
+                                         const FabricOptions& options) {
   Names known;
   for (const Offer& offer : offers) known.insert(offer.provider);
-  throw Error("rdma: libfabric has no provider " + wanted +
-              " here that can send reliable datagrams; those it has are: " + joined(known));
+  throw Error("rdma: libfabric has no provider " + options.provider + " here that can send " +
+              (options.datagrams ? "unreliable" : "reliable") +
+              " datagrams; those it has are: " + joined(known));
 }
 
 // Throws: nothing goes by the interface that the user named.
@@ -219,7 +221,7 @@ bool names_provider(std::string_view wanted, std::string_view provider) {
 Choice choose(std::span<const Offer> offers, const FabricOptions& options,
               std::span<const Interface> machine) {
   const std::vector<std::size_t> named = of_provider(offers, options.provider);
-  if (named.empty() && !offers.empty()) throw_unknown_provider(offers, options.provider);
+  if (named.empty() && !offers.empty()) throw_unknown_provider(offers, options);
   Choice choice = sift(offers, named, options, machine);
   if (choice.order.empty() && !options.interface.empty()) throw_interface(options, machine);
   if (choice.order.empty()) throw_none(choice, options);

@@ -40,10 +40,12 @@ static_assert(std::is_trivially_copyable_v<Way> && sizeof(Way) == 8);
 struct FabricOptions {
   std::string provider = {};  // "": choose; else as libfabric names it ("tcp"), or a layer ("rxm")
   std::string interface =
-      {};                 // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
-  bool one_host = false;  // all processes are on this machine: loopback is best; else it is no use
+      {};                  // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
+  bool one_host = false;   // all processes are on this machine: loopback is best; else it is no use
+  bool datagrams = false;  // unreliable ones (FI_EP_DGRAM) rather than reliable ones
   bool thread_safe = false;       // several threads at a time; else one for all of the fabric
   bool claim_local_keys = false;  // for tests: as if the provider needed FI_MR_LOCAL
+  bool claim_no_inject = false;   // for tests: as if it read what is sent after the call
   std::string who = {};           // begins what is said of a crash: "rank 3: Job: "
 };
 

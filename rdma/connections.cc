@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "rdma/interface.h"
@@ -79,8 +80,10 @@ std::vector<TcpSocket> parse_tcp_table(std::istream& table) {
 std::vector<std::string> strangers(std::span<const TcpSocket> table, const SocketAddress& own,
                                    std::span<const SocketAddress> job, std::uint32_t user) {
   std::vector<std::string> found;
+  std::set<SocketAddress> seen;  // a table that changes while it is read shows a row twice
   for (const TcpSocket& one : table) {
     if (!one.established || one.local != own) continue;
+    if (!seen.insert(one.remote).second) continue;
     if (std::ranges::find(job, one.remote.address, &SocketAddress::address) == job.end()) {
       found.push_back(to_string(one.remote));
       continue;

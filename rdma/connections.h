@@ -1,6 +1,7 @@
 // Who is connected to a port of this process, as the system shows it: for reports about strangers.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -15,7 +16,7 @@ struct SocketAddress {
   std::string address = {};  // IPv4 or IPv6 as text; "": none
   std::uint16_t port = 0;
 
-  bool operator==(const SocketAddress&) const = default;
+  auto operator<=>(const SocketAddress&) const = default;
 };
 
 // "192.0.2.1:4711", "[::1]:4711".

@@ -25,8 +25,9 @@ struct Failure {
   std::string text;  // libfabric's words for it, and the provider's if they say more
 };
 
-// A reliable endpoint that sends to any other one and reads and writes registered memory
-// (FI_EP_RDM), with its address vector and completion queue.
+// An endpoint that sends to any other one, with its address vector and completion queue: a reliable
+// one, which also reads and writes registered memory (FI_EP_RDM), or, if the fabric was opened for
+// datagrams, one that may lose what it sends (see datagram.h).
 //
 // The try_ calls return false when the provider has no room now: poll and ask again. They throw
 // Error when the operation cannot be started at all.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,8 @@ constexpr Demand kDemands[] = {
     {FI_MSG, FI_ORDER_SAS, FI_RM_UNSPEC},
 };
 
+constexpr Demand kDatagramDemands[] = {{FI_MSG, FI_ORDER_NONE, FI_RM_UNSPEC}};
+
 std::uint32_t version() {
   return std::min<std::uint32_t>(Library::get().version(), FI_VERSION(1, 17));
 }
@@ -37,8 +40,8 @@ Info make_hints(const Demand& demand, const FabricOptions& options) {
   Info hints(Library::get().dupinfo(nullptr));
   if (hints == nullptr) fail("no memory to ask libfabric with", FI_ENOMEM);
   hints->caps = demand.caps;
-  hints->mode = FI_CONTEXT | FI_CONTEXT2;
-  hints->ep_attr->type = FI_EP_RDM;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2 | (options.datagrams ? FI_MSG_PREFIX : 0);
+  hints->ep_attr->type = options.datagrams ? FI_EP_DGRAM : FI_EP_RDM;
   hints->tx_attr->msg_order = demand.order;
   hints->rx_attr->msg_order = demand.order;
   fi_domain_attr& domain = *hints->domain_attr;
@@ -124,7 +127,9 @@ Found find_all(const FabricOptions& options, const std::vector<Interface>& machi
   ProviderGuard guard(options.who, library_text() + " or one of its providers",
                       "; the variable FI_PROVIDER says which of them are asked (FI_PROVIDER=tcp)");
   Found found;
-  for (const Demand& demand : kDemands) {
+  const std::span<const Demand> demands =
+      options.datagrams ? std::span<const Demand>(kDatagramDemands) : kDemands;
+  for (const Demand& demand : demands) {
     const Info list = ask(*make_hints(demand, options), guard);
     for (const fi_info* one = list.get(); one != nullptr; one = one->next) {
       // Where writes have an order, shm does not copy straight into the target's memory any more.
@@ -206,6 +211,7 @@ Fabric::Fabric(const Options& options, Way way) : who_(options.who) {
   candidate_ = candidate_of(found.offers[picked]);
   reason_ = reason(options, found, choice) + (way.is_any_network() ? "; routed" : "");
   info_ = std::move(found.infos[picked]);
+  if (options.claim_no_inject) info_->tx_attr->inject_size = 0;
   local_keys_ = options.claim_local_keys || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
   open();
 }
@@ -232,6 +238,7 @@ ProviderGuard Fabric::guard() const {
 std::string Fabric::describe() const {
   std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
                      candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
+  if (is_unreliable()) return text + " (" + reason_ + ")";
   text += has_reliable_rma() ? ", RMA" : has_rma() ? ", RMA that may hang" : ", no RMA";
   if (write_before_send()) text += ", FI_ORDER_SAW";
   if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";

@@ -49,6 +49,10 @@ class Fabric {
   // ...)"
   std::string describe() const;
 
+  // Its endpoints send and receive unreliable datagrams (FI_EP_DGRAM); what follows is about the
+  // others.
+  bool is_unreliable() const { return info_->ep_attr->type == FI_EP_DGRAM; }
+
   bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
 
   // ... and every read and write comes to its end. Under load, when packets are lost, those of

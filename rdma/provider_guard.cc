@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "rdma/signals.h"
+
 namespace rdma {
 namespace {
 
@@ -76,17 +78,12 @@ iovec piece(const char* text) { return {const_cast<char*>(text), std::strlen(tex
 // A thread that no signal of the program goes to. Not joinable if there is none to be had.
 template <class Body>
 std::thread start_thread(Body body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread;
+  const SignalsBlocked blocked;  // the thread inherits it
   try {
-    thread = std::thread(body);
+    return std::thread(body);
   } catch (const std::system_error&) {  // then nobody keeps the time
+    return {};
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
 }
 
 }  // namespace

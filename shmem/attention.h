@@ -66,7 +66,7 @@ struct AttentionBits {
 
 // The receiver's half. `Place` is what the receiver needs to know of an active place.
 //
-// Thread rule: one thread at a time.
+// Thread rule: one thread at a time; but others may come in while poll_shared() visits a place.
 template <std::uint32_t kPlaces, class Place>
 class Attention {
  public:
@@ -91,6 +91,36 @@ class Attention {
       count += taken;
     }
     if (++polls_ == kSweep) [[unlikely]]
+      sweep();
+    return count;
+  }
+
+  // What a visit of poll_shared() returns of a place that another thread is visiting: it has taken
+  // nothing, but the place is in use.
+  static constexpr int kBusy = -1;
+
+  // As poll(), but `visit` may let other threads in. They may poll, too, so that places come and go
+  // meanwhile; what is passed over here is there in the next poll.
+  template <class Make, class Visit>
+  int poll_shared(Make&& make, Visit&& visit) {
+    // pairs with: AttentionBits::raise()
+    if (bits_.summary.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      activate(make);
+    int count = 0;
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      const Active visited = active_[i];
+      const int taken = visit(visited.place);
+      // A place stays while somebody visits it, as all polls find it busy; perhaps elsewhere.
+      const auto same = [&](const Active& one) { return one.number == visited.number; };
+      if (taken != 0) {
+        const bool here = i < active_.size() && same(active_[i]);
+        const auto now = here ? active_.begin() + static_cast<std::ptrdiff_t>(i)
+                              : std::find_if(active_.begin(), active_.end(), same);
+        if (now != active_.end()) now->used = true;
+      }
+      count += std::max(taken, 0);
+    }
+    if (++polls_ >= kSweep) [[unlikely]]
       sweep();
     return count;
   }

@@ -77,6 +77,11 @@ class alignas(64) Doorbell {
   // Sleeps until somebody rings, or `timeout_ns` (from 0) have passed, or a signal came. May wake
   // spuriously: poll again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
+  // The same for who sleeps on a DoorbellSocket, which another thread may have made quiet since:
+  // whether somebody has rung.
+  bool rung_since(std::uint32_t ticket) const noexcept {
+    return rings_.load(std::memory_order_seq_cst) != ticket;  // pairs with: ring()
+  }
 
  private:
   friend class DoorbellSocket;

@@ -1,5 +1,7 @@
 #include "shmem/mailbox.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -32,13 +34,13 @@ std::uint32_t claim_inbox(MailboxHeader& header, std::span<const std::byte> call
   for (const std::byte b : caller.first(std::min<std::size_t>(caller.size(), 64))) {
     hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
   }
+  const InboxState claimed = claimed_by(getpid());
   bool some_closed = false;
   for (std::uint32_t i = 0; i < header.inboxes; ++i) {
     const std::uint32_t number = (hash + i) % header.inboxes;
     InboxState state = InboxState::kFree;
     // pairs with: Mailbox::hang_up(), so that the cursors left by the last sender are visible
-    if (header.states[number].compare_exchange_strong(state, InboxState::kClaimed,
-                                                      std::memory_order_acq_rel)) {
+    if (header.states[number].compare_exchange_strong(state, claimed, std::memory_order_acq_rel)) {
       return number;
     }
     some_closed |= state == InboxState::kClosed;
@@ -99,6 +101,7 @@ Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence 
 void Outbox::introduce(std::span<const std::byte> caller) noexcept {
   std::memcpy(inbox_->caller, caller.data(), caller.size());
   inbox_->caller_bytes = static_cast<std::uint32_t>(caller.size());
+  inbox_->pid = getpid();
   // pairs with: Mailbox::close(), which looks for inboxes in use after having stored `closed`
   header_->states[inbox_number_].store(InboxState::kInUse, std::memory_order_seq_cst);
 }
@@ -155,6 +158,7 @@ Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
 bool Mailbox::has_message(Polled place) noexcept {
   Inbox& inbox = *header_->inbox(place.inbox);
   auto& read = readers_[place.inbox].read;
+  if (busy(place)) return false;  // it is taken already, by a thread that looks for the next one
   switch (place.which) {
     case index(Lane::kShort): return read.shorts.peek(inbox.shorts.slots) != nullptr;
     case index(Lane::kMedium): return read.mediums.peek(inbox.mediums.slots) != nullptr;
@@ -176,6 +180,18 @@ bool Mailbox::read_everything(const Inbox& inbox, const Reader& reader) const no
   };
   return all(Lane::kShort, reader.read.shorts) && all(Lane::kMedium, reader.read.mediums) &&
          all(Lane::kLong, reader.read.longs);
+}
+
+// What its sender would have left. Which replies it has not read nobody knows: they are dropped.
+void Mailbox::close_for_dead(Inbox& inbox, const Reader& reader) noexcept {
+  const auto leave = [&](Lane lane, const auto& consumer) {
+    inbox.next_sequence[index(lane)] = consumer.consumed() + 1;
+    inbox.last_slot[index(lane)] = consumer.last_slot();
+    inbox.unread[index(lane)] = 0;
+  };
+  leave(Lane::kShort, reader.read.shorts);
+  leave(Lane::kMedium, reader.read.mediums);
+  leave(Lane::kLong, reader.read.longs);
 }
 
 // Of those who have sent something; of others the counts are below what they may send.

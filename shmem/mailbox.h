@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "shmem/attention.h"
 #include "shmem/doorbell.h"
@@ -32,7 +33,14 @@
 //    The receiver raises the alert of the senders it finds (Doorbell::alert), so that none has to
 //    check again.
 //
-// Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time.
+// A process that dies closes nothing. Those that live are told so, from outside: a sender by
+// Outbox::owner_died(), a receiver by Mailbox::bury(). Both then do for the dead what its end of
+// the inbox would have done: each is the only one that uses it.
+//
+// Thread rule: a Mailbox and the Outboxes of one endpoint are used by one thread at a time; or by
+// several, as Threads::kAny says (shmem/mailbox_layout.h). Then a lane that one of them is passing
+// on is left out by the others, so that its messages stay in order, and what a sink was given stays
+// until it returns.
 
 namespace shmem {
 
@@ -79,10 +87,14 @@ class Outbox {
   //   void sink.reply<kLane>(room, mark)   `mark` is the reply's
   //   void sink.returned<kLane>(room)      a one-way request, whose reply half says why
   // Returns how many. What the sink throws passes through; the rest comes with the next call.
-  template <class Sink>
+  //
+  // With Threads::kAny the slot of a reply is freed after the sink has had it, which is then told:
+  //   void sink.released<kLane>(room)      what was in `room` is good until the next commit
+  template <Threads kThreads = Threads::kOne, class Sink>
   int reap(Sink&& sink) {
     const auto reap = [&]<Lane kLane>() {
-      return sent_.of<kLane>().awaited() != 0 ? reap_lane<kLane>(sink) : 0;
+      if (sent_.of<kLane>().awaited() == 0) return 0;
+      return in_turn<kThreads, kLane>([&] { return reap_lane<kThreads, kLane>(sink); });
     };
     return reap.template operator()<Lane::kShort>() + reap.template operator()<Lane::kMedium>() +
            reap.template operator()<Lane::kLong>();
@@ -92,19 +104,30 @@ class Outbox {
 
   // After an alert: as reap(), which finds of the returned requests only those that are older than
   // a reply, and passes all of them.
-  template <class Sink>
+  template <Threads kThreads = Threads::kOne, class Sink>
   int take_returned(Sink&& sink);
   // Whether there is a returned request; may say so too early.
   bool has_returned() const noexcept;
 
-  // The mailbox has been closed.
+  // The mailbox has been closed, or its owner is dead.
   // pairs with: Mailbox::close()
-  bool gone() const noexcept { return header_->closed.load(std::memory_order_seq_cst) != 0; }
+  bool gone() const noexcept {
+    return owner_dead_ || header_->closed.load(std::memory_order_seq_cst) != 0;
+  }
+  // The owner's process has died: as if it had closed the mailbox, but what it has read last it may
+  // not have said, so that abandon() passes that, too.
+  void owner_died() noexcept { owner_dead_ = true; }
   // Of a mailbox that is gone(): as take_returned(), and passes all other requests in flight, which
   // nobody has read, to
   //   void sink.undelivered<kLane>(room, mark)   `mark` is the request's
-  template <class Sink>
+  template <Threads kThreads = Threads::kOne, class Sink>
   int abandon(Sink&& sink);
+
+  // Of Threads::kAny: whether a sink has something of this outbox, which may not be closed then.
+  bool busy() const noexcept { return busy_ != 0; }
+  // ... and whether one of the functions above has left out a lane because of that, since the last
+  // time this was asked.
+  bool take_skipped() noexcept { return std::exchange(skipped_, false); }
 
   // Requests whose reply is still to come.
   std::uint32_t awaited() const noexcept { return awaited_; }
@@ -153,7 +176,21 @@ class Outbox {
   const Progress& progress() const noexcept {
     return inbox_->progress[index(kLane)];
   }
-  template <Lane kLane, class Sink>
+  // What `pass()` has passed on of a lane, unless that is another thread's turn.
+  template <Threads kThreads, Lane kLane, class Pass>
+  int in_turn(Pass&& pass) {
+    if constexpr (kThreads == Threads::kOne) {
+      return pass();
+    } else {
+      if ((busy_ >> index(kLane) & 1) != 0) {
+        skipped_ = true;
+        return 0;
+      }
+      const Turn turn(busy_, index(kLane));
+      return pass();
+    }
+  }
+  template <Threads kThreads, Lane kLane, class Sink>
   int reap_lane(Sink& sink) {
     auto& producer = sent_.of<kLane>();
     const Slot* const slots = inbox_->slots<kLane>();
@@ -170,17 +207,23 @@ class Outbox {
       if (producer.awaited() > kAhead) {
         __builtin_prefetch(&slots[(slot + kAhead) % window(kLane)], 1);
       }
-      producer.release_reply();
-      --awaited_;
       ++count;
-      sink.template reply<kLane>(room,
-                                 mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
+      if constexpr (kThreads == Threads::kOne) {
+        producer.release_reply();
+        --awaited_;
+        sink.template reply<kLane>(room,
+                                   mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
+      } else {
+        pass_reply<kLane>(room, sink);
+      }
     }
     return count;
   }
   template <Lane kLane, class Sink>
+  void pass_reply(const Room& room, Sink& sink);
+  template <Threads kThreads, Lane kLane, class Sink>
   int take_returned_in(Sink& sink);
-  template <Lane kLane, class Sink>
+  template <Threads kThreads, Lane kLane, class Sink>
   int abandon_lane(Sink& sink);
 
   // Constant after construction.
@@ -192,9 +235,12 @@ class Outbox {
   Doorbell& bell_;
   Fence fence_;
   std::uint32_t inbox_number_;
-  // Owned by the bundle's thread.
+  // Owned by the bundle's thread, or guarded by its lock.
   Cursors<Producer> sent_;
   std::uint32_t awaited_ = 0;  // in all lanes
+  std::uint8_t busy_ = 0;      // lanes whose Turn it is, a bit each
+  bool skipped_ = false;       // one of these was left out
+  bool owner_dead_ = false;
 };
 
 // The receiver's end.
@@ -219,7 +265,7 @@ class Mailbox {
   //   void sink.closed(inbox)                  the sender has gone, and all it sent was passed on
   // An exception of the sink passes through after the message is finished with kNoReply.
   // Returns how many messages were passed.
-  template <class Sink>
+  template <Threads kThreads = Threads::kOne, class Sink>
   int poll(Sink&& sink);
 
   // Whether no lane is active, so that poll() would do nothing: nothing has come for long.
@@ -231,8 +277,16 @@ class Mailbox {
   // How many places are active, and polled: lanes of senders from which something came lately.
   std::size_t active() const noexcept { return attention_.active(); }
 
-  // The last call before destruction: no request is passed to anybody from here on, and senders
-  // take back what was not read. `sink.opened` as above.
+  // The process `pid`, which has died, has sent what is to be read and will not close its inboxes:
+  // passes that to the sink, and frees them. What the process had begun to write and not committed
+  // is nobody's. False: another thread is at one of them; call it again, as after what the sink
+  // throws. Adds to `count` how many messages were passed.
+  template <Threads kThreads = Threads::kOne, class Sink>
+  [[nodiscard]] bool bury(std::int32_t pid, int& count, Sink&& sink);
+
+  // The last call before destruction: senders take back what was not read. `sink.opened` as above.
+  // To the other functions of the sink, which may not throw here, goes what is nobody's: requests
+  // and replies of senders who have closed.
   template <class Sink>
   void close(Sink&& sink);
 
@@ -247,6 +301,7 @@ class Mailbox {
  private:
   struct Reader {
     bool open = false;         // its first message has come
+    std::uint8_t busy = 0;     // places whose Turn it is, a bit each
     Doorbell* bell = nullptr;  // the sender's
     Cursors<Consumer> read;
   };
@@ -259,28 +314,37 @@ class Mailbox {
     return {place / kPlacesPerInbox, place % kPlacesPerInbox};
   }
 
-  template <class Sink>
+  template <Threads kThreads, class Sink>
   int visit(Polled place, Sink& sink);
+  // Whether another thread has the turn of this place, or of one that it has to wait for.
+  bool busy(Polled place) const noexcept;
+  template <Threads kThreads, Lane kLane, class Sink>
+  int drain_in_turn(std::uint32_t number, Sink& sink);
   template <Lane kLane, class Sink>
   int drain(std::uint32_t number, Sink& sink);
   template <Lane kLane>
   void finish(Inbox& inbox, Reader& reader, Slot& slot, Mark mark, Mark reply);
   template <class Sink>
   void open(std::uint32_t number, Reader& reader, Sink& sink);
-  template <class Sink>
+  template <Threads kThreads, class Sink>
   int hang_up(std::uint32_t number, Sink& sink);
+  template <class Sink>
+  void clear(std::uint32_t number, Sink& sink);
   template <Lane kLane, class Sink>
   int return_unread(std::uint32_t number, Sink& sink);
   bool has_message(Polled place) noexcept;
   // Whether all that the sender, which has closed, has sent was passed on.
   bool read_everything(const Inbox& inbox, const Reader& reader) const noexcept;
+  template <Threads kThreads, class Sink>
+  bool bury_inbox(std::uint32_t number, int& count, Sink& sink);
+  static void close_for_dead(Inbox& inbox, const Reader& reader) noexcept;
   void publish_exactly() noexcept;
 
   // Constant after construction.
   Region region_;
   MailboxHeader* header_;
   Fence fence_;
-  // Owned by the bundle's thread.
+  // Owned by the bundle's thread, or guarded by its lock.
   std::unique_ptr<Reader[]> readers_;
   Attention<kMaxInboxes * kPlacesPerInbox, Polled> attention_;
 };

@@ -8,8 +8,8 @@
 #include "shmem/flag.h"
 #include "shmem/ring.h"
 
-// Every byte of a mailbox in shared memory. All zero is an empty mailbox. Nothing here is touched
-// before it is used: an unused inbox costs address space only.
+// Every byte of a mailbox in shared memory; a slot is in shmem/slot.h. All zero is an empty
+// mailbox. Nothing here is touched before it is used: an unused inbox costs address space only.
 
 namespace shmem {
 
@@ -27,6 +27,27 @@ inline constexpr std::uint32_t index(Lane lane) noexcept {
 // Requests in flight per sender and lane.
 inline constexpr std::uint32_t kWindow[kLanes] = {64, 16, 16};
 inline constexpr std::uint32_t window(Lane lane) noexcept { return kWindow[index(lane)]; }
+
+// How many threads use a mailbox or an outbox at a time. kAny: one at a time is inside, by a lock
+// of the user's, but for the time that a sink takes: it may release the lock in each of its
+// functions, and has it again when it returns.
+enum class Threads : std::uint8_t { kOne, kAny };
+
+// Of Threads::kAny: marks one of several lanes as being passed on, so that others leave it alone.
+class Turn {
+ public:
+  Turn(std::uint8_t& busy, std::uint32_t which) noexcept
+      : busy_(busy), bit_(static_cast<std::uint8_t>(1u << which)) {
+    busy_ |= bit_;
+  }
+  ~Turn() { busy_ &= static_cast<std::uint8_t>(~bit_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::uint8_t& busy_;
+  const std::uint8_t bit_;
+};
 
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kPayloadBytes = 4096;  // of one medium request or reply
@@ -100,6 +121,7 @@ struct alignas(kPage) Inbox {
   // Written by the sender: `caller` before its first message, the rest as its last act.
   alignas(8) std::byte caller[kCallerBytes];  // who it is
   std::uint32_t caller_bytes;
+  std::int32_t pid;                     // of its process
   std::uint64_t next_sequence[kLanes];  // where the next sender goes on; 0: from the beginning
   std::uint32_t last_slot[kLanes];
   std::uint64_t unread[kLanes];  // slots whose replies the sender has not read, a bit each
@@ -113,8 +135,13 @@ struct alignas(kPage) Inbox {
 };
 
 // The life of an inbox: free -> claimed (by a sender, which then writes who it is) -> in use ->
-// closed (by that sender) -> free (by the receiver, when it has read everything).
+// closed (by that sender) -> free (by the receiver, when it has read everything). One that is
+// claimed says by which process, as that may die before it has written who it is.
 enum class InboxState : std::uint32_t { kFree, kClaimed, kInUse, kClosed };
+inline constexpr InboxState claimed_by(std::int32_t pid) noexcept {  // at most 22 bits
+  return static_cast<InboxState>(static_cast<std::uint32_t>(pid) << 2 |
+                                 static_cast<std::uint32_t>(InboxState::kClaimed));
+}
 
 // The receiver polls places (shmem/attention.h), four of each inbox: three rings, and "the sender
 // has closed".
@@ -127,7 +154,7 @@ inline constexpr std::uint32_t place_of(std::uint32_t inbox, std::uint32_t which
 using MailboxBits = AttentionBits<kMaxInboxes * kPlacesPerInbox>;
 
 struct alignas(kPage) MailboxHeader {
-  static constexpr std::uint64_t kMagic = 0x32307862'6c69616d;  // "mailbx02"
+  static constexpr std::uint64_t kMagic = 0x33307862'6c69616d;  // "mailbx03"
 
   Inbox* inbox(std::uint32_t number) noexcept {
     return reinterpret_cast<Inbox*>(reinterpret_cast<std::byte*>(this + 1)) + number;

@@ -13,31 +13,53 @@ Room Inbox::room(std::uint32_t slot) noexcept {
   return {&memory.slots[slot], &memory.extensions[slot], payload, memory.reply_payloads[slot]};
 }
 
-// Replies first: a returned request behind one is taken when the reply has been.
+// The slot stays until the sink, which may let other threads send meanwhile, has done with it. Only
+// this thread frees replies of the lane, as it has its turn.
 template <Lane kLane, class Sink>
+void Outbox::pass_reply(const Room& room, Sink& sink) {
+  const auto release = [&] {
+    sent_.of<kLane>().release_reply();
+    --awaited_;
+  };
+  try {
+    sink.template reply<kLane>(room,
+                               mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
+  } catch (...) {
+    release();
+    throw;
+  }
+  release();
+  sink.template released<kLane>(room);
+}
+
+// Replies first: a returned request behind one is taken when the reply has been.
+template <Threads kThreads, Lane kLane, class Sink>
 int Outbox::take_returned_in(Sink& sink) {
   int count = 0;
-  while (const int replies = reap_lane<kLane>(sink)) count += replies;
+  while (const int replies = reap_lane<kThreads, kLane>(sink)) count += replies;
   std::uint32_t slot;
   while (sent_.of<kLane>().take_returned(inbox_->slots<kLane>(), progress<kLane>(), slot)) {
     ++count;
     sink.template returned<kLane>(inbox_->room<kLane>(slot));
-    while (const int replies = reap_lane<kLane>(sink)) count += replies;
+    while (const int replies = reap_lane<kThreads, kLane>(sink)) count += replies;
   }
   return count;
 }
 
-template <class Sink>
+template <Threads kThreads, class Sink>
 int Outbox::take_returned(Sink&& sink) {
-  return take_returned_in<Lane::kShort>(sink) + take_returned_in<Lane::kMedium>(sink) +
-         take_returned_in<Lane::kLong>(sink);
+  const auto take = [&]<Lane kLane>() {
+    return in_turn<kThreads, kLane>([&] { return take_returned_in<kThreads, kLane>(sink); });
+  };
+  return take.template operator()<Lane::kShort>() + take.template operator()<Lane::kMedium>() +
+         take.template operator()<Lane::kLong>();
 }
 
-template <Lane kLane, class Sink>
+template <Threads kThreads, Lane kLane, class Sink>
 int Outbox::abandon_lane(Sink& sink) {
   auto& producer = sent_.of<kLane>();
   // What was read has been answered, counted or returned: gone() has made sure that this is seen.
-  int count = take_returned_in<kLane>(sink);
+  int count = take_returned_in<kThreads, kLane>(sink);
   while (producer.in_flight() != 0) {
     const Room room = inbox_->room<kLane>(producer.oldest_slot());
     if (!producer.oldest_is_one_way()) --awaited_;
@@ -49,25 +71,53 @@ int Outbox::abandon_lane(Sink& sink) {
   return count;
 }
 
-template <class Sink>
+template <Threads kThreads, class Sink>
 int Outbox::abandon(Sink&& sink) {
-  return abandon_lane<Lane::kShort>(sink) + abandon_lane<Lane::kMedium>(sink) +
-         abandon_lane<Lane::kLong>(sink);
+  const auto abandon = [&]<Lane kLane>() {
+    return in_turn<kThreads, kLane>([&] { return abandon_lane<kThreads, kLane>(sink); });
+  };
+  return abandon.template operator()<Lane::kShort>() +
+         abandon.template operator()<Lane::kMedium>() + abandon.template operator()<Lane::kLong>();
 }
 
-template <class Sink>
+template <Threads kThreads, class Sink>
 inline int Mailbox::poll(Sink&& sink) {
-  return attention_.poll([](std::uint32_t place) { return polled(place); },
-                         [&](Polled place) { return visit(place, sink); });
+  const auto make = [](std::uint32_t place) { return polled(place); };
+  const auto visit = [&](Polled place) { return this->visit<kThreads>(place, sink); };
+  if constexpr (kThreads == Threads::kOne) {
+    return attention_.poll(make, visit);
+  } else {
+    return attention_.poll_shared(make, visit);
+  }
 }
 
-template <class Sink>
+template <Threads kThreads, class Sink>
 inline int Mailbox::visit(Polled place, Sink& sink) {
+  if constexpr (kThreads == Threads::kAny) {
+    if (busy(place)) return attention_.kBusy;
+  }
   switch (place.which) {
-    case index(Lane::kShort): return drain<Lane::kShort>(place.inbox, sink);
-    case index(Lane::kMedium): return drain<Lane::kMedium>(place.inbox, sink);
-    case index(Lane::kLong): return drain<Lane::kLong>(place.inbox, sink);
-    default: return hang_up(place.inbox, sink);
+    case index(Lane::kShort): return drain_in_turn<kThreads, Lane::kShort>(place.inbox, sink);
+    case index(Lane::kMedium): return drain_in_turn<kThreads, Lane::kMedium>(place.inbox, sink);
+    case index(Lane::kLong): return drain_in_turn<kThreads, Lane::kLong>(place.inbox, sink);
+    default: return hang_up<kThreads>(place.inbox, sink);
+  }
+}
+
+// The end of a sender comes after everything that it has sent.
+inline bool Mailbox::busy(Polled place) const noexcept {
+  const std::uint8_t busy = readers_[place.inbox].busy;
+  return place.which == kClosedPlace ? busy != 0 : (busy >> place.which & 1) != 0;
+}
+
+template <Threads kThreads, Lane kLane, class Sink>
+inline int Mailbox::drain_in_turn(std::uint32_t number, Sink& sink) {
+  if constexpr (kThreads == Threads::kOne) {
+    return drain<kLane>(number, sink);
+  } else {
+    if (busy({number, index(kLane)})) return 0;
+    const Turn turn(readers_[number].busy, index(kLane));
+    return drain<kLane>(number, sink);
   }
 }
 
@@ -128,13 +178,15 @@ void Mailbox::open(std::uint32_t number, Reader& reader, Sink& sink) {
 }
 
 // Frees the inbox of a sender that has closed, when everything has been read.
-template <class Sink>
+template <Threads kThreads, class Sink>
 int Mailbox::hang_up(std::uint32_t number, Sink& sink) {
   // pairs with: Outbox::close()
   if (header_->states[number].load(std::memory_order_acquire) != InboxState::kClosed) return 0;
   Reader& reader = readers_[number];
-  int count = drain<Lane::kShort>(number, sink) + drain<Lane::kMedium>(number, sink) +
-              drain<Lane::kLong>(number, sink);
+  const Turn turn(reader.busy, kClosedPlace);
+  int count = drain_in_turn<kThreads, Lane::kShort>(number, sink) +
+              drain_in_turn<kThreads, Lane::kMedium>(number, sink) +
+              drain_in_turn<kThreads, Lane::kLong>(number, sink);
   if (!read_everything(*header_->inbox(number), reader)) return count;
   count += return_unread<Lane::kShort>(number, sink) + return_unread<Lane::kMedium>(number, sink) +
            return_unread<Lane::kLong>(number, sink);
@@ -143,6 +195,51 @@ int Mailbox::hang_up(std::uint32_t number, Sink& sink) {
   // pairs with: Outbox::try_open(), which claims it
   header_->states[number].store(InboxState::kFree, std::memory_order_release);
   return count;
+}
+
+// The last commit of the dead is seen here: its process has ended, and the kernel has said so.
+template <Threads kThreads, class Sink>
+bool Mailbox::bury(std::int32_t pid, int& count, Sink&& sink) {
+  bool done = true;
+  for (std::uint32_t number = 0; number < header_->inboxes; ++number) {
+    // pairs with: Outbox::introduce(), and, of what is claimed, Outbox::try_open()
+    const InboxState state = header_->states[number].load(std::memory_order_seq_cst);
+    if (state == claimed_by(pid)) {
+      header_->states[number].store(InboxState::kFree, std::memory_order_release);
+    } else if (state == InboxState::kInUse && header_->inbox(number)->pid == pid) {
+      done &= bury_inbox<kThreads>(number, count, sink);
+    }
+  }
+  // It may have set a bit and died before the summary: the next sender of that inbox would take it
+  // for seen. pairs with: Attention::activate()
+  header_->attention.summary.fetch_or(~std::uint64_t{0}, std::memory_order_seq_cst);
+  return done;
+}
+
+template <Threads kThreads, class Sink>
+bool Mailbox::bury_inbox(std::uint32_t number, int& count, Sink& sink) {
+  Reader& reader = readers_[number];
+  const auto drain_all = [&] {
+    return drain_in_turn<kThreads, Lane::kShort>(number, sink) +
+           drain_in_turn<kThreads, Lane::kMedium>(number, sink) +
+           drain_in_turn<kThreads, Lane::kLong>(number, sink);
+  };
+  while (const int passed = drain_all()) count += passed;
+  if (reader.busy != 0) return false;
+  close_for_dead(*header_->inbox(number), reader);
+  // No partner: its sender is dead.
+  header_->states[number].store(InboxState::kClosed, std::memory_order_relaxed);
+  count += hang_up<kThreads>(number, sink);
+  return true;
+}
+
+// Everything that a sender who has closed has left.
+template <class Sink>
+void Mailbox::clear(std::uint32_t number, Sink& sink) {
+  // A visit drains no more than its budget.
+  while (header_->states[number].load(std::memory_order_relaxed) == InboxState::kClosed) {
+    hang_up<Threads::kOne>(number, sink);
+  }
 }
 
 template <Lane kLane, class Sink>
@@ -168,7 +265,9 @@ void Mailbox::close(Sink&& sink) {
   header_->closed.store(1, std::memory_order_seq_cst);
   for (std::uint32_t number = 0; number < header_->inboxes; ++number) {
     // pairs with: Outbox::introduce(), which looks for `closed` after having stored kInUse
-    if (header_->states[number].load(std::memory_order_seq_cst) != InboxState::kInUse) continue;
+    const InboxState state = header_->states[number].load(std::memory_order_seq_cst);
+    if (state == InboxState::kClosed) clear(number, sink);
+    if (state != InboxState::kInUse) continue;
     Reader& reader = readers_[number];
     if (!reader.open) open(number, reader, sink);
     reader.bell->alert(fence_);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "shmem/flag.h"
+#include "shmem/slot.h"
 
 // A bounded ring of cache-line slots from one producer to one consumer in which every request
 // carries the room for its own reply.
@@ -37,30 +38,6 @@
 //    and its sequence number says so.
 
 namespace shmem {
-
-// What a head word holds beside the sequence number.
-using Mark = std::uint16_t;
-
-inline constexpr std::uint64_t make_head(std::uint64_t sequence, Mark mark) noexcept {
-  return (sequence << 17) | (std::uint64_t{1} << 16) | mark;
-}
-inline constexpr Mark mark_of(std::uint64_t head) noexcept { return static_cast<Mark>(head); }
-// Whether `head` is that of request number `sequence`.
-inline constexpr bool is_head_of(std::uint64_t head, std::uint64_t sequence) noexcept {
-  return head >> 16 == make_head(sequence, 0) >> 16;
-}
-
-struct Half {
-  static constexpr std::size_t kBytes = 24;
-  alignas(8) std::byte bytes[kBytes];
-  std::atomic<std::uint64_t> head;
-};
-
-struct alignas(kCacheLine) Slot {
-  Half request;
-  Half reply;
-};
-static_assert(sizeof(Slot) == kCacheLine && sizeof(Half) == 32);
 
 // What a consumer publishes of the one-way requests of a ring. All zero is its first state.
 struct alignas(kCacheLine) Progress {
@@ -291,6 +268,7 @@ class Consumer {
   }
 
   std::uint64_t consumed() const noexcept { return expected_ - 1; }
+  std::uint32_t last_slot() const noexcept { return last_; }  // of the newest request read
 
   // Goes on where another consumer has ended: see Producer::resume().
   void resume(std::uint64_t next_sequence, std::uint32_t last_slot) noexcept {

@@ -75,7 +75,8 @@
 // bundle() for endpoints, channels and zero-copy buffers of its own (splitc/world/world.h).
 //
 // The language is Split-C: Culler, Dusseau, Goldstein, Krishnamurthy, Lumetta, von Eicken, Yelick:
-// Parallel Programming in Split-C, Supercomputing '93. splitc/compat.h has the original spellings.
+// Parallel Programming in Split-C, Supercomputing '93. splitc/compat.h has the original spellings,
+// and splitcc compiles sources in the original syntax (docs/porting.md).
 
 #include <cstdio>  // so that a first program needs one include
 

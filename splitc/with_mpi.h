@@ -107,9 +107,7 @@ class MpiJob {
  public:
   // Begins a job of the processes of `comm`: as run_with_mpi, but what this returns 1 for is thrown
   // as am::Error. Collective; waits for all processes of `comm`. Costs milliseconds.
-  explicit MpiJob(MPI_Comm comm)
-      : running_((detail::check_none_runs("MpiJob"), begin(detail::meet_by_mpi(comm, "MpiJob")))),
-        exceptions_(std::uncaught_exceptions()) {}
+  explicit MpiJob(MPI_Comm comm) : running_(begin(comm)), exceptions_(std::uncaught_exceptions()) {}
 
   // finish(), if that was not called. During an exception, and if finish() throws, ends every
   // process of the job with a sentence, as the others would wait for ever.
@@ -139,12 +137,10 @@ class MpiJob {
   }
 
  private:
-  static detail::RunningPointer begin(const am::OutOfBand& others) {
-    try {
-      return detail::begin_program(&others);
-    } catch (const std::exception& error) {
-      am::Job::abort(others, 1, error.what());
-    }
+  static detail::RunningPointer begin(MPI_Comm comm) {
+    detail::check_none_runs("MpiJob");
+    const am::OutOfBand others = detail::meet_by_mpi(comm, "MpiJob");
+    return detail::begin_program(&others);
   }
 
   detail::RunningPointer running_;  // nullptr: finished

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "am/channel/receivers.h"
 #include "am/channel/seats.h"
@@ -22,8 +25,8 @@ class Channels final : public Poller {
   Channels(Bundle& bundle, ChannelHome& home);
   ~Channels() override;
 
-  int poll() override { return receivers.poll() + senders.poll(); }
-  bool has_work() noexcept override { return senders.has_work() || receivers.has_work(); }
+  int poll() override;
+  bool has_work() noexcept override;
 
   const Bundle& bundle() const noexcept { return bundle_; }
 
@@ -38,7 +41,8 @@ class Channels final : public Poller {
 
 // What a process has for channels from their first use on, while bundles come and go.
 //
-// Thread rule: that of the bundle that has channels.
+// Thread rule: that of the bundle that has channels. What other threads receive for them waits,
+// copied, for its poll().
 class ChannelHome final : public Process::Extension, public link::TypeSink, public ArrivalSink {
  public:
   explicit ChannelHome(Process& process);
@@ -52,19 +56,43 @@ class ChannelHome final : public Process::Extension, public link::TypeSink, publ
   }
   ChannelSeats& seats() noexcept { return seats_; }
 
-  // From the network. What is for channels that have ended with their bundle is dropped.
+  // From the network, inside the port. What is for channels that have ended with their bundle is
+  // dropped.
   bool take(Rank from, const link::PacketHeader& packet) override;
   void arrived(std::uint32_t arrival) override;
 
+  // Whether other threads have received something for the channels, and to take that. pairs with:
+  // wait_for_poll(), by the port's lock, and by the doorbell for a thread that sleeps
+  bool has_waiting() const noexcept { return has_waiting_.load(std::memory_order_relaxed); }
+  void take_waiting();
+
  private:
   friend class Channels;
+
+  struct Waiting {
+    const link::PacketHeader& packet() const noexcept {
+      return *reinterpret_cast<const link::PacketHeader*>(bytes.data());
+    }
+    Rank from = 0;
+    std::uint32_t arrival = 0;  // if there are no bytes
+    std::vector<std::byte> bytes;
+  };
+
+  void set(Channels* channels);
+  bool may_take() const noexcept;
+  void wait_for_poll(Waiting&& one);
+  bool take_now(Rank from, const link::PacketHeader& packet);
 
   bool are_of(const Bundle& bundle) const noexcept {
     return channels_ != nullptr && &channels_->bundle() == &bundle;
   }
 
+  Port* const port_;  // nullptr: no processes on other nodes
   ChannelSeats seats_;
+  // Owned by whoever is inside the port.
   Channels* channels_ = nullptr;  // set and reset by themselves
+  std::vector<Waiting> waiting_;
+  std::atomic<bool> has_waiting_{false};
 };
 
 // Those of `bundle`, as ChannelHome::channels().

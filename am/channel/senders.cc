@@ -6,13 +6,16 @@
 #include <utility>
 
 #include "am/core/bundle.h"
+#include "am/core/far_messages.h"
+#include "am/core/process.h"
 #include "am/route/port.h"
 #include "shmem/error.h"
 
 namespace am {
 namespace {
 
-constexpr std::size_t kSmall = 1024;  // bytes
+// Most bytes of a put that goes as a packet where others are gathered for the same process.
+constexpr std::size_t kGathered = 1024;
 
 void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
 
@@ -38,7 +41,8 @@ void ChannelSenders::open(End& end) {
   }
   end.bytes = handle.shape.bytes();
   end.done = &left;
-  if (router_.is_near(handle.rank)) open_near(end);
+  if (router_.is_near(handle.rank)) return open_near(end);
+  end.home = &bundle_.process().far_messages()->home(bundle_);
 }
 
 void ChannelSenders::open_near(End& end) {
@@ -121,13 +125,15 @@ void ChannelSenders::put_near(End& end, const End::Source& source) {
 
 // The oldest put that has not started. False: no room now.
 bool ChannelSenders::try_start(End& end) {
+  const Port::Inside inside(*router_.port());
   link::Link& link = router_.port()->link();
   const End::Source& source = end.source_of(end.started);
   const std::size_t bytes = end.bytes;
   // Small ones that come close together are better off in a frame than each in a write.
   const bool in_company =
-      bytes <= kSmall && link.prefers_packets() && link.gathers(end.handle.rank);
-  const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !in_company;
+      bytes <= kGathered && link.prefers_packets() && link.gathers(end.handle.rank);
+  const bool as_packet = in_company || bytes <= link.largest_packet_access();
+  const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !as_packet;
   if (!in_one_write) return try_send_pieces(end, source);
   if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes}, end.handle.word,
                     end)) {

@@ -32,6 +32,7 @@ void Barrier::signal_far(Rank to, int round) const {
   const auto detail = static_cast<std::uint8_t>(round | (has_more() ? link::kMore : 0));
   const link::Barrier packet{
       link::make_header(link::Type::kBarrier, sizeof(link::Barrier), 0, detail), epoch_};
+  const Port::Inside inside(*router_.port());
   router_.port()->link().send(to, std::as_bytes(std::span(&packet, 1)));
 }
 
@@ -108,6 +109,11 @@ bool Barrier::disseminated() noexcept {
   return false;
 }
 
+bool Barrier::push() const noexcept {
+  const Port::Inside inside(*router_.port());
+  return router_.port()->link().push();
+}
+
 bool Barrier::passed() noexcept {
   if (entered_ && has_passed()) entered_ = false;
   return !entered_;
@@ -124,7 +130,7 @@ bool Barrier::has_passed() noexcept {
     signal(0);
   }
   // A process that has passed may block without polling: its signals must have been sent by then.
-  if (!disseminated() || !router_.port()->link().push()) return false;
+  if (!disseminated() || !push()) return false;
   expects_.reset();
   release();
   return true;

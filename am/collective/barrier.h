@@ -63,6 +63,7 @@ class Barrier final : public link::TypeSink {
   void signal(int round) noexcept;
   void signal_far(Rank to, int round) const;
   bool disseminated() noexcept;
+  bool push() const noexcept;
   bool has_passed() noexcept;
   void release() noexcept;
 

@@ -8,6 +8,7 @@
 #include "am/core/process.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
+#include "am/types/released.h"
 
 namespace am {
 namespace {
@@ -21,23 +22,53 @@ Backoff::Far far_waits(const Router& router) {
 
 }  // namespace
 
-Bundle::Bundle(Process& process)
+Bundle::Bundle(Process& process, Access access)
     : process_(process),
       router_(process.router()),
       far_(process.far_messages()),
-      backoff_(router_.options().wait, router_.options().oversubscribed, far_waits(router_)) {
-  change_owner(this_thread());
+      backoff_(router_.options().wait, router_.options().oversubscribed, far_waits(router_)),
+      monitor_(access == Access::kParallel ? std::make_unique<Monitor>() : nullptr),
+      maker_(this_thread()) {
+  if (monitor_) {
+    begin_parallel();
+  } else {
+    change_owner(maker_);
+  }
   process_.add(*this);
 }
 
 Bundle::~Bundle() {
-  if (polling() || waiting_ != 0) {
+  const bool inside = monitor_ ? thread().bundle == this : inside_ != Inside::kNothing;
+  if (inside || waiting_ != 0) {
     router_.fatal(
         "~Bundle: a bundle may not end while it polls or waits; let the handler return, and end it "
         "after poll()");
   }
-  if (!own_activity_) process_.give_back_activity();
+  if (far_ != nullptr) far_->leave(*this);
+  if (monitor_ ? lent_ : !own_activity_) process_.give_back_activity();
   process_.remove(*this);
+}
+
+Bundle::Waiting::Waiting(Bundle& bundle) noexcept : bundle_(bundle) {
+  const Locked inside(bundle_);
+  ++bundle_.waiting_;
+}
+
+Bundle::Waiting::~Waiting() {
+  const Locked inside(bundle_);
+  --bundle_.waiting_;
+}
+
+void Bundle::require_sequential(const char* what) const {
+  if (!monitor_) return;
+  refuse(what, "a parallel bundle has none of these; make them in a sequential bundle");
+}
+
+std::uint64_t Bundle::messages() const noexcept {
+  const Locked inside(*this);
+  std::uint64_t sum = 0;
+  for (const Endpoint* const endpoint : endpoints_) sum += endpoint->stats_.messages();
+  return sum;
 }
 
 void Bundle::refuse(const std::string& call, const std::string& what) const {
@@ -68,6 +99,11 @@ void Bundle::change_owner(const void* thread) {
   return count;
 }
 
+void Bundle::note_thrower() {
+  const Activity::Running thrower = activity().running();
+  if (thrower.is_function()) process_.note_thrown(thrower);
+}
+
 void Bundle::refuse_poll() const {
   refuse("Bundle::poll",
          "a handler may not poll or wait, in any bundle; let it return first, and wait after "
@@ -76,8 +112,8 @@ void Bundle::refuse_poll() const {
 
 int Bundle::poll(bool spinning) {
   Thread& self = thread();
-  if (self.handles || polling()) [[unlikely]]
-    refuse_poll();
+  if (self.handles || inside_ != Inside::kNothing) [[unlikely]]
+    return poll_unusual(spinning);
   if (owner_.load(std::memory_order_relaxed) != &self) [[unlikely]]
     change_owner(&self);
   struct Leave {
@@ -98,15 +134,14 @@ int Bundle::poll(bool spinning) {
   try {
     return poll_all(spinning);
   } catch (...) {
-    const Activity::Running thrower = activity_->running();
-    if (thrower.is_function()) process_.note_thrown(thrower);
+    note_thrower();
     throw;
   }
 }
 
 void Bundle::wait_until_released(const bool& released, const Reason& reason) {
   try {
-    wait_until([&] { return released; }, Wake::kRung, [&] { return reason; });
+    wait_until([&] { return is_released(released); }, Wake::kRung, [&] { return reason; });
   } catch (...) {
     far_->port().bring_on_until(released);
     throw;
@@ -122,16 +157,19 @@ int Bundle::poll_siblings() {
   return count;
 }
 
-bool Bundle::siblings_late() const noexcept {
+bool Bundle::siblings_late() noexcept {
   if (far_ == nullptr) return false;
   if (!process_.several_bundles()) return is_late();
   bool late = false;
-  process_.for_bundles(this_thread(),
-                       [&](const Bundle& sibling) { late = late || sibling.is_late(); });
+  process_.for_bundles(this_thread(), [&](Bundle& sibling) { late = late || sibling.is_late(); });
   return late;
 }
 
-bool Bundle::is_late() const noexcept { return far_->has_late(*this) || others_have_work(); }
+bool Bundle::is_late() noexcept {
+  if (!monitor_) return far_->has_late(*this) || others_have_work();
+  const Locked inside(*this);
+  return far_->has_late_among_threads(*this) || pollers_have_work_locked();
+}
 
 int Bundle::poll_others() {
   inside_ = Inside::kPoller;
@@ -142,16 +180,31 @@ int Bundle::poll_others() {
   return count;
 }
 
-void Bundle::add(Poller& poller) { pollers_.push_back(&poller); }
-
-void Bundle::keep(std::unique_ptr<Poller> poller) {
-  kept_.push_back(std::move(poller));
-  add(*kept_.back());
+void Bundle::add(Poller& poller) {
+  const Locked inside(*this);
+  pollers_.push_back(&poller);
 }
 
-void Bundle::remove(Poller& poller) noexcept { std::erase(pollers_, &poller); }
+void Bundle::keep(std::unique_ptr<Poller> poller) {
+  const Locked inside(*this);
+  kept_.push_back(std::move(poller));
+  pollers_.push_back(kept_.back().get());
+}
+
+void Bundle::remove(Poller& poller) noexcept {
+  const Locked inside(*this);
+  const Thread& self = thread();
+  if (monitor_ && (self.bundle != this || self.inside != Inside::kPoller)) {
+    monitor_->wait_until([this] { return !in_pollers_; });
+  }
+  std::erase(pollers_, &poller);
+}
 
 bool Bundle::has_message() noexcept {
+  if (monitor_) {
+    const Locked inside(*this);
+    return has_message_locked();
+  }
   if (far_ != nullptr && far_->fetch(*this)) return true;
   return others_have_work() ||
          std::any_of(endpoints_.begin(), endpoints_.end(),
@@ -170,72 +223,62 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) 
            "the event mask is empty, so this would never return; ask for "
            "Events::kNotEmpty");
   }
+  take_over();
   // (2^62 ns are 146 years.)
   const std::int64_t deadline = now_ns() + std::min(timeout_ns, std::int64_t{1} << 62);
-  ShownWait shown(*activity_);
+  if (monitor_) begin_activity();
+  ShownWait shown(activity());
   shmem::SleepLimit limit;
   for (;;) {
     if (has_message()) return true;
     const std::int64_t left = timeout_ns < 0 ? limit.kLongestNs : deadline - now_ns();
     if (left <= 0) return false;
     show(shown, {.call = "Bundle::wait", .where = where});
-    Nap nap(*this);
-    if (!has_message()) nap.sleep(limit, left);
+    sleep_unless_message(limit, left);
   }
 }
 
 void Bundle::show(ShownWait& wait, const Reason& reason) {
   const bool first = wait.show(reason);
+  if (reason.collective != 0 || reason.needs_all) router_.need_all(reason.call);
   const auto& watch = router_.options().watch;
   if (watch) watch();
   if (far_ == nullptr) return;
   const std::int64_t now = now_ns();
   if (first) {
-    verify_after_ns_ = kVerifyNs;
-    verify_at_ns_ = now + verify_after_ns_;
-  } else if (now >= verify_at_ns_) {
+    wait.verify_after_ns = kVerifyNs;
+    wait.verify_at_ns = now + wait.verify_after_ns;
+  } else if (now >= wait.verify_at_ns) {
+    const Port::Inside inside(far_->port());
     far_->port().link().verify();
-    verify_after_ns_ *= 2;  // who does not poll gets few of these questions
-    verify_at_ns_ = now + verify_after_ns_;
+    wait.verify_after_ns *= 2;  // who does not poll gets few of these questions
+    wait.verify_at_ns = now + wait.verify_after_ns;
   }
 }
 
 void Bundle::adopt(Endpoint& endpoint) {
-  if (endpoint.bundle_ == this) return;
-  if (&endpoint.bundle_->process_ != &process_) {
+  Bundle& before = endpoint.bundle();
+  if (&before == this) return;
+  if (&before.process_ != &process_) {
     refuse("Bundle::adopt", "the endpoint belongs to another job");
   }
-  if (polling() || endpoint.bundle_->polling()) {
+  if (monitor_ || before.monitor_) return adopt_among_threads(endpoint);
+  if (inside_ != Inside::kNothing || before.inside_ != Inside::kNothing) {
     refuse("Bundle::adopt", "a handler may not move endpoints");
   }
-  const Bundle& before = *endpoint.bundle_;
-  endpoint.bundle_->leave(endpoint);
+  before.leave(endpoint);
   endpoints_.push_back(&endpoint);
   endpoint.bundle_ = this;
-  if (far_ != nullptr) far_->left(before);
+  if (far_ != nullptr) far_->moved(endpoint, before);
 }
 
 void Bundle::leave(Endpoint& endpoint) {
-  if (active_ == &endpoint || endpoint.calls_ != 0) {
+  if (active_ == &endpoint || thread().active == &endpoint || endpoint.calls_ != 0) {
     router_.fatal(
         "~Endpoint: an endpoint may not end inside one of its own handlers, nor inside a call of "
         "it that waits; let the handler note it, and end the endpoint after poll()");
   }
   std::erase(endpoints_, &endpoint);
-}
-
-Bundle::Nap::Nap(Bundle& bundle) noexcept
-    : router_(bundle.router_), ticket_(router_.self().header->bell.about_to_sleep()) {
-  router_.fence().heavy();
-}
-
-void Bundle::Nap::sleep(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept {
-  const std::int64_t timeout_ns = std::min(limit.next(ticket_), at_most_ns);
-  if (Port* const port = router_.port()) {
-    port->sleep(ticket_, timeout_ns);
-  } else {
-    router_.self().header->bell.sleep(ticket_, timeout_ns);
-  }
 }
 
 }  // namespace am

@@ -5,17 +5,17 @@
 // reply.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "am/core/backoff.h"
 #include "am/route/activity.h"
+#include "am/sync/backoff.h"
+#include "am/sync/monitor.h"
 #include "am/types/source_location.h"
 #include "shmem/doorbell.h"
 
@@ -39,8 +39,13 @@ enum class Wake : std::uint8_t {
   kMemory,  // not at all, as memory was written without ringing: looks again every millisecond
 };
 
-// Endpoints that are polled and waited for together: the unit of progress (AM-II's eb_t, with the
-// access mode AM_SEQ).
+// Who uses a bundle and its endpoints (AM-II's access mode).
+enum class Access : std::uint8_t {
+  kSequential,  // AM_SEQ: one thread at a time, which the program sees to; no lock is taken
+  kParallel,    // AM_PAR: any threads, at any time
+};
+
+// Endpoints that are polled and waited for together: the unit of progress (AM-II's eb_t).
 //
 //   am::Bundle bundle(job);
 //   am::Endpoint endpoint(bundle);
@@ -65,23 +70,48 @@ enum class Wake : std::uint8_t {
 //   requests without credit, unmap(), flush(),          this bundle and all others of the calling
 //   Job::barrier(), quiesce(), finish()                 thread
 //
-// Thread rule. One thread at a time may be inside a bundle and its endpoints; the library takes no
-// lock. In a job that spans nodes one thread at a time may be inside all bundles of the process, as
-// they share a port. Handlers run in the thread that polls, never inside one another: they may not
-// poll or wait in any bundle.
+// Thread rule of a sequential bundle. One thread at a time may be inside it and its endpoints, for
+// which the library takes no lock; several bundles may be used by as many threads at once. In a job
+// that spans nodes they share a port: the first endpoint of a second thread, or its first message,
+// waits there until the call that the first thread is in has returned, with its handlers, and from
+// then on a far message costs a copy and the turns of a lock more (am/route/port.h).
 //
-// Owner. A bundle belongs to the thread that made it, until another thread has polled it; then to
-// that one. The calls that poll all bundles of the calling thread do so because the process that
-// they wait for may be waiting for one of these. So let a bundle that goes to another thread be
-// made there, or be polled there once before this thread sends requests.
+// Thread rule of a parallel bundle. Any threads may make all calls of the bundle and its endpoints
+// at the same time. One lock is taken for each call and each poll, but not while a handler runs:
+//  * Handlers of different senders run at the same time, in as many threads as poll. Those of the
+//    messages that one sender has sent of one kind run one after another, in their order; so do
+//    those of the replies to the requests of one kind to one translation. (A sender is one
+//    translation of another endpoint: one that has mapped this endpoint twice is two of them.)
+//  * set_tag(), set_segment(), set_handler() and its sisters, on_returned(), adopt() and the end of
+//    an endpoint wait until no handler of that endpoint runs, and none starts meanwhile. So they
+//    throw Error in a handler if they would have to wait, as in the endpoint's own; but the end of
+//    an endpoint waits in a handler of another, which may not be waited for there.
+//  * Pollers are polled by one thread at a time, without the lock. Channels and zero-copy buffers
+//    are for sequential bundles, and throw Error if they are made in this one.
+//  * The end of the bundle, and the move of an endpoint to or from a sequential bundle, are for
+//    when no other thread is inside, or will be.
+// In a job that spans nodes the first of them makes the port a shared one, as a second thread does;
+// its constructor waits likewise, and throws Error in a handler. Messages of other nodes run one
+// after another if they are of one sender, whatever their kinds.
+//
+// In both, handlers run in the thread that polls, never inside one another: they may not poll or
+// wait in any bundle.
+//
+// Owner. A parallel bundle belongs to all threads: each of them polls it where it polls the bundles
+// of the calling thread. A sequential one belongs to the thread that made it, until another thread
+// has polled it, or waited in it; then to that one, and what other threads receive for it stays
+// until that one polls. The calls that poll all bundles of the calling thread do so
+// because the process that they wait for may be waiting for one of these. So let a bundle that goes
+// to another thread be made there, or be polled there once before this thread sends requests.
 //
 // Waiting backs off: it spins, yields the core, sleeps until another process rings. With a core
 // for each process a short wait costs no system call; a sleeping process is woken in 5 to 40 us. A
 // handler that throws while a call waits ends that call: the exception comes out of it.
 class Bundle {
  public:
-  // `process` outlives the bundle. An am::Job converts to one.
-  explicit Bundle(Process& process);
+  // `process` outlives the bundle. An am::Job converts to one. Throws Error for Access::kParallel
+  // in a handler, in a job that spans nodes.
+  explicit Bundle(Process& process, Access access = Access::kSequential);
   // Its endpoints, channels and pollers have been destroyed before. Ends the job with a sentence if
   // a call of this bundle that polls or waits is running.
   ~Bundle();
@@ -151,7 +181,9 @@ class Bundle {
   void keep(std::unique_ptr<Poller> poller);
   void remove(Poller& poller) noexcept;
 
-  // The endpoints in this bundle, in the order they came; valid until one comes or goes.
+  Access access() const noexcept { return monitor_ ? Access::kParallel : Access::kSequential; }
+  // The endpoints in this bundle, in the order they came; valid until one comes or goes, which in a
+  // parallel bundle another thread may bring about.
   const std::vector<Endpoint*>& endpoints() const noexcept { return endpoints_; }
   Process& process() const noexcept { return process_; }
   // The routes to all processes of the job, and this process's segment.
@@ -159,18 +191,27 @@ class Bundle {
   // Polls the other bundles of this process that belong to the calling thread; returns the sum. Not
   // in a handler.
   int poll_siblings();
-  // The thread that this bundle belongs to, as this_thread() names it. Any thread.
-  const void* owner() const noexcept { return owner_.load(std::memory_order_relaxed); }
+  // Whether this bundle belongs to `thread`, as this_thread() names it. Any thread.
+  bool belongs_to(const void* thread) const noexcept {
+    return monitor_ || owner_.load(std::memory_order_relaxed) == thread;
+  }
+  // How many messages the endpoints in it have sent and received.
+  std::uint64_t messages() const noexcept;
   static const void* this_thread() noexcept { return &thread(); }
 
-  // What this bundle is doing, for other processes and the launcher to read.
-  Activity& activity() const noexcept { return *activity_; }
+  // What the calling thread is doing in this bundle, for other processes and the launcher to read.
+  Activity& activity() const noexcept {
+    return activity_ != nullptr ? *activity_ : *thread().activity;
+  }
   // Whether a handler or callback, of this or another bundle, runs in the calling thread: nothing
   // may wait then. Any thread, of itself.
   static bool handling() noexcept { return thread().handles; }
-  // Inside poll() of this one; and in a handler, not in a callback.
-  bool polling() const noexcept { return inside_ != Inside::kNothing; }
-  bool in_handler() const noexcept { return inside_ == Inside::kHandler; }
+  // In a handler of this one, not in a callback. (Of a parallel bundle: in the calling thread.)
+  bool in_handler() const noexcept {
+    return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
+  }
+  // Throws Error of `what`, such as "channels", unless this bundle is sequential.
+  void require_sequential(const char* what) const;
 
   // Throws Error("rank R: " + call + ": " + what): how calls of this room and those above refuse.
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
@@ -179,30 +220,68 @@ class Bundle {
   // end the job.
   class Waiting {
    public:
-    explicit Waiting(Bundle& bundle) noexcept : count_(bundle.waiting_) { ++count_; }
-    ~Waiting() { --count_; }
+    explicit Waiting(Bundle& bundle) noexcept;
+    ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
    private:
-    int& count_;
+    Bundle& bundle_;
+  };
+
+  // While one lives, a parallel bundle is locked. Of a sequential one it does nothing.
+  class Locked {
+   public:
+    explicit Locked(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
+      if (monitor_ != nullptr) monitor_->lock();
+    }
+    ~Locked() {
+      if (monitor_ != nullptr) monitor_->unlock();
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    Monitor* const monitor_;
+  };
+  // ... it is not locked, though it was: others come in.
+  class Unlocked {
+   public:
+    explicit Unlocked(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
+      if (monitor_ != nullptr) monitor_->unlock();
+    }
+    ~Unlocked() {
+      if (monitor_ != nullptr) monitor_->lock();
+    }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+   private:
+    Monitor* const monitor_;
   };
 
  private:
   friend class Endpoint;
   friend class FarMessages;
+  friend class Process;
+
+  // Which part of poll() is running, if any. kThreads: of a parallel bundle, each thread knows.
+  enum class Inside : std::uint8_t { kNothing, kPoller, kHandler, kThreads };
 
   // One per thread.
   struct Thread {
     bool handles;
+    // The rest is of the parallel bundle that it polls.
+    Inside inside;
+    const Bundle* bundle;
+    const Endpoint* active;  // whose messages it delivers, if it does
+    Activity* activity;      // what it is doing, for others to read; or for nobody:
+    Activity unseen;
   };
   static Thread& thread() noexcept {
-    static thread_local Thread own{};
+    static constinit thread_local Thread own{};
     return own;
   }
-
-  // Which part of poll() is running, if any.
-  enum class Inside : std::uint8_t { kNothing, kHandler, kPoller };
 
   // One attempt to sleep. Loads after its construction see what neighbours have written before, and
   // a neighbour that writes later rings the doorbell; but see shmem/fence.h.
@@ -216,69 +295,66 @@ class Bundle {
     std::uint32_t ticket_;
   };
 
-  // The only loop that waits. kSiblings: it polls all bundles of the calling thread.
-  //
-  // Progress of any kind restarts the backoff (spin, yield, sleep). Before the loop sleeps it
-  // registers as asleep (Nap), and then checks once more: a neighbour that writes after that check
-  // finds it registered, and rings.
+  // The only loop that waits (am/core/wait.h). kSiblings: it polls all bundles of the calling
+  // thread.
+  template <bool kSiblings, class Condition, class Explain, class Sleep>
+  void wait_loop(Condition& condition, const Explain& explain, Activity& activity,
+                 const Sleep& sleep);
   template <bool kSiblings, class Condition, class Explain>
-  void wait_for(Condition& condition, Wake wake, const Explain& explain) {
-    if (condition()) return;
-    const Waiting waiting(*this);
-    ShownWait shown(*activity_);
-    Backoff backoff = backoff_;
-    shmem::SleepLimit limit;
-    bool spinning = true;
-    Backoff::leave_line();
-    for (;;) {
-      int count = poll(spinning);
-      if constexpr (kSiblings) count += poll_siblings();
-      if (count != 0) {
-        backoff.reset();
-        shown.progressed();
-      }
-      if (condition()) return;
-      if (count == 1) Backoff::leave_line();
-      const Backoff::Step step = backoff.next();
-      spinning = step == Backoff::Step::kSpin;
-      switch (step) {
-        case Backoff::Step::kSpin: Backoff::pause(); break;
-        case Backoff::Step::kYield: sched_yield(); break;
-        case Backoff::Step::kShow:
-          show(shown, explain());
-          backoff.reset();
-          break;
-        case Backoff::Step::kBlock: {
-          show(shown, explain());
-          Nap nap(*this);
-          // nap's fence orders these checks after the announcement of the sleep. Siblings are
-          // polled, not asked: their work may be what makes the condition true.
-          bool found = kSiblings && poll_siblings() != 0;
-          if (found) shown.progressed();
-          found = has_message() || found || (kSiblings && siblings_late());
-          if (condition()) return;
-          if (!found)
-            nap.sleep(limit, wake == Wake::kMemory ? limit.kShortestNs : limit.kLongestNs);
-        }
-      }
-    }
-  }
+  void wait_for(Condition& condition, Wake wake, const Explain& explain);
+
+  // A number that is higher while one lives.
+  struct Count {
+    explicit Count(int& number) noexcept : number(number) { ++number; }
+    ~Count() { --number; }
+    Count(const Count&) = delete;
+    Count& operator=(const Count&) = delete;
+    int& number;
+  };
+
+  // The same for a thread of several; not a template, as it is not for the fastest.
+  void wait_among_threads(bool siblings, const std::function<bool()>& condition, Wake wake,
+                          const std::function<Reason()>& explain);
+  // A thread that looks whether it may sleep, and does: who makes progress wakes it. Of a
+  // sequential bundle nobody else does.
+  class Sleeper;
+  // How it sleeps; true: the condition is.
+  bool sleep_unless(const std::function<bool()>& condition, bool siblings, shmem::SleepLimit& limit,
+                    Wake wake);
 
   // Whether the network has been read for a bundle of the calling thread, this one included, that
   // has not been polled since: nothing would wake this process for that.
-  bool siblings_late() const noexcept;
-  bool is_late() const noexcept;  // ... for this bundle
+  bool siblings_late() noexcept;
+  bool is_late() noexcept;  // ... for this bundle
   // With `spinning` the network is polled only now and then if nothing is expected from it.
   int poll(bool spinning);
   int poll_all(bool spinning);  // the same, without the guards
+  // The same for a bundle that this thread polls already, or that is parallel.
+  [[gnu::cold]] int poll_unusual(bool spinning);
+  [[gnu::cold]] void note_thrower();  // of the exception that is being handled
+  int poll_endpoints();               // of a parallel bundle, locked
+  int poll_pollers();                 // likewise
+  class Visit;
+  bool thread_in_handler() const noexcept;
+  void begin_activity() const noexcept;  // of this thread, in a parallel bundle
+  bool has_message_locked() noexcept;
+  bool pollers_have_work_locked() noexcept;
+  void begin_parallel();
+  void adopt_among_threads(Endpoint& endpoint);
+  void move_here(Endpoint& endpoint, Bundle& from);
   [[noreturn]] void refuse_poll() const;
   int poll_others();  // the pollers
   // Whether poll() may find something.
   bool has_message() noexcept;
+  void sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;
   // The same of channels and pollers, as far as is known without polling the network.
   bool others_have_work() const noexcept;
   // Makes this a bundle of `thread`, which polls it for the first time.
   void change_owner(const void* thread);
+  // The same for the calling thread before it waits, which shows that in the owner's Activity.
+  void take_over() {
+    if (!belongs_to(this_thread()) && !handling()) change_owner(this_thread());
+  }
   // Takes `endpoint` out of the list; ends the job if it is in use.
   void leave(Endpoint& endpoint);
   // Publishes what this process is about to sleep for, where others can read it.
@@ -287,22 +363,29 @@ class Bundle {
   // Constant after construction.
   Process& process_;
   Router& router_;
-  FarMessages* const far_;  // nullptr: no processes on other nodes
-  const Backoff backoff_;   // at its foot
-  // Owned by the bundle's thread.
+  FarMessages* const far_;                  // nullptr: no processes on other nodes
+  const Backoff backoff_;                   // at its foot
+  const std::unique_ptr<Monitor> monitor_;  // nullptr: the bundle is sequential
+  const void* const maker_;                 // the thread that has made it
+  // Owned by the bundle's thread, or guarded by monitor_.
   std::unique_ptr<Activity> own_activity_;     // nobody reads it; nullptr: uses the process's
-  Activity* activity_ = nullptr;               // of the process, or the own one
+  Activity* activity_ = nullptr;               // of the process, or the own one; or each thread's
   std::vector<Endpoint*> endpoints_;           // in the order they are polled
   std::vector<Poller*> pollers_;               // likewise, after the endpoints
   std::vector<std::unique_ptr<Poller>> kept_;  // some of these
   Inside inside_ = Inside::kNothing;
   const Endpoint* active_ = nullptr;  // whose messages poll() is delivering, if it is
-  int waiting_ = 0;                   // objects of class Waiting
+  int waiting_ = 0;                   // calls that wait and run handlers
+  // Only of a parallel bundle.
+  int sleepers_ = 0;          // threads that sleep, or are about to
+  bool lent_ = false;         // the process's activity shows what maker_ does
+  bool in_pollers_ = false;   // some thread polls them
+  bool left_out_ = false;     // a far message, as another thread is at its sender's last one
+  std::atomic<int> pins_{0};  // other bundles' calls that poll it; see Process
   // Written by whoever polls, read by any thread; no other memory is published by it.
   std::atomic<const void*> owner_{nullptr};
-  // When show() next asks whether the network still works, and how long after the last time.
-  std::int64_t verify_at_ns_ = 0;
-  std::int64_t verify_after_ns_ = 0;
 };
 
 }  // namespace am
+
+#include "am/core/wait.h"

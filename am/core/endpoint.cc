@@ -13,7 +13,7 @@
 namespace am {
 namespace {
 
-constexpr std::uint32_t kMaxTranslations = link::kMaxIndices;
+static_assert(Endpoint::kMaxTranslations == link::kMaxIndices);
 
 std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   // Four endpoints a process may map this one before anybody has to think about it.
@@ -21,13 +21,15 @@ std::uint32_t inbox_count(std::uint32_t asked, std::uint32_t processes) {
   return std::min(count, shmem::kMaxInboxes);
 }
 
+void check_translations(const Bundle& bundle, std::uint32_t count, const char* call) {
+  if (count != 0 && count <= Endpoint::kMaxTranslations) return;
+  bundle.refuse(call, std::to_string(count) + " translations asked for; 1 to " +
+                          std::to_string(Endpoint::kMaxTranslations) + " are possible");
+}
+
 // Before anything is allocated for them.
 Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
-  if (options.translations == 0 || options.translations > kMaxTranslations) {
-    bundle.refuse("Endpoint", std::to_string(options.translations) +
-                                  " translations asked for; 1 to " +
-                                  std::to_string(kMaxTranslations) + " are possible");
-  }
+  check_translations(bundle, options.translations, "Endpoint");
   return bundle;
 }
 
@@ -52,14 +54,19 @@ Endpoint::Endpoint(Bundle& bundle, const Options& options)
   if (FarMessages* const far = bundle.process().far_messages()) {
     far_ = std::make_unique<Far>(*this, *far);
   }
+  suit_threads();
+  const Bundle::Locked inside(bundle);
   bundle.endpoints_.push_back(this);
 }
 
 Endpoint::~Endpoint() {
-  bundle_->leave(*this);
+  leave_bundle();
   bundle_->process().retire(stats_.messages());
   publish([](PublishedAdmission& admission) { admission.set_gone(); });
-  for (const std::uint32_t to : connected_) boxes_[to]->close();
+  for (const std::uint32_t to : connected_) {
+    if (boxes_[to]->gone()) drop_sent(*boxes_[to]);
+    boxes_[to]->close();
+  }
   close_mailbox();
 }
 
@@ -74,13 +81,14 @@ PublishedAdmission& Endpoint::admission_at(std::uint32_t to) noexcept {
 }
 
 void Endpoint::set_tag(Tag tag) {
+  const Quiet quiet(*this, "Endpoint::set_tag");
   if (tag == tag_) return;
   if (far_ && !far_->change_tag(tag)) {
     bundle_->refuse("Endpoint::set_tag",
                     "replies to requests that were made under 65535 other tags are still to come; "
                     "poll until some have");
   }
-  const Tag former = std::exchange(tag_, tag);
+  const Tag former = tag_.exchange(tag, std::memory_order_relaxed);
   for (Correspondent& from : correspondents_) from.admitted = admits(from.tag);
   admission().set_tag(tag);
   for (const std::uint32_t to : connected_) retag(to, former);
@@ -125,10 +133,27 @@ bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t sl
 }
 
 std::uint32_t Endpoint::translations() const noexcept {
+  const Locked inside(*this);
   return static_cast<std::uint32_t>(translations_.size());
 }
 
-const Endpoint::Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
+void Endpoint::resize_translations(std::uint32_t count) {
+  check_translations(*bundle_, count, "Endpoint::resize_translations");
+  const Locked inside(*this);
+  for (std::uint32_t index = count; index < translations_.size(); ++index) {
+    if (!translations_[index].used) continue;
+    bundle_->refuse("Endpoint::resize_translations",
+                    "translation " + std::to_string(index) + " is in use, and a table of " +
+                        std::to_string(count) + " has no place for it; unmap it first");
+  }
+  // The table itself last: if there is no memory, nothing has changed that is looked at.
+  if (far_) far_->resize(count);
+  boxes_.resize(count);
+  suit_threads();
+  translations_.resize(count);
+}
+
+const Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
   if (index >= translations_.size()) {
     bundle_->refuse(call, "there is no translation " + std::to_string(index) + ": the table has " +
                               std::to_string(translations_.size()) +
@@ -138,6 +163,11 @@ const Endpoint::Translation& Endpoint::translation(std::uint32_t index, const ch
 }
 
 void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
+  const Locked inside(*this);
+  bind(index, name, tag);
+}
+
+void Endpoint::bind(std::uint32_t index, const Name& name, Tag tag) {
   if (translation(index, "Endpoint::map").used) {
     bundle_->refuse("Endpoint::map", "translation " + std::to_string(index) +
                                          " is in use; unmap it first or use map_any");
@@ -155,45 +185,62 @@ void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
 }
 
 std::uint32_t Endpoint::map_any(const Name& name, Tag tag) {
+  const Locked inside(*this);
   const auto free = std::find_if(translations_.begin(), translations_.end(),
                                  [](const Translation& entry) { return !entry.used; });
   const auto index = static_cast<std::uint32_t>(free - translations_.begin());
-  map(index, name, tag);
+  bind(index, name, tag);
   return index;
 }
 
 bool Endpoint::mapped(std::uint32_t index) const noexcept {
+  const Locked inside(*this);
   return index < translations_.size() && translations_[index].used;
 }
 
-const Name& Endpoint::translation_name(std::uint32_t index) const {
-  const Translation& entry = translation(index, "Endpoint::translation_name");
-  if (!entry.used) {
-    bundle_->refuse("Endpoint::translation_name",
-                    "translation " + std::to_string(index) + " is not mapped");
-  }
-  return entry.name;
+Name Endpoint::translation_name(std::uint32_t index) const {
+  const Locked inside(*this);
+  return used_translation(index, "Endpoint::translation_name").name;
+}
+
+const Translation& Endpoint::used_translation(std::uint32_t index, const char* call) const {
+  const Translation& entry = translation(index, call);
+  if (!entry.used) refuse_unmapped(index, call);
+  return entry;
+}
+
+void Endpoint::refuse_unmapped(std::uint32_t index, const char* call) const {
+  bundle_->refuse(call, "translation " + std::to_string(index) + " is not mapped");
 }
 
 Tag Endpoint::translation_tag(std::uint32_t index) const {
-  translation_name(index);
-  return translations_[index].tag;
+  const Locked inside(*this);
+  return used_translation(index, "Endpoint::translation_tag").tag;
 }
 
 std::unique_ptr<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
   const Caller caller{name_, to.tag, admission()};
-  const Router& router = bundle_->router();
+  Router& router = bundle_->router();
   shmem::Doorbell& bell = router.peer(to.name.rank).header->bell;
+  if (router.is_dead(to.name.rank)) return shmem::Outbox::to_nobody(bell, router.fence());
   try {
     return shmem::Outbox::try_open(to.name.mailbox, std::as_bytes(std::span(&caller, 1)), bell,
                                    router.fence());
-  } catch (const shmem::Gone&) {
+  } catch (const shmem::Error& error) {
+    // What has ended may be the endpoint alone, or its process, of which nobody has said so yet.
+    const bool dead = router.deaths() != nullptr && has_ended(to.name.mailbox.pid);
+    if (dead) router.note_death(to.name.rank, to.name.mailbox.pid);
+    if (!dead && dynamic_cast<const shmem::Gone*>(&error) == nullptr) throw;
     return shmem::Outbox::to_nobody(bell, router.fence());
   }
 }
 
 shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
-  if (!translation(to, call).used) {
+  return bundle_->access() == Access::kParallel ? nullptr : connect_near(to, call);
+}
+
+shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
+  if (!translation(to, call).used || translations_[to].closing) {
     bundle_->refuse(call, "translation " + std::to_string(to) +
                               " is not mapped; give it a name and a tag with Endpoint::map");
   }
@@ -223,12 +270,11 @@ shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
 void Endpoint::unmap(To to) {
   const std::uint32_t index = to.index;
   if (bundle_->handling()) bundle_->refuse("Endpoint::unmap", "a handler may not unmap");
-  if (!translation(index, "Endpoint::unmap").used) {
-    bundle_->refuse("Endpoint::unmap", "translation " + std::to_string(index) + " is not mapped");
-  }
-  if (shmem::Outbox* const box = boxes_[index]) {
+  if (bundle_->access() == Access::kParallel) return unmap_among_threads(to);
+  used_translation(index, "Endpoint::unmap");
+  if (boxes_[index] != nullptr) {
     say_farewell(to, "unmap");
-    wait_until(to, "unmap", detail::kAnswer, [&] { return box->awaited() == 0; });
+    wait_until(to, "unmap", detail::kAnswer, [&] { return boxes_[index]->awaited() == 0; });
     disconnect(index);
   }
   if (far_) far_->close(to);
@@ -244,15 +290,14 @@ void Endpoint::disconnect(std::uint32_t index) noexcept {
   std::erase(gone_, index);
 }
 
-HandlerIndex Endpoint::find_handler(const HandlerEntry& entry) const {
-  const auto found = std::find_if(handlers_.begin(), handlers_.end(),
-                                  [&](const HandlerEntry& e) { return e.invoke == entry.invoke; });
-  if (found == handlers_.end()) {
+HandlerIndex Endpoint::find_handler(void (*invoke)(Delivery&)) const {
+  const HandlerIndex found = handlers_.find(invoke);
+  if (found == 0) {
     bundle_->refuse("Endpoint",
                     "this handler is not in the endpoint's table; call add_handlers "
                     "or set_handler with it first, in every process");
   }
-  return static_cast<HandlerIndex>(found - handlers_.begin());
+  return found;
 }
 
 void Endpoint::check_user_index(HandlerIndex index) const {
@@ -262,62 +307,56 @@ void Endpoint::check_user_index(HandlerIndex index) const {
   }
 }
 
-void Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace) {
-  int at = index;
-  if (at == 0) {
-    at = 1;
-    while (at < kHandlers && handlers_[at].invoke != nullptr) ++at;
-    if (at == kHandlers) bundle_->refuse("Endpoint::add_handlers", "all 255 places are in use");
-  } else if (handlers_[at].invoke != nullptr && !replace) {
+HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace) {
+  const Quiet quiet(*this, "Endpoint::set_handler");
+  const HandlerIndex place = index != 0 ? index : handlers_.lowest_free();
+  if (place == 0) bundle_->refuse("Endpoint::add_handlers", "all 255 places are in use");
+  if (handlers_.has(place) && !replace) {
     bundle_->refuse("Endpoint::set_handler",
-                    "index " + std::to_string(at) + " is in use; say `replace` to overwrite it");
+                    "index " + std::to_string(place) + " is in use; say `replace` to overwrite it");
   }
-  const auto place = static_cast<HandlerIndex>(at);
-  HandlerEntry& now = handlers_[place];
-  if (now.invoke != nullptr && now.shape != entry.shape && kind_of(now.shape) == Kind::kLong) {
-    std::erase_if(replaced_, [&](const Replaced& one) {
-      return one.index == place && one.entry.shape == now.shape;
-    });
-    replaced_.push_back({place, now});
-  }
-  const bool takes_long = kind_of(entry.shape) == Kind::kLong;
-  const bool admits_others = takes_long || kind_of(now.shape) == Kind::kLong;
-  now = entry;
-  has_long_handlers_ |= takes_long;
+  const bool admits_others = takes_long(entry.shape) || takes_long(handlers_[place].shape);
+  handlers_.set(place, entry);
   if (far_ && admits_others) far_->announce();
   publish([&](PublishedAdmission& admission) { admission.set_shape(place, entry.shape); });
-}
-
-const HandlerEntry& Endpoint::admitted_entry(HandlerIndex handler, Shape shape) const noexcept {
-  for (const Replaced& one : replaced_) {
-    if (one.index == handler && one.entry.shape == shape) return one.entry;
-  }
-  return handlers_[handler];
+  return place;
 }
 
 void Endpoint::on_returned(std::function<void(const Returned&)> handler) {
+  const Quiet quiet(*this, "Endpoint::on_returned");
   on_returned_ = std::move(handler);
+}
+
+std::span<std::byte> Endpoint::segment() const noexcept {
+  const Locked inside(*this);
+  return segment_;
+}
+
+Stats Endpoint::stats() const noexcept {
+  const Locked inside(*this);
+  return stats_;
+}
+
+Reason Endpoint::reason(const To& to, const char* call, const char* needs) const noexcept {
+  const Locked inside(*this);
+  const bool known = to.index < translations_.size();
+  return {.call = call,
+          .where = to.where,
+          .needs = needs,
+          .peer = known ? translations_[to.index].name.rank : kNobody};
 }
 
 void Endpoint::set_segment(std::span<std::byte> bytes) {
   const Router& router = bundle_->router();
   const std::uint64_t offset = bytes.empty() ? 0 : router.segment_offset(bytes.data());
-  if (offset > router.segment_bytes() || bytes.size() > router.segment_bytes() - offset) {
-    bundle_->refuse("Endpoint::set_segment",
-                    std::to_string(bytes.size()) +
-                        " bytes are not all part of this process's "
-                        "segment of " +
-                        std::to_string(router.segment_bytes()) +
-                        " bytes, so no other process could write there; allocate them in the "
-                        "segment, or enlarge it with SPLITC_SEGMENT");
-  }
+  const bool inside =
+      offset <= router.segment_bytes() && bytes.size() <= router.segment_bytes() - offset;
+  const Quiet quiet(*this, "Endpoint::set_segment");
+  segment_ = bytes;
   extent_ = {offset, bytes.size()};
+  if (!inside) extent_ = {Extent::kElsewhere, std::min(bytes.size(), Extent::kMostElsewhere)};
   publish([this](PublishedAdmission& admission) { admission.set_extent(extent_); });
   if (far_) far_->announce();
-}
-
-std::span<std::byte> Endpoint::segment() const noexcept {
-  return {bundle_->router().segment() + extent_.offset, extent_.bytes};
 }
 
 }  // namespace am

@@ -1,47 +1,30 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "am/core/bundle.h"
+#include "am/core/in_bundle.h"
 #include "am/core/token.h"
+#include "am/core/translation.h"
+#include "am/core/untyped.h"
 #include "am/message/admission.h"
+#include "am/message/correspondent.h"
 #include "am/message/handler.h"
+#include "am/message/handler_table.h"
 #include "am/message/returned.h"
-#include "am/message/segment.h"
 #include "am/message/stats.h"
 #include "am/types/source_location.h"
 #include "shmem/mailbox.h"
 
 namespace am {
-
-// The endpoint that sends into one of our inboxes.
-struct Correspondent {
-  Name name{};
-  Tag tag = kTagNone;                             // with which it mapped this endpoint
-  bool admitted = false;                          // its tag is ours
-  const PublishedAdmission* admission = nullptr;  // of its endpoint, live; if it is on this node
-  std::byte* segment = nullptr;                   // its process's segment, mapped here
-  // Of the long replies to its requests, by lane and slot: the offsets as the handlers gave them.
-  std::vector<std::array<std::uint64_t, 64>> reply_offsets;
-};
-
-// An index of a translation table as a request takes it: the number, with the place of the call,
-// which the report on a job that stands still names. An integer converts to it.
-struct To {
-  To(std::uint32_t to, SourceLocation here = SourceLocation::current()) noexcept
-      : index(to), where(here) {}
-  std::uint32_t index;
-  SourceLocation where;
-};
 
 // A communication end with its own name, tag, handler table, translation table and segment: AM-II's
 // ep_t. Messages go to a translation index, never to a name.
@@ -68,13 +51,14 @@ struct To {
 // Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
 // kept between messages.
 //
-// Thread rule: the bundle's. A handler reads from it what is const, no more, and a callback also
-// uses the try_requests. What may wait throws Error there: in checked builds at every call, in
-// release builds when it has to wait. Misuse throws Error with a sentence.
+// Thread rule: the bundle's, sequential or parallel. A handler reads from it what is const, no
+// more, and a callback also uses the try_requests. What may wait throws Error there: in checked
+// builds at every call, in release builds when it has to wait. Misuse throws Error with a sentence.
 class Endpoint {
  public:
+  static constexpr std::uint32_t kMaxTranslations = 1u << 24;
   struct Options {
-    std::uint32_t translations = 256;  // size of the translation table: 1 to 2^24
+    std::uint32_t translations = 256;  // size of the translation table: 1 to kMaxTranslations
     // Endpoints of this node that may be connected to this one at a time, at most 1024. 0: four for
     // each process of the node, 16 at least.
     std::uint32_t inboxes = 0;
@@ -102,7 +86,7 @@ class Endpoint {
   // For those who are to map this endpoint; constant.
   const Name& name() const noexcept { return name_; }
   // The tag that messages to this endpoint must have (AM_GetTag).
-  Tag tag() const noexcept { return tag_; }
+  Tag tag() const noexcept { return tag_.load(std::memory_order_relaxed); }
   // Changes the tag (AM_SetTag). From the next poll on: messages with another tag are returned, and
   // so are replies to requests that were made when the tag was another, unless this one admits that
   // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
@@ -121,10 +105,13 @@ class Endpoint {
   // Unbinds an index (AM_Unmap). Waits, polling all bundles of the thread, until everything that
   // was sent there has been handled or has come back. Throws Error if it is not in use.
   void unmap(To index);
-  bool mapped(std::uint32_t index) const noexcept;          // false for any other number, too
-  const Name& translation_name(std::uint32_t index) const;  // throws Error if it is not in use
-  Tag translation_tag(std::uint32_t index) const;           // likewise
-  std::uint32_t translations() const noexcept;              // size of the table
+  bool mapped(std::uint32_t index) const noexcept;   // false for any other number, too
+  Name translation_name(std::uint32_t index) const;  // throws Error if it is not in use
+  Tag translation_tag(std::uint32_t index) const;    // likewise
+  std::uint32_t translations() const noexcept;       // size of the table
+  // Changes the size of the table, 1 to 2^24 (AM_SetNumTranslations). Throws Error if it would cut
+  // off an index that is in use.
+  void resize_translations(std::uint32_t count);
 
   // --- Handler table. A message names its handler by index, so all processes register the same
   // handlers at the same indices; what the sender calls must be in its own table.
@@ -133,15 +120,31 @@ class Endpoint {
   // all 255 are in use.
   template <auto... kFunctions>
   void add_handlers() {
+    static_assert((!detail::is_member<kFunctions> && ...),
+                  "add_handlers<&C::f>(object) takes those");
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
+  }
+  // The same for member functions, which are called on `object`: it outlives the endpoint, or its
+  // messages. An endpoint has one object for each function: Error if it is registered once more.
+  // Costs the handler a load more.
+  template <auto... kFunctions, class Object>
+  void add_handlers(Object& object) {
+    (add_member_handler<kFunctions>(object), ...);
   }
   // Registers a function at `index`, 1 to 255 (AM_SetHandler). Throws Error if the index is 0, or
   // in use unless `replace`.
   template <auto kFunction>
   void set_handler(HandlerIndex index, bool replace = false) {
+    static_assert(!detail::is_member<kFunction>, "add_handlers<&C::f>(object) takes those");
     check_user_index(index);
     set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
   }
+  // Registers a function that takes every message, as words (am/core/untyped.h), at `index`; 0: the
+  // lowest free one. It is passed `context`, which is the caller's. Returns the index. Throws Error
+  // as set_handler().
+  HandlerIndex set_untyped_handler(HandlerIndex index,
+                                   void (*function)(UntypedMessage message, void* context),
+                                   void* context = nullptr, bool replace = false);
   // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
   // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
   // it. The function may send nothing.
@@ -149,8 +152,13 @@ class Endpoint {
 
   // --- Segment: the bytes that long messages of others may address, by offset.
 
-  // Sets it (AM_SetSeg), 0 bytes or more of this process's segment; Error if they are elsewhere. A
-  // message that was admitted before may still write to the former one, and is delivered.
+  // Sets it (AM_SetSeg): any bytes of this process, which stay the caller's and outlive the
+  // endpoint or the next set_segment().
+  // In the process's own segment (Router::segment()) others write a payload in place: a message
+  // that was admitted before may still write to the former bytes, and is delivered. Elsewhere this
+  // process copies each payload when it handles the message, which costs a copy more, and decides
+  // by the bytes that are set then; so the former ones are free at once. An address of 0 and the
+  // largest size open all memory, and offsets are addresses then: a wrong one is a crash here.
   void set_segment(std::span<std::byte> bytes);
   // What it is (AM_GetSeg).
   std::span<std::byte> segment() const noexcept;
@@ -172,7 +180,8 @@ class Endpoint {
   // A long request (AM_RequestXferM): writes `payload`, of any size, at `offset` bytes from the
   // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
   // does not fit there comes back, with nothing written. Near, the caller copies it in place; far,
-  // above 4 KiB, it is an RMA write, and the call waits until the network has read the payload.
+  // above 4 KiB, it is an RMA write, and the call waits until the network has read the payload;
+  // into a segment elsewhere it is copied into packets.
   template <auto kFunction, class... Args>
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
@@ -189,11 +198,27 @@ class Endpoint {
   [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
                                       std::span<const std::byte> payload, const Args&... args);
 
-  // A short request to whatever handler is at index `handler` of the receiver, for programs whose
-  // processes run different binaries: AM-II's untyped form. 0 to 16 words of arguments. `role` is
-  // kRequest or kOneWay. Waits, and throws Error, as request().
+  // A request of any kind to whatever handler is at an index of the receiver: AM-II's untyped form.
+  // Waits, and throws Error, as request() and its sisters; also at more than 16 words of arguments.
+  void request_index(To to, const UntypedRequest& request);
+  [[nodiscard]] bool try_request_index(std::uint32_t to, const UntypedRequest& request);
   void request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
-                     Role role = Role::kRequest);
+                     Role role = Role::kRequest) {
+    request_index(to, {.handler = handler, .arguments = args, .role = role});
+  }
+
+  // Reads the segment of the endpoint at `to` without a handler there (AM_GetXferM): copies `bytes`
+  // bytes from `source` bytes from its start to `offset` of this endpoint's own segment, and then
+  // runs kFunction(am::Reply, std::span<std::byte>, args...) here. What reaches over the end of the
+  // other segment comes back, as a long request would. Waits for a credit, of medium requests, and
+  // throws Error, as request(); also if the bytes do not fit here. Costs a medium request and a
+  // long reply.
+  template <auto kFunction, class... Args>
+  void get_long(To to, std::uint64_t source, std::uint64_t offset, std::uint64_t bytes,
+                const Args&... args);
+  // The same with whatever handler is at an index of this endpoint.
+  void get_index(To to, const UntypedGet& get);
+  [[nodiscard]] bool try_get_index(std::uint32_t to, const UntypedGet& get);
 
   // Waits until everything that this endpoint has sent has come to its end: each request was
   // handled there, or has come back and was passed to on_returned(), and each reply to one was
@@ -205,83 +230,109 @@ class Endpoint {
   // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
-  const Stats& stats() const noexcept { return stats_; }  // since it was made
-  Bundle& bundle() const noexcept { return *bundle_; }    // that it is in
+  Stats stats() const noexcept;                         // since it was made
+  Bundle& bundle() const noexcept { return *bundle_; }  // that it is in
+
+ protected:
+  // Leaves the bundle: no handler runs from here on. The first step of the end, which a class
+  // derived from this one takes before its own.
+  void leave_bundle();
 
  private:
   static constexpr std::uint64_t kNoAlert = ~std::uint64_t{0};
 
-  // A call of this endpoint that waits.
-  struct Call {
-    explicit Call(int& count) noexcept : count(count) { ++count; }
-    ~Call() { --count; }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    int& count;
-  };
+  struct Call;  // of this endpoint, that waits (am/core/endpoint_threads.h)
+  // For the time that one lives, other threads: are not in the bundle, leave the endpoint out of
+  // their polls, or both.
+  class Locked;
+  class Hold;
+  class Quiet;
 
   friend class Bundle;
   friend class FarMessages;
   friend class Request;
+  friend class UntypedMessage;
   class Far;  // what is of other nodes (am/core/far.h)
   class Dispatch;
   class ReplyDispatch;
-
-  // The route to an endpoint of this node, made at the first request.
-  struct Near {
-    std::unique_ptr<shmem::Outbox> box;
-    Correspondent peer;  // as the source of its replies
-    std::array<std::uint64_t, shmem::window(shmem::Lane::kLong)> offsets{};  // of long requests
-    // Requests that await replies and were made with another tag than the endpoint has now.
-    struct Former {
-      Tag tag;
-      std::uint64_t slots[shmem::kLanes];
-    };
-    std::vector<Former> retagged;
-  };
-  struct Translation {
-    bool used = false;
-    Name name{};
-    Tag tag = kTagNone;
-    std::unique_ptr<Near> near;
-  };
+  struct OneThread;  // how messages are delivered in a sequential bundle (am/core/dispatch.h)
+  struct AnyThread;  // ... in a parallel one
+  template <class Access>
+  class Arrivals;
+  template <class Access>
+  class Replies;
+  class DropStaged;
+  class DropReceived;
 
   int poll();
+  int poll_among_threads();  // the same in a parallel bundle, which is locked
+  bool held() const noexcept { return holds_ != 0; }
+  // The endpoint is in another kind of bundle now.
+  void suit_threads();
+  void suit_threads(Correspondent& from) const;
   // Whether poll() would do nothing: no reply is to come, and nobody has sent for long.
   bool idle() const noexcept {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
   }
   bool has_message() noexcept;  // whether poll() has something to do
   // Delivers a message to the handler that it names; else returns why not (am/core/dispatch.h).
-  template <Kind kKind, class FindPayload>
+  template <Kind kKind, class Access = OneThread, class FindPayload>
   Status try_invoke(HandlerIndex handler, Shape shape, bool granted, Delivery& delivery,
                     FindPayload find_payload);
   // The same for a message of this node.
-  template <Role kRole, Kind kKind>
+  template <Role kRole, Kind kKind, class Access>
   Status try_deliver(HandlerIndex handler, std::uint32_t words, bool tag_admits,
                      const shmem::Half& half, std::byte* medium, Delivery& delivery);
   void close_mailbox();  // returns what it has not handled
   int attend();          // after an alert: finds what has ended and what has come back
+  int attend_among_threads();
+  int search_among_threads(std::uint64_t alerts);
+  int reap_among_threads();
+  void count_reply(shmem::Mark mark) noexcept;
   void drop_awaiting(std::size_t i) noexcept;
   void find_gone() noexcept;
+  // What is of processes that have died: reads what they have sent, frees what they had here.
+  template <class Access>
+  int bury_dead();
+  bool has_unburied() const noexcept;
+  bool is_settled() const noexcept;  // nothing of the gone and the dead is to be looked at again
   bool has_returned() noexcept;
   void disconnect(std::uint32_t index) noexcept;
+  void bind(std::uint32_t index, const Name& name, Tag tag);
+  const Translation& used_translation(std::uint32_t index, const char* call) const;
+  [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
 
   // The index of a handler in this endpoint's table; Error if it is not there.
   template <auto kFunction>
   HandlerIndex index_of();
-  HandlerIndex find_handler(const HandlerEntry& entry) const;
-  void set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
+  HandlerIndex find_handler(void (*invoke)(Delivery&)) const;  // Error: it is not there
+  HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
+  template <auto kFunction, class Object>
+  void add_member_handler(Object& object);
+  template <auto kFunction>
+  friend auto& detail::object_of(Endpoint& endpoint);
+  // Answers a request to handler 0, which is a get and has this shape.
+  static constexpr Shape kGetShape = make_shape(Role::kRequest, Kind::kMedium, 0);
+  [[gnu::cold]] Status serve_get(Delivery& delivery);
+  template <class Access>
+  void invoke_untyped(const HandlerEntry& entry, HandlerIndex handler, Shape shape,
+                      Delivery& delivery);
   void check_user_index(HandlerIndex index) const;
 
   // The route to `to`, connected at the first use. nullptr: it is on another node, or its mailbox
-  // has no inbox just now, but will. Throws if `to` is not mapped.
+  // has no inbox just now, but will; or the bundle is parallel, so that send_far() finds the route,
+  // with the bundle locked. Throws if `to` is not mapped, but for a parallel bundle.
   shmem::Outbox* outbox(std::uint32_t to, const char* call) {
-    if (to < boxes_.size() && boxes_[to] != nullptr) [[likely]]
-      return boxes_[to];
+    if (to < direct_.size() && direct_[to] != nullptr) [[likely]]
+      return direct_[to];
     return connect(to, call);
   }
   shmem::Outbox* connect(std::uint32_t to, const char* call);
+  shmem::Outbox* connect_near(std::uint32_t to, const char* call);
+  // The route to `to`, if it is connected.
+  shmem::Outbox* box_at(std::uint32_t to) const noexcept {
+    return to < boxes_.size() ? boxes_[to] : nullptr;
+  }
   std::unique_ptr<shmem::Outbox> try_open_outbox(const Translation& to);
   const Translation& translation(std::uint32_t index, const char* call) const;
 
@@ -297,16 +348,33 @@ class Endpoint {
   template <auto kFunction, class... Args>
   void request_long_far(To to, std::uint64_t offset, std::span<const std::byte> payload,
                         Args... args);
-  bool send_far(std::uint32_t to, Shape shape, HandlerIndex handler, const std::byte* arguments,
-                std::span<const std::byte> payload, std::uint64_t offset, bool* released);
-  bool try_request_index(std::uint32_t to, HandlerIndex handler,
-                         std::span<const std::uint32_t> args, Role role);
+  // Also of a parallel bundle, where it is to any node.
+  bool send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
+  bool send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released);
+  bool try_send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
+  bool try_send_near(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request);
+  template <Kind kKind>
+  bool try_near_index(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request);
+  void check(const UntypedRequest& request, const char* call) const;
+  void send_index(To to, const char* call, const UntypedRequest& request);
+  bool try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request);
+  void check(const UntypedGet& get, const char* call) const;
   Far& far() noexcept { return *far_; }
   bool is_far(std::uint32_t to) const noexcept;
   void check_medium(std::span<const std::byte> payload, const char* call) const;
-  // Copies a long payload to its place, if it was admitted, and writes the words that say where.
-  static void place_long(shmem::Half& half, const Verdict& verdict, std::byte* segment,
-                         std::uint64_t offset, std::span<const std::byte> payload);
+  // Writes the payload of a long request, if it is admitted, and the words in `room` that say
+  // where.
+  void write_long(std::uint32_t to, const shmem::Room& room, const LongRequest& message,
+                  std::span<const std::byte> payload);
+  void place_long(const shmem::Room& room, shmem::Half& half, const Verdict& verdict,
+                  std::byte* segment, std::uint64_t offset, std::span<const std::byte> payload);
+  [[gnu::cold]] void stage(const shmem::Room& room, shmem::Half& half, std::uint64_t offset,
+                           std::span<const std::byte> payload);
+  // Copies the payload of a long message of this node to its place.
+  [[gnu::cold]] Status take_staged(const shmem::Room& room, const packet::Placement& place,
+                                   std::span<std::byte>& payload);
+  void drop_staged(const shmem::Room& room, const shmem::Half& half) noexcept;
+  void drop_sent(shmem::Outbox& box);  // whose receiver has ended: nobody else would
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
   void stall(std::uint32_t to, const char* call);  // counts it; Error where nothing may wait
@@ -314,18 +382,22 @@ class Endpoint {
   // of `call`.
   template <class Condition>
   void wait_until(const To& to, const char* call, const char* needs, Condition&& condition);
+  template <class Condition, class Explain>
+  void wait_in_bundle(Condition&& condition, const Explain& explain);
   // Attempts a request, which had no credit, until it has.
   template <class Attempt>
   void wait_for_credit(To to, const char* call, Attempt attempt);
-  Reason reason(const To& to, const char* call, const char* needs) const noexcept {
-    return {
-        .call = call, .where = to.where, .needs = needs, .peer = translations_[to.index].name.rank};
-  }
+  Reason reason(const To& to, const char* call, const char* needs) const noexcept;
+  void unmap_among_threads(const To& to);
+  bool try_unbind(std::uint32_t index);  // false: something is on its way
   void say_farewell(const To& to, const char* call);
   void flush(const char* call, const SourceLocation& where);
   void flush_near(const char* call, const SourceLocation& where);
+  template <Kind kKind>
+  bool try_farewell(std::uint32_t to);
+  std::optional<std::uint32_t> connected_at(std::size_t i) const noexcept;
 
-  bool admits(Tag tag) const noexcept { return tag_admits(tag_, tag); }
+  bool admits(Tag tag) const noexcept { return tag_admits(this->tag(), tag); }
   // A reply to a request that was made when the tag was `former`.
   bool admits_reply(Tag former) const noexcept { return former == kTagNone || admits(former); }
   PublishedAdmission& admission() noexcept {
@@ -338,34 +410,34 @@ class Endpoint {
   void retag(std::uint32_t to, Tag former);
   void publish_retagged(std::uint32_t to);
   bool settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot);
-  // The handler of a long message that was admitted, which may have been replaced by one of another
-  // shape since.
-  const HandlerEntry& admitted_entry(HandlerIndex handler, Shape shape) const noexcept;
-  void deliver_returned(const Returned& returned);  // to on_returned(), or ends the job
+  void deliver_returned(const Returned& message);  // to on_returned(), or ends the job
+  void call_returned_among_threads(const Returned& message);
+  static void show_as_get(Returned& returned) noexcept;
 
   // Constant after construction.
   Name name_;
   const shmem::Doorbell& bell_;  // of this process
-  // Owned by the bundle's thread.
-  Bundle* bundle_;
-  Tag tag_ = kTagNone;
+  // Owned by the bundle's thread, or guarded by its lock; atomic what is read without it.
+  InBundle bundle_;
+  std::atomic<Tag> tag_{kTagNone};
   bool requests_next_ = false;  // the last poll handled replies only
-  int calls_ = 0;               // of this endpoint that are waiting
-  Extent extent_;
+  bool left_ = false;           // leave_bundle() was called
+  bool attending_ = false;      // a thread is in attend_among_threads()
+  std::atomic<int> calls_{0};   // of this endpoint that are waiting
+  int holds_ = 0;               // objects of class Hold
+  int visits_ = 0;              // threads that are polling it
+  Extent extent_;               // segment_, as others know it
+  std::span<std::byte> segment_;
   shmem::Mailbox mailbox_;
-  std::array<HandlerEntry, kHandlers> handlers_{};
-  struct Replaced {
-    HandlerIndex index;
-    HandlerEntry entry;
-  };
-  std::vector<Replaced> replaced_;  // long handlers, by others of another shape: the last of each
-  bool has_long_handlers_ = false;  // or had
+  HandlerTable handlers_;
   std::vector<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
+  std::span<shmem::Outbox*> direct_;      // the same, or in a parallel bundle none
   std::vector<std::uint32_t> connected_;  // the indices of those that are
   std::vector<std::uint32_t> awaiting_;   // ... and of those with replies to come
   std::vector<std::uint32_t> gone_;       // ... and of those whose endpoint has ended
   std::uint64_t alerts_scanned_;          // of the process's doorbell
   std::uint64_t alerts_seen_;             // the same, or kNoAlert while gone_ has to be looked at
+  std::uint32_t buried_ = 0;              // of Router::deaths()
   std::vector<Translation> translations_;
   std::vector<Correspondent> correspondents_;  // by inbox
   std::function<void(const Returned&)> on_returned_;
@@ -375,4 +447,5 @@ class Endpoint {
 
 }  // namespace am
 
+#include "am/core/endpoint_threads.h"
 #include "am/core/request.h"

@@ -21,7 +21,7 @@ Endpoint::Far::~Far() {
     if (!outgoing_[index]) continue;
     const Outgoing& out = *outgoing_[index];
     const bool asks = !out.all_read();
-    messages_.leave_flushes(out.flushes + (asks ? 1 : 0));
+    messages_.leave_flushes(out.rank, out.flushes + (asks ? 1 : 0));
     if (asks) messages_.send_last(out.rank, head_to(out, index, link::Type::kFlush));
     messages_.send_last(out.rank, head_to(out, index, link::Type::kGoodbye));
   }
@@ -42,6 +42,7 @@ Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
   made.rank = entry.name.rank;
   made.serial = entry.name.serial;
   made.peer = {entry.name, entry.tag, true, nullptr, nullptr, {}};
+  if (survives()) made.kept = std::make_unique<KeptRequests>();
   introduce(made.rank, head_to(made, to, link::Type::kHello), 0, entry.tag);
   made.answers.one_more();
   return made;
@@ -76,33 +77,11 @@ void Endpoint::Far::tag_changed() {
 // An endpoint without long handlers admits no long message, whatever else changes; the others know
 // that from its introduction.
 void Endpoint::Far::announce() {
-  if (!endpoint_.has_long_handlers_) return;
+  if (!endpoint_.handlers_.has_had_long()) return;
   for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
     if (outgoing_[index]) introduce(*outgoing_[index], index, link::kFromRequester);
   }
   for (const auto& [key, from] : incoming_) introduce(*from, 0);
-}
-
-bool Endpoint::Far::Announced::read(const link::Introduction& packet) {
-  const std::uint32_t data_bytes = packet.message.head.data_bytes;
-  if (packet.message.head.bytes != sizeof packet + link::rounded(data_bytes) ||
-      data_bytes % sizeof(std::uint32_t) != 0) {
-    return false;
-  }
-  admits = (packet.message.head.detail & link::kAdmits) != 0;
-  extent = {packet.offset, packet.bytes};
-  handlers.resize(data_bytes / sizeof(std::uint32_t));
-  if (data_bytes != 0) std::memcpy(handlers.data(), &packet + 1, data_bytes);
-  return true;
-}
-
-Verdict Endpoint::Far::Announced::judge(const LongRequest& message,
-                                        bool tag_admits) const noexcept {
-  if (!tag_admits) return {Status::kBadTag, 0};
-  const auto handler =
-      std::ranges::find(handlers, message.handler, [](std::uint32_t word) { return word >> 16; });
-  const Shape shape = handler == handlers.end() ? kNoShape : static_cast<Shape>(*handler);
-  return am::judge(message, shape, extent);
 }
 
 }  // namespace am

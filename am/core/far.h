@@ -11,8 +11,10 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far_messages.h"
+#include "am/core/kept_requests.h"
 #include "am/link/link.h"
 #include "am/message/tag_epochs.h"
+#include "am/types/object_pool.h"
 
 namespace am {
 
@@ -28,8 +30,15 @@ namespace am {
 // may be old. Where it says yes, the message is delivered: it was admitted when that was announced.
 // Where it says no, the sender asks once more, and refuses by the answer.
 //
+// In a job that goes on without its dead, requests are kept until their ends have come, and all
+// packets of a translation keep their order: payloads travel in pieces, which the receiver copies.
+//
 // An endpoint that ends says so to those who send to it (kGone) and to those it sends to
 // (kGoodbye). Its process answers whatever comes later: messages go back, and nobody waits for it.
+//
+// Thread rule: the bundle's; a parallel one is locked, but for place_reply(). While a handler runs,
+// others come in: what it needs of its sender stays, as no other thread handles messages of that
+// sender meanwhile (Turn).
 class Endpoint::Far {
  public:
   // A request.
@@ -52,6 +61,8 @@ class Endpoint::Far {
   Far(Endpoint& endpoint, FarMessages& messages);
   ~Far();
 
+  // The translation table has another size; what is cut off is not in use.
+  void resize(std::uint32_t translations) { outgoing_.resize(translations); }
   // False: no credit, or not yet introduced. Then poll and try again.
   [[nodiscard]] bool try_send(std::uint32_t to, const Parcel& parcel);
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const noexcept;
@@ -64,13 +75,36 @@ class Endpoint::Far {
   void tag_changed();
   // What the endpoint admits is another: its segment, or a handler of long messages.
   void announce();
+  // Processes have died: drops what was of them here. Then return_unreachable() finds something.
+  void bury_dead();
+  // Returns requests to the dead; returns how many. Whether it would find one.
+  int return_unreachable();
+  bool has_unreachable() const noexcept { return unreachable_; }
   // The payload of a long reply that is being made, from its handler.
-  void place_reply(const LongRequest& message, std::span<const std::byte> payload);
+  static void place_reply(const Delivery& delivery, const LongRequest& message,
+                          std::span<const std::byte> payload);
 
-  // A message has come from a process of another node. False: it is damaged.
+  // A message has come from a process of another node. False: it is damaged. (In far_deliver.cc,
+  // for both kinds of Access.)
+  template <class Access>
   [[nodiscard]] bool deliver(Rank from, const link::MessagePacket& message);
   // The same for an endpoint that does not exist (any more).
   static void refuse_unknown(link::Link& link, Rank from, const link::MessagePacket& message);
+
+  // Of a parallel bundle. While one lives, it is its thread's turn to handle messages of the
+  // translation that `message` is of; other threads leave these out, which keeps them in order.
+  class Turn {
+   public:
+    Turn(Far& far, Rank from, const link::MessagePacket& message) noexcept;
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Far& far_;
+    bool* const mark_;
+  };
+  bool in_turn(Rank from, const link::MessagePacket& message) noexcept;
 
  private:
   // What another endpoint has announced of itself.
@@ -83,6 +117,33 @@ class Endpoint::Far {
     Extent extent;
     std::vector<std::uint32_t> handlers;  // link::make_long_handler()
   };
+  // Messages that what is known does not admit, and about which the other has been asked since.
+  // Several threads may each have one.
+  class Asked {
+   public:
+    void add(const LongRequest& message);
+    bool take(const LongRequest& message);  // false: it is none of these
+
+   private:
+    static constexpr std::size_t kMost = 16;  // others may have been given up
+
+    std::vector<LongRequest> messages_;
+  };
+  // What has come of a long payload that this process copies to its place; all belongs to the next
+  // long message of that translation which is in pieces, as packets keep their order.
+  class Pieces {
+   public:
+    // `first`: what there was belongs to a message whose sender has failed. No more than `most`
+    // bytes are kept: a longer message does not fit anyway.
+    void add(std::span<const std::byte> piece, bool first, std::uint64_t most);
+    // Passes the payload to its place; false: it is not as long.
+    bool move_to(std::span<std::byte> to);
+    void clear();
+
+   private:
+    std::vector<std::byte> bytes_;
+    bool too_long_ = false;
+  };
   // A translation of ours that has been used.
   struct Outgoing {
     explicit Outgoing(Port& port) noexcept : answers(port) {}
@@ -94,12 +155,15 @@ class Endpoint::Far {
     std::uint32_t serial;
     std::array<std::uint32_t, kKinds> in_flight{};
     Expectation answers;
-    std::optional<Announced> known;    // once it has answered
-    std::optional<LongRequest> asked;  // about this one, which `known` does not admit
-    bool asking = false;               // ... and the answer has not come
-    int flushes = 0;                   // kFlush that have not been answered
-    bool gone = false;                 // the other endpoint has ended
-    Correspondent peer;                // as the source of its replies
+    std::optional<Announced> known;  // once it has answered
+    Asked asked;
+    bool asking = false;                 // ... and an answer has not come
+    int flushes = 0;                     // kFlush that have not been answered
+    bool gone = false;                   // the other endpoint has ended
+    bool in_turn = false;                // see Turn
+    Pieces pieces;                       // of its replies
+    Correspondent peer;                  // as the source of its replies
+    std::unique_ptr<KeptRequests> kept;  // only in a job that goes on without its dead
   };
   // A translation of another endpoint that sends to us.
   struct Incoming {
@@ -110,8 +174,51 @@ class Endpoint::Far {
     Correspondent from;
     Announced announced;
     TagEpochs::Epoch epoch;  // of the other's tag, as announced
+    bool in_turn = false;    // see Turn
+    Pieces pieces;           // of its requests
   };
-  struct Body;
+  // The parts of a message that carries something.
+  struct Body {
+    Kind kind = Kind::kShort;
+    Kind request = Kind::kShort;  // what a reply answers
+    Role was = Role::kRequest;
+    link::Place place{};
+    bool written = false;    // a long payload, before this packet
+    bool in_pieces = false;  // ... has come
+    std::span<const std::byte> arguments;
+    std::span<const std::byte> payload;
+
+    // False: the packet is damaged.
+    [[nodiscard]] bool read(const link::MessagePacket& message) noexcept;
+  };
+
+  // Of a long reply that a handler has made.
+  struct LongReply {
+    const Incoming* to = nullptr;  // whose request is being handled
+    TagEpochs::Epoch epoch = 0;    // of that request
+    link::Place place{};
+    Status status = Status::kDelivered;
+    std::vector<std::byte> payload;  // if it does not fit the room
+  };
+  // What Delivery::room refers to.
+  struct ReplyRoom : shmem::Room {
+    LongReply* long_reply;
+  };
+  // Where a handler writes its reply, as it would into a mailbox.
+  struct Answering {
+    Answering() noexcept : room{{&slot, &extension, nullptr, payload.data()}, &long_reply} {}
+    Answering(const Answering&) = delete;
+    Answering& operator=(const Answering&) = delete;
+
+    shmem::Slot slot{};
+    shmem::Extension extension{};
+    std::array<std::byte, shmem::kPayloadBytes> payload;
+    LongReply long_reply;
+    const ReplyRoom room;
+  };
+  // One for as long as it lives: of one thread always the same.
+  template <class Access>
+  class Borrowed;
 
   // Names a translation of another endpoint.
   struct Key {
@@ -133,15 +240,26 @@ class Endpoint::Far {
   bool try_flush(Outgoing& out, std::uint32_t index);
   void send_flush(Outgoing& out, std::uint32_t index);
 
+  // After a death (far_unreachable.cc).
+  bool is_dead(Rank rank) const noexcept;
+  bool survives() const noexcept;
+  int return_all(std::uint32_t index);
+  bool return_oldest(std::uint32_t index, Kind kind, Role role, int& count);
+  static void settle_questions(Outgoing& dead);
+
   // Sending (far_send.cc).
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,
                               link::Type type) const noexcept;
   link::MessagePacket head_to(const Incoming& to, link::Type type) const noexcept;
   bool send_long(Outgoing& to, std::uint32_t index, link::MessagePacket head, const Parcel& parcel);
+  void keep(Outgoing& to, link::MessagePacket head, const Parcel& parcel);
   std::optional<Verdict> judge(Outgoing& to, std::uint32_t index, const LongRequest& message);
-  void send_reply(Incoming& to, Kind request, shmem::Mark reply, TagEpochs::Epoch epoch);
-  void send_long_reply(Incoming& to, link::MessagePacket head,
-                       std::span<const std::byte> arguments);
+  void send_reply(Incoming& to, Kind request, shmem::Mark reply, Answering& answering);
+  void send_long_reply(Incoming& to, link::MessagePacket head, std::span<const std::byte> arguments,
+                       LongReply& reply, const std::byte* payload);
+  // `payload` in packets of its own, before the message `head`.
+  void send_pieces(Rank to, link::MessagePacket head, Role role,
+                   std::span<const std::byte> payload);
   void introduce(Rank to, link::MessagePacket head, std::uint8_t detail, Tag tag = kTagNone);
   void introduce(const Outgoing& to, std::uint32_t index, std::uint8_t detail);
   void introduce(const Incoming& to, std::uint8_t detail);
@@ -149,46 +267,48 @@ class Endpoint::Far {
   std::uint16_t take_credits(Incoming& to) noexcept;
 
   // Receiving (far_deliver.cc).
+  template <class Access>
   bool deliver_to_receiver(Rank from, const link::MessagePacket& message);
+  template <class Access>
   bool deliver_to_requester(Rank from, const link::MessagePacket& message);
   bool deliver_goodbye(Rank from, const link::MessagePacket& message);
   bool deliver_gone(Rank from, const link::MessagePacket& message);
+  template <class Access>
   bool deliver_request(Incoming& from, const link::MessagePacket& message, Role role);
+  template <class Access>
   bool deliver_reply(Outgoing& from, const link::MessagePacket& message);
   bool deliver_returned(Rank from, const link::MessagePacket& message);
   bool deliver_hello(Rank from, const link::MessagePacket& message);
   bool deliver_extent(Rank from, const link::MessagePacket& message);
+  bool deliver_piece(Rank from, const link::MessagePacket& message);
+  template <class Access>
   Status try_deliver(Delivery& delivery, const link::MessagePacket& message, const Body& body,
-                     Role role, bool tag_admits);
-  Status place_payload(const link::MessagePacket& message, const Body& body,
+                     Role role, bool tag_admits, Pieces& pieces);
+  Status place_payload(const link::MessagePacket& message, const Body& body, Pieces& pieces,
                        std::span<std::byte>& payload);
   static void send_back(link::Link& link, Rank to, const link::MessagePacket& message, Status why);
   // A request of kind `request` has been answered. Whether its reply may be delivered.
   bool answered(Outgoing& from, Kind request, TagEpochs::Epoch epoch);
   void credit(Outgoing& to, const link::MessagePacket& message) noexcept;
+  void pass_returned(Rank from, const link::MessagePacket& message, const Body& body,
+                     Status status);
+
+  // Among threads (far_parallel.cc).
+  bool* turn_of(Rank from, const link::MessagePacket& message) noexcept;
 
   Endpoint& endpoint_;
   FarMessages& messages_;
   Port& port_;
-  // Owned by the bundle's thread.
+  // Owned by the bundle's thread, or guarded by its lock.
   TagEpochs epochs_;
   std::vector<std::unique_ptr<Outgoing>> outgoing_;  // by translation index
   std::unordered_map<Key, std::unique_ptr<Incoming>, HashOfKey> incoming_;
   Key last_key_{};                     // the one found last: many come in a row
   Incoming* last_incoming_ = nullptr;  // nullptr: none
-  // Where a handler writes its reply, as it would into a mailbox.
-  shmem::Slot slot_{};
-  shmem::Extension extension_{};
-  std::array<std::byte, shmem::kPayloadBytes> reply_payload_;
-  shmem::Room room_{&slot_, &extension_, nullptr, reply_payload_.data()};
-  // ... and where a long one goes.
-  struct LongReply {
-    const Incoming* to = nullptr;  // whose request is being handled
-    TagEpochs::Epoch epoch = 0;    // of that request
-    link::Place place{};
-    Status status = Status::kDelivered;
-    std::vector<std::byte> payload;  // if it does not fit reply_payload_
-  } long_reply_;
+  bool unreachable_ = false;           // there may be requests to the dead
+  int turns_ = 0;                      // objects of class Turn
+  Answering own_answering_;
+  ObjectPool<Answering> answerings_;  // of several threads
 };
 
 }  // namespace am

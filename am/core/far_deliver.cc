@@ -7,28 +7,36 @@
 #include "am/core/dispatch.h"
 #include "am/core/far.h"
 #include "am/route/router.h"
+#include "am/types/kept_bytes.h"
 
 namespace am {
 namespace {
 
 using link::MessagePacket;
-using link::Place;
 using link::Type;
 
 }  // namespace
 
-// The parts of a message that carries something.
-struct Endpoint::Far::Body {
-  Kind kind = Kind::kShort;
-  Kind request = Kind::kShort;  // what a reply answers
-  Role was = Role::kRequest;
-  Place place{};
-  bool written = false;  // a long payload, before this packet
-  std::span<const std::byte> arguments;
-  std::span<const std::byte> payload;
+template <>
+class Endpoint::Far::Borrowed<Endpoint::OneThread> {
+ public:
+  explicit Borrowed(Far& far) noexcept : answering(far.own_answering_) {}
+  Answering& answering;
+};
+template <>
+class Endpoint::Far::Borrowed<Endpoint::AnyThread> {
+ public:
+  explicit Borrowed(Far& far)
+      : far_(far), answering(far.answerings_.take([](Answering&, std::uint32_t) {})) {}
+  ~Borrowed() { far_.answerings_.give_back(answering); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
 
-  // False: the packet is damaged.
-  [[nodiscard]] bool read(const MessagePacket& message) noexcept;
+ private:
+  Far& far_;
+
+ public:
+  Answering& answering;
 };
 
 bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
@@ -52,43 +60,56 @@ bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
   const auto* at = reinterpret_cast<const std::byte*>(&message + 1);
   if (place_bytes != 0) std::memcpy(&place, at, sizeof place);
   if (link::carries_payload(detail) && place.bytes != message.head.data_bytes) return false;
-  written = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
+  const bool before = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
+  in_pieces = before && Extent::is_elsewhere(place.base);
+  written = before && !in_pieces;
   arguments = {at + place_bytes, argument_bytes};
   payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
   return true;
 }
 
+template <class Access>
 bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
   switch (message.head.type) {
     case Type::kRequest:
     case Type::kOneWay:
-    case Type::kFlush: return deliver_to_receiver(from, message);
+    case Type::kFlush: return deliver_to_receiver<Access>(from, message);
     case Type::kReply:
-    case Type::kCredits: return deliver_to_requester(from, message);
+    case Type::kCredits: return deliver_to_requester<Access>(from, message);
     case Type::kHello: return deliver_hello(from, message);
     case Type::kExtent: return deliver_extent(from, message);
     case Type::kReturned: return deliver_returned(from, message);
     case Type::kGoodbye: return deliver_goodbye(from, message);
     case Type::kGone: return deliver_gone(from, message);
+    case Type::kPiece: return deliver_piece(from, message);
     default: return false;
   }
 }
 
+template bool Endpoint::Far::deliver<Endpoint::OneThread>(Rank, const MessagePacket&);
+template bool Endpoint::Far::deliver<Endpoint::AnyThread>(Rank, const MessagePacket&);
+
 // To the endpoint that a translation of another sends to.
+template <class Access>
 bool Endpoint::Far::deliver_to_receiver(Rank from, const MessagePacket& message) {
   Incoming* const sender = find_incoming(from, message);
   if (sender == nullptr) return false;
-  if (message.head.type == Type::kRequest) return deliver_request(*sender, message, Role::kRequest);
-  if (message.head.type == Type::kOneWay) return deliver_request(*sender, message, Role::kOneWay);
+  if (message.head.type == Type::kRequest) {
+    return deliver_request<Access>(*sender, message, Role::kRequest);
+  }
+  if (message.head.type == Type::kOneWay) {
+    return deliver_request<Access>(*sender, message, Role::kOneWay);
+  }
   send_credits(*sender, true);
   return true;
 }
 
 // To the endpoint whose translation sends.
+template <class Access>
 bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message) {
   Outgoing* const to = find_outgoing(from, message);
   if (to == nullptr) return false;
-  if (message.head.type == Type::kReply) return deliver_reply(*to, message);
+  if (message.head.type == Type::kReply) return deliver_reply<Access>(*to, message);
   credit(*to, message);
   if (message.head.detail != link::kFlushed) return true;
   if (to->flushes == 0) return false;
@@ -97,59 +118,42 @@ bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message
   return true;
 }
 
-bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
-  last_incoming_ = nullptr;
-  return incoming_.erase({from, message.from, message.index}) == 1;
-}
-
-bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
-  Outgoing* const to = find_outgoing(from, message);
-  if (to == nullptr || to->gone) return true;  // it crossed our kGoodbye, or was sent twice
-  to->gone = true;
-  credit(*to, message);
-  if (!to->known) to->answers.one_came();
-  if (std::exchange(to->asking, false)) to->answers.one_came();
-  return true;
-}
-
-bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {
-  const auto* const hello = link::as<link::Introduction>(message.head);
-  if (hello == nullptr) return false;
-  auto& made = incoming_[{from, message.from, message.index}];
-  if (made) return false;
-  made = std::make_unique<Incoming>();
-  made->rank = from;
-  made->serial = message.from;
-  made->index = message.index;
-  made->from = {
-      Name{from, message.from, {}}, hello->tag, endpoint_.admits(hello->tag), nullptr, nullptr, {}};
-  made->epoch = message.epoch;
-  if (!made->announced.read(*hello)) return false;
-  introduce(*made, 0);
-  return true;
-}
-
-bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
-  const auto* const packet = link::as<link::Introduction>(message.head);
-  if (packet == nullptr) return false;
-  const std::uint8_t detail = message.head.detail;
-  if ((detail & link::kFromRequester) != 0) {
-    Incoming* const sender = find_incoming(from, message);
-    if (sender == nullptr || !sender->announced.read(*packet)) return false;
-    sender->epoch = message.epoch;
-    if ((detail & link::kAsks) != 0) introduce(*sender, link::kAnswers);
-    return true;
+bool Endpoint::Far::deliver_piece(Rank from, const MessagePacket& message) {
+  Body body;
+  if (!body.read(message)) return false;
+  const std::uint64_t most = endpoint_.extent_.bytes;
+  const bool first = (message.head.detail & link::kFirstPiece) != 0;
+  if (body.was == Role::kReply) {
+    Outgoing* const replier = find_outgoing(from, message);
+    if (replier != nullptr) replier->pieces.add(body.payload, first, most);
+    return true;  // nobody asks any more: it crossed our kGoodbye
   }
-  Outgoing* const to = find_outgoing(from, message);
-  if (to == nullptr) return true;  // a change that crossed our kGoodbye
-  if (!to->known) to->answers.one_came();
-  if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) to->answers.one_came();
-  to->known = Announced{};
-  return to->known->read(*packet);
+  Incoming* const sender = find_incoming(from, message);
+  if (sender == nullptr) return false;
+  sender->pieces.add(body.payload, first, most);
+  return true;
+}
+
+void Endpoint::Far::Pieces::add(std::span<const std::byte> piece, bool first, std::uint64_t most) {
+  if (first) clear();
+  too_long_ |= piece.size() > most || bytes_.size() > most - piece.size();
+  if (too_long_) return;
+  bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+}
+
+bool Endpoint::Far::Pieces::move_to(std::span<std::byte> to) {
+  if (too_long_ || bytes_.size() != to.size()) return false;
+  packet::copy_payload(to.data(), bytes_);
+  return true;
+}
+
+void Endpoint::Far::Pieces::clear() {
+  clear_kept(bytes_);
+  too_long_ = false;
 }
 
 // Puts the payload of a medium or long message where its handler shall see it.
-Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& body,
+Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& body, Pieces& pieces,
                                     std::span<std::byte>& payload) {
   if (body.kind == Kind::kMedium) {
     // A handler that takes it sees only const bytes.
@@ -157,63 +161,81 @@ Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& bo
     return Status::kDelivered;
   }
   const Router& router = endpoint_.bundle().router();
-  Extent extent = endpoint_.extent_;
+  std::span<std::byte> segment = endpoint_.segment_;
   if (body.written) {  // and admitted, at the place that it had then
     if (body.place.base > router.segment_bytes()) return Status::kBadSegmentOffset;
-    extent = {body.place.base, router.segment_bytes() - body.place.base};
+    segment = {router.segment() + body.place.base, router.segment_bytes() - body.place.base};
   }
-  const Status status = check_place(extent, body.place.offset, body.place.bytes);
+  const Status status = check_place({0, segment.size()}, body.place.offset, body.place.bytes);
   if (status != Status::kDelivered) return status;
   if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
-  payload = {router.segment() + extent.offset + body.place.offset, body.place.bytes};
+  payload = {segment.data() + body.place.offset, body.place.bytes};
+  if (body.in_pieces) return pieces.move_to(payload) ? Status::kDelivered : Status::kBadLength;
   if (link::carries_payload(message.head.detail)) {
     packet::copy_payload(payload.data(), body.payload);
   }
   return Status::kDelivered;
 }
 
+template <class Access>
 Status Endpoint::Far::try_deliver(Delivery& delivery, const MessagePacket& message,
-                                  const Body& body, Role role, bool tag_admits) {
+                                  const Body& body, Role role, bool tag_admits, Pieces& pieces) {
+  // Whatever becomes of the message, its pieces are none of the next one's.
+  struct Clear {
+    ~Clear() {
+      if (pieces != nullptr) pieces->clear();
+    }
+    Pieces* pieces;
+  } const clear{body.in_pieces ? &pieces : nullptr};
   if (!tag_admits && !body.written) return Status::kBadTag;
   const HandlerIndex handler = message.head.handler;
   const Shape shape = make_shape(role, body.kind, message.head.words);
   const auto place = [&](std::span<std::byte>& payload) {
-    return place_payload(message, body, payload);
+    return place_payload(message, body, pieces, payload);
   };
   switch (body.kind) {
     case Kind::kShort:
-      return endpoint_.try_invoke<Kind::kShort>(handler, shape, false, delivery, place);
+      return endpoint_.try_invoke<Kind::kShort, Access>(handler, shape, false, delivery, place);
     case Kind::kMedium:
-      return endpoint_.try_invoke<Kind::kMedium>(handler, shape, false, delivery, place);
+      return endpoint_.try_invoke<Kind::kMedium, Access>(handler, shape, false, delivery, place);
     default:
-      return endpoint_.try_invoke<Kind::kLong>(handler, shape, body.written, delivery, place);
+      return endpoint_.try_invoke<Kind::kLong, Access>(handler, shape, body.written, delivery,
+                                                       place);
   }
 }
 
+template <class Access>
 bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message, Role role) {
   Body body;
   if (!body.read(message)) return false;
-  Delivery delivery{endpoint_, from.from, room_, body.arguments.data(), {}};
-  long_reply_.to = &from;
-  long_reply_.epoch = message.epoch;
+  const Borrowed<Access> borrowed(*this);
+  Answering& answering = borrowed.answering;
+  Delivery delivery{endpoint_, from.from,       answering.room, body.arguments.data(),
+                    {},        shmem::kNoReply, Access::kAnswer};
+  answering.long_reply.to = &from;
+  answering.long_reply.epoch = message.epoch;
   const auto finish = [&] {
-    if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply, message.epoch);
+    if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply, answering);
     const int kind = static_cast<int>(body.kind);
     if (++from.unreported[kind] >= shmem::kWindow[kind] / 4) send_credits(from);
   };
   Status status = Status::kDelivered;
   try {
-    status = try_deliver(delivery, message, body, role, from.from.admitted);
+    status = try_deliver<Access>(delivery, message, body, role, from.from.admitted, from.pieces);
   } catch (...) {
     delivery.reply = shmem::kNoReply;
     finish();  // no credit is lost
     throw;
   }
   if (status == Status::kDelivered) {
+    if constexpr (Access::kAnswer == Answer::kOneUncounted) endpoint_.count_reply(delivery.reply);
     finish();
     return true;
   }
   ++endpoint_.stats_.returned_by_us;
+  const Port::Inside inside(port_);
+  // What was read before it is reported before it, so that its sender knows which comes back.
+  if (role == Role::kOneWay && survives()) send_credits(from);
   send_back(port_.link(), from.rank, message, status);
   if (role == Role::kOneWay) finish();
   return true;
@@ -223,6 +245,7 @@ bool Endpoint::Far::answered(Outgoing& from, Kind request, TagEpochs::Epoch epoc
   std::uint32_t& count = from.in_flight[static_cast<int>(request)];
   if (count == 0) return false;
   --count;
+  if (from.kept) from.kept->settle(request, Role::kRequest);
   from.answers.one_came();
   const std::optional<Tag> former = epochs_.answered(epoch);
   return former && (epoch == epochs_.current() || endpoint_.admits_reply(*former));
@@ -231,20 +254,26 @@ bool Endpoint::Far::answered(Outgoing& from, Kind request, TagEpochs::Epoch epoc
 void Endpoint::Far::credit(Outgoing& to, const MessagePacket& message) noexcept {
   for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
     std::uint32_t& count = to.in_flight[static_cast<int>(kind)];
-    count -= std::min(count, link::credits_of(message.credits, kind));
+    const std::uint32_t read = std::min(count, link::credits_of(message.credits, kind));
+    count -= read;
+    if (to.kept) to.kept->settle(kind, Role::kOneWay, read);
   }
 }
 
+template <class Access>
 bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
   const bool tag_admits = answered(from, body.request, message.epoch);
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
-  Delivery delivery{endpoint_, from.peer, room_, body.arguments.data(), {}};
-  const Status status = try_deliver(delivery, message, body, Role::kReply, tag_admits);
+  // (Nothing is written to its room, which several threads may have.)
+  Delivery delivery{endpoint_, from.peer, own_answering_.room, body.arguments.data(), {}};
+  const Status status =
+      try_deliver<Access>(delivery, message, body, Role::kReply, tag_admits, from.pieces);
   if (status == Status::kDelivered) return true;
   ++endpoint_.stats_.returned_by_us;
+  const Port::Inside inside(port_);
   send_back(port_.link(), from.rank, message, status);
   messages_.flush_returned(from.rank);
   return true;
@@ -312,10 +341,19 @@ bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
     } else if (message.status == static_cast<std::uint32_t>(Status::kBadEndpoint)) {
       std::uint32_t& count = to->in_flight[static_cast<int>(body.kind)];
       if (count != 0) --count;  // nobody else reports it as read
+      if (to->kept) to->kept->settle(body.kind, Role::kOneWay);
+    } else if (to->kept) {
+      to->kept->note_returned(body.kind);
     }
   }
+  pass_returned(from, message, body, static_cast<Status>(message.status));
+  return true;
+}
+
+void Endpoint::Far::pass_returned(Rank from, const MessagePacket& message, const Body& body,
+                                  Status status) {
   Returned returned{};
-  returned.status = static_cast<Status>(message.status);
+  returned.status = status;
   returned.role = body.was;
   returned.kind = body.kind;
   returned.handler = message.head.handler;
@@ -325,7 +363,6 @@ bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
   returned.segment_offset = body.place.offset;
   returned.segment_bytes = body.place.bytes;
   endpoint_.deliver_returned(returned);
-  return true;
 }
 
 }  // namespace am

@@ -1,23 +1,19 @@
 #include "am/core/far_messages.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "am/core/bundle.h"
+#include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
 #include "am/core/far.h"
 #include "am/core/process.h"
+#include "am/route/router.h"
 
 namespace am {
 namespace {
 
 using link::Type;
-
-// Those that may run a handler, which is for poll() to do.
-bool is_for_poll(const link::PacketHeader& packet) noexcept {
-  return packet.type == Type::kRequest || packet.type == Type::kOneWay ||
-         packet.type == Type::kReply || packet.type == Type::kReturned;
-}
 
 // Says whose poll it is for as long as it lives.
 template <class Of>
@@ -34,21 +30,61 @@ class Turn {
 
 }  // namespace
 
+// What has been completed for a bundle by other threads.
+class FarMessages::Finished final : public link::Home {
+ public:
+  Finished(const Bundle& bundle, Port& port) noexcept : bundle_(bundle), port_(port) {}
+
+  const Bundle& bundle() const noexcept { return bundle_; }
+  // Inside, as the rest.
+  void complete(link::Completion& completion) override {
+    if (port_.alone() || bundle_.belongs_to(Bundle::this_thread())) {
+      return completion.done(completion);
+    }
+    completion.next = std::exchange(first_, &completion);
+    port_.wake_others();
+  }
+  bool empty() const noexcept { return first_ == nullptr; }
+  link::Completion* take() noexcept {
+    link::Completion* const taken = first_;
+    if (taken != nullptr) first_ = taken->next;
+    return taken;
+  }
+
+ private:
+  const Bundle& bundle_;
+  Port& port_;
+  link::Completion* first_ = nullptr;
+};
+
 FarMessages::FarMessages(const Process& process, Port& port, Transfers& transfers)
-    : process_(process), port_(port), transfers_(transfers) {
+    : process_(process),
+      port_(port),
+      transfers_(transfers),
+      flushes_left_(process.router().size()) {
   for (const Type type :
        {Type::kHello, Type::kExtent, Type::kRequest, Type::kOneWay, Type::kReply, Type::kReturned,
-        Type::kCredits, Type::kFlush, Type::kGoodbye, Type::kGone}) {
+        Type::kCredits, Type::kFlush, Type::kGoodbye, Type::kGone, Type::kPiece}) {
     port_.add(type, *this);
   }
   port_.add(static_cast<Resumed&>(*this));
 }
 
+FarMessages::~FarMessages() = default;
+
+bool FarMessages::is_for_poll(const link::PacketHeader& packet) noexcept {
+  return packet.type == Type::kRequest || packet.type == Type::kOneWay ||
+         packet.type == Type::kReply || packet.type == Type::kReturned ||
+         packet.type == Type::kPiece;  // it belongs to the message behind it
+}
+
 void FarMessages::attach(Endpoint& endpoint, std::uint32_t serial) {
-  endpoints_[serial] = &endpoint;
+  const Port::Inside inside(port_);
+  endpoints_[serial] = {&endpoint, &endpoint.bundle()};
 }
 
 void FarMessages::detach(std::uint32_t serial) {
+  const Port::Inside inside(port_);
   endpoints_.erase(serial);
   for (auto& [bundle, queue] : late_) {
     std::erase_if(queue, [&](const Late& late) {
@@ -62,16 +98,84 @@ void FarMessages::detach(std::uint32_t serial) {
 }
 
 int FarMessages::poll(Bundle& bundle) {
-  const Turn<Bundle> turn(polling_, bundle);
-  int count = 0;
-  if (!late_.empty()) [[unlikely]]
-    count = deliver_late(bundle);
-  return count + port_.poll();
+  {
+    const Port::TryInside inside(port_);
+    if (inside.alone()) [[likely]] {
+      const Turn<Bundle> turn(polling_, bundle);
+      int count = 0;
+      if (!late_.empty()) [[unlikely]]
+        count = deliver_late(bundle);
+      return count + port_.poll();
+    }
+    if (inside) port_.poll();  // else another thread does
+  }
+  const int completed = complete(bundle);
+  return completed + deliver_late(bundle);
 }
 
 bool FarMessages::fetch(const Bundle& bundle) {
-  const Turn<const Bundle> turn(fetching_, bundle);
-  return port_.fetch() || late_.contains(&bundle);
+  {
+    const Port::Inside inside(port_);
+    if (inside.alone()) [[likely]] {
+      const Turn<const Bundle> turn(fetching_, bundle);
+      return port_.fetch() || late_.contains(&bundle);
+    }
+    port_.fetch();
+  }
+  complete(bundle);
+  while (const auto taken = take_late(bundle, true)) deliver_late(nullptr, *taken);
+  return late_of(bundle) != 0;
+}
+
+FarMessages::Finished* FarMessages::find_home(const Bundle& bundle) const noexcept {
+  const auto found =
+      std::ranges::find_if(homes_, [&](const auto& home) { return &home->bundle() == &bundle; });
+  return found == homes_.end() ? nullptr : found->get();
+}
+
+link::Home& FarMessages::home(const Bundle& bundle) {
+  const Port::Inside inside(port_);
+  if (Finished* const found = find_home(bundle)) return *found;
+  return *homes_.emplace_back(std::make_unique<Finished>(bundle, port_));
+}
+
+void FarMessages::leave(const Bundle& bundle) noexcept {
+  const Port::Inside inside(port_);
+  std::erase_if(homes_, [&](const auto& home) { return &home->bundle() == &bundle; });
+}
+
+// Calls back for what other threads have completed; returns how often. Not inside.
+int FarMessages::complete(const Bundle& bundle) {
+  const auto next = [&]() -> link::Completion* {
+    const Port::Inside inside(port_);
+    Finished* const home = find_home(bundle);
+    return home != nullptr ? home->take() : nullptr;
+  };
+  int count = 0;
+  while (link::Completion* const completion = next()) {
+    completion->done(*completion);
+    ++count;
+  }
+  return count;
+}
+
+bool FarMessages::has_late(const Bundle& bundle) const noexcept {
+  const Port::Inside inside(port_);
+  const Finished* const home = find_home(bundle);
+  return late_.contains(&bundle) || (home != nullptr && !home->empty());
+}
+
+void FarMessages::leave_flushes(Rank from, int count) noexcept {
+  const Port::Inside inside(port_);
+  flushes_left_[from] += count;
+}
+
+bool FarMessages::has_flushed() const noexcept {
+  const Port::Inside inside(port_);
+  for (Rank rank = 0; rank < flushes_left_.size(); ++rank) {
+    if (flushes_left_[rank] != 0 && !is_dead(rank)) return false;
+  }
+  return true;
 }
 
 void FarMessages::resume() {
@@ -83,6 +187,7 @@ void FarMessages::resume() {
 
 void FarMessages::send_last(Rank to, const link::MessagePacket& packet) {
   if (process_.has_left()) return;
+  const Port::Inside inside(port_);
   if (transfers_.owes(to)) {
     lasts_.push_back({to, packet});
   } else {
@@ -96,78 +201,113 @@ void FarMessages::flush_returned(Rank to) {
   link::MessagePacket packet{};
   packet.head = link::make_header(Type::kFlush, sizeof packet);
   packet.to = packet.from = kNoEndpoint;
+  const Port::Inside inside(port_);
   port_.link().send(to, std::as_bytes(std::span(&packet, 1)));
-  ++flushes_left_;
+  ++flushes_left_[to];
 }
 
-Endpoint* FarMessages::find(const link::PacketHeader& message) const noexcept {
+FarMessages::Addressee FarMessages::find(const link::PacketHeader& message) const noexcept {
   const auto* const packet = link::as<link::MessagePacket>(message);
   const auto found = packet != nullptr ? endpoints_.find(packet->to) : endpoints_.end();
-  return found != endpoints_.end() ? found->second : nullptr;
+  return found != endpoints_.end() ? found->second : Addressee{};
 }
 
 bool FarMessages::keeps(const link::PacketHeader& packet) const noexcept {
   if (!is_for_poll(packet)) return false;
-  const Endpoint* const endpoint = find(packet);
-  return fetching_ == nullptr || (endpoint != nullptr && &endpoint->bundle() == fetching_);
+  return fetching_ == nullptr || find(packet).bundle == fetching_;
 }
 
 // For an endpoint that has ended, or none.
 void FarMessages::refuse_unknown(Rank from, const link::MessagePacket& message) {
   const bool flushed = message.head.type == Type::kCredits && message.head.detail == link::kFlushed;
-  if (flushed && flushes_left_ != 0) --flushes_left_;
+  if (flushed && flushes_left_[from] != 0) --flushes_left_[from];
   Endpoint::Far::refuse_unknown(port_.link(), from, message);
   const bool goes_back = message.head.type == Type::kReply && message.head.handler != 0;
   if (goes_back && !process_.has_left()) flush_returned(from);
 }
 
+bool FarMessages::is_dead(Rank rank) const noexcept { return process_.router().is_dead(rank); }
+
+// Of the dead nothing is taken any more: what is an answer has come back already, or will.
 bool FarMessages::take(Rank from, const link::PacketHeader& packet) {
+  if (is_dead(from)) [[unlikely]]
+    return true;
   const auto* const message = link::as<link::MessagePacket>(packet);
   if (message == nullptr) return false;
-  Endpoint* const endpoint = find(packet);
-  if (endpoint == nullptr) {
+  const Addressee to = find(packet);
+  if (to.endpoint == nullptr) {
     refuse_unknown(from, *message);
     return true;
   }
   // Behind a message that was put aside, all that comes for the same bundle is, to keep the order.
-  const bool handles = is_for_poll(packet);
-  if ((handles && &endpoint->bundle() != polling_) ||
-      (!late_.empty() && late_.contains(&endpoint->bundle()))) [[unlikely]] {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&packet);
-    late_[&endpoint->bundle()].push_back({from, {bytes, bytes + packet.bytes}});
+  const bool elsewhere = is_for_poll(packet) ? to.bundle != polling_ : !port_.alone();
+  if (elsewhere || (!late_.empty() && late_.contains(to.bundle))) [[unlikely]] {
+    put_aside(*to.bundle, from, packet);
     return true;
   }
-  return deliver_to(*endpoint, from, *message);
+  return deliver_to(*to.endpoint, polling_, from, *message);
 }
 
-bool FarMessages::deliver_to(Endpoint& endpoint, Rank from, const link::MessagePacket& message) {
-  if (is_for_poll(message.head)) polling_->active_ = &endpoint;
-  return endpoint.far().deliver(from, message);
+void FarMessages::put_aside(const Bundle& bundle, Rank from, const link::PacketHeader& packet) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&packet);
+  late_[&bundle].push_back({from, {bytes, bytes + packet.bytes}});
+  // What comes for a parallel bundle, every thread of it may be waiting for.
+  const bool here = bundle.access() == Access::kSequential;
+  if (here && bundle.belongs_to(Bundle::this_thread())) port_.put_aside_here();
+}
+
+// Among threads, not inside. `polling` is its bundle, while that polls.
+bool FarMessages::deliver_to(Endpoint& endpoint, Bundle* polling, Rank from,
+                             const link::MessagePacket& message) {
+  if (is_for_poll(message.head)) polling->active_ = &endpoint;
+  return endpoint.far().deliver<Endpoint::OneThread>(from, message);
+}
+
+std::size_t FarMessages::late_of(const Bundle& bundle) const {
+  const Port::Inside inside(port_);
+  const auto found = late_.find(&bundle);
+  return found == late_.end() ? 0 : found->second.size();
+}
+
+// The oldest that was put aside for `bundle`, and for whom; std::nullopt: none, or one that needs a
+// handler.
+std::optional<FarMessages::Taken> FarMessages::take_late(const Bundle& bundle,
+                                                         bool without_handler) {
+  const Port::Inside inside(port_);
+  const auto queue = late_.find(&bundle);
+  if (queue == late_.end()) return std::nullopt;
+  if (without_handler && is_for_poll(queue->second.front().packet())) return std::nullopt;
+  std::optional<Taken> taken;
+  taken.emplace(Taken{std::move(queue->second.front()), nullptr});
+  taken->endpoint = find(taken->late.packet()).endpoint;
+  queue->second.pop_front();
+  if (queue->second.empty()) late_.erase(queue);
+  return taken;
 }
 
 // One after another, as a handler may end endpoints or throw: the rest is for the next poll.
-int FarMessages::deliver_late(const Bundle& bundle) {
-  const auto found = late_.find(&bundle);
-  const std::size_t there = found == late_.end() ? 0 : found->second.size();
-  std::size_t count = 0;
-  for (auto queue = found; count < there && queue != late_.end(); queue = late_.find(&bundle)) {
-    const Late late = std::move(queue->second.front());
-    queue->second.pop_front();
-    if (queue->second.empty()) late_.erase(queue);
-    ++count;
-    const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
-    Endpoint* const endpoint = find(late.packet());
-    if (endpoint == nullptr) {
-      refuse_unknown(late.from, message);
-    } else if (!deliver_to(*endpoint, late.from, message)) {
-      port_.refuse(late.from, message.head);
-    }
+int FarMessages::deliver_late(Bundle& bundle) {
+  int count = 0;
+  for (std::size_t there = late_of(bundle); there != 0; --there, ++count) {
+    const std::optional<Taken> taken = take_late(bundle, false);
+    if (!taken) break;
+    deliver_late(&bundle, *taken);
   }
-  return static_cast<int>(count);
+  return count;
 }
 
-void FarMessages::left(const Bundle& bundle) {
-  const auto found = late_.find(&bundle);
+// (detach() has left nothing for an endpoint that has ended.)
+void FarMessages::deliver_late(Bundle* polling, const Taken& taken) {
+  const auto& [late, endpoint] = taken;
+  if (is_dead(late.from)) return;
+  const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
+  if (!deliver_to(*endpoint, polling, late.from, message)) port_.refuse(late.from, message.head);
+}
+
+void FarMessages::moved(const Endpoint& endpoint, const Bundle& before) {
+  const Port::Inside inside(port_);
+  endpoints_.at(endpoint.name().serial).bundle = &endpoint.bundle();
+  const auto found = late_.find(&before);
   if (found == late_.end()) return;
   const LateQueue queue = std::move(found->second);
   late_.erase(found);

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -20,11 +22,19 @@ class Process;
 // The messages that come from other nodes: which endpoint gets them, and when. A handler runs only
 // while its endpoint's bundle polls; what comes before is put aside.
 //
-// Thread rule: the bundle's.
+// Among threads. While one thread does all far calls of the process, most messages are handled
+// where they have been received. Once a second has come, whoever polls the network only puts aside,
+// inside the port: each bundle takes its own from there, in its own thread, and handles them
+// outside. The same goes for completions (home()). How much is put aside is bounded by the credits
+// of those who send. Of a parallel bundle every thread takes what was put aside for it, but one
+// sender's messages one after another (far_parallel.cc).
+//
+// Thread rule: that of the bundle which is passed; the rest says so.
 class FarMessages final : public link::TypeSink, public Resumed {
  public:
   // All outlive it.
   FarMessages(const Process& process, Port& port, Transfers& transfers);
+  ~FarMessages();
 
   Port& port() noexcept { return port_; }
   Transfers& transfers() noexcept { return transfers_; }
@@ -32,8 +42,14 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // Endpoints, by their serial numbers. What has come for one that is detached is refused.
   void attach(Endpoint& endpoint, std::uint32_t serial);
   void detach(std::uint32_t serial);
-  // An endpoint has gone from `bundle` to another, and what has come for it must follow.
-  void left(const Bundle& bundle);
+  // That endpoint has gone from `before` to another bundle, and what has come for it must follow.
+  void moved(const Endpoint& endpoint, const Bundle& before);
+
+  // Calls back, in the thread of `bundle` and inside its poll(), or where it looks before it
+  // sleeps, for operations that it has started. Lives until leave(bundle).
+  link::Home& home(const Bundle& bundle);
+  // The bundle ends.
+  void leave(const Bundle& bundle) noexcept;
 
   // Handles what has come for the endpoints of `bundle`; returns how much.
   int poll(Bundle& bundle);
@@ -42,21 +58,28 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // Whether poll(bundle) would pass something to an endpoint. Takes what needs no handler, and puts
   // messages for other bundles aside.
   bool fetch(const Bundle& bundle);
-  // Whether messages have been put aside for `bundle`. Does not poll the network.
-  bool has_late(const Bundle& bundle) const noexcept { return late_.contains(&bundle); }
+  // Whether anything has been put aside for `bundle`. Does not poll the network.
+  bool has_late(const Bundle& bundle) const noexcept;
+
+  // The same of a parallel bundle, which the calling thread has locked; others come in while the
+  // network is polled and while handlers run. Messages of a sender whose last one another thread is
+  // handling are left out; that thread wakes who sleeps meanwhile.
+  int poll_among_threads(Bundle& bundle, bool spinning);
+  bool fetch_among_threads(Bundle& bundle);
+  bool has_late_among_threads(Bundle& bundle) const noexcept;
 
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
   void send_last(Rank to, const link::MessagePacket& packet);
 
-  // An endpoint has ended to which `count` answers to kFlush are still to come: from now on they
-  // are counted here.
-  void leave_flushes(int count) noexcept { flushes_left_ += count; }
+  // An endpoint has ended to which `count` answers of `from` to kFlush are still to come: from now
+  // on they are counted here.
+  void leave_flushes(Rank from, int count) noexcept;
   // Asks `to` to confirm that it has received what was sent there until now: a returned reply, for
   // which no endpoint waits.
   void flush_returned(Rank to);
-  // Whether all answers that these two calls count have come.
-  bool has_flushed() const noexcept { return flushes_left_ == 0; }
+  // Whether all answers that these two calls count have come, but for those of the dead.
+  bool has_flushed() const noexcept;
 
   bool take(Rank from, const link::PacketHeader& packet) override;
   bool keeps(const link::PacketHeader& packet) const noexcept override;
@@ -72,27 +95,53 @@ class FarMessages final : public link::TypeSink, public Resumed {
     std::vector<std::byte> bytes;
   };
   using LateQueue = std::deque<Late>;
+  struct Taken {
+    Late late;
+    Endpoint* endpoint;
+  };
+  // Which endpoint has a serial number, and which bundle that is in.
+  struct Addressee {
+    Endpoint* endpoint;
+    const Bundle* bundle;
+  };
+  class Finished;
+  // Inside the port.
+  Finished* find_home(const Bundle& bundle) const noexcept;
   struct Last {
     Rank to;
     link::MessagePacket packet;
   };
 
+  bool is_dead(Rank rank) const noexcept;
+  // Those that may run a handler, which is for poll() to do.
+  static bool is_for_poll(const link::PacketHeader& packet) noexcept;
   void refuse_unknown(Rank from, const link::MessagePacket& message);
-  bool deliver_to(Endpoint& endpoint, Rank from, const link::MessagePacket& message);
-  int deliver_late(const Bundle& bundle);
-  Endpoint* find(const link::PacketHeader& message) const noexcept;
+  bool deliver_to(Endpoint& endpoint, Bundle* polling, Rank from,
+                  const link::MessagePacket& message);
+  void put_aside(const Bundle& bundle, Rank from, const link::PacketHeader& packet);
+  int deliver_late(Bundle& bundle);
+  void deliver_late(Bundle* polling, const Taken& taken);
+  std::size_t late_of(const Bundle& bundle) const;
+  std::optional<Taken> take_late(const Bundle& bundle, bool without_handler);
+  int complete(const Bundle& bundle);
+  bool may_be_taken(Bundle& bundle, const Late& late) const noexcept;
+  std::optional<Taken> take_among_threads(Bundle& bundle, bool without_handler);
+  void deliver_among_threads(const Taken& taken);
+  int deliver_among_threads(Bundle& bundle);
+  Addressee find(const link::PacketHeader& message) const noexcept;
 
   // Constant after construction.
   const Process& process_;
   Port& port_;
   Transfers& transfers_;
   // Owned by whoever is inside.
-  std::unordered_map<std::uint32_t, Endpoint*> endpoints_;  // by serial
-  Bundle* polling_ = nullptr;                               // the bundle that polls
+  std::unordered_map<std::uint32_t, Addressee> endpoints_;  // by serial
+  Bundle* polling_ = nullptr;                               // the bundle that polls, if alone
   const Bundle* fetching_ = nullptr;                        // ... or asks what poll() would find
   std::unordered_map<const Bundle*, LateQueue> late_;       // none of them is empty
-  std::vector<Last> lasts_;  // to be sent when what their transfers owe has been
-  int flushes_left_ = 0;
+  std::vector<std::unique_ptr<Finished>> homes_;            // of the bundles that asked
+  std::vector<Last> lasts_;        // to be sent when what their transfers owe has been
+  std::vector<int> flushes_left_;  // by rank
 };
 
 }  // namespace am

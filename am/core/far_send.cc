@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "am/core/far.h"
+#include "am/types/kept_bytes.h"
+#include "am/types/released.h"
 
 namespace am {
 namespace {
@@ -27,9 +30,10 @@ class Writer {
   std::byte* at_;
 };
 
-// A packet with `head`, for which the sizes are filled in.
-void post(link::Link& link, Rank to, MessagePacket head, const Place* place,
-          std::span<const std::byte> arguments, std::span<const std::byte> payload) {
+// A packet with `head`, for which the sizes are filled in. `room(bytes)` says where it goes.
+template <class Room>
+void assemble(MessagePacket head, const Place* place, std::span<const std::byte> arguments,
+              std::span<const std::byte> payload, const Room& room) {
   const auto argument_bytes = static_cast<std::uint32_t>(arguments.size());
   const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
   const auto bytes =
@@ -38,11 +42,17 @@ void post(link::Link& link, Rank to, MessagePacket head, const Place* place,
   head.head.bytes = static_cast<std::uint16_t>(bytes);
   head.head.data_bytes = static_cast<std::uint16_t>(payload_bytes);
   head.head.words = static_cast<std::uint8_t>(argument_bytes / packet::kWord);
-  Writer packet(link.claim(to, bytes));
+  Writer packet(room(bytes));
   packet.put(&head, sizeof head);
   if (place != nullptr) packet.put(place, sizeof *place);
   packet.put(arguments.data(), arguments.size());
   packet.put(payload.data(), payload.size());
+}
+
+void post(link::Link& link, Rank to, const MessagePacket& head, const Place* place,
+          std::span<const std::byte> arguments, std::span<const std::byte> payload) {
+  assemble(head, place, arguments, payload,
+           [&](std::uint32_t bytes) { return link.claim(to, bytes); });
   link.commit(to);
 }
 
@@ -88,6 +98,7 @@ MessagePacket Endpoint::Far::head_to(const Incoming& to, Type type) const noexce
 }
 
 bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
+  const Port::Inside inside(port_);
   Outgoing& out = outgoing(to);
   const int kind = static_cast<int>(parcel.kind);
   if (out.in_flight[kind] == shmem::kWindow[kind] || port_.link().congested(out.rank)) return false;
@@ -102,8 +113,10 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
     const Place place{parcel.offset, parcel.payload.size(), 0};
     post(port_.link(), out.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
          parcel.payload);
-    if (parcel.released != nullptr) *parcel.released = true;
+    if (parcel.released != nullptr) release(*parcel.released);
   }
+  if (out.kept) [[unlikely]]
+    keep(out, head, parcel);
   ++out.in_flight[kind];
   if (parcel.role == Role::kOneWay) {
     ++endpoint_.stats_[parcel.kind].one_way_sent;
@@ -115,6 +128,23 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   return true;
 }
 
+// Without the payload of a long message, which does not come back. One to the dead has not been
+// sent.
+void Endpoint::Far::keep(Outgoing& to, MessagePacket head, const Parcel& parcel) {
+  const bool is_long = parcel.kind == Kind::kLong;
+  head.head.detail = link::make_detail(parcel.kind, parcel.kind, parcel.role);
+  const Place place{parcel.offset, parcel.payload.size(), Extent::kElsewhere};
+  assemble(head, is_long ? &place : nullptr, parcel.argument_bytes(),
+           is_long ? std::span<const std::byte>() : parcel.payload, [&](std::uint32_t bytes) {
+             std::vector<std::byte>& packet = to.kept->add(parcel.kind, parcel.role);
+             packet.resize(bytes);
+             return packet.data();
+           });
+  if (!is_dead(to.rank)) return;
+  unreachable_ = true;
+  endpoint_.alerts_seen_ = kNoAlert;  // the next poll returns it
+}
+
 // Whether a long message is admitted there; nullopt: that is not known yet.
 std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
                                             const LongRequest& message) {
@@ -124,11 +154,8 @@ std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
   if (verdict.status == Status::kDelivered) return verdict;
   // It may have been announced since: who refuses, does so by the answer to a question.
   if (to.asking) return std::nullopt;
-  if (to.asked == message) {
-    to.asked.reset();
-    return verdict;
-  }
-  to.asked = message;
+  if (to.asked.take(message)) return verdict;
+  to.asked.add(message);
   to.asking = true;
   introduce(to, index, link::kFromRequester | link::kAsks);
   to.answers.one_more();
@@ -138,16 +165,27 @@ std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
 // Writes the payload before the packet. False: not known yet whether it is admitted.
 bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket head,
                               const Parcel& parcel) {
+  if (is_dead(to.rank)) {
+    if (parcel.released != nullptr) release(*parcel.released);
+    return true;
+  }
   const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
   const auto verdict =
       judge(to, index, {parcel.handler, shape, parcel.offset, parcel.payload.size()});
   if (!verdict) return false;
   head.head.detail = link::make_detail(parcel.kind, parcel.kind);
   head.status = static_cast<std::uint8_t>(verdict->status);
-  const Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};
+  Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};
   if (verdict->status != Status::kDelivered) {  // to be returned
     post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
-    if (parcel.released != nullptr) *parcel.released = true;
+    if (parcel.released != nullptr) release(*parcel.released);
+    return true;
+  }
+  if (Extent::is_elsewhere(verdict->at) || to.kept) {
+    place.base = Extent::kElsewhere;
+    send_pieces(to.rank, head, Role::kRequest, parcel.payload);
+    post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
+    if (parcel.released != nullptr) release(*parcel.released);
     return true;
   }
   const LongPacket packet(head, place, parcel.argument_bytes());
@@ -160,6 +198,21 @@ bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket h
   return true;
 }
 
+void Endpoint::Far::send_pieces(Rank to, MessagePacket head, Role role,
+                                std::span<const std::byte> payload) {
+  head.head.type = Type::kPiece;
+  head.head.detail = link::make_detail(Kind::kMedium, Kind::kMedium, role);
+  head.credits = 0;  // the message has them
+  head.head.detail |= link::kFirstPiece;
+  while (!payload.empty()) {
+    const std::span<const std::byte> piece =
+        payload.first(std::min<std::size_t>(payload.size(), link::kMaxData));
+    post(port_.link(), to, head, nullptr, {}, piece);
+    payload = payload.subspan(piece.size());
+    head.head.detail &= static_cast<std::uint8_t>(~link::kFirstPiece);
+  }
+}
+
 // One-way requests read are reported with whatever goes to the requester.
 std::uint16_t Endpoint::Far::take_credits(Incoming& to) noexcept {
   const auto [shorts, mediums, longs] = std::exchange(to.unreported, {});
@@ -167,67 +220,83 @@ std::uint16_t Endpoint::Far::take_credits(Incoming& to) noexcept {
 }
 
 void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
+  const Port::Inside inside(port_);
   MessagePacket head = head_to(to, Type::kCredits);
   head.head.detail = flushed ? link::kFlushed : 0;
   head.credits = take_credits(to);
   post(port_.link(), to.rank, head, nullptr, {}, {});
 }
 
-// What the handler of a request of kind `request` has left in room_.
+// What the handler of a request of kind `request` has left.
 void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
-                               TagEpochs::Epoch epoch) {
+                               Answering& answering) {
+  const Port::Inside inside(port_);
   const packet::ReplyMark fields = packet::ReplyMark::of(reply);
   const Kind kind = fields.handler == 0 ? Kind::kShort : fields.kind;
   MessagePacket head = head_to(to, Type::kReply);
   head.head.handler = fields.handler;
   head.head.detail = link::make_detail(kind, request, Role::kReply);
   head.credits = take_credits(to);
-  head.epoch = epoch;
+  head.epoch = answering.long_reply.epoch;
+  const std::byte* const payload = answering.payload.data();
   const std::span<const std::byte> arguments(
-      packet::arguments(slot_.reply, extension_.reply, kind, fields.words),
+      packet::arguments(answering.slot.reply, answering.extension.reply, kind, fields.words),
       fields.words * packet::kWord);
   switch (kind) {
     case Kind::kShort: return post(port_.link(), to.rank, head, nullptr, arguments, {});
     case Kind::kMedium:
       return post(port_.link(), to.rank, head, nullptr, arguments,
-                  {reply_payload_.data(), packet::medium_bytes(slot_.reply)});
-    case Kind::kLong: return send_long_reply(to, head, arguments);
+                  {payload, packet::medium_bytes(answering.slot.reply)});
+    case Kind::kLong: return send_long_reply(to, head, arguments, answering.long_reply, payload);
   }
 }
 
 void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
-                                    std::span<const std::byte> arguments) {
-  const Place& place = long_reply_.place;
-  head.status = static_cast<std::uint8_t>(long_reply_.status);
-  if (long_reply_.status != Status::kDelivered) {
+                                    std::span<const std::byte> arguments, LongReply& reply,
+                                    const std::byte* payload) {
+  Place& place = reply.place;
+  head.status = static_cast<std::uint8_t>(reply.status);
+  if (reply.status != Status::kDelivered) {
     return post(port_.link(), to.rank, head, &place, arguments, {});
   }
   if (place.bytes <= link::kMaxData) {
     head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Role::kRequest, true);
-    return post(port_.link(), to.rank, head, &place, arguments,
-                {reply_payload_.data(), place.bytes});
+    return post(port_.link(), to.rank, head, &place, arguments, {payload, place.bytes});
+  }
+  if (survives()) place.base = Extent::kElsewhere;
+  if (Extent::is_elsewhere(place.base)) {
+    try {
+      send_pieces(to.rank, head, Role::kReply, reply.payload);
+    } catch (const std::exception&) {  // no memory: the reply comes back, and no credit is lost
+      head.status = static_cast<std::uint8_t>(Status::kCongestion);
+    }
+    clear_kept(reply.payload);
+    return post(port_.link(), to.rank, head, &place, arguments, {});
   }
   const LongPacket packet(head, place, arguments);
-  messages_.transfers().start_swap(to.rank, place.base + place.offset, long_reply_.payload,
+  messages_.transfers().start_swap(to.rank, place.base + place.offset, reply.payload,
                                    packet.span());
 }
 
-void Endpoint::Far::place_reply(const LongRequest& message, std::span<const std::byte> payload) {
-  long_reply_.place = {message.offset, message.bytes, 0};
-  long_reply_.status = Status::kDelivered;
+void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& message,
+                                std::span<const std::byte> payload) {
+  const auto& room = static_cast<const ReplyRoom&>(delivery.room);
+  LongReply& reply = *room.long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
-    packet::copy_payload(reply_payload_.data(), payload);
+    reply.place = {message.offset, message.bytes, 0};
+    reply.status = Status::kDelivered;
+    packet::copy_payload(room.reply_payload, payload);
     return;
   }
   // By what the requester had announced before its request.
-  const Incoming& to = *long_reply_.to;
-  const bool same_tag = long_reply_.epoch == to.epoch || long_reply_.epoch == 0;
+  const Incoming& to = *reply.to;
+  const bool same_tag = reply.epoch == to.epoch || reply.epoch == 0;
   const Verdict verdict = to.announced.judge(message, same_tag || to.announced.admits);
-  long_reply_.status = verdict.status;
-  long_reply_.place.base = verdict.at - message.offset;
-  if (verdict.status == Status::kDelivered) {
-    long_reply_.payload.assign(payload.begin(), payload.end());
+  if (verdict.status == Status::kDelivered) {  // first, as it may throw
+    reply.payload.assign(payload.begin(), payload.end());
   }
+  reply.status = verdict.status;
+  reply.place = {message.offset, message.bytes, verdict.at - message.offset};
 }
 
 void Endpoint::Far::introduce(const Outgoing& to, std::uint32_t index, std::uint8_t detail) {
@@ -242,8 +311,8 @@ void Endpoint::Far::introduce(Rank to, MessagePacket head, std::uint8_t detail, 
   std::array<std::uint32_t, kHandlers> handlers;
   std::size_t count = 0;
   for (std::size_t index = 0; index < kHandlers; ++index) {
-    const HandlerEntry& entry = endpoint_.handlers_[index];
-    if (entry.invoke == nullptr || kind_of(entry.shape) != Kind::kLong) continue;
+    const HandlerEntry& entry = endpoint_.handlers_[static_cast<HandlerIndex>(index)];
+    if (!takes_long(entry.shape)) continue;
     handlers[count++] = link::make_long_handler(static_cast<HandlerIndex>(index), entry.shape);
   }
   const bool from_requester =
@@ -255,7 +324,9 @@ void Endpoint::Far::introduce(Rank to, MessagePacket head, std::uint8_t detail, 
   head.head.bytes = static_cast<std::uint16_t>(bytes);
   head.head.data_bytes = static_cast<std::uint16_t>(data_bytes);
   head.head.detail = detail;
-  const link::Introduction packet{head, tag, endpoint_.extent_.offset, endpoint_.extent_.bytes};
+  const link::Introduction packet{head, tag, endpoint_.extent_.offset, endpoint_.extent_.bytes,
+                                  endpoint_.name().mailbox};
+  const Port::Inside inside(port_);
   Writer writer(port_.link().claim(to, bytes));
   writer.put(&packet, sizeof packet);
   writer.put(handlers.data(), data_bytes);

@@ -1,5 +1,7 @@
 #include "am/core/process.h"
 
+#include <sched.h>
+
 #include "am/core/bundle.h"
 #include "am/core/far_messages.h"
 #include "am/one_sided/far_memory.h"
@@ -25,16 +27,29 @@ void Process::add(Bundle& bundle) {
 }
 
 void Process::remove(Bundle& bundle) noexcept {
-  const std::lock_guard lock(mutex_);
-  std::erase(bundles_, &bundle);
-  bundle_count_.store(bundles_.size(), std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(bundles_, &bundle);
+    bundle_count_.store(bundles_.size(), std::memory_order_relaxed);
+  }
+  // pairs with: Unpin
+  while (bundle.pins_.load(std::memory_order_acquire) != 0) sched_yield();
 }
 
-Bundle* Process::next_bundle(const void* thread, std::size_t& index, const Bundle* last) const {
+void Process::Unpin::operator()(Bundle* bundle) const noexcept {
+  // pairs with: Process::remove()
+  if (pinned) bundle->pins_.fetch_sub(1, std::memory_order_release);
+}
+
+Process::Pinned Process::next_bundle(const void* thread, std::size_t& index, Pinned last) const {
   const std::lock_guard lock(mutex_);
-  if (last != nullptr && index < bundles_.size() && bundles_[index] == last) ++index;
+  if (last != nullptr && index < bundles_.size() && bundles_[index] == last.get()) ++index;
   for (; index < bundles_.size(); ++index) {
-    if (thread == nullptr || bundles_[index]->owner() == thread) return bundles_[index];
+    Bundle* const next = bundles_[index];
+    if (thread != nullptr && !next->belongs_to(thread)) continue;
+    const bool pinned = next->access() == Access::kParallel;
+    if (pinned) next->pins_.fetch_add(1, std::memory_order_relaxed);  // remove() takes the mutex
+    return Pinned(next, Unpin{pinned});
   }
   return nullptr;
 }

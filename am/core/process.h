@@ -6,10 +6,12 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "am/route/activity.h"
 #include "am/route/router.h"
+#include "am/route/staging.h"
 
 namespace am {
 
@@ -33,17 +35,21 @@ class Process {
   FarMessages* far_messages() const noexcept { return far_messages_.get(); }
   FarMemory* far_memory() const noexcept { return far_memory_.get(); }
 
+  // The payloads that wait to be copied. Any thread.
+  Staging& staging() noexcept { return staging_; }
+
   // The bundles of this process, in the order of their making. Any thread.
   void add(Bundle& bundle);
   void remove(Bundle& bundle) noexcept;
   // Calls `visit(Bundle&)` for the bundles of `thread` (Bundle::this_thread()); nullptr: of all
   // threads. It may make bundles, and end them: then the next one has taken the place of the one
-  // before.
+  // before. A parallel bundle is not ended by other threads while it is visited.
   template <class Visit>
   void for_bundles(const void* thread, Visit&& visit) const {
     std::size_t index = 0;
-    Bundle* bundle = nullptr;
-    while ((bundle = next_bundle(thread, index, bundle)) != nullptr) visit(*bundle);
+    for (Pinned pinned; (pinned = next_bundle(thread, index, std::move(pinned))) != nullptr;) {
+      visit(*pinned);
+    }
   }
   // Without a lock: whether there may be more than one that belongs to the calling thread.
   bool several_bundles() const noexcept {
@@ -62,8 +68,8 @@ class Process {
 
   // All processes have passed the last barrier of the job (Job::finish()): nobody expects anything
   // of this one any more.
-  void leave() noexcept { left_ = true; }
-  bool has_left() const noexcept { return left_; }
+  void leave() noexcept { left_.store(true, std::memory_order_relaxed); }
+  bool has_left() const noexcept { return left_.load(std::memory_order_relaxed); }
 
   // The bundles of one thread, that which made the first of them, use Router::activity() together:
   // false if `thread` (Bundle::this_thread()) is another. Whoever was lent it gives it back. Any
@@ -86,16 +92,23 @@ class Process {
   std::unique_ptr<Extension> channels;
 
  private:
+  // A bundle that is visited: if it is parallel, its end waits.
+  struct Unpin {
+    void operator()(Bundle* bundle) const noexcept;
+    bool pinned = false;
+  };
+  using Pinned = std::unique_ptr<Bundle, Unpin>;
   // The bundle at `index` or the first after it that belongs to `thread`, and is not `last`;
   // `index` is then its index. nullptr: there is none.
-  Bundle* next_bundle(const void* thread, std::size_t& index, const Bundle* last) const;
+  Pinned next_bundle(const void* thread, std::size_t& index, Pinned last) const;
 
   Router& router_;
   std::unique_ptr<FarMemory> far_memory_;
   std::unique_ptr<FarMessages> far_messages_;
+  Staging staging_;
   std::atomic<std::uint32_t> serial_{0};
   std::atomic<std::uint64_t> retired_{0};
-  bool left_ = false;
+  std::atomic<bool> left_{false};
   mutable std::mutex mutex_;  // guards the rest
   std::vector<Bundle*> bundles_;
   std::atomic<std::size_t> bundle_count_{0};  // read without it, too

@@ -2,7 +2,9 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far.h"
+#include "am/core/process.h"
 #include "am/route/router.h"
+#include "shmem/error.h"
 
 namespace am {
 
@@ -14,9 +16,21 @@ void Endpoint::check_medium(std::span<const std::byte> payload, const char* call
   }
 }
 
-void Endpoint::place_long(shmem::Half& half, const Verdict& verdict, std::byte* segment,
-                          std::uint64_t offset, std::span<const std::byte> payload) {
+void Endpoint::write_long(std::uint32_t to, const shmem::Room& room, const LongRequest& message,
+                          std::span<const std::byte> payload) {
+  const Translation& translation = translations_[to];
+  const shmem::Outbox& box = *boxes_[to];
+  const auto& admission = *reinterpret_cast<const PublishedAdmission*>(box.owner_page());
+  translation.near->offsets[box.slot_of<shmem::Lane::kLong>(room)] = message.offset;
+  place_long(room, room.slot->request, admission.judge_request(message, translation.tag),
+             translation.near->peer.segment, message.offset, payload);
+}
+
+void Endpoint::place_long(const shmem::Room& room, shmem::Half& half, const Verdict& verdict,
+                          std::byte* segment, std::uint64_t offset,
+                          std::span<const std::byte> payload) {
   const bool written = verdict.status == Status::kDelivered;
+  if (written && Extent::is_elsewhere(verdict.at)) return stage(room, half, offset, payload);
   // It may be in the same segment, and overlap.
   if (written && !payload.empty()) {
     std::memmove(segment + verdict.at, payload.data(), payload.size());
@@ -24,21 +38,38 @@ void Endpoint::place_long(shmem::Half& half, const Verdict& verdict, std::byte* 
   packet::put_placement(half, {.offset = written ? verdict.at : offset,
                                .bytes = payload.size(),
                                .status = static_cast<std::uint64_t>(verdict.status),
+                               .staged = false,
                                .written = written});
+}
+
+// For the receiver to copy.
+void Endpoint::stage(const shmem::Room& room, shmem::Half& half, std::uint64_t offset,
+                     std::span<const std::byte> payload) {
+  try {
+    bundle_->process().staging().put(room.reply_payload, payload);
+  } catch (const shmem::Error& error) {
+    bundle_->refuse("a long message",
+                    std::string("no memory for its payload on the way: ") + error.what());
+  }
+  packet::put_placement(
+      half,
+      {.offset = offset, .bytes = payload.size(), .status = 0, .staged = true, .written = false});
 }
 
 void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
                          std::span<const std::byte> payload) {
   Endpoint& self = endpoint();
   const LongRequest message{handler, shape, offset, payload.size()};
-  if (delivery_->from.segment == nullptr) return self.far().place_reply(message, payload);
+  if (delivery_->from.segment == nullptr) {
+    return Endpoint::Far::place_reply(*delivery_, message, payload);
+  }
   shmem::Slot& slot = *delivery_->room.slot;
   const auto [inbox, lane, number] = self.mailbox_.position_of(slot);
   Correspondent& from = self.correspondents_[inbox];
   if (from.reply_offsets.empty()) from.reply_offsets.resize(shmem::kLanes);
   from.reply_offsets[lane][number] = offset;
-  Endpoint::place_long(slot.reply, from.admission->judge_reply(message, lane, number), from.segment,
-                       offset, payload);
+  self.place_long(delivery_->room, slot.reply, from.admission->judge_reply(message, lane, number),
+                  from.segment, offset, payload);
 }
 
 void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {
@@ -58,59 +89,37 @@ void Endpoint::refuse_waiting(std::uint32_t to, const char* call) const {
 }
 
 bool Endpoint::is_far(std::uint32_t to) const noexcept {
-  return far_ != nullptr && mapped(to) && !bundle_->router().is_near(translations_[to].name.rank);
+  if (far_ == nullptr) return false;
+  const Locked inside(*this);
+  return to < translations_.size() && translations_[to].used &&
+         !bundle_->router().is_near(translations_[to].name.rank);
 }
 
-bool Endpoint::send_far(std::uint32_t to, Shape shape, HandlerIndex handler,
-                        const std::byte* arguments, std::span<const std::byte> payload,
-                        std::uint64_t offset, bool* released) {
+bool Endpoint::send_far(std::uint32_t to, const UntypedRequest& request, bool* released) {
+  if (bundle_->access() == Access::kParallel) return send_among_threads(to, request, released);
   if (!is_far(to)) return false;  // its mailbox has no inbox now
-  return far_->try_send(to, {.kind = kind_of(shape),
-                             .role = role_of(shape),
-                             .handler = handler,
-                             .words = words_of(shape),
-                             .arguments = arguments,
-                             .payload = payload,
-                             .offset = offset,
+  return try_send_far(to, request, released);
+}
+
+bool Endpoint::try_send_far(std::uint32_t to, const UntypedRequest& request, bool* released) {
+  return far_->try_send(to, {.kind = request.kind,
+                             .role = request.role,
+                             .handler = request.handler,
+                             .words = static_cast<std::uint32_t>(request.arguments.size()),
+                             .arguments = std::as_bytes(request.arguments).data(),
+                             .payload = request.payload,
+                             .offset = request.offset,
                              .released = released});
 }
 
 void Endpoint::stall(std::uint32_t to, const char* call) {
   refuse_waiting(to, call);
+  const Locked inside(*this);
   ++stats_.credit_stalls;
 }
 
-void Endpoint::request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
-                             Role role) {
-  if (args.size() * packet::kWord > kMaxArgumentBytes || role == Role::kReply) {
-    bundle_->refuse("request_index", std::to_string(args.size()) +
-                                         " words of arguments; a request takes at most 16");
-  }
-  refuse_waiting(to.index, "request_index");
-  outbox(to.index, "request_index");  // throws if it is not mapped
-  wait_until(to, "request_index", detail::kCredit,
-             [&] { return try_request_index(to.index, handler, args, role); });
-}
-
-bool Endpoint::try_request_index(std::uint32_t to, HandlerIndex handler,
-                                 std::span<const std::uint32_t> args, Role role) {
-  shmem::Outbox* const box = outbox(to, "request_index");
-  const auto words = static_cast<std::uint32_t>(args.size());
-  if (box == nullptr) {
-    const Shape shape = make_shape(role, Kind::kShort, words);
-    return send_far(to, shape, handler, std::as_bytes(args).data(), {}, 0, nullptr);
-  }
-  shmem::Room room;
-  if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
-  packet::copy_payload(
-      packet::arguments(room.slot->request, room.extension->request, Kind::kShort, words),
-      std::as_bytes(args));
-  send<Kind::kShort>(to, room,
-                     packet::RequestMark{handler, static_cast<std::uint8_t>(words)}.mark(), role);
-  return true;
-}
-
 std::uint32_t Endpoint::in_flight(std::uint32_t to, Kind kind) const {
+  const Locked inside(*this);
   translation(to, "Endpoint::in_flight");
   const shmem::Outbox* const box = boxes_[to];
   if (box == nullptr) return far_ ? far_->in_flight(to, kind) : 0;

@@ -23,11 +23,37 @@ inline HandlerIndex Endpoint::index_of() {
   using H = Handler<kFunction>;
   auto& hint = detail::handler_hint<kFunction>;
   const HandlerIndex guess = hint.load(std::memory_order_relaxed);
-  if (handlers_[guess].invoke == &H::invoke) [[likely]]
+  if (handlers_.invoke_of(guess) == &H::invoke) [[likely]]
     return guess;
-  const HandlerIndex index = find_handler({&H::invoke, H::shape});
+  const HandlerIndex index = find_handler(&H::invoke);
   hint.store(index, std::memory_order_relaxed);
   return index;
+}
+
+// The first place is nearly always right, as for index_of(): all that a member function costs.
+template <auto kFunction>
+auto& detail::object_of(Endpoint& endpoint) {
+  using H = Handler<kFunction>;
+  const HandlerEntry& guess =
+      endpoint.handlers_[handler_hint<kFunction>.load(std::memory_order_relaxed)];
+  void* const object =
+      guess.invoke == &H::invoke ? guess.context : endpoint.handlers_.object_of(&H::invoke);
+  return *static_cast<typename H::Signature::Object*>(object);
+}
+
+template <auto kFunction, class Object>
+inline void Endpoint::add_member_handler(Object& object) {
+  using H = Handler<kFunction>;
+  static_assert(detail::is_member<kFunction>, "a function without an object: add_handlers<&f>()");
+  typename H::Signature::Object& target = object;
+  void* const context = const_cast<void*>(static_cast<const void*>(&target));
+  if (handlers_.find(&H::invoke) != 0) {
+    bundle_->refuse("Endpoint::add_handlers",
+                    "this member function is registered already; an endpoint has one object for "
+                    "each");
+  }
+  const HandlerIndex index = set_handler_at(0, {&H::invoke, H::shape, context}, false);
+  detail::handler_hint<kFunction>.store(index, std::memory_order_relaxed);
 }
 
 template <Kind kKind>
@@ -47,9 +73,16 @@ template <class H, class... Args>
 [[gnu::noinline]] bool Endpoint::try_far(std::uint32_t to, HandlerIndex index,
                                          std::span<const std::byte> payload, std::uint64_t offset,
                                          bool* released, Args... args) {
-  alignas(8) std::byte arguments[kMaxArgumentBytes]{};
-  H::Packing::pack(arguments, args...);
-  return send_far(to, H::shape, index, arguments, payload, offset, released);
+  alignas(8) std::array<std::uint32_t, packet::kMaxWords> words{};
+  H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
+  return send_far(to,
+                  {.handler = index,
+                   .kind = H::kind,
+                   .arguments = std::span<const std::uint32_t>(words).first(H::words),
+                   .payload = payload,
+                   .offset = offset,
+                   .role = H::role},
+                  released);
 }
 
 template <auto kFunction, class... Args>
@@ -110,12 +143,7 @@ template <auto kFunction, class... Args>
     return try_far<H>(to, index, payload, offset, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
-  const Translation& translation = translations_[to];
-  const auto& admission = *reinterpret_cast<const PublishedAdmission*>(box->owner_page());
-  const LongRequest message{index, H::shape, offset, payload.size()};
-  translation.near->offsets[box->slot_of<shmem::Lane::kLong>(room)] = offset;
-  place_long(room.slot->request, admission.judge_request(message, translation.tag),
-             translation.near->peer.segment, offset, payload);
+  write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kLong>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
@@ -125,8 +153,21 @@ template <auto kFunction, class... Args>
 template <class Condition>
 inline void Endpoint::wait_until(const To& to, const char* call, const char* needs,
                                  Condition&& condition) {
+  wait_in_bundle(condition, [&] { return reason(to, call, needs); });
+}
+
+template <class Condition, class Explain>
+inline void Endpoint::wait_in_bundle(Condition&& condition, const Explain& explain) {
   const Call guard(calls_);
-  bundle_->wait_with_siblings(condition, [&] { return reason(to, call, needs); });
+  bool done = false;
+  do {
+    Bundle* const bundle = bundle_.get();  // while it is in that one
+    const auto ends = [&] {
+      done = condition();
+      return done || bundle_.get() != bundle;
+    };
+    bundle->wait_with_siblings(ends, explain);
+  } while (!done);
 }
 
 // Not inline, so that a request that has its credit is: a call of it costs more than the request.
@@ -195,8 +236,24 @@ template <auto kFunction, class... Args>
   });
 }
 
+template <auto kFunction, class... Args>
+inline void Endpoint::get_long(To to, std::uint64_t source, std::uint64_t offset,
+                               std::uint64_t bytes, const Args&... args) {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply && H::kind == Kind::kLong,
+                "a get ends like a long reply: f(am::Reply, std::span<std::byte>, args...)");
+  std::array<std::uint32_t, packet::kMaxWords> words{};
+  H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
+  get_index(to, {.handler = index_of<kFunction>(),
+                 .arguments = std::span(words).first(H::words),
+                 .source = source,
+                 .offset = offset,
+                 .bytes = bytes});
+}
+
 inline Rank Message::source() const noexcept { return delivery_->from.name.rank; }
 inline const Name& Message::source_name() const noexcept { return delivery_->from.name; }
+inline Tag Message::tag() const noexcept { return delivery_->from.tag; }
 
 template <auto kFunction, class... Args>
 inline void Request::reply(const Args&... args) && {
@@ -227,21 +284,28 @@ inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte>
   static_assert(H::kind == Kind::kLong,
                 "the handler's second parameter must be std::span<std::byte>");
   const HandlerIndex handler = endpoint().index_of<kFunction>();
-  std::byte* const to = begin_reply(handler, H::kind, H::words);
-  place_long(handler, H::shape, offset, payload);
-  H::Packing::pack(to, args...);
+  check_unanswered();
+  place_long(handler, H::shape, offset, payload);  // may throw: then nothing has been answered
+  H::Packing::pack(begin_reply(handler, H::kind, H::words), args...);
+}
+
+inline void Request::check_unanswered() const {
+  if (delivery_->answer == Answer::kNone) [[unlikely]] {
+    endpoint().bundle().refuse("reply",
+                               "this request has been answered already, or is none; a request "
+                               "takes one reply at most");
+  }
 }
 
 // Inline, as the short round trip goes through it.
 inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words) {
   Delivery& d = *delivery_;
-  if (d.replied) [[unlikely]] {
-    d.endpoint.bundle().refuse("reply",
-                               "this request has been answered already; a request takes "
-                               "one reply at most");
+  if (d.answer == Answer::kOne) [[likely]] {
+    ++d.endpoint.stats_[kind].replies_sent;
+  } else {
+    check_unanswered();  // counted after the handler
   }
-  d.replied = true;
-  ++d.endpoint.stats_[kind].replies_sent;
+  d.answer = Answer::kNone;
   d.reply = packet::ReplyMark{handler, static_cast<std::uint8_t>(words), kind}.mark();
   return packet::arguments(d.room.slot->reply, d.room.extension->reply, kind, words);
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "am/core/dispatch.h"
+#include "am/core/process.h"
 #include "am/route/router.h"
 
 namespace am {
@@ -20,6 +21,11 @@ std::string_view describe(Status status) noexcept {
       return "EBADSEGOFF: the payload would begin outside the segment there";
     case Status::kBadLength: return "EBADLENGTH: the payload does not fit there";
     case Status::kBadEndpoint: return "EBADENDPOINT: there is no such endpoint any more";
+    case Status::kBadEntry: return "EBADENTRY: no endpoint is mapped at that index";
+    case Status::kCongestion: return "ECONGESTION: there was no memory for its payload";
+    case Status::kUnreachable:
+      return "EUNREACHABLE: its process has died; it may have handled this before";
+    case Status::kReplyRejected: return "EREPLYREJECTED: the requester has not taken the reply";
   }
   return "unknown status";
 }
@@ -47,9 +53,11 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 
 std::string sentence(const Returned& message) {
   static constexpr const char* kKindNames[] = {"short", "medium", "long"};
-  std::string text = std::string("a ") + kKindNames[static_cast<int>(message.kind)] + " " +
-                     name_of(message.role) + " to rank " + std::to_string(message.destination) +
-                     ", handler " + std::to_string(message.handler) + ", came back: ";
+  const std::string what =
+      std::string(kKindNames[static_cast<int>(message.kind)]) + " " + name_of(message.role);
+  std::string text = "a " + (message.get ? "get" : what) + " to rank " +
+                     std::to_string(message.destination) + ", handler " +
+                     std::to_string(message.handler) + ", came back: ";
   text += describe(message.status);
   text += "; arguments (bytes) " + hexadecimal(message.arguments);
   if (message.kind == Kind::kMedium) {
@@ -87,6 +95,67 @@ Returned contents(const shmem::Half& half, std::byte* extension, const std::byte
 
 }  // namespace
 
+// The payload of a long message that comes back waits for nobody any more.
+void Endpoint::drop_staged(const shmem::Room& room, const shmem::Half& half) noexcept {
+  const packet::Placement place = packet::placement(half);
+  if (place.staged) bundle_->process().staging().drop(room.reply_payload, place.bytes);
+}
+
+// Takes everything back for nobody.
+class Endpoint::DropStaged {
+ public:
+  explicit DropStaged(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
+  template <shmem::Lane kLane>
+  void reply(const shmem::Room& room, shmem::Mark mark) {
+    const auto fields = packet::ReplyMark::of(mark);
+    if (fields.handler != 0 && fields.kind == Kind::kLong) {
+      endpoint_.drop_staged(room, room.slot->reply);
+    }
+    if (mark == packet::ReplyMark::kReturned) returned<kLane>(room);
+  }
+  template <shmem::Lane kLane>
+  void returned(const shmem::Room& room) {
+    if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
+  }
+  template <shmem::Lane kLane>
+  void undelivered(const shmem::Room& room, shmem::Mark) {
+    returned<kLane>(room);
+  }
+
+ private:
+  Endpoint& endpoint_;
+};
+
+// The same of what came here: for an endpoint that ends.
+class Endpoint::DropReceived {
+ public:
+  explicit DropReceived(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
+  shmem::Doorbell& opened(std::uint32_t inbox, std::span<const std::byte> caller) {
+    return Dispatch(endpoint_).opened(inbox, caller);
+  }
+  void closed(std::uint32_t) {}
+  template <shmem::Lane kLane>
+  shmem::Mark request(std::uint32_t, const shmem::Room& room, shmem::Mark) {
+    if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
+    return shmem::kNoReply;
+  }
+  template <shmem::Lane kLane>
+  shmem::Mark one_way(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark) {
+    return request<kLane>(inbox, room, mark);
+  }
+  template <shmem::Lane kLane>
+  void unread(std::uint32_t, const shmem::Room& room, shmem::Mark mark) {
+    DropStaged(endpoint_).reply<kLane>(room, mark);
+  }
+
+ private:
+  Endpoint& endpoint_;
+};
+
+void Endpoint::close_mailbox() { mailbox_.close(DropReceived(*this)); }
+
+void Endpoint::drop_sent(shmem::Outbox& box) { box.abandon(DropStaged(*this)); }
+
 // Leaves in the reply's place why a request cannot be delivered.
 shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
   ++endpoint_.stats_.returned_by_us;
@@ -119,20 +188,40 @@ void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Ro
   Returned reply = contents(room.slot->reply, room.extension->reply, room.reply_payload,
                             fields.kind, fields.handler, fields.words);
   if (reply.kind == Kind::kLong) {
+    endpoint_.drop_staged(room, room.slot->reply);
+    // The answer to a get is nobody's here.
+    const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
+    if (packet::RequestMark::of(shmem::mark_of(head)).handler == 0) return;
     const auto [inbox, lane, slot] = endpoint_.mailbox_.position_of(*room.slot);
     reply.segment_offset = from.reply_offsets[lane][slot];
   }
   take_back(reply, from, Status::kBadEndpoint);
 }
 
-void Endpoint::ReplyDispatch::reject(shmem::Lane lane, packet::ReplyMark fields,
-                                     const shmem::Room& room, Status why) {
+void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply,
+                                     const shmem::Room& room) {
+  const auto& [fields, why] = reply;
+  const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
+  if (fields.kind == Kind::kLong && packet::RequestMark::of(shmem::mark_of(head)).handler == 0) {
+    return reject_get(room, why);
+  }
   ++endpoint_.stats_.returned_by_us;
   switch (lane) {
     case shmem::Lane::kShort: return reject_in<shmem::Lane::kShort>(fields, room, why);
     case shmem::Lane::kMedium: return reject_in<shmem::Lane::kMedium>(fields, room, why);
     case shmem::Lane::kLong: return reject_in<shmem::Lane::kLong>(fields, room, why);
   }
+}
+
+// The answer to a get, which the program there knows nothing of: the get itself comes back, here.
+void Endpoint::ReplyDispatch::reject_get(const shmem::Room& room, Status why) {
+  endpoint_.drop_staged(room, room.slot->reply);
+  Returned get = contents(room.slot->request, room.extension->request, room.request_payload,
+                          Kind::kMedium, 0, 0);
+  get.status = why;
+  get.role = Role::kRequest;
+  get.destination = near_.peer.name.rank;
+  endpoint_.deliver_returned(get);
 }
 
 // Sends the reply in `room` back to the replier, as a one-way request. There is room: the slot of
@@ -148,6 +237,7 @@ void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, const shmem::R
   }
   std::memcpy(back.slot->request.bytes, room.slot->reply.bytes, sizeof back.slot->request.bytes);
   std::memcpy(back.extension->request, room.extension->reply, sizeof back.extension->request);
+  if (fields.kind == Kind::kLong) endpoint_.drop_staged(room, room.slot->reply);
   if (fields.kind == Kind::kMedium && back.reply_payload != room.reply_payload) {
     std::memcpy(back.reply_payload, room.reply_payload, max_medium());
   }
@@ -166,6 +256,7 @@ void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Role
   Returned request = contents(sent, room.extension->request, room.request_payload, kind,
                               fields.handler, fields.words);
   if (kind == Kind::kLong) {
+    endpoint_.drop_staged(room, sent);
     request.segment_offset = near_.offsets[near_.box->slot_of<shmem::Lane::kLong>(room)];
   }
   request.status = packet::status_in(room);
@@ -174,15 +265,29 @@ void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Role
   endpoint_.deliver_returned(request);
 }
 
-void Endpoint::deliver_returned(const Returned& returned) {
+void Endpoint::deliver_returned(const Returned& message) {
+  Returned returned = message;
+  show_as_get(returned);
   ++stats_.returned_here;
-  if (on_returned_) {
-    bundle_->activity().enter_returned(returned.destination);
-    on_returned_(returned);
-    bundle_->activity().leave_handler();
+  if (!on_returned_) bundle_->router().fatal(sentence(returned));
+  bundle_->activity().enter_returned(returned.destination);
+  if (bundle_->access() == Access::kParallel) {
+    call_returned_among_threads(returned);
   } else {
-    bundle_->router().fatal(sentence(returned));
+    on_returned_(returned);
   }
+  bundle_->activity().leave_handler();
+}
+
+// With a copy, as others may send in its slot meanwhile.
+void Endpoint::call_returned_among_threads(const Returned& message) {
+  const std::vector<std::byte> arguments(message.arguments.begin(), message.arguments.end());
+  const std::vector<std::byte> payload(message.payload.begin(), message.payload.end());
+  Returned returned = message;
+  returned.arguments = arguments;
+  returned.payload = payload;
+  const Bundle::Unlocked others(*bundle_);
+  on_returned_(returned);
 }
 
 }  // namespace am

@@ -31,6 +31,8 @@ class Message {
   // which it can be mapped, after poll() (AM_GetSourceEndpoint).
   Rank source() const noexcept;
   const Name& source_name() const noexcept;
+  // The tag that it was sent with (AM_GetMsgTag). Of a Reply: the one that its request was.
+  Tag tag() const noexcept;
   // The endpoint that received it (AM_GetDestEndpoint).
   Endpoint& endpoint() const noexcept { return delivery_->endpoint; }
 
@@ -79,7 +81,9 @@ class Request : public Message {
   template <auto kFunction, class... Args>
   void reply_long(std::uint64_t offset, std::span<const std::byte> payload, const Args&... args) &&;
 
- private:
+ protected:
+  // By the library.
+  void check_unanswered() const;
   std::byte* begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words);
   void place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
                   std::span<const std::byte> payload);

@@ -1,11 +1,14 @@
 #include "am/job/card.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
 #include <string>
 
+#include "shmem/cores.h"
 #include "shmem/fence.h"
 
 namespace am {
@@ -49,7 +52,7 @@ unsigned cores_together(const std::vector<Card>& cards, const Card& mine) {
 Card make_card(const Config& config, const shmem::Region& region) {
   Card card{};
   card.version = Card::kVersion;
-  card.pretended = config.node;
+  card.pretended = is_apart(config.way) ? getpid() : config.node;
   card.segment_bytes = config.segment_bytes;
   card.node = shmem::this_node();
   card.region = region.address();

@@ -16,7 +16,7 @@ struct Card {
   static constexpr std::uint32_t kVersion = 2;
 
   std::uint32_t version;
-  std::int32_t pretended;  // splitcrun --nodes: which; else -1
+  std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
   std::uint64_t segment_bytes;
   shmem::NodeId node;
   shmem::Region::Address region;

@@ -3,11 +3,15 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
+#include "am/job/config/death_notices.h"
 #include "am/job/crash/report.h"
+#include "am/job/death_watch.h"
 #include "am/job/make_bootstrap.h"
 #include "am/job/network.h"
 #include "am/job/stall/code.h"
@@ -51,6 +55,12 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   const Rank me = bootstrap_->rank();
   if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
   note_stall_questions();
+  if (config.survive && bootstrap_->size() > 1 && bootstrap_->death_notices() == nullptr) {
+    throw Error(prefix(me) + "Job: SPLITC_SURVIVE=1: this job was started by " +
+                bootstrap_->launcher() +
+                ", which ends it when a process dies; start it with splitcrun --survive, or unset "
+                "the variable");
+  }
   shmem::Region own = make_region(me, config);
   // Where the launcher can see it, if there is one. The others may not have started yet.
   // (Not on the stack: AddressSanitizer of GCC 12 aligns to 32 bytes there.)
@@ -75,7 +85,8 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .abort = [this](int code,
                           const std::string& sentence) { bootstrap_->abort(code, sentence); },
           .activity = bootstrap_->activity(),
-          .watch = make_watch()},
+          .watch = make_watch(),
+          .survives = bootstrap_->death_notices() != nullptr},
       std::move(own));
   open_neighbours(cards);
   if (bootstrap_->activity() == nullptr) router_->activity().reset();
@@ -83,8 +94,14 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
     crash_report_->set_segments(mapped_segments(*router_));
     crash_report_->set_activity(router_->activity());
   }
+  if (layout.leaders.size() > 1 && config.way == Way::kMemory) {
+    throw Error(prefix(me) + "Job: SPLITC_WAY=memory: the processes are on " +
+                std::to_string(layout.leaders.size()) +
+                " nodes, which share no memory; start them on one, or unset it");
+  }
+  std::string choice;
   if (layout.leaders.size() > 1) {
-    join_network(*bootstrap_, config, layout.here == size(), *router_);
+    choice = join_network(*bootstrap_, config, layout.here == size(), *router_);
   }
   process_ = std::make_unique<Process>(*router_);
   if (Port* const port = router_->port()) {
@@ -92,7 +109,26 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   }
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody leaves before all have opened its region
-  if (config.verbose && me == 0) report_layout(layout);
+  if (survives()) watch_deaths();
+  if (config.verbose && me == 0) report_layout(layout, choice);
+}
+
+// From here on the job can go on without a process.
+void Job::watch_deaths() {
+  DeathNotices& notices = *bootstrap_->death_notices();
+  notices.start();
+  death_watch_ = std::make_unique<DeathWatch>(notices, *router_);
+}
+
+void Job::discard_segment(Rank dead) const {
+  const std::string begin =
+      prefix(rank()) + "Job::discard_segment: the segment of rank " + std::to_string(dead);
+  if (dead >= size() || !is_dead(dead)) {
+    throw Error(begin + " is in use: no process of that rank has died");
+  }
+  if (!router_->is_near(dead) || router_->discard_segment(dead)) return;
+  throw Error(begin + " cannot be given back (" + std::strerror(errno) +
+              "); it is freed when the last process of the node ends");
 }
 
 // For a job that splitcrun does not watch.
@@ -115,12 +151,13 @@ void Job::open_neighbours(const std::vector<Card>& cards) {
   }
 }
 
-void Job::report_layout(const Layout& layout) const {
+void Job::report_layout(const Layout& layout, const std::string& choice) const {
   spdlog::info("{} processes by {}, segment {} MiB each, {} usable cores, fences by {}", size(),
                launcher(), config_.segment_bytes >> 20, layout.cores,
                layout.all_enrolled ? "membarrier" : "every sender");
   if (Port* const port = router_->port()) {
     spdlog::info("{} nodes, joined by {}", layout.leaders.size(), port->link().describe());
+    if (!choice.empty()) spdlog::info("SPLITC_LINK=auto takes {}", choice);
   }
 }
 
@@ -132,9 +169,17 @@ std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byt
   ShownWait shown(router_->activity());
   shown.show({.call = call, .where = where});
   Port* const port = router_->port();
-  if (port == nullptr) return bootstrap_->exchange(mine);
   std::vector<std::vector<std::byte>> all;
-  port->tend_while([&] { all = bootstrap_->exchange(mine); });
+  const auto exchange = [&] { all = bootstrap_->exchange(mine); };
+  try {
+    if (port == nullptr) {
+      exchange();
+    } else {
+      port->tend_while(exchange);
+    }
+  } catch (const PeerDied& died) {
+    throw PeerDied(rank(), call, died.rank);
+  }
   return all;
 }
 

@@ -20,6 +20,8 @@ namespace am {
 
 struct Card;
 class CrashReport;
+class DeathWatch;
+class ExitRequest;
 class LearnedStores;
 struct Layout;
 class StallReporter;
@@ -78,6 +80,23 @@ class Job final : public Exchange {
   // or OutOfBand::name.
   std::string launcher() const { return bootstrap_->launcher(); }
 
+  // Whether the job goes on without processes that die (splitcrun --survive; docs/jobs.md). Else a
+  // death ends it. Constant; any thread.
+  //
+  // After a death requests to the dead come back as Status::kUnreachable, to on_returned(); what
+  // needs all processes throws PeerDied, which names one of the dead: barrier(), exchange(),
+  // connect(), quiesce(), and what waits in channels, zero-copy buffers and splitc. Only finish()
+  // does without them.
+  bool survives() const noexcept { return router_->deaths() != nullptr; }
+  // Whether `rank` has died, as far as this process knows: it hears of it within a moment. Any
+  // thread.
+  bool is_dead(Rank rank) const noexcept { return router_->is_dead(rank); }
+
+  // Gives back the memory of the segment of `dead`, which has died, to all processes of its node,
+  // for which its bytes are 0 afterwards: only when none of them reads it any more. Nothing, if it
+  // is on another node. Throws Error: it lives; the system refuses.
+  void discard_segment(Rank dead) const;
+
   // No process returns before all have called. Polls `bundle` and all others of the calling thread
   // meanwhile. What each process wrote to shared memory before is visible to all afterwards;
   // messages that were sent before may still be in flight.
@@ -116,7 +135,8 @@ class Job final : public Exchange {
   // The last collective call: quiesce() for the bundles of all threads, which may not use them any
   // more; `bundle` is one of the calling thread. Afterwards no message has been lost and no other
   // process needs this one's endpoints or memory, so it may leave, with exit code 0. If a handler
-  // throws out of it, call it again and it goes on.
+  // throws out of it, call it again and it goes on. After a death (survives()) it waits for those
+  // that live; what their handlers send from then on may be lost.
   void finish(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
     finish(bundle, "Job::finish", where);
   }
@@ -126,6 +146,10 @@ class Job final : public Exchange {
   // 3)" if the exception that is being handled is the last that a handler has thrown out of a poll
   // or a wait; else "".
   std::string thrown_by() const;
+
+  // Where this process hears that all are to end (am/job/config/exit_request.h), and asks for it;
+  // lives as long as the job. nullptr: the launcher, which is not splitcrun, knows of no such end.
+  ExitRequest* exit_request() noexcept { return bootstrap_->exit_request(); }
 
   // Prints "rank R: <sentence>", flushes the standard streams, and ends every process of the job,
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
@@ -142,9 +166,12 @@ class Job final : public Exchange {
                                                      const SourceLocation& where) override;
   void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
   void open_neighbours(const std::vector<Card>& cards);
+  void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
+  void watch_deaths();
   void leave_network(const char* call, const SourceLocation& where);
   std::function<void()> make_watch();
-  void report_layout(const Layout& layout) const;
+  // `choice`: what SPLITC_LINK=auto has taken, and why; "": it is not set.
+  void report_layout(const Layout& layout, const std::string& choice) const;
 
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;
@@ -155,6 +182,7 @@ class Job final : public Exchange {
   std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
   std::unique_ptr<CrashReport> crash_report_;
   std::unique_ptr<StallReporter> stall_reporter_;  // where no launcher watches
+  std::unique_ptr<DeathWatch> death_watch_;        // in a job that goes on without its dead
 };
 
 }  // namespace am

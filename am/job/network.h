@@ -1,6 +1,8 @@
 // How a process of a job that has several nodes gets to the network.
 #pragma once
 
+#include <string>
+
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"
 #include "am/route/router.h"
@@ -8,8 +10,9 @@
 namespace am {
 
 // Chooses, together with all other processes, a provider and a network that reaches everybody, and
-// gives `router` a port there. Collective. `one_host`: all processes are on this machine.
+// gives `router` a port there. Collective. `one_host`: all processes are on this machine. Returns
+// what SPLITC_LINK=auto has taken and why, in one line; "": it is not set.
 // Throws Error: no network that all share, or none that can be used.
-void join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
+std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 
 }  // namespace am

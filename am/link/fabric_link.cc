@@ -8,15 +8,14 @@
 #include <cstring>
 #include <utility>
 
+#include "am/link/card.h"
+#include "am/link/turn.h"
 #include "am/types/ticks.h"
 #include "rdma/error.h"
 
 namespace am::link {
 namespace {
 
-// About what sending a small frame costs on a socket. A packet that comes sooner after the last
-// send gains more by being coalesced than it loses by waiting.
-constexpr std::int64_t kGatherNs = 4'000;
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
@@ -43,28 +42,13 @@ std::size_t FabricLink::most_receives(std::uint32_t peers) {
 struct FabricLink::Card {
   static constexpr std::uint32_t kMagic = 0x6b6e696c;  // "link"
 
-  std::uint32_t magic;
-  std::uint32_t address_bytes;
-  std::uint64_t token;
-  rdma::RemoteKey segment;
-  std::uint32_t unused;
-  std::uint32_t check;  // of all that comes before and the address
+  std::uint32_t magic = 0;
+  std::uint32_t address_bytes = 0;
+  std::uint64_t token = 0;
+  rdma::RemoteKey segment = {};
+  std::uint32_t unused = 0;
+  std::uint32_t check = 0;
 };
-
-namespace {
-
-// Enough to notice a card that was cut or overwritten (FNV-1a).
-std::uint32_t checksum(std::span<const std::byte> first, std::span<const std::byte> second) {
-  std::uint32_t hash = 2166136261u;
-  const auto add = [&hash](std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
-  };
-  add(first);
-  add(second);
-  return hash;
-}
-
-}  // namespace
 
 FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options)
     : options_(options),
@@ -92,18 +76,8 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
 }
 
 std::vector<std::byte> FabricLink::card() const {
-  const std::vector<std::byte> address = endpoint_.address();
-  Card card{Card::kMagic,
-            static_cast<std::uint32_t>(address.size()),
-            token_,
-            segment_ ? segment_->key() : rdma::RemoteKey{},
-            0,
-            0};
-  card.check = checksum(std::as_bytes(std::span(&card, 1)), address);
-  std::vector<std::byte> bytes(sizeof card + address.size());
-  std::memcpy(bytes.data(), &card, sizeof card);
-  std::memcpy(bytes.data() + sizeof card, address.data(), address.size());
-  return bytes;
+  return pack_card(Card{.token = token_, .segment = segment_ ? segment_->key() : rdma::RemoteKey{}},
+                   endpoint_.address());
 }
 
 void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
@@ -113,20 +87,9 @@ void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
                 "; the exchange of addresses was disturbed: start the job again");
   };
   Card card{};
-  if (bytes.size() < sizeof card) {
-    refuse("has " + std::to_string(bytes.size()) + " bytes, too few to be one");
-  }
-  std::memcpy(&card, bytes.data(), sizeof card);
-  const std::span<const std::byte> address = bytes.subspan(sizeof card);
-  if (card.magic != Card::kMagic || card.address_bytes != address.size()) {
-    refuse("is cut off, or is none");
-  }
-  if (address.size() != address_bytes_) {
-    refuse("has " + std::to_string(address.size()) + " bytes where this process's has " +
-           std::to_string(address_bytes_) + ", so it is of another provider");
-  }
-  const std::uint32_t check = std::exchange(card.check, 0);
-  if (check != checksum(std::as_bytes(std::span(&card, 1)), address)) refuse("is damaged");
+  std::span<const std::byte> address;
+  const CardFault fault = unpack_card(bytes, address_bytes_, card, address);
+  if (!fault.what.empty()) refuse(fault.what);
   tokens_[rank] = card.token;
   segments_[rank] = {card.segment.base, card.segment.key};
   std::ranges::copy(address,

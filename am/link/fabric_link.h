@@ -17,6 +17,7 @@
 #include "am/link/incoming.h"
 #include "am/link/link.h"
 #include "am/link/receives.h"
+#include "am/link/turn.h"
 #include "am/types/object_pool.h"
 #include "rdma/endpoint.h"
 #include "rdma/memory.h"
@@ -38,6 +39,7 @@ struct Route {
   InFlight::Share accesses;      // likewise
   std::uint32_t unsignaled = 0;  // frames injected since the last one that is reported
   std::uint32_t sent = 0;        // frames, in all
+  bool dead = false;             // its process: nothing is sent any more, and nothing counted
 };
 
 // The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
@@ -61,6 +63,9 @@ class FabricLink final : public Link {
     std::size_t longest_access = std::numeric_limits<std::size_t>::max();
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
+    // Says that a process cannot be reached any more, in a job that goes on without it: forget()
+    // follows. Empty: it ends the job.
+    std::function<void(Rank)> lost = {};
     // Reports a sentence to the user, and nothing else happens.
     std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
     // How long a frame may be missing while later ones have arrived.
@@ -92,6 +97,7 @@ class FabricLink final : public Link {
   bool fetch(PacketSink& sink) override;
   bool busy() const noexcept override;
   void verify() override;
+  void forget(Rank dead) override;
   void drive() noexcept override { endpoint_.drive(); }
   bool has_rma() const noexcept override { return segment_.has_value(); }
   RemoteKey segment_key(Rank of) const noexcept override { return segments_[of]; }
@@ -128,6 +134,7 @@ class FabricLink final : public Link {
   bool try_start(Frame& frame);
   bool may_inject(const Route& route, std::size_t bytes) const noexcept;
   void restart(Route& route);
+  void drop(Route& route);
   void list(Route& route);
   void flush();
 
@@ -137,14 +144,14 @@ class FabricLink final : public Link {
   void settle_sends(PacketSink& sink);
   void begin_frame(const fi_cq_data_entry& event);
   bool open_early();
-  void look_at_gap() const;
+  void look_at_gap();
   void add_receives();
   bool deliver_own(const PacketHeader& packet);
   void end_frame();
-  class Turn;
-  int deliver_all(PacketSink& sink, Turn& turn, bool keeping);
+  int deliver_all(PacketSink& sink, TurnClock& turn, bool keeping);
   int deliver_frame(PacketSink& sink, bool keeping);
   void failed(const rdma::Failure& failure);
+  void settle(const rdma::Op& op);
   void receive_failed(const rdma::Failure& failure);
   void note_stranger();
   // An operation towards `rank` could not be started.
@@ -160,7 +167,7 @@ class FabricLink final : public Link {
     }
 
     rdma::Op op{rdma::Op::Kind::kAccess};
-    Completion* completion = nullptr;
+    Completion* completion = nullptr;                 // nullptr: nobody waits for it
     std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
     void* descriptor = nullptr;                       // of local memory
     // What follows when the operation is complete: no bytes, unless all together is too long for
@@ -172,6 +179,8 @@ class FabricLink final : public Link {
   bool try_next_piece(Access& access);
   void go_on(Access& access);
   void go_on_with_unfinished();
+  void end_accesses_of_dead();
+  void end(Access& access);
   Access* take_access(Rank rank, Completion& completion);
   void give_back(Access& access);
   void complete(const rdma::Op& op);
@@ -215,6 +224,7 @@ class FabricLink final : public Link {
   std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()
   bool warned_ = false;            // of strangers
   bool suspicious_ = false;        // a message broke off: of a stranger, or of the job?
+  bool buries_ = false;            // accesses to the dead are to be ended
   std::uint32_t pongs_awaited_ = 0;
   std::int64_t verified_ns_ = 0;  // when verify() was called last
   // From the first memory on that is registered.

@@ -23,7 +23,10 @@ FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
 }
 
 void FabricLink::give_back(Access& access) {
-  accesses_in_flight_.give_back(routes_[access.rest.peer]->accesses);
+  if (access.completion != nullptr) {
+    accesses_in_flight_.give_back(routes_[access.rest.peer]->accesses);
+  }
+  access.completion = nullptr;
   access.use.reset();
   access.rest = {};
   accesses_.give_back(access);
@@ -54,6 +57,10 @@ bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
 
 bool FabricLink::try_next_piece(Access& access) {
   RmaAccess& rest = access.rest;
+  if (routes_[rest.peer]->dead) [[unlikely]] {
+    unfinished_.push_back(&access);  // ends with the next poll
+    return true;
+  }
   const fi_addr_t peer = routes_[rest.peer]->address;
   const rdma::RemoteKey at{rest.at.base, rest.at.key};
   const auto piece = rest.local.first(std::min(rest.local.size(), longest_access_));
@@ -68,10 +75,40 @@ bool FabricLink::try_next_piece(Access& access) {
 }
 
 void FabricLink::go_on(Access& access) {
+  if (routes_[access.rest.peer]->dead) [[unlikely]]
+    return end(access);
   try {
     if (!try_next_piece(access)) unfinished_.push_back(&access);
   } catch (const rdma::Error& error) {
     not_started(access.rest.peer, error);
+    unfinished_.push_back(&access);
+  }
+}
+
+// Nothing of it is at the network.
+void FabricLink::end(Access& access) {
+  Completion* const completion = access.completion;
+  give_back(access);
+  if (completion == nullptr) return;
+  ++progress_;
+  link::complete(*completion);
+}
+
+// Where the network had nothing more to report, so that what the dead had sent has been read. What
+// it reports later is nobody's.
+void FabricLink::end_accesses_of_dead() {
+  buries_ = false;
+  std::vector<Completion*> ended;
+  for (std::size_t number = 0; number < accesses_.size(); ++number) {
+    Access& access = accesses_[static_cast<std::uint32_t>(number)];
+    if (access.completion == nullptr || !routes_[access.rest.peer]->dead) continue;
+    if (std::ranges::find(unfinished_, &access) != unfinished_.end()) continue;
+    accesses_in_flight_.give_back(routes_[access.rest.peer]->accesses);
+    ended.push_back(std::exchange(access.completion, nullptr));
+  }
+  for (Completion* const completion : ended) {
+    ++progress_;
+    link::complete(*completion);
   }
 }
 
@@ -82,6 +119,10 @@ void FabricLink::go_on_with_unfinished() {
 bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          std::uint64_t word, Completion& completion) {
   const RemoteKey at = segments_[to] + offset;
+  if (route(to).dead) [[unlikely]] {
+    link::complete(completion);
+    return true;
+  }
   if (from.size() > fabric_->inject_bytes()) {
     return start_access(to, completion, [&](Access& access) {
       return endpoint_.try_put(route(to).address, {at.base, at.key}, from,
@@ -97,17 +138,19 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
     return false;
   }
   routes_[to]->sent_ticks = ticks();
-  completion.done(completion);
+  link::complete(completion);
   return true;
 }
 
 void FabricLink::complete(const rdma::Op& op) {
   Access& access = Access::of(op);
+  if (access.completion == nullptr) [[unlikely]]
+    return give_back(access);  // of the dead
   if (!access.rest.local.empty()) [[unlikely]]
     return go_on(access);
   Completion& completion = *access.completion;
   give_back(access);
-  completion.done(completion);
+  link::complete(completion);
 }
 
 Rank FabricLink::rank_of(const rdma::Op& op) const {

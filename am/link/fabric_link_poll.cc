@@ -12,9 +12,6 @@
 namespace am::link {
 namespace {
 
-// Of one poll() or fetch(): then the caller evaluates its condition, and others have their turn.
-constexpr std::int64_t kTurnNs = 200'000;
-constexpr int kFreeFrames = 8;  // of a turn, before it reads the clock
 // A launcher ends the whole job when a process dies, and says more about it than we could. Without
 // one that does, we do it, after that time.
 constexpr std::int64_t kGraceNs = 1'000'000'000;
@@ -30,35 +27,7 @@ bool tells_of_put(const fi_cq_data_entry& event) {
   return (event.flags & FI_REMOTE_CQ_DATA) != 0 && (event.flags & FI_WRITE) == 0;
 }
 
-// Says that packets are gathered, for as long as it lives.
-class Gathering {
- public:
-  explicit Gathering(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~Gathering() { flag_ = false; }
-  Gathering(const Gathering&) = delete;
-  Gathering& operator=(const Gathering&) = delete;
-
- private:
-  bool& flag_;
-};
-
 }  // namespace
-
-// The time that one poll() or fetch() may take.
-class FabricLink::Turn {
- public:
-  // Asked after each frame.
-  bool over() noexcept {
-    if (++frames_ < kFreeFrames) return false;
-    const std::int64_t now = now_ns();
-    if (frames_ == kFreeFrames) begun_ns_ = now;
-    return now - begun_ns_ > kTurnNs;
-  }
-
- private:
-  int frames_ = 0;
-  std::int64_t begun_ns_ = 0;
-};
 
 int FabricLink::poll(PacketSink& sink) {
   const Gathering gathering(polling_);
@@ -69,9 +38,13 @@ int FabricLink::poll(PacketSink& sink) {
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
   int count = 0;
-  Turn turn;
+  TurnClock turn;
   do {
-    if (!in_frame_ && !read_events()) break;
+    if (!in_frame_ && !read_events()) {
+      if (buries_) [[unlikely]]
+        end_accesses_of_dead();
+      break;
+    }
     count += deliver_all(sink, turn, false);
     // Another read that finds nothing would delay the answers.
   } while (more_events() && !turn.over());
@@ -88,13 +61,15 @@ bool FabricLink::fetch(PacketSink& sink) {
     look_at_gap();
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
-  Turn turn;
+  TurnClock turn;
   bool more = in_frame_ || read_events();
   while (more) {
     deliver_all(sink, turn, true);
     if (in_frame_ || turn.over()) break;
     more = read_events();
   }
+  if (!more && buries_) [[unlikely]]
+    end_accesses_of_dead();
   if (in_frame_) endpoint_.drive();  // the provider goes on while a packet is kept
   receives_->retry();
   if (!unsent_.empty()) flush();
@@ -103,7 +78,7 @@ bool FabricLink::fetch(PacketSink& sink) {
 
 // Everything that was read of the completion queue, as long as the turn lasts; with `keeping`, up
 // to a packet that is kept.
-int FabricLink::deliver_all(PacketSink& sink, Turn& turn, bool keeping) {
+int FabricLink::deliver_all(PacketSink& sink, TurnClock& turn, bool keeping) {
   int count = 0;
   do {
     count += deliver_frame(sink, keeping);
@@ -139,25 +114,28 @@ void FabricLink::settle_sends(PacketSink& sink) {
       continue;
     }
     const rdma::Op& op = rdma::Op::of(event.op_context);
-    switch (op.kind) {
-      case rdma::Op::Kind::kReceive: begin_frame(event); break;
-      case rdma::Op::Kind::kSend: {
-        Frame& frame = Frame::of(op);
-        frames_in_flight_.give_back(frame.route->frames);
-        frame.route->unsignaled = 0;
-        frames_.give_back(frame);
-        break;
-      }
-      case rdma::Op::Kind::kAccess:
-        ++progress_;
-        complete(op);
-        break;
+    if (op.kind == rdma::Op::Kind::kReceive) {
+      begin_frame(event);
+    } else {
+      settle(op);
     }
   }
 }
 
+// A frame has left, or an access is complete.
+void FabricLink::settle(const rdma::Op& op) {
+  if (op.kind == rdma::Op::Kind::kAccess) {
+    ++progress_;
+    return complete(op);
+  }
+  Frame& frame = Frame::of(op);
+  if (!frame.route->dead) frames_in_flight_.give_back(frame.route->frames);
+  frame.route->unsignaled = 0;
+  frames_.give_back(frame);
+}
+
 std::int64_t FabricLink::patience_ns() const noexcept {
-  if (!unsent_.empty() || !unfinished_.empty()) return kLookNs;
+  if (!unsent_.empty() || !unfinished_.empty() || buries_) return kLookNs;
   return lost_ || incoming_.waits() ? kGraceNs / 4 : -1;
 }
 
@@ -168,11 +146,17 @@ void FabricLink::failed(const rdma::Failure& failure) {
   const std::string why =
       failure.text.empty() ? rdma::category().message(failure.code) : failure.text;
   const Rank rank = rank_of(*failure.op);
+  if (routes_[rank]->dead) return settle(*failure.op);
   if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
     give_up("rank " + std::to_string(rank) + " refused an access to its memory: " + why);
   }
   if (rdma::is_local_shortage(failure.code)) {
     give_up(failed_here(rank) + why + rdma::remedy(failure.code));
+  }
+  if (options_.lost) {
+    lose(rank, why);
+    forget(rank);
+    return settle(*failure.op);
   }
   const bool not_segment = failure.op->kind == rdma::Op::Kind::kAccess &&
                            Access::of(*failure.op).rest.at.key != segments_[rank].key;
@@ -187,6 +171,7 @@ void FabricLink::not_started(Rank rank, const rdma::Error& error) {
 }
 
 void FabricLink::lose(Rank rank, const std::string& why) {
+  if (options_.lost) return options_.lost(rank);
   if (lost_rank_) return;
   if (!lost_) lost_ns_ = now_ns();
   lost_rank_ = rank;

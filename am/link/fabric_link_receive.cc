@@ -35,7 +35,11 @@ bool FabricLink::open_early() {
   return true;
 }
 
-void FabricLink::look_at_gap() const {
+void FabricLink::look_at_gap() {
+  for (const auto& one : routes_) {
+    if (one && one->dead) incoming_.forget(one->rank);
+  }
+  if (!incoming_.waits()) return;
   if (now_ns() - incoming_.waits_since_ns() < options_.longest_gap_ns) return;
   const auto [source, number] = incoming_.waiting();
   give_up("frame " + std::to_string(number) + " of rank " + std::to_string(source) +
@@ -46,6 +50,10 @@ void FabricLink::look_at_gap() const {
 
 int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
   if (!in_frame_) return 0;
+  if (const auto& from = routes_[incoming_.source()]; from && from->dead) [[unlikely]] {
+    end_frame();
+    return 0;
+  }
   int count = 0;
   while (!incoming_.finished()) {
     const PacketHeader* const packet = incoming_.packet();
@@ -81,6 +89,7 @@ void FabricLink::verify() {
   if (arrived_ == std::exchange(verified_at_, arrived_)) add_receives();
   const PacketHeader ping = make_header(Type::kPing, sizeof ping);
   for (Rank rank = 0; rank < options_.size; ++rank) {
+    if (routes_[rank] != nullptr && routes_[rank]->dead) continue;
     if (routes_[rank] == nullptr && incoming_.received(rank) == 0) continue;  // never talked to
     send(rank, std::as_bytes(std::span(&ping, 1)));
     ++pongs_awaited_;

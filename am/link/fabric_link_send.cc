@@ -29,6 +29,8 @@ std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
 
 void FabricLink::commit(Rank to) {
   Route& r = *routes_[to];
+  if (r.dead) [[unlikely]]
+    return;  // the next claim has the same room
   r.open->bytes += claimed_;
   if (gathers(r)) {
     list(r);
@@ -61,6 +63,8 @@ void FabricLink::list(Route& r) {
 
 // Sends what `r` has, as far as the provider takes it.
 void FabricLink::start(Route& r) {
+  if (r.dead) [[unlikely]]
+    return;
   restart(r);
   if (r.open == nullptr || r.open->empty()) return;
   if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
@@ -80,6 +84,30 @@ void FabricLink::restart(Route& r) {
     r.waiting.push_front(frame);
     return list(r);
   }
+}
+
+// What waits to be sent.
+void FabricLink::drop(Route& r) {
+  while (!r.waiting.empty()) {
+    Frame& frame = r.waiting.front();
+    r.waiting.pop();
+    frames_.give_back(frame);
+  }
+  if (r.open != nullptr) frames_.give_back(*std::exchange(r.open, nullptr));
+}
+
+// What is in flight stays where it is until the network reports it, if it ever does.
+void FabricLink::forget(Rank dead) {
+  if (!routes_[dead]) {
+    routes_[dead] = std::make_unique<Route>();
+    routes_[dead]->rank = dead;
+  }
+  Route& r = *routes_[dead];
+  if (std::exchange(r.dead, true)) return;
+  drop(r);
+  while (r.frames.in_flight != 0) frames_in_flight_.give_back(r.frames);
+  incoming_.forget(dead);
+  buries_ = true;
 }
 
 bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcept {

@@ -63,6 +63,11 @@ class Incoming {
   }
   void skip(const PacketHeader& packet) noexcept { at_ += packet.bytes; }
 
+  // What waits of that process is dropped.
+  void forget(Rank dead) {
+    std::erase_if(early_, [dead](const auto& frame) { return frame.first.first == dead; });
+  }
+
   // How many frames of that process have been opened.
   std::uint32_t received(Rank rank) const noexcept { return received_[rank]; }
 

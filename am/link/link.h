@@ -31,10 +31,30 @@ class PacketSink {
   virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
 };
 
+struct Completion;
+
+// Who sees to it that what waits for an operation is called in the right thread.
+class Home {
+ public:
+  // By whoever polls the link: calls completion.done(), now or later.
+  virtual void complete(Completion& completion) = 0;
+
+ protected:
+  ~Home() = default;
+};
+
 // What waits for a one-sided operation. Lives until called.
 struct Completion {
-  void (*done)(Completion&) = nullptr;  // inside poll() or fetch()
+  // Inside poll() or fetch(), or where `home` calls it.
+  void (*done)(Completion&) = nullptr;
+  Home* home = nullptr;        // nullptr: it does not matter which thread calls
+  Completion* next = nullptr;  // for `home`
 };
+// How links call it.
+inline void complete(Completion& completion) {
+  if (completion.home == nullptr) return completion.done(completion);
+  completion.home->complete(completion);
+}
 
 // Names a byte of another process's memory: what Registration::key() said there, and further bytes
 // by +. Plain bytes, to be sent to others. Good until that registration ends.
@@ -123,7 +143,7 @@ struct StrangerStats {
 //
 // Packets to one process arrive once, in the order of their commits, and are coalesced into frames
 // where that costs no time. Connections are made at the first use. A process that cannot be reached
-// any more ends the job, with a sentence.
+// any more ends the job, with a sentence; unless the job goes on without its dead, see forget().
 //
 // Thread rule: one thread at a time. No call blocks.
 class Link {
@@ -161,6 +181,11 @@ class Link {
   // sentence. For those who have waited for long. Costs a packet for each of them.
   virtual void verify() = 0;
 
+  // That process has died, and the job goes on without it: drops what is queued for it and what
+  // comes of it, and what is committed to it from now on. Accesses to it end by a later poll, and
+  // what they were to read is undefined.
+  virtual void forget(Rank dead) = 0;
+
   // Makes the network progress and takes nothing. Any thread, if the link was made for several.
   virtual void drive() noexcept = 0;
 
@@ -192,6 +217,8 @@ class Link {
   // Its one-sided access costs a message each, which the target answers when it polls: small ones
   // had better be sent together, as packets.
   virtual bool prefers_packets() const noexcept = 0;
+  // Accesses and puts of at most so many bytes are faster as packets, even one alone.
+  virtual std::size_t largest_packet_access() const noexcept { return 0; }
 
   // A descriptor that is readable when there is something to poll for, -1: none.
   virtual int wait_fd() const noexcept = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "am/types/types.h"
+#include "shmem/region.h"
 
 // Every byte that crosses from one node to another.
 //
@@ -45,8 +46,9 @@ enum class Type : std::uint8_t {
   kPing,      // PacketHeader: the link asks for a kPong
   kPong,      // PacketHeader
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
+  kPiece,     // MessagePacket: part of the payload of the next long message
 };
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kGone) + 1;
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kPiece) + 1;
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8
@@ -111,13 +113,15 @@ inline constexpr unsigned role_bits(std::uint8_t detail) noexcept { return detai
 inline constexpr bool carries_payload(std::uint8_t detail) noexcept {
   return (detail >> 6 & 1) != 0;
 }
+inline constexpr std::uint8_t kFirstPiece = 0x80;  // in a kPiece's detail: of a payload
 
-// Where the payload of a long message belongs: in the packet, or written before it, or, if the
-// packet has a status, left out.
+// Where the payload of a long message belongs: in the packet, or written before it, or sent before
+// it as kPiece, or, if the packet has a status, left out.
 struct Place {
   std::uint64_t offset;  // in the segment of the receiving endpoint
   std::uint64_t bytes;
-  std::uint64_t base;  // of a payload that was written: of that segment in the process's
+  // Of a payload that was written: of that segment in the process's. In pieces: Extent::kElsewhere.
+  std::uint64_t base;
 };
 static_assert(sizeof(Place) == 24);
 
@@ -128,8 +132,9 @@ struct Introduction {
   Tag tag;                // of kHello: with which the requester mapped the other
   std::uint64_t offset;   // of the endpoint's segment in the process's
   std::uint64_t bytes;
+  shmem::Region::Address mailbox;  // of the endpoint, for processes of its node
 };
-static_assert(sizeof(Introduction) == 48);
+static_assert(sizeof(Introduction) == 72);
 
 inline constexpr std::uint8_t kFromRequester = 1;  // a kExtent; else it is to the requester
 inline constexpr std::uint8_t kAsks = 2;           // a kExtent from it, to be answered by another

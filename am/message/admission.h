@@ -13,7 +13,8 @@
 
 // Whether a long message may be written into another endpoint's segment. Its sender decides, before
 // it writes a byte, by what the receiving endpoint has published; and what was admitted is never
-// refused later. So a message that is refused has changed nothing.
+// refused later. So a message that is refused has changed nothing. (A segment that others do not
+// map is written by its own process alone, which decides once more when it handles the message.)
 
 namespace am {
 
@@ -31,7 +32,8 @@ struct LongRequest {
   std::uint64_t bytes;
 };
 
-// kDelivered: it may be written, at `at` of the process's segment.
+// kDelivered: it may be written, at `at` of the process's segment; or sent to be copied, if that is
+// elsewhere.
 struct Verdict {
   Status status;
   std::uint64_t at;
@@ -45,13 +47,14 @@ inline constexpr Status mismatch(Shape shape) noexcept {
 // Whether [offset, offset + bytes) lies inside `extent`: kDelivered, or why not.
 inline Status check_place(const Extent& extent, std::uint64_t offset,
                           std::uint64_t bytes) noexcept {
-  if (offset > extent.bytes) return Status::kBadSegmentOffset;
+  const bool empty = extent.bytes == 0 && bytes != 0;
+  if (empty || offset > extent.bytes) return Status::kBadSegmentOffset;
   return extent.holds(offset, bytes) ? Status::kDelivered : Status::kBadLength;
 }
 
 // What decides, once the tag does not forbid it. `shape` is that of the handler there.
 inline Verdict judge(const LongRequest& message, Shape shape, const Extent& extent) noexcept {
-  if (shape != message.shape) return {mismatch(shape), 0};
+  if (!takes(shape, message.shape)) return {mismatch(shape), 0};
   const Status status = check_place(extent, message.offset, message.bytes);
   if (status != Status::kDelivered) return {status, 0};
   return {Status::kDelivered, extent.offset + message.offset};

@@ -8,6 +8,7 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "am/message/slot_format.h"
 #include "am/types/types.h"
@@ -26,6 +27,10 @@
 // trivially copyable types, together at most kMaxArgumentBytes; they arrive as values, and what the
 // sender passes is converted to them as by static_cast. A handler returns nothing. All of this is
 // checked when compiling, at both ends, and the number of words, kind and role again on delivery.
+//
+// A handler may also be a member function of an object that is given when it is registered, so that
+// programs need no globals: endpoint.add_handlers<&Table::on_get>(table). And handlers without
+// types, which take whatever comes as 32-bit words, are in am/core/untyped.h.
 //
 // What the calls that reach these handlers look like, for an endpoint at translation `to`:
 //
@@ -55,7 +60,15 @@ class Endpoint;
 class OneWay;
 class Reply;
 class Request;
+class UntypedMessage;
 struct Correspondent;
+
+// What its handler may still reply.
+enum class Answer : std::uint8_t {
+  kOne,
+  kOneUncounted,  // likewise; whoever has called the handler counts it, as several threads do
+  kNone,
+};
 
 // One message that is being delivered to a handler.
 struct Delivery {
@@ -65,11 +78,11 @@ struct Delivery {
   const std::byte* arguments;
   std::span<std::byte> payload;  // of a medium or long message
   shmem::Mark reply = shmem::kNoReply;
-  bool replied = false;
+  Answer answer = Answer::kOne;
 };
 
 // Role, kind and words of arguments of a message, or of those that a handler takes, in one number:
-// a message is delivered where the two are equal.
+// a message is delivered where the two are equal, and to handlers that take any.
 using Shape = std::uint16_t;
 inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noexcept {
   return static_cast<Shape>(static_cast<unsigned>(role) << 10 | static_cast<unsigned>(kind) << 8 |
@@ -81,13 +94,24 @@ inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(s
 inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
 inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
 
-inline constexpr Shape kNoShape = 0xffff;  // of a free place in the table; no message has it
+inline constexpr Shape kNoShape = 0xffff;   // of a free place in the table; no message has it
+inline constexpr Shape kAnyShape = 0xfffe;  // of an untyped handler; likewise
 
-// A place in a handler table.
-struct HandlerEntry {
+inline constexpr bool takes(Shape handler, Shape message) noexcept {
+  return handler == message || handler == kAnyShape;
+}
+inline constexpr bool takes_long(Shape handler) noexcept {
+  return handler == kAnyShape || (handler != kNoShape && kind_of(handler) == Kind::kLong);
+}
+
+// A place in a handler table. Its size is a power of two, as it is found by a shift.
+struct alignas(32) HandlerEntry {
   void (*invoke)(Delivery&) = nullptr;
   Shape shape = kNoShape;
+  void* context = nullptr;  // the object of a member function; what an untyped handler is given
+  void (*untyped)(UntypedMessage, void* context) = nullptr;  // if shape is kAnyShape
 };
+static_assert(sizeof(HandlerEntry) == 32);
 
 namespace detail {
 
@@ -133,6 +157,26 @@ struct Signature<void (*)(R, P...)> {
 };
 template <class R, class... P>
 struct Signature<void (*)(R, P...) noexcept> : Signature<void (*)(R, P...)> {};
+// Of a member function, and the class it is of.
+template <class C, class R, class... P>
+struct Signature<void (C::*)(R, P...)> : Signature<void (*)(R, P...)> {
+  using Object = C;
+};
+template <class C, class R, class... P>
+struct Signature<void (C::*)(R, P...) noexcept> : Signature<void (C::*)(R, P...)> {};
+template <class C, class R, class... P>
+struct Signature<void (C::*)(R, P...) const> : Signature<void (*)(R, P...)> {
+  using Object = const C;
+};
+template <class C, class R, class... P>
+struct Signature<void (C::*)(R, P...) const noexcept> : Signature<void (C::*)(R, P...) const> {};
+
+// The object that the member function kFunction was registered with (am/core/request.h).
+template <auto kFunction>
+auto& object_of(Endpoint& endpoint);
+
+template <auto kFunction>
+inline constexpr bool is_member = std::is_member_function_pointer_v<decltype(kFunction)>;
 
 // How arguments of these types are laid out in a message.
 template <class Tuple>
@@ -170,13 +214,23 @@ struct Handler {
     Packing::Unpacker::apply(delivery.arguments, [&delivery](const auto&... args) {
       using First = typename Signature::First;
       if constexpr (kind == Kind::kShort) {
-        kFunction(First(delivery), args...);
+        call(delivery, First(delivery), args...);
       } else if constexpr (kind == Kind::kMedium) {
-        kFunction(First(delivery), std::span<const std::byte>(delivery.payload), args...);
+        call(delivery, First(delivery), std::span<const std::byte>(delivery.payload), args...);
       } else {
-        kFunction(First(delivery), delivery.payload, args...);
+        call(delivery, First(delivery), delivery.payload, args...);
       }
     });
+  }
+
+ private:
+  template <class... All>
+  static void call(Delivery& delivery, All&&... all) {
+    if constexpr (detail::is_member<kFunction>) {
+      (detail::object_of<kFunction>(delivery.endpoint).*kFunction)(std::forward<All>(all)...);
+    } else {
+      kFunction(std::forward<All>(all)...);
+    }
   }
 };
 

@@ -22,6 +22,7 @@ struct Returned {
   std::span<const std::byte> payload;    // of a medium message
   std::uint64_t segment_offset = 0;      // of a long message, as it was sent
   std::uint64_t segment_bytes = 0;       // of its payload, which does not come back
+  bool get = false;  // a get: the handler is this endpoint's, the offset in the other's segment
 };
 
 }  // namespace am

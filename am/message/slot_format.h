@@ -28,6 +28,7 @@ inline constexpr int kWordsShift = 8;
 inline constexpr int kFormShift = 13;
 inline constexpr shmem::Mark kOneWay = shmem::kOneWay;
 inline constexpr std::uint32_t kWord = 4;  // bytes; AM-II counts arguments in these
+inline constexpr std::size_t kMaxWords = kMaxArgumentBytes / kWord;  // of arguments
 
 // The last field is a number of 0 to 3 to these.
 inline constexpr shmem::Mark make_mark(HandlerIndex handler, std::uint32_t words,
@@ -107,13 +108,15 @@ inline std::uint64_t medium_bytes(const shmem::Half& half) noexcept {
 }
 
 // Where a long message's payload lies. `written`: it has been admitted (am/message/admission.h),
-// and lies at `offset` of the receiving process's segment. Else it travels without payload, to be
-// returned; `offset` is then what the sender asked for, in the endpoint's segment, and `status`
-// why.
+// and lies at `offset` of the receiving process's segment. `staged`: it waits for the receiver to
+// copy it (am/route/staging.h) to `offset` of the endpoint's segment. Else it travels without
+// payload, to be returned; `offset` is then what the sender asked for, in the endpoint's segment,
+// and `status` why.
 struct Placement {
   std::uint64_t offset;
   std::uint64_t bytes : 48;
-  std::uint64_t status : 15;
+  std::uint64_t status : 14;
+  std::uint64_t staged : 1;
   std::uint64_t written : 1;
 };
 static_assert(sizeof(Placement) == 16);

@@ -24,7 +24,8 @@ class ArrivalSink {
 // random word, which it gives only to those who may put there. A network delivers completion data
 // of anybody who reaches the process's address, so a word is believed only if it was given out.
 //
-// Pure logic but for the source of random numbers. Thread rule: the bundle's.
+// Pure logic but for the source of random numbers. Thread rule: its callers are inside the port
+// (am/route/port.h).
 class ArrivalWords final : public link::WordSink {
  public:
   // `bits` of completion data that the network carries, 32 or more. `random` gives 64 unguessable

@@ -13,7 +13,7 @@ class Router;
 // One-sided access to and from the processes of other nodes: the operations in flight, and the
 // packets that carry them on. Nothing here waits.
 //
-// Thread rule: the bundle's.
+// Thread rule: its callers are inside the port (am/route/port.h).
 class FarMemory final : public link::TypeSink, public Resumed {
  public:
   // Both outlive it.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "am/one_sided/copy_whole.h"
 #include "am/route/router.h"
 
 namespace am {
@@ -13,38 +14,8 @@ namespace {
 using link::Access;
 using link::Type;
 
-// Copies; objects of 1, 2, 4 and 8 aligned bytes in one piece, so that a neighbour who looks at the
-// same time sees the old value or the new.
-void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
-  const auto copy_as = [&]<class Word>(Word) {
-    if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0 ||
-        reinterpret_cast<std::uintptr_t>(from) % sizeof(Word) != 0) {
-      return false;
-    }
-    const Word word = std::atomic_ref(*reinterpret_cast<Word*>(const_cast<std::byte*>(from)))
-                          .load(std::memory_order_relaxed);
-    std::atomic_ref(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_relaxed);
-    return true;
-  };
-  switch (bytes) {
-    case 0: return;
-    case 1: *to = *from; return;
-    case 2:
-      if (copy_as(std::uint16_t())) return;
-      break;
-    case 4:
-      if (copy_as(std::uint32_t())) return;
-      break;
-    case 8:
-      if (copy_as(std::uint64_t())) return;
-      break;
-    default: break;
-  }
-  std::memcpy(to, from, bytes);
-}
-
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::size_t kSmall = 64;       // most bytes of an access that is coalesced with others
+constexpr std::size_t kCoalesced = 64;   // most bytes of an access that is coalesced with others
 constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
 // Sends an access packet with `data` behind it.
@@ -78,7 +49,11 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 }  // namespace
 
 OneSided::OneSided(Router& router, link::Link& link) noexcept
-    : router_(router), link_(link), rma_(link.has_rma()), emulated_(link.prefers_packets()) {}
+    : router_(router),
+      link_(link),
+      rma_(link.has_rma()),
+      emulated_(link.prefers_packets()),
+      by_packet_(link.largest_packet_access()) {}
 
 // Starts a small access by the network itself, unless enough of these are in flight.
 bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
@@ -96,14 +71,14 @@ bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& comp
 void OneSided::ended(link::Completion& completion) {
   auto& counted = static_cast<Counted&>(completion);
   counted.owner->counted_.give_back(counted);
-  counted.counted->done(*counted.counted);
+  link::complete(*counted.counted);
 }
 
 bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         link::Completion& completion) {
-  if (rma_) {
+  if (by_rma(to.size())) {
     const auto read = link::RmaAccess::read(from, link_.segment_key(from) + offset, to);
-    if (!emulated_ || to.size() > kSmall) return link_.try_access(read, completion);
+    if (!emulated_ || to.size() > kCoalesced) return link_.try_access(read, completion);
     if (try_counted(read, completion)) return true;
   }
   return start({from, offset, to.data(), to.size(), false, &completion});
@@ -111,10 +86,10 @@ bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to
 
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
-  if (rma_) {
+  if (by_rma(from.size())) {
     const auto write =
         link::RmaAccess::write(to, link_.segment_key(to) + offset, from, before_packets);
-    if (!emulated_ || from.size() > kSmall) return link_.try_access(write, completion);
+    if (!emulated_ || from.size() > kCoalesced) return link_.try_access(write, completion);
     if (try_counted(write, completion)) return true;
   }
   return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
@@ -213,7 +188,7 @@ void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
   link::Completion& completion = *std::exchange(access.completion, nullptr);
   in_flight_.give_back(target.accesses);
   accesses_.give_back(access);
-  completion.done(completion);
+  link::complete(completion);
 }
 
 bool OneSided::take_data(Rank from, const Access& packet) {

@@ -26,7 +26,7 @@ class Router;
 // Where the provider emulates RMA by messages anyway, small accesses that start while others are in
 // flight, or find no room, are sent as packets of ours instead: many of these share one send.
 //
-// Thread rule: the bundle's.
+// Thread rule: its callers are inside the port (am/route/port.h).
 class OneSided {
  public:
   OneSided(Router& router, link::Link& link) noexcept;
@@ -100,6 +100,7 @@ class OneSided {
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
+  bool by_rma(std::size_t bytes) const noexcept { return rma_ && bytes > by_packet_; }
   bool try_counted(const link::RmaAccess& access, link::Completion& completion);
   static void ended(link::Completion& completion);
   bool start(const ByMessages& access);
@@ -112,8 +113,9 @@ class OneSided {
   Router& router_;
   link::Link& link_;
   const bool rma_;
-  const bool emulated_;  // the provider emulates RMA: each access costs a send, too
-  // Owned by the bundle's thread.
+  const bool emulated_;          // the provider emulates RMA: each access costs a send, too
+  const std::size_t by_packet_;  // accesses of so many bytes are messages, beside RMA for others
+  // Owned by whoever is inside.
   ObjectPool<Counted> counted_;
   ObjectPool<ByMessages> accesses_;
   link::InFlight in_flight_{kAccesses};

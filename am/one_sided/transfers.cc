@@ -4,18 +4,20 @@
 #include <cstring>
 #include <utility>
 
+#include "am/types/kept_bytes.h"
+#include "am/types/released.h"
+
 namespace am {
-namespace {
-
-// Bytes of a copy whose memory stays for the next one.
-constexpr std::size_t kKept = std::size_t{4} << 20;
-
-}  // namespace
 
 void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                            std::span<const std::byte> packet) {
   Transfer& transfer = take(to, offset, packet);
-  transfer.copy.assign(data.begin(), data.end());
+  try {
+    transfer.copy.assign(data.begin(), data.end());
+  } catch (...) {  // no memory: nothing is owed
+    give_back(transfer);
+    throw;
+  }
   transfer.data = transfer.copy;
   if (!try_start(transfer)) waiting_.push_back(&transfer);
 }
@@ -69,11 +71,15 @@ void Transfers::written(link::Completion& completion) {
   auto& transfer = static_cast<Transfer&>(completion);
   Transfers& owner = *transfer.owner;
   if (!transfer.packet_sent) owner.send_packet(transfer);
-  if (transfer.released != nullptr) *transfer.released = true;
+  if (transfer.released != nullptr) release(*transfer.released);
   transfer.released = nullptr;
-  if (transfer.copy.capacity() > kKept) transfer.copy = {};
+  owner.give_back(transfer);
+}
+
+void Transfers::give_back(Transfer& transfer) noexcept {
+  clear_kept(transfer.copy);
   transfer.free = true;
-  owner.transfers_.give_back(transfer);
+  transfers_.give_back(transfer);
 }
 
 void Transfers::resume() {

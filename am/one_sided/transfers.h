@@ -16,7 +16,7 @@ namespace am {
 // Writes to other nodes' segments that are each followed by a packet: the receiver gets the packet
 // when the bytes are there. Long messages and large stores are made of these.
 //
-// Thread rule: the bundle's.
+// Thread rule: its callers are inside the port (am/route/port.h).
 class Transfers {
  public:
   // Longest packet that can follow.
@@ -30,7 +30,7 @@ class Transfers {
   // The same by swapping: `data` is left with memory of an earlier copy.
   void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                   std::span<const std::byte> packet);
-  // Sets `released` when `data`, which is not copied, may be reused.
+  // Calls release(released) when `data`, which is not copied, may be reused (am/types/released.h).
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, bool& released);
 
@@ -57,12 +57,13 @@ class Transfers {
   Transfer& take(Rank to, std::uint64_t offset, std::span<const std::byte> packet);
   bool try_start(Transfer& transfer);
   void send_packet(Transfer& transfer);
+  void give_back(Transfer& transfer) noexcept;
   static void written(link::Completion& completion);
 
   // Constant after construction.
   link::Link& link_;
   OneSided& one_sided_;
-  // Owned by the bundle's thread.
+  // Owned by whoever is inside.
   ObjectPool<Transfer> transfers_;
   std::vector<Transfer*> waiting_;  // to be started, oldest first
 };

@@ -24,7 +24,7 @@ namespace am {
 // The sender asks when a store comes the third time; until the answer is there, and if there is no
 // room for more, stores go as ever.
 //
-// Thread rule: the bundle's.
+// Thread rule: its callers are inside the port (am/route/port.h).
 class LearnedStores final : public link::TypeSink, public ArrivalSink {
  public:
   // Both outlive it.
@@ -73,7 +73,7 @@ class LearnedStores final : public link::TypeSink, public ArrivalSink {
   OneSided& one_sided_;
   ArrivalWords& words_;
   const bool enabled_;
-  // Owned by the bundle's thread.
+  // Owned by whoever is inside.
   std::unordered_map<Key, Repeated, Hash> repeated_;
   struct Question {
     Rank to;

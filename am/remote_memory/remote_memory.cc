@@ -1,12 +1,15 @@
 #include "am/remote_memory/remote_memory.h"
 
 #include <cstring>
+#include <optional>
 #include <string>
 
+#include "am/core/far_messages.h"
 #include "am/core/process.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
+#include "am/types/released.h"
 
 namespace am {
 
@@ -39,7 +42,9 @@ void RemoteMemory::wait_until(const Access& access, const char* needs, Condition
 }
 
 RemoteMemory::RemoteMemory(Bundle& bundle, LearnedStores* learned, Done done)
-    : bundle_(bundle), learned_(learned), done_(done) {}
+    : bundle_((bundle.require_sequential("RemoteMemory"), bundle)),
+      learned_(learned),
+      done_(done) {}
 
 RemoteMemory::~RemoteMemory() = default;
 
@@ -60,6 +65,7 @@ RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
   Operation& operation = operations_.take([this](Operation& made, std::uint32_t) {
     made.owner = this;
     made.done = &finished;
+    made.home = &bundle_.process().far_messages()->home(bundle_);
   });
   operation.ticket = ticket;
   return operation;
@@ -87,8 +93,13 @@ void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
                        std::uint32_t ticket, const CallSite& site) {
   OneSided& memory = far(rank, "get").one_sided();
   if (to.empty()) return done_(ticket);
+  if (plain_ != nullptr) [[unlikely]]
+    return plain_->get(rank, offset, to, ticket, site.where);
   Operation& operation = take(ticket);
-  const auto start = [&] { return memory.try_read(rank, offset, to, operation); };
+  const auto start = [&] {
+    const Port::Inside inside(*bundle_.router().port());
+    return memory.try_read(rank, offset, to, operation);
+  };
   if (!start()) wait_for_room(operation, {site, rank, to.size()}, start);
 }
 
@@ -96,34 +107,59 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
                        std::uint32_t ticket, const CallSite& site) {
   OneSided& memory = far(rank, "put").one_sided();
   if (from.empty()) return done_(ticket);
+  if (plain_ != nullptr) [[unlikely]]
+    return plain_->put(rank, offset, from, ticket, site.where);
   Operation& operation = take(ticket);
   if (from.size() <= kCopied) {
     std::memcpy(operation.copy.data(), from.data(), from.size());
     from = {operation.copy.data(), from.size()};
   }
-  const auto start = [&] { return memory.try_write(rank, offset, from, false, operation); };
+  const auto start = [&] {
+    const Port::Inside inside(*bundle_.router().port());
+    return memory.try_write(rank, offset, from, false, operation);
+  };
   if (!start()) wait_for_room(operation, {site, rank, from.size()}, start);
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                          std::uint64_t counter, const CallSite& site) {
   FarMemory& memory = far(rank, "store");
-  link::Link& link = bundle_.router().port()->link();
+  if (plain_ != nullptr) [[unlikely]]
+    return plain_->store(rank, offset, from, counter, site.where);
+  Port& port = *bundle_.router().port();
+  link::Link& link = port.link();
   const Access access{site, rank, from.size()};
-  if (link.congested(rank)) {
-    wait_until(access, kRoom, [&] { return !link.congested(rank); });
-  }
-  if (from.size() <= link::kMaxData) return memory.one_sided().store(rank, offset, from, counter);
-  if (const auto word = learned_->find(rank, offset, from.size(), counter)) {
-    Released released;
-    released.done = [](link::Completion& done) { static_cast<Released&>(done).yes = true; };
-    wait_until(access, kRoom, [&] { return link.try_put(rank, offset, from, *word, released); });
-    return bundle_.wait_until_released(released.yes, access.reason(kEnd));
-  }
-  const link::Count packet = OneSided::make_count(counter, from.size());
+  const auto has_room = [&] {
+    const Port::Inside inside(port);
+    return !link.congested(rank);
+  };
+  if (!has_room()) wait_until(access, kRoom, has_room);
+  std::optional<std::uint64_t> word;
   bool released = false;
-  memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
+  {
+    const Port::Inside inside(port);
+    if (from.size() <= link::kMaxData) {
+      return memory.one_sided().store(rank, offset, from, counter);
+    }
+    word = learned_->find(rank, offset, from.size(), counter);
+    if (!word) {
+      const link::Count packet = OneSided::make_count(counter, from.size());
+      memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
+    }
+  }
+  if (word) return store_learned({offset, from, *word}, access);
   bundle_.wait_until_released(released, access.reason(kEnd));
+}
+
+void RemoteMemory::store_learned(const Put& put, const Access& access) {
+  Port& port = *bundle_.router().port();
+  Released released;
+  released.done = [](link::Completion& done) { release(static_cast<Released&>(done).yes); };
+  wait_until(access, kRoom, [&] {
+    const Port::Inside inside(port);
+    return port.link().try_put(access.rank, put.offset, put.from, put.word, released);
+  });
+  bundle_.wait_until_released(released.yes, access.reason(kEnd));
 }
 
 }  // namespace am

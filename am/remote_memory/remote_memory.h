@@ -10,6 +10,7 @@
 #include "am/core/bundle.h"
 #include "am/link/link.h"
 #include "am/remote_memory/learned_stores.h"
+#include "am/remote_memory/plain_requests.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -40,6 +41,9 @@ class RemoteMemory {
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
+  // From now on everything is done by requests, which outlive this.
+  void use(PlainRequests& plain) noexcept { plain_ = &plain; }
+
   // Each of these waits, polling, while no more operations can be under way.
 
   // `to` must live until done. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
@@ -53,7 +57,7 @@ class RemoteMemory {
 
   // One way: `from` may be reused on return, and no completion is reported. At the target the bytes
   // are written, and then their number is added to the 64-bit word at offset `counter` of the
-  // segment there, by that process's own thread. No order is kept between stores.
+  // segment there, by a thread of that process. No order is kept between stores.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter, const CallSite& site = {.call = "store"});
   // Of a job with far processes.
@@ -74,6 +78,12 @@ class RemoteMemory {
   template <class Condition>
   void wait_until(const Access& access, const char* needs, Condition&& condition);
   FarMemory& far(Rank rank, const char* call) const;
+  struct Put {
+    std::uint64_t offset;
+    std::span<const std::byte> from;
+    std::uint64_t word;
+  };
+  void store_learned(const Put& put, const Access& access);
   Operation& take(std::uint32_t ticket);
   template <class Try>
   void wait_for_room(Operation& operation, const Access& access, Try&& try_start);
@@ -82,6 +92,7 @@ class RemoteMemory {
   Bundle& bundle_;
   LearnedStores* const learned_;
   const Done done_;
+  PlainRequests* plain_ = nullptr;  // constant before the first access
   // Owned by the bundle's thread.
   ObjectPool<Operation> operations_;
 };

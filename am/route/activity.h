@@ -30,6 +30,7 @@ struct Reason {
   std::uint64_t wanted = 0;
   const char* unit = nullptr;    // of these
   std::uint64_t collective = 0;  // number of this barrier in the job, from 1; 0: it is none
+  bool needs_all = false;        // it can never come once a process of the job has died
 };
 
 // A Reason as others can read it. Texts end with 0.
@@ -159,6 +160,11 @@ class ShownWait {
   }
   // Call it before a sleep. Returns true at the first.
   bool show(const Reason& reason) noexcept;
+
+  // Of whoever waits, from the first show() on: when it next asks whether the network still works,
+  // and how long after the last time.
+  std::int64_t verify_at_ns;
+  std::int64_t verify_after_ns;
 
  private:
   Activity& activity_;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "am/route/router.h"
+#include "am/types/released.h"
 #include "am/types/signals.h"
 
 namespace am {
@@ -37,31 +39,65 @@ Port::Port(Router& router, std::unique_ptr<link::Link> link, const Options& opti
 
 Port::~Port() = default;
 
-bool Port::expects() const noexcept {
-  return attention_ != 0 || expected_ != 0 || link_->busy() ||
-         std::ranges::any_of(resumed_, [](const Resumed* one) { return !one->idle(); });
+bool Port::expects() noexcept {
+  if (attention_.load(std::memory_order_relaxed) != 0 ||
+      expected_.load(std::memory_order_relaxed) != 0) {
+    return true;
+  }
+  const TryInside inside(*this);
+  return inside && (link_->busy() ||
+                    std::ranges::any_of(resumed_, [](const Resumed* one) { return !one->idle(); }));
 }
 
 int Port::poll() {
-  skipped_ = 0;
-  resume();
-  const int count = link_->poll(sinks_);
+  skipped_.store(0, std::memory_order_relaxed);
+  const int count = lock_.biased() ? (resume(), link_->poll(sinks_)) : poll_among_threads(false);
+  const int attention = attention_.load(std::memory_order_relaxed);
   if (count != 0) {
-    attention_ = kAttention;
-  } else if (attention_ > 0) {
-    --attention_;
+    attention_.store(kAttention, std::memory_order_relaxed);
+  } else if (attention > 0) {
+    attention_.store(attention - 1, std::memory_order_relaxed);
   }
   return count;
 }
 
+// What a poll of the link leaves unread makes no descriptor readable for those who sleep: so there
+// is nothing left, or they are woken; and nobody falls asleep.
+int Port::poll_among_threads(bool all) {
+  here_ = 0;
+  resume();
+  int count = 0;
+  int round = 0;
+  do {
+    const int more = link_->poll(sinks_);
+    drained_ = more == 0;
+    count += more;
+  } while (!drained_ && (all || sleepers_ != 0) && ++round < kRounds);
+  if (count != here_ || (!drained_ && sleepers_ != 0)) wake_others();
+  return count;
+}
+
+void Port::wake_others() noexcept { router_.notify(router_.rank()); }
+
 bool Port::fetch() {
   resume();
-  const bool kept = link_->fetch(sinks_);
+  const bool kept = lock_.biased() ? link_->fetch(sinks_) : (poll_among_threads(true), false);
   resume();  // there may be room now, and nothing else that comes before the caller sleeps
   return kept;
 }
 
+void Port::forget_dead() {
+  const std::uint32_t deaths = router_.deaths()->count();
+  for (Rank rank = 0; rank < router_.size(); ++rank) {
+    if (router_.is_dead(rank) && !router_.is_near(rank)) link_->forget(rank);
+  }
+  forgotten_ = deaths;
+}
+
 void Port::resume() {
+  const Deaths* const deaths = router_.deaths();
+  if (deaths != nullptr && deaths->count() != forgotten_) [[unlikely]]
+    forget_dead();
   for (Resumed* const one : resumed_) one->resume();
 }
 
@@ -72,33 +108,57 @@ void Port::refuse(Rank from, const link::PacketHeader& packet) const {
                 " bytes) is damaged; all programs of a job must be built from the same Splitphase");
 }
 
+// Whether one may sleep now, and how long: then the thread counts as asleep. What was rung since it
+// took its ticket may have been taken from the socket by wake_up(); from here on it stays there.
+bool Port::fall_asleep(std::uint32_t ticket, std::int64_t& limit_ns) noexcept {
+  const std::lock_guard inside(lock_);
+  limit_ns = shortened(limit_ns, link_->patience_ns());
+  if (!lock_.biased() && !drained_) return false;
+  if (link_->wait_fd() >= 0 && !link_->may_sleep()) return false;
+  if (router_.self().header->bell.rung_since(ticket)) limit_ns = 0;
+  ++sleepers_;
+  return true;
+}
+
+// All threads sleep on the same descriptors. A ring wakes each of them that is in ppoll() when it
+// looks: so the last one up takes it back.
+void Port::wake_up(bool rung) noexcept {
+  const std::lock_guard inside(lock_);
+  if (--sleepers_ == 0 && rung) rung_.quiet();
+}
+
 void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
-  const std::int64_t limit = shortened(timeout_ns, link_->patience_ns());
+  std::int64_t limit = timeout_ns;
+  if (!fall_asleep(ticket, limit)) return;
   if (link_->wait_fd() < 0) {
     router_.self().header->bell.sleep(ticket, std::min(limit, kBlindNapNs));
-    return;
+    return wake_up(false);
   }
-  if (!link_->may_sleep()) return;
   pollfd watched[] = {{.fd = link_->wait_fd(), .events = POLLIN, .revents = 0},
                       {.fd = rung_.fd(), .events = POLLIN, .revents = 0}};
   const timespec time{.tv_sec = limit / 1'000'000'000, .tv_nsec = limit % 1'000'000'000};
   ppoll(watched, 2, &time, nullptr);
-  if (watched[1].revents != 0) rung_.quiet();
-  attention_ = 1;  // the next glance shall look
+  wake_up(watched[1].revents != 0);
+  attention_.store(1, std::memory_order_relaxed);  // the next glance shall look
 }
 
 void Port::bring_on_until(const bool& done) noexcept {
   const auto bring_on = [this] {
-    resume();
-    link_->poll(sinks_);
+    const Inside inside(*this);
+    poll();
     resume();
   };
   shmem::Doorbell& bell = router_.self().header->bell;
-  while (!done) {
+  while (!is_released(done)) {
     const std::uint32_t ticket = bell.about_to_sleep();
     bring_on();
-    if (!done) sleep(ticket, shmem::SleepLimit::kShortestNs);
+    if (!is_released(done)) sleep(ticket, shmem::SleepLimit::kShortestNs);
   }
+}
+
+bool Port::fetch_inside() {
+  const Inside inside(*this);
+  return fetch();
 }
 
 void Port::tend_until(const std::atomic<bool>& done) {
@@ -107,7 +167,7 @@ void Port::tend_until(const std::atomic<bool>& done) {
   for (;;) {
     const std::uint32_t ticket = bell.about_to_sleep();
     router_.fence().heavy();
-    const bool kept = fetch();
+    const bool kept = fetch_inside();
     if (done.load(std::memory_order_acquire)) return;  // pairs with: the store in tend_while()
     // While a packet that poll() is to handle is first, nothing wakes for what is behind it.
     sleep(ticket, kept ? limit.kShortestNs : limit.next(ticket));
@@ -116,12 +176,14 @@ void Port::tend_until(const std::atomic<bool>& done) {
 
 void Port::tend_while(const std::function<void()>& blocking) {
   std::atomic<bool> done{false};
+  lock_.give_up_bias();  // to `tending`, which does the far calls of this one meanwhile
   std::thread tending;
   {
     const SignalsBlocked blocked;  // the thread inherits it
     tending = std::thread([&] {
       try {
         tend_until(done);
+        lock_.give_up_bias();
       } catch (const std::exception& error) {
         // Others may need what this process no longer serves, before they let `blocking` return.
         router_.fatal(error.what());

@@ -10,6 +10,7 @@
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/link/progress_thread.h"
+#include "am/sync/biased_lock.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 
@@ -32,9 +33,49 @@ class Resumed {
 // A process's connection to the network, in a job that has processes on other nodes: owns the link
 // to them. All rooms above share it, and register for the packets that are theirs.
 //
-// Thread rule: the bundle's. A job that has a port has one thread inside its bundles at a time.
+// Thread rule: any thread. Whoever calls the link, or a room that several bundles share (one_sided,
+// far_messages.h), is Inside meanwhile, which one thread at a time can be. What comes is then read
+// by whichever thread polls, and put aside for the bundle that it is for (am/core/far_messages.h).
+// A process whose far calls all come from one thread pays for none of that, see BiasedLock.
 class Port {
  public:
+  // For as long as it lives, this thread has the port, the link and the rooms that share them for
+  // itself. It may have several. User code runs inside only while alone().
+  class Inside {
+   public:
+    explicit Inside(Port& port) noexcept : port_(port) {
+      port_.lock_.lock();
+      if (!alone()) [[unlikely]]
+        port_.attention_.store(kAttention, std::memory_order_relaxed);
+    }
+    ~Inside() { port_.lock_.unlock(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+    // No other thread has ever been inside.
+    bool alone() const noexcept { return port_.alone(); }
+
+   private:
+    Port& port_;
+  };
+  // The same, unless another thread is inside, or waits for that.
+  class TryInside {
+   public:
+    explicit TryInside(Port& port) noexcept : lock_(port.lock_), inside_(lock_.try_lock()) {}
+    ~TryInside() {
+      if (inside_) lock_.unlock();
+    }
+    TryInside(const TryInside&) = delete;
+    TryInside& operator=(const TryInside&) = delete;
+
+    explicit operator bool() const noexcept { return inside_; }
+    bool alone() const noexcept { return inside_ && lock_.biased(); }
+
+   private:
+    BiasedLock& lock_;
+    const bool inside_;
+  };
+
   struct Options {
     bool progress_thread =
         false;  // a thread makes progress while nobody polls; the link was made for several threads
@@ -48,18 +89,39 @@ class Port {
 
   link::Link& link() noexcept { return *link_; }
 
-  // Before the first poll; both live until the last.
-  void add(link::Type type, link::TypeSink& sink) noexcept { sinks_.add(type, sink); }
-  void add(link::WordSink& sink) noexcept { sinks_.add(sink); }
-  void add(Resumed& resumed) { resumed_.push_back(&resumed); }
+  // They live until the last poll, and are called inside.
+  void add(link::Type type, link::TypeSink& sink) noexcept {
+    const Inside inside(*this);
+    sinks_.add(type, sink);
+  }
+  void add(link::WordSink& sink) noexcept {
+    const Inside inside(*this);
+    sinks_.add(sink);
+  }
+  void add(Resumed& resumed) {
+    const Inside inside(*this);
+    resumed_.push_back(&resumed);
+  }
 
-  // Passes what has come to the sinks; returns how much.
+  // By a thread that is inside: no other has ever been.
+  bool alone() const noexcept { return lock_.biased(); }
+  // By a thread that is not inside: from now on no thread is alone. Waits until the one that is, if
+  // it is inside, has come out.
+  void end_solitude() noexcept { lock_.be_unbiased(); }
+
+  // Passes what has come to the sinks; returns how much. Inside. While the thread is not alone, the
+  // others are woken if anything has come but what is put_aside_here().
   int poll();
   // Whether a loop that spins is to poll: most times not while nothing is known to be in flight to
   // this process, as polling the network costs much more than polling the neighbours' memory.
-  bool worth_a_look() noexcept { return expects() || ++skipped_ >= kSkipped; }
-  // As poll(), up to the first packet that a sink keeps. Whether there is one.
+  bool worth_a_look() noexcept { return expects() || skip() >= kSkipped; }
+  // As poll(), up to the first packet that a sink keeps. Whether there is one. While the thread is
+  // not alone, nothing is kept: sinks put everything aside. Inside.
   bool fetch();
+  // A sink has put a packet aside that only the calling thread is waiting for.
+  void put_aside_here() noexcept { ++here_; }
+  // The process's other threads may have something to do: wakes those that sleep.
+  void wake_others() noexcept;
 
   // Ends the progress thread: from now on the network makes progress only while somebody polls, and
   // memory of operations that are in flight may be freed.
@@ -69,7 +131,8 @@ class Port {
   [[noreturn]] void refuse(Rank from, const link::PacketHeader& packet) const;
 
   // Sleeps until something comes from the network or a neighbour rings, at most `timeout_ns`
-  // (from 0). The doorbell's ticket has been taken and fetch() found nothing.
+  // (from 0). The doorbell's ticket has been taken and fetch() found nothing. Any number of threads
+  // may sleep; not inside.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
   // Makes progress on the network until `done`. Not inside a poll of a bundle: messages stay for
@@ -86,9 +149,21 @@ class Port {
 
   static constexpr int kAttention = 2000;  // polls without result before they become rarer
   static constexpr int kSkipped = 150;     // spins without a network poll, about 50 ns each
+  static constexpr int kRounds = 16;       // polls of the link that one among threads makes at most
 
-  bool expects() const noexcept;
+  // How many times in a row a look was not taken; any thread, approximately.
+  int skip() noexcept {
+    const int now = skipped_.load(std::memory_order_relaxed) + 1;
+    skipped_.store(now, std::memory_order_relaxed);
+    return now;
+  }
+  bool expects() noexcept;
   void resume();
+  void forget_dead();
+  int poll_among_threads(bool all);
+  bool fetch_inside();
+  bool fall_asleep(std::uint32_t ticket, std::int64_t& limit_ns) noexcept;
+  void wake_up(bool rung) noexcept;
   void tend_until(const std::atomic<bool>& done);
 
   // Constant after construction, or after the first poll.
@@ -97,17 +172,24 @@ class Port {
   shmem::DoorbellSocket rung_;
   link::PacketSinks sinks_;
   std::vector<Resumed*> resumed_;
+  BiasedLock lock_;
   // Owned by whoever is inside.
-  int attention_ = 0;
-  int skipped_ = 0;
-  int expected_ = 0;                              // by all Expectations
+  int here_ = 0;                 // packets of this poll that only the calling thread waits for
+  int sleepers_ = 0;             // threads in sleep()
+  bool drained_ = true;          // the last poll among threads has left nothing
+  std::uint32_t forgotten_ = 0;  // of Router::deaths()
+  // Written inside, or where a lost update does no harm: they say when to look, and no other memory
+  // is published by them.
+  std::atomic<int> attention_{0};
+  std::atomic<int> skipped_{0};
+  std::atomic<int> expected_{0};                  // by all Expectations
   std::optional<link::ProgressThread> progress_;  // ends first
 };
 
 // How many packets its owner waits for: while there are any, loops that spin poll the network every
 // time. Its destructor takes back what is still expected.
 //
-// Thread rule: the port's, which outlives it.
+// Thread rule: one thread at a time. The port outlives it.
 class Expectation {
  public:
   explicit Expectation(Port& port, int count = 0) noexcept : port_(port) { add(count); }
@@ -120,8 +202,11 @@ class Expectation {
 
  private:
   void add(int count) noexcept {
+    if (count == 0) return;
     count_ += count;
-    port_.expected_ += count;
+    const Port::Inside inside(port_);
+    port_.expected_.store(port_.expected_.load(std::memory_order_relaxed) + count,
+                          std::memory_order_relaxed);
   }
 
   Port& port_;

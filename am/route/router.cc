@@ -1,5 +1,7 @@
 #include "am/route/router.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -11,6 +13,7 @@ namespace am {
 Router::Router(Options options, shmem::Region own)
     : options_(std::move(options)), peers_(options_.size), near_index_(options_.size) {
   add_neighbour(options_.rank, std::move(own));
+  if (options_.survives) deaths_.emplace(options_.size);
 }
 
 Router::~Router() = default;
@@ -41,6 +44,21 @@ std::uint64_t Router::segment_offset(const void* address) const noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto first = reinterpret_cast<std::uintptr_t>(segment());
   return at >= first && at - first < options_.segment_bytes ? at - first : options_.segment_bytes;
+}
+
+void Router::note_death(Rank rank, pid_t pid) {
+  if (deaths_->note(rank, pid)) self().header->bell.alert(fence());
+}
+
+bool Router::discard_segment(Rank rank) const noexcept {
+  return madvise(peers_[rank].segment, options_.segment_bytes, MADV_REMOVE) == 0;
+}
+
+void Router::need_all(const char* call) const {
+  if (!deaths_) return;
+  if (const std::optional<Rank> dead = deaths_->first()) {
+    throw PeerDied(options_.rank, call, *dead);
+  }
 }
 
 void Router::fatal(const std::string& sentence) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "am/route/activity.h"
+#include "am/route/deaths.h"
 #include "am/types/types.h"
 #include "shmem/arrivals.h"
 #include "shmem/doorbell.h"
@@ -66,6 +67,7 @@ class Router {
     Activity* activity = nullptr;  // of this process, where the launcher reads it
     // If no launcher does: called by whoever waits for long, about every second.
     std::function<void()> watch;
+    bool survives = false;  // the job goes on without processes that die
   };
 
   // Takes this process's own region: RegionHeader::kBytes + segment_bytes long.
@@ -105,6 +107,17 @@ class Router {
   Activity& activity() const noexcept {
     return options_.activity != nullptr ? *options_.activity : self().header->activity;
   }
+  // Who has died, in a job that goes on without its dead; nullptr: a death ends the job.
+  const Deaths* deaths() const noexcept { return deaths_ ? &*deaths_ : nullptr; }
+  bool is_dead(Rank rank) const noexcept { return deaths_ && deaths_->has(rank); }
+  // `rank`, whose process was `pid`, has died. Only if the job goes on without it.
+  void note_death(Rank rank, pid_t pid);
+  // Gives back the memory of the segment of `rank`, which is near and has died. False: the system
+  // does not.
+  bool discard_segment(Rank rank) const noexcept;
+  // Throws PeerDied if a process has died whom `call` needs, as it needs all.
+  void need_all(const char* call) const;
+
   // Prints "rank R: <sentence>" and ends the whole job.
   [[noreturn]] void fatal(const std::string& sentence) const;
 
@@ -113,7 +126,8 @@ class Router {
   std::vector<shmem::Region> regions_;     // of this node; they keep what peers_ points to
   std::vector<Peer> peers_;                // by rank
   std::vector<std::uint32_t> near_index_;  // by rank: neighbours with a lower one
-  std::unique_ptr<Port> port_;             // closed before the regions go
+  std::optional<Deaths> deaths_;
+  std::unique_ptr<Port> port_;  // closed before the regions go
 };
 
 }  // namespace am

@@ -2,7 +2,12 @@
 
 #include <signal.h>
 
+#include <array>
+
 namespace am {
+
+// What a thread gets for a fault of its own.
+inline constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
 // For as long as it lives, the calling thread gets no signals but those of its own faults. Threads
 // that it makes inherit that: signals are for the program's own threads, and a fault in any thread
@@ -12,9 +17,7 @@ class SignalsBlocked {
   SignalsBlocked() noexcept {
     sigset_t others;
     sigfillset(&others);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
-      sigdelset(&others, fault);
-    }
+    for (const int fault : kFaults) sigdelset(&others, fault);
     pthread_sigmask(SIG_SETMASK, &others, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "am/types/abi.h"
@@ -25,6 +26,18 @@ enum class WaitPolicy : std::uint8_t { kAuto, kSpin, kYield, kBlock };
 // and remedy. A call that throws it has had no effect, unless its comment says otherwise.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// Thrown by every call that cannot go on as it needs a process that has died, in a job that goes on
+// without its dead (splitcrun --survive). Elsewhere a death ends the job.
+struct PeerDied : Error {
+  PeerDied(Rank self, const std::string& call, Rank dead)
+      : Error("rank " + std::to_string(self) + ": " + call + ": rank " + std::to_string(dead) +
+              " has died, and this call needs all processes of the job; go on with requests, which "
+              "come back if they are for the dead, and end with Job::finish()"),
+        rank(dead) {}
+
+  Rank rank;  // that has died; one of those, if several have
 };
 
 // Whether this is the checked build, which checks every rule of the interface at every call and
@@ -68,16 +81,20 @@ struct Name {
   shmem::Region::Address mailbox;  // of processes of its node
 };
 
-// Why a message came back to its sender (AM-II's codes EBADARGS to EBADENDPOINT, with the numbers
+// Why a message came back to its sender (AM-II's codes EBADARGS to EREPLYREJECTED, with the numbers
 // of Berkeley's AMUDP).
 enum class Status : std::uint32_t {
   kDelivered = 0,         // it did not come back
   kBadArguments = 1,      // the handler takes other arguments, or another category of message
+  kBadEntry = 2,          // AM-II's EBADENTRY: here a request to an unmapped index is an Error
   kBadTag = 3,            // the receiver has another tag
   kBadHandler = 4,        // the receiver has no handler at that index
   kBadSegmentOffset = 5,  // the long payload would begin outside the receiver's segment
   kBadLength = 6,         // ... or end outside it
   kBadEndpoint = 7,       // there is no such endpoint any more
+  kCongestion = 8,        // no memory there for its payload, or for the answer to a get
+  kUnreachable = 9,       // its process has died, and it is not known whether it was handled
+  kReplyRejected = 10     // a reply that its requester did not take
 };
 // AM-II's name of the code and a sentence about it; a string constant. Any thread.
 std::string_view describe(Status status) noexcept;

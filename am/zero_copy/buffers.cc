@@ -6,9 +6,22 @@
 
 namespace am::zero_copy {
 
-Buffers::Buffers(Bundle& bundle, link::Link* link, Slots& slots, std::span<std::byte> pool,
-                 Notify notify)
-    : bundle_(bundle), link_(link), slots_(slots), notify_(std::move(notify)), pool_(pool) {}
+Buffers::Buffers(Bundle& bundle, Slots& slots, std::span<std::byte> pool, Notify notify)
+    : bundle_(bundle),
+      port_(bundle.router().port()),
+      slots_(slots),
+      notify_(std::move(notify)),
+      pool_(pool) {}
+
+// It also ends inside the port.
+std::shared_ptr<link::Registration> Buffers::register_memory(std::span<std::byte> memory) {
+  const Port::Inside inside(*port_);
+  return {port_->link().register_memory(memory).release(),
+          [port = port_](const link::Registration* registration) {
+            const Port::Inside now_inside(*port);
+            delete registration;
+          }};
+}
 
 void Buffers::refuse(const std::string& call, const std::string& what) const {
   bundle_.refuse(call, what);
@@ -16,7 +29,7 @@ void Buffers::refuse(const std::string& call, const std::string& what) const {
 
 std::span<std::byte> Buffers::allocate(std::size_t bytes) {
   if (rma() && pool_registration_ == nullptr && !pool_.memory().empty()) {
-    pool_registration_ = link_->register_memory(pool_.memory());
+    pool_registration_ = register_memory(pool_.memory());
   }
   const std::span<std::byte> block = pool_.allocate(bytes);
   if (block.data() == nullptr) {
@@ -55,7 +68,7 @@ void Buffers::init(std::uint32_t number, std::span<std::byte> memory, ZeroCopyCa
   }
   std::shared_ptr<link::Registration> registration;
   if (mode == ZeroCopyMode::kReg && rma() && !memory.empty()) {
-    registration = link_->register_memory(memory);
+    registration = register_memory(memory);
   }
   SharedCallback shared;
   if (callback) shared = std::make_shared<const ZeroCopyCallback>(std::move(callback));
@@ -76,7 +89,7 @@ void Buffers::prepare(std::uint32_t number) {
   const bool own = slot.info.mode == ZeroCopyMode::kReg || slot.info.mode == ZeroCopyMode::kUnreg;
   if (own && slot.registration == nullptr && rma() && slot.info.bytes != 0) {
     slot.registration =
-        link_->register_memory({reinterpret_cast<std::byte*>(slot.info.address), slot.info.bytes});
+        register_memory({reinterpret_cast<std::byte*>(slot.info.address), slot.info.bytes});
   }
   slot.prepared = slot.info.mode != ZeroCopyMode::kNoreg;
   slots_.publish(number);
@@ -111,7 +124,7 @@ link::RemoteKey Buffers::lend_key(const End& end, std::size_t bytes,
     kept = slot->registration;
     return key_of(*slot);
   }
-  kept = link_->register_memory(end.memory().first(bytes));
+  kept = register_memory(end.memory().first(bytes));
   return kept->key();
 }
 

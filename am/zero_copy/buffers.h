@@ -9,6 +9,7 @@
 
 #include "am/core/bundle.h"
 #include "am/link/link.h"
+#include "am/route/port.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/pool.h"
 #include "am/zero_copy/slots.h"
@@ -27,9 +28,8 @@ class Buffers {
   // Sends `control` to a process, now or later.
   using Notify = std::function<void(Rank to, const Control& control)>;
 
-  // `link` to other nodes; nullptr: there are none. `pool` is what allocate() gives parts of. All
-  // outlive it.
-  Buffers(Bundle& bundle, link::Link* link, Slots& slots, std::span<std::byte> pool, Notify notify);
+  // `pool` is what allocate() gives parts of. All outlive it.
+  Buffers(Bundle& bundle, Slots& slots, std::span<std::byte> pool, Notify notify);
 
   std::span<std::byte> allocate(std::size_t bytes);
   void release(std::span<std::byte> block);
@@ -40,7 +40,7 @@ class Buffers {
   void unprepare(std::uint32_t slot);
 
   // Whether memory can be registered at all.
-  bool rma() const noexcept { return link_ != nullptr && link_->has_rma(); }
+  bool rma() const noexcept { return port_ != nullptr && port_->link().has_rma(); }
   // A key of the first `bytes` of `end`, for the other end of one transfer: good as long as `kept`,
   // and the buffer, are.
   link::RemoteKey lend_key(const End& end, std::size_t bytes,
@@ -57,15 +57,16 @@ class Buffers {
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
   link::RemoteKey key_of(const Slot& slot) const;
   void revoke(std::uint32_t slot) noexcept;
+  std::shared_ptr<link::Registration> register_memory(std::span<std::byte> memory);
 
   // Constant after construction.
   Bundle& bundle_;
-  link::Link* const link_;
+  Port* const port_;  // nullptr: there are no other nodes
   Slots& slots_;
   const Notify notify_;
   // Owned by the bundle's thread.
   Pool pool_;
-  std::unique_ptr<link::Registration> pool_registration_;
+  std::shared_ptr<link::Registration> pool_registration_;
   LentKeys lent_;
 };
 

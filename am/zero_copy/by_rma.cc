@@ -7,6 +7,7 @@
 namespace am::zero_copy {
 
 bool Engine::try_access(Operation& operation) {
+  const Port::Inside inside(*router_.port());
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
   const bool writes = operation.put == operation.initiated;
   const bool in_order = writes && link_->writes_before_packets(here.size());

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "am/core/far_messages.h"
+#include "am/core/process.h"
 #include "am/route/port.h"
 
 namespace am::zero_copy {
@@ -17,17 +19,23 @@ link::Link* link_of(const Router& router) {
   return router.port() == nullptr ? nullptr : &router.port()->link();
 }
 
+link::Home* home_of(const Bundle& bundle) {
+  FarMessages* const far = bundle.process().far_messages();
+  return far == nullptr ? nullptr : &far->home(bundle);
+}
+
 }  // namespace
 
 Engine::Engine(Bundle& bundle, const Setup& setup)
-    : bundle_(bundle),
+    : bundle_((bundle.require_sequential("ZeroCopy"), bundle)),
       router_(bundle.router()),
       me_(router_.rank()),
       link_(link_of(router_)),
+      home_(home_of(bundle)),
       neighbours_(router_, setup.pool_bytes),
       slots_(me_, neighbours_),
       ends_(slots_),
-      buffers_(bundle, link_, slots_, neighbours_.pool(),
+      buffers_(bundle, slots_, neighbours_.pool(),
                [this](Rank to, const Control& control) { send_later(to, control); }),
       requests_(*this, slots_, ends_),
       wire_(bundle, *this) {
@@ -91,6 +99,7 @@ Engine::Operation& Engine::take(Rank peer, const End& end, std::size_t bytes) {
   Operation& operation = operations_.take([this](Operation& made, std::uint32_t number) {
     made.engine = this;
     made.done = &accessed;
+    made.home = home_;
     made.id = number;
   });
   operation.busy = true;

@@ -185,6 +185,7 @@ class Engine final : public Poller {
   const Router& router_;
   const Rank me_;
   link::Link* const link_;  // to other nodes; nullptr: there are none
+  link::Home* const home_;  // of this bundle's accesses there
   // Owned by the bundle's thread.
   Neighbours neighbours_;
   Slots slots_;

@@ -43,7 +43,8 @@ void ZeroCopy::wait(SourceLocation where) {
                                [&] {
                                  return Reason{.call = "ZeroCopy::wait",
                                                .where = where,
-                                               .needs = "the end of its transfers"};
+                                               .needs = "the end of its transfers",
+                                               .needs_all = true};
                                });
 }
 const ZeroCopyStats& ZeroCopy::stats() const noexcept { return engine_->stats(); }

@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
   const int reps = argc > 1 ? atoi(argv[1]) : 2000;
   const int bytes = argc > 2 ? atoi(argv[2]) : 8;
   if (size < 2 || reps < 1 || bytes < 1) {
-    if (rank == 0) fprintf(stderr, "mpi_ping_pong: needs 2 processes, 1 repetition and 1 byte or more\n");
+    if (rank == 0)
+      fprintf(stderr, "mpi_ping_pong: needs 2 processes, 1 repetition and 1 byte or more\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   double* const ns = malloc((size_t)reps * sizeof *ns);

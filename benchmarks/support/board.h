@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/core/backoff.h"
+#include "am/sync/backoff.h"
 #include "shmem/flag.h"
 
 namespace bench {

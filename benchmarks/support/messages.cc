@@ -68,14 +68,13 @@ void Messages::add_handlers(am::Endpoint& endpoint) {
                         &on_stream, &on_one_way, &on_card>();
 }
 
-Messages::Messages(Pair& pair, am::Bundle& bundle, am::Endpoint& endpoint) noexcept
-    : pair_(pair), bundle_(bundle), endpoint_(endpoint) {
+Messages::Messages(Pair& pair, am::Endpoint& endpoint) noexcept : pair_(pair), endpoint_(endpoint) {
   answer = {pair.source(), pair.buffer_offset()};
 }
 
 Messages::Card Messages::swap_cards(const Card& mine) {
   endpoint_.request<&on_card>(pair_.other(), mine);
-  bundle_.wait_until([] { return !cards.empty(); });
+  endpoint_.bundle().wait_until([] { return !cards.empty(); });
   const Card theirs = cards.front();
   cards.pop_front();
   return theirs;
@@ -84,7 +83,7 @@ Messages::Card Messages::swap_cards(const Card& mine) {
 void Messages::serve(int count) {
   // Some may have come already, while this process was on its way here.
   expected_ += static_cast<std::uint64_t>(count);
-  bundle_.wait_until([end = expected_] { return seen.requests == end; });
+  endpoint_.bundle().wait_until([end = expected_] { return seen.requests == end; });
 }
 
 double Messages::short_round_trip(int times) {
@@ -96,7 +95,7 @@ double Messages::short_round_trip(int times) {
   for (std::uint64_t n = 1; n <= static_cast<std::uint64_t>(times); ++n) {
     seen.last_answer = 0;
     endpoint_.request<&on_ping>(1, n);
-    bundle_.wait_until([n] { return seen.last_answer == n + 1; });
+    endpoint_.bundle().wait_until([n] { return seen.last_answer == n + 1; });
   }
   return watch.ns() / times;
 }
@@ -111,7 +110,7 @@ double Messages::round_trips(int times, Request&& request) {
   }
   for (std::uint64_t n = 1; n <= static_cast<std::uint64_t>(times); ++n) {
     request();
-    bundle_.wait_until([end = before + n] { return seen.replies == end; });
+    endpoint_.bundle().wait_until([end = before + n] { return seen.replies == end; });
   }
   return watch.ns() / times;
 }
@@ -135,7 +134,7 @@ double Messages::flood(int pairs) {
   }
   const std::uint64_t end = seen.replies + static_cast<std::uint64_t>(pairs);
   for (int i = 0; i < pairs; ++i) endpoint_.request<&on_ping>(1, static_cast<std::uint64_t>(i));
-  bundle_.wait_until([end] { return seen.replies == end; });
+  endpoint_.bundle().wait_until([end] { return seen.replies == end; });
   return watch.ns() / pairs;
 }
 
@@ -171,7 +170,7 @@ double Messages::stream_long(std::size_t bytes, int messages, std::size_t places
     const auto n = static_cast<std::uint64_t>(i);
     endpoint_.request_long<&on_stream>(1, pair_.buffer_offset() + n % places * bytes, payload, n);
   }
-  bundle_.wait_until([end] { return seen.replies == end; });
+  endpoint_.bundle().wait_until([end] { return seen.replies == end; });
   return watch.ns() / messages;
 }
 
@@ -188,7 +187,7 @@ void Messages::hand_over(am::Rank from) {
 
 double Messages::handle(const std::uint64_t& count, std::uint64_t end) {
   const Stopwatch watch;
-  while (count != end) bundle_.poll();
+  while (count != end) endpoint_.bundle().poll();
   return watch.ns();
 }
 

@@ -8,7 +8,6 @@
 #include "benchmarks/support/pair.h"
 
 namespace am {
-class Bundle;
 class Endpoint;
 }  // namespace am
 
@@ -20,7 +19,7 @@ namespace bench {
 class Messages {
  public:
   // The endpoint has had add_handlers() before it was connected.
-  Messages(Pair& pair, am::Bundle& bundle, am::Endpoint& endpoint) noexcept;
+  Messages(Pair& pair, am::Endpoint& endpoint) noexcept;
   static void add_handlers(am::Endpoint& endpoint);
 
   // Gives the other process a few plain bytes, such as the handle of a channel, and returns what it
@@ -80,7 +79,6 @@ class Messages {
   Overheads overheads(int burst, bool replies, Send&& send);
 
   Pair& pair_;
-  am::Bundle& bundle_;
   am::Endpoint& endpoint_;
   std::uint64_t expected_ = 0;  // requests that this process was sent, in all
   std::uint64_t turns_ = 0;     // in step on both sides

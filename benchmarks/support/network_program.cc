@@ -36,6 +36,7 @@ std::shared_ptr<void> prepare_if_apart(Bench& b) {
 
 // What the library would choose, or chooses, for processes of this machine.
 void complete(RawFabric::Options& options, const am::Config& config) {
+  if (!options.provider.empty()) return;
   const rdma::Fabric::Candidate best =
       rdma::Fabric::candidates({.provider = config.provider,
                                 .interface = config.interface,

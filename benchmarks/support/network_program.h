@@ -12,7 +12,7 @@ struct Config;
 namespace bench {
 
 // Puts the provider and the network into `options` that the library takes for the processes of one
-// machine with these settings.
+// machine with these settings, unless they name a provider.
 void complete(RawFabric::Options& options, const am::Config& config);
 
 // libfabric between the processes of the job, completed as above, with the pair's memory at both

@@ -39,7 +39,7 @@ int measure(const Program& program, const Options& options, splitc::World& world
   const auto scratch = splitc::all_spread_malloc<std::byte>(Pair::kScratchBytes * job.size());
   Pair pair(job, bundle, scratch.offset());
   Raw raw(pair);
-  Messages messages(pair, bundle, endpoint);
+  Messages messages(pair, endpoint);
   report.say(program.name + ": " + program.what + ". It can measure:");
   report.say(list_of(entries_of(program)) + std::to_string(job.size()) + " processes, " +
              placement.binding());

@@ -27,9 +27,7 @@ void advance(std::span<double> points) {
 std::uint64_t checksum_of(const Options& options, std::uint32_t state, std::uint32_t plane,
                           const double* points) {
   const std::size_t first = (std::size_t{state} * options.planes + plane) * options.points;
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < options.points; ++i) sum += examples::mark(first + i, points[i]);
-  return sum;
+  return examples::checksum({points, options.points}, first);
 }
 
 // result = (3/2 - rows * transposed rows / 2) * rows: Newton's and Schulz's iteration, which makes

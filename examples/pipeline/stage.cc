@@ -25,12 +25,6 @@ void add(std::span<double> sum, std::span<const double> block) {
   std::ranges::transform(sum, block, sum.begin(), std::plus());
 }
 
-std::uint64_t checksum_of(std::span<const double> sum) {
-  std::uint64_t marks = 0;
-  for (std::size_t i = 0; i < sum.size(); ++i) marks += examples::mark(i, sum[i]);
-  return marks;
-}
-
 }  // namespace
 
 Stage::Stage(std::size_t points)
@@ -46,7 +40,7 @@ void Stage::work(unsigned turn) {
   if (is_last()) add(sum_, output(turn));
 }
 
-std::uint64_t Stage::checksum() const { return checksum_of(sum_); }
+std::uint64_t Stage::checksum() const { return examples::checksum(sum_); }
 
 std::uint64_t serial_checksum(std::size_t points, std::uint32_t blocks, std::uint32_t stages) {
   std::vector<double> source = first_block(points);
@@ -59,7 +53,7 @@ std::uint64_t serial_checksum(std::size_t points, std::uint32_t blocks, std::uin
     }
     add(sum, block);
   }
-  return checksum_of(sum);
+  return examples::checksum(sum);
 }
 
 }  // namespace pipeline

@@ -1,5 +1,5 @@
-# find_package(Splitphase): the targets Splitphase::am and Splitphase::splitc, and the launcher's
-# path in Splitphase_SPLITCRUN. Set Splitphase_USE_STATIC_LIBS before to link libsplitphase.a.
+# find_package(Splitphase): the targets Splitphase::am and Splitphase::splitc for C++, Splitphase::am2
+# for C, and the launcher's path in Splitphase_SPLITCRUN. Set Splitphase_USE_STATIC_LIBS before to link libsplitphase.a.
 
 # REALPATH: /lib/cmake is /usr/lib/cmake by another name.
 get_filename_component(_splitphase_prefix "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
@@ -7,13 +7,14 @@ get_filename_component(_splitphase_prefix "${_splitphase_prefix}/../../.." ABSOL
 
 set(Splitphase_SPLITCRUN "${_splitphase_prefix}/bin/splitcrun")
 set(Splitphase_am_FOUND TRUE)
+set(Splitphase_am2_FOUND TRUE)
 set(Splitphase_splitc_FOUND TRUE)
 foreach(_splitphase_component IN LISTS Splitphase_FIND_COMPONENTS)
   if(Splitphase_FIND_REQUIRED_${_splitphase_component}
      AND NOT Splitphase_${_splitphase_component}_FOUND)
     set(Splitphase_FOUND FALSE)
     set(Splitphase_NOT_FOUND_MESSAGE
-        "Splitphase has no component ${_splitphase_component}; there are am and splitc.")
+        "Splitphase has no component ${_splitphase_component}; there are am, am2 and splitc.")
   endif()
 endforeach()
 
@@ -31,11 +32,16 @@ if(NOT TARGET Splitphase::library)
   endif()
   set_target_properties(Splitphase::library PROPERTIES
     INTERFACE_COMPILE_DEFINITIONS "SPLITPHASE_CHECKED=@CHECKED@"
-    INTERFACE_COMPILE_FEATURES cxx_std_20
     INTERFACE_INCLUDE_DIRECTORIES "${_splitphase_prefix}/include/splitphase")
 
   add_library(Splitphase::am INTERFACE IMPORTED)
-  set_target_properties(Splitphase::am PROPERTIES INTERFACE_LINK_LIBRARIES Splitphase::library)
+  set_target_properties(Splitphase::am PROPERTIES
+    INTERFACE_COMPILE_FEATURES cxx_std_20
+    INTERFACE_LINK_LIBRARIES Splitphase::library)
+  # C programs may be linked by a C compiler, which does not bring the C++ library for the archive.
+  add_library(Splitphase::am2 INTERFACE IMPORTED)
+  set_target_properties(Splitphase::am2 PROPERTIES
+    INTERFACE_LINK_LIBRARIES "Splitphase::library;$<$<BOOL:${Splitphase_USE_STATIC_LIBS}>:stdc++>")
   add_library(Splitphase::splitc INTERFACE IMPORTED)
   set_target_properties(Splitphase::splitc PROPERTIES INTERFACE_LINK_LIBRARIES Splitphase::am)
 endif()

@@ -40,7 +40,7 @@ _splitcrun() {
     *)
       if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "-h --help -n --nodes --bind --timeout --stall-report
-          --stall-timeout --label --verbose --on-crash --help-env --version" -- "$word")
+          --stall-timeout --survive --label --verbose --on-crash --help-env --version" -- "$word")
       else
         mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u)
       fi

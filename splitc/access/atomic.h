@@ -10,7 +10,7 @@
 
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
-#include "splitc/access/far_word.h"
+#include "splitc/access/far_atomic.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/world/sync.h"
 
@@ -56,15 +56,15 @@ T* word_at(global_ptr<T> p, Call call) {
   return base == far_base() ? nullptr : reinterpret_cast<T*>(mapped(base, p.bits()));
 }
 template <atomic_word T>
-T change_far(WordOp op, global_ptr<T> p, T a, T b, Call call) {
-  return static_cast<T>(change_far_word(op, p.bits(), sizeof(T), static_cast<std::uint64_t>(a),
-                                        static_cast<std::uint64_t>(b), call));
+T change_far(AtomicOp op, global_ptr<T> p, T a, T b, Call call) {
+  return static_cast<T>(change_far_atomically(
+      op, p.bits(), sizeof(T), static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), call));
 }
 template <atomic_word T>
 T exchange_at(global_ptr<T> p, T x, Call call) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]]
-    return change_far(WordOp::kExchange, p, x, T(0), call);
+    return change_far(AtomicOp::kExchange, p, x, T(0), call);
   // pairs with: the atomics of other processes
   const T before = __atomic_exchange_n(word, x, __ATOMIC_SEQ_CST);
   fence_behind_atomic();
@@ -93,7 +93,7 @@ T fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
                 am::SourceLocation where = am::SourceLocation::current()) {
   T* const word = detail::word_at(p, {"fetch_and_add", where});
   if (word == nullptr) [[unlikely]]
-    return detail::change_far(detail::WordOp::kAdd, p, x, T(0), {"fetch_and_add", where});
+    return detail::change_far(detail::AtomicOp::kAdd, p, x, T(0), {"fetch_and_add", where});
   // pairs with: the atomics of other processes
   const T before = __atomic_fetch_add(word, x, __ATOMIC_SEQ_CST);
   detail::fence_behind_atomic();
@@ -111,7 +111,7 @@ T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_iden
                am::SourceLocation where = am::SourceLocation::current()) {
   T* const word = detail::word_at(p, {"cmp_and_swap", where});
   if (word == nullptr) [[unlikely]] {
-    return detail::change_far(detail::WordOp::kCompareAndSwap, p, desired, expected,
+    return detail::change_far(detail::AtomicOp::kCompareAndSwap, p, desired, expected,
                               {"cmp_and_swap", where});
   }
   detail::fence_before_comparison();

@@ -8,6 +8,7 @@
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
 #include "splitc/access/store.h"
+#include "splitc/pointer/spread_ptr.h"
 #include "splitc/world/sync.h"
 
 // Read, write, get, put and store of ranges of bytes: Split-C's bulk_*. The destination comes
@@ -161,6 +162,35 @@ inline void bulk_store(global_ptr<T> to, std::span<std::type_identity_t<const T>
                        store_counter& counter = store_counter::default_counter(),
                        am::SourceLocation where = am::SourceLocation::current()) {
   bulk_store(to, local.data(), detail::bytes_of(local, {"bulk_store", where}), counter, where);
+}
+
+// The same from or to the place that a spread pointer points to: the range lies in the memory of
+// that one process, as everywhere here, and does not go on at the next one.
+template <class T>
+inline void bulk_read(void* local, spread_ptr<T> from, std::size_t bytes,
+                      am::SourceLocation where = am::SourceLocation::current()) {
+  bulk_read(local, global_ptr<T>(from), bytes, where);
+}
+template <detail::writable T>
+inline void bulk_write(spread_ptr<T> to, const void* local, std::size_t bytes,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  bulk_write(global_ptr<T>(to), local, bytes, where);
+}
+template <class T>
+inline handle bulk_get(void* local, spread_ptr<T> from, std::size_t bytes,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  return bulk_get(local, global_ptr<T>(from), bytes, where);
+}
+template <detail::writable T>
+inline handle bulk_put(spread_ptr<T> to, const void* local, std::size_t bytes,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  return bulk_put(global_ptr<T>(to), local, bytes, where);
+}
+template <detail::writable T>
+inline void bulk_store(spread_ptr<T> to, const void* local, std::size_t bytes,
+                       store_counter& counter = store_counter::default_counter(),
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  bulk_store(global_ptr<T>(to), local, bytes, counter, where);
 }
 
 }  // namespace splitc

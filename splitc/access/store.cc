@@ -53,7 +53,8 @@ void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
                                                   .where = where,
                                                   .have = std::min(available(), bytes),
                                                   .wanted = bytes,
-                                                  .unit = "bytes"};
+                                                  .unit = "bytes",
+                                                  .needs_all = true};
                               });
   consumed_ += bytes;
 }

@@ -72,6 +72,8 @@ class tile_view {
     detail::check_local_index(a, rows_, "tile_view::row");
     return {first_ + a * stride_, columns_};
   }
+  // Row `a` again, so that tile[a][b] is element b of it.
+  std::span<T> operator[](std::size_t a) const { return row(a); }
   T& operator()(std::size_t a, std::size_t b) const {
     detail::check_local_index(a, rows_, "tile_view, row");
     detail::check_local_index(b, columns_, "tile_view, column");

@@ -91,7 +91,8 @@ void Channel::wait(am::SourceLocation where) {
                                     .peer = senders_.size() == 1 ? senders_[0] : am::kNobody,
                                     .have = in_.size() > 1 ? arrived_ : 0,
                                     .wanted = in_.size() > 1 ? in_.size() : 0,
-                                    .unit = "puts"};
+                                    .unit = "puts",
+                                    .needs_all = true};
                               });
 }
 

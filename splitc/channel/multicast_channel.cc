@@ -34,12 +34,14 @@ void Multicast::put() {
 }
 
 void Multicast::wait(am::SourceLocation where) {
-  world().bundle().wait_until(
-      [this] { return arrived(); }, am::Wake::kRung,
-      [&] {
-        return am::Reason{
-            .call = "multicast_channel::wait", .where = where, .needs = "a put", .peer = root_};
-      });
+  world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
+                              [&] {
+                                return am::Reason{.call = "multicast_channel::wait",
+                                                  .where = where,
+                                                  .needs = "a put",
+                                                  .peer = root_,
+                                                  .needs_all = true};
+                              });
 }
 
 void Multicast::ready() {

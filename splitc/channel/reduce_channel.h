@@ -74,7 +74,8 @@ class reduce_channel {
                                 [&] {
                                   return am::Reason{.call = "reduce_channel::wait",
                                                     .where = where,
-                                                    .needs = "the puts of its senders"};
+                                                    .needs = "the puts of its senders",
+                                                    .needs_all = true};
                                 });
   }
   // The next round may begin. Sends nothing: the program lets the others know.

@@ -137,6 +137,10 @@ class spread_ptr<void> {
   constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
   constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
   constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
+  // Whether both point to the same place, or are null, as in p == nullptr.
+  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept {
+    return a.bits() == b.bits();
+  }
 
  private:
   global_ptr<void> at_;

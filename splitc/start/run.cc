@@ -6,7 +6,7 @@
 #include <string>
 
 #include "am/am.h"
-#include "splitc/access/far_word.h"
+#include "splitc/access/far_atomic.h"
 #include "splitc/access/store.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/world/place.h"
@@ -33,7 +33,7 @@ am::Config config_of(const am::OutOfBand* others) {
 struct detail::Running {
   explicit Running(const am::Config& config)
       : world(config), calls(world.job(), world.endpoint()), stores(store_counter::InWorld()) {
-    add_word_handlers(world.endpoint());
+    add_atomic_handlers(world.endpoint());
     world.job().connect(world.endpoint());
   }
 
@@ -50,7 +50,12 @@ void detail::check_none_runs(const char* call) {
 }
 
 detail::RunningPointer detail::begin_program(const am::OutOfBand* others) {
-  return RunningPointer(new Running(config_of(others)));
+  try {
+    return RunningPointer(new Running(config_of(others)));
+  } catch (const std::exception& error) {
+    if (others == nullptr) throw;
+    am::Job::abort(*others, 1, error.what());
+  }
 }
 
 void detail::finish_program(Running& running, const char* call) {
@@ -88,7 +93,6 @@ int detail::run_program(int argc, char** argv, int (*body)(void* context, Args a
   try {
     started = begin_program(others);
   } catch (const std::exception& error) {
-    if (others != nullptr) am::Job::abort(*others, 1, error.what());
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }

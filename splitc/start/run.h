@@ -45,7 +45,8 @@ using RunningPointer = std::unique_ptr<Running, EndRunning>;
 // Throws Error if a program is running already: `call` would begin another.
 void check_none_runs(const char* call);
 // Joins the job that `others` brings together; nullptr: that of the launcher. No program is
-// running. Collective. Throws Error if the job cannot be joined.
+// running. Collective. If the job cannot be joined: throws Error where `others` is nullptr, else
+// ends this process and the others, which wait for it.
 RunningPointer begin_program(const am::OutOfBand* others);
 // What the end of run() waits for. Collective. What a handler throws comes out; then call it again.
 void finish_program(Running& running, const char* call);

@@ -76,7 +76,8 @@ void finish_outstanding() noexcept {
                           .needs = "an answer",
                           .peer = world().tickets().some_proc(),
                           .wanted = outstanding,
-                          .unit = outstanding == 1 ? "operation" : "operations"};
+                          .unit = outstanding == 1 ? "operation" : "operations",
+                          .needs_all = true};
       });
 }
 
@@ -90,6 +91,7 @@ void finish_one(handle h, const am::Reason& reason) noexcept {
       [&, h] {
         am::Reason now = reason;
         now.needs = "an answer";
+        now.needs_all = true;
         now.peer = world().tickets().proc_of(h);
         return now;
       });

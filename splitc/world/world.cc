@@ -3,9 +3,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "am/am.h"
+#include "am/job/config/config.h"
+#include "am/remote_memory/plain_requests.h"
 #include "am/remote_memory/remote_memory.h"
 
 namespace splitc {
@@ -37,11 +40,14 @@ std::vector<std::byte*> all_bases(const am::Router& router) {
   return bases;
 }
 
-std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle) {
+void finished(std::uint32_t ticket) { current->tickets().give_back(ticket); }
+
+std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
+                                              am::PlainRequests* plain) {
   if (job.learned_stores() == nullptr) return nullptr;
-  return std::make_unique<am::RemoteMemory>(bundle, job.learned_stores(), [](std::uint32_t ticket) {
-    current->tickets().give_back(ticket);
-  });
+  auto made = std::make_unique<am::RemoteMemory>(bundle, job.learned_stores(), &finished);
+  if (plain != nullptr) made->use(*plain);
+  return made;
 }
 
 }  // namespace
@@ -61,11 +67,16 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
 }
 
 struct World::Parts {
-  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {}
+  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {
+    if (config.way == am::Way::kMessages && job.router().far_peers()) {
+      plain.emplace(endpoint, bundle, &finished);
+    }
+  }
 
   am::Job job;
   am::Bundle bundle;
   am::Endpoint endpoint;
+  std::optional<am::PlainRequests> plain;  // SPLITC_WAY=messages
 };
 
 World::World(const am::Config& config)
@@ -74,7 +85,7 @@ World::World(const am::Config& config)
       router_(job_.router()),
       bundle_(parts_->bundle),
       endpoint_(parts_->endpoint),
-      remote_(make_remote(job_, bundle_)),
+      remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
       heap_(router().segment(), runtime_bytes(job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/job_main.h"
+#include "tests/support/side_channel.h"
 
 namespace am {
 namespace {
@@ -208,6 +209,7 @@ TEST_F(Admission, is_given_by_what_the_receiver_has_set_up_a_moment_ago) {
 
 // The receiver changes everything between the sending and the delivery.
 TEST_F(Admission, is_for_ever) {
+  ::test::SideChannel sent("admission");
   Bundle idle(job());
   Endpoint target(idle);
   target.set_handler<&on_long>(10);
@@ -220,11 +222,16 @@ TEST_F(Admission, is_for_ever) {
   idle.wait_until([] { return handled == 1; });
   barrier();
   handled = 0;
-  barrier();
+  auto meet = [&, now = 0u]() mutable {  // without polling, as a barrier would
+    sent.add(1);
+    sent.await(now += job().size());
+  };
+  meet();
   bundle().wait_until([&] { return endpoint_.try_request_long<&on_long>(to, 0, payload_, 0u); });
   bundle().wait_until(
       [&] { return endpoint_.try_request_long<&on_long_one>(to, 0, payload_, 0u); });
-  barrier();
+  meet();
+  EXPECT_EQ(handled, 0u);
   target.set_tag(kTagNone);
   target.set_segment(memory().last(1));
   target.set_handler<&on_short>(10, true);

@@ -286,7 +286,7 @@ TEST_F(ReturnedMessages, to_an_empty_segment_come_back) {
   endpoint_.set_segment({});
   barrier();
   endpoint_.request_long<&on_long>(right(), 0, Bytes(payload_).first(1), std::uint16_t{4711});
-  expect_long(next_back(Status::kBadLength, Role::kRequest, Kind::kLong), 0, 1);
+  expect_long(next_back(Status::kBadSegmentOffset, Role::kRequest, Kind::kLong), 0, 1);
   expect_settled();
 }
 

@@ -49,6 +49,8 @@ void on_nothing(Request) {}
 void on_stranger_answer(Reply) {}
 std::vector<Name> sources;
 void on_greeting(OneWay m) { sources.push_back(m.source_name()); }
+std::vector<Name> passed_on;
+void on_passed_on(OneWay, const Name& name) { passed_on.push_back(name); }
 
 // --- What types forbid
 
@@ -324,22 +326,6 @@ TEST_F(Rules, waiting_for_no_event_is_refused) {
   expect_refused([&] { bundle().wait(Events::kNone, 5); }, {"the event mask is empty"});
 }
 
-TEST_F(Rules, a_segment_lies_in_the_process_segment) {
-  const auto whole = endpoint_.segment();
-  const std::string size = std::to_string(whole.size());
-  std::array<std::byte, 64> elsewhere{};
-  for (const std::span<std::byte> wrong :
-       {std::span<std::byte>(elsewhere), std::span(whole.data() + 1, whole.size()),
-        std::span(whole.data() - 1, 8), std::span(whole.data() + whole.size(), 1)}) {
-    expect_refused([&] { endpoint_.set_segment(wrong); },
-                   {"Endpoint::set_segment", size, "SPLITC_SEGMENT"});
-    EXPECT_EQ(endpoint_.segment().data(), whole.data());
-    EXPECT_EQ(endpoint_.segment().size(), whole.size());
-  }
-  endpoint_.set_segment(whole.last(1));
-  EXPECT_EQ(endpoint_.segment().data(), whole.data() + whole.size() - 1);
-}
-
 // --- Endpoints on the move
 
 // An endpoint that nobody was told of, but by what it has sent.
@@ -364,6 +350,22 @@ TEST_F(Rules, a_sender_can_be_mapped_by_the_name_that_its_message_has) {
   EXPECT_EQ(greeter.stats()[Kind::kShort].one_way_received, 1u);
   endpoint_.unmap(back);
   barrier();
+}
+
+// Also to processes of the node of which it says that the endpoint is there.
+TEST_F(Rules, a_source_name_leads_to_its_endpoint_wherever_it_is_passed_on_to) {
+  sources.clear();
+  passed_on.clear();
+  endpoint_.add_handlers<&on_greeting, &on_passed_on>();
+  barrier();  // all have their handlers
+  const std::size_t all = job().size();
+  for (Rank to = 0; to < all; ++to) endpoint_.request<&on_greeting>(to);
+  bundle().wait_until([all] { return sources.size() == all; });
+  for (const Name& source : sources) endpoint_.request<&on_passed_on>((me() + 1) % all, source);
+  bundle().wait_until([all] { return passed_on.size() == all; });
+  for (const Name& name : passed_on)
+    endpoint_.request<&on_news>(endpoint_.map_any(name, endpoint_.tag()));
+  bundle().wait_until([all] { return handled == all; });
 }
 
 TEST_F(Rules, an_endpoint_is_served_by_the_bundle_that_has_it) {

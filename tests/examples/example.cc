@@ -16,7 +16,8 @@ void PrintTo(const Shape& shape, std::ostream* out) {
 const std::vector<Shape>& shapes_across_nodes() {
   static const std::vector<Shape> all = [] {
     std::vector<Shape> shapes{{5, 2}, {8, 8}};
-    for (const char* provider : {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd"}) {
+    for (const char* provider :
+         {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd", kDatagrams}) {
       shapes.push_back({4, 2, provider});
       shapes.push_back({3, 3, provider});
     }
@@ -31,7 +32,9 @@ Program::Result run(const Shape& shape, const std::string& example, const Words&
     command.insert(command.end(), {"--nodes", std::to_string(shape.nodes)});
   }
   if (!shape.provider.empty()) {
-    command.insert(command.begin(), {"env", "SPLITC_PROVIDER=" + shape.provider});
+    const std::string how = shape.provider == kDatagrams ? std::string("SPLITC_LINK=") + kDatagrams
+                                                         : "SPLITC_PROVIDER=" + shape.provider;
+    command.insert(command.begin(), {"env", how});
   }
   command.push_back("examples/" + example);
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -16,11 +16,14 @@ using am::test::Program;
 // The sizes of job that every program is run with.
 inline constexpr int kProcs[] = {1, 2, 3, 5, 8};
 
+// In place of a provider: unreliable datagrams under the library's own window.
+inline constexpr const char* kDatagrams = "datagram";
+
 // A job: how many processes, on how many (pretended) nodes, and what the nodes are joined by.
 struct Shape {
   int procs;
   int nodes = 1;
-  std::string provider = {};  // as libfabric names it; "": chosen
+  std::string provider = {};  // as libfabric names it; "": chosen; or kDatagrams
 };
 void PrintTo(const Shape& shape, std::ostream* out);
 

@@ -4,14 +4,17 @@ source tests/outside/outside.sh
 needs g++ cmake make
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.13)
-project(outside CXX)
-find_package(Splitphase 0.8 REQUIRED COMPONENTS splitc am)
+project(outside C CXX)
+find_package(Splitphase 0.8 REQUIRED COMPONENTS splitc am am2)
 
 add_executable(hello examples/hello_splitc.cc)
 target_link_libraries(hello PRIVATE Splitphase::splitc)
 
 add_executable(hello_am examples/hello_am.cc)
 target_link_libraries(hello_am PRIVATE Splitphase::am)
+
+add_executable(word_count examples/word_count.c)
+target_link_libraries(word_count PRIVATE Splitphase::am2)
 
 if(NOT Splitphase_USE_STATIC_LIBS)
   file(GLOB em3d examples/em3d/*.cc)
@@ -34,6 +37,7 @@ builds shared
 is_linked_with_shared shared/hello
 says_hello shared/hello
 asks shared/hello_am
+counts shared/word_count
 agrees shared/em3d --size 200
 (cd shared && ctest) || fail "the test that CMake runs"
 
@@ -42,6 +46,23 @@ builds static -DSplitphase_USE_STATIC_LIBS=ON -DCMAKE_BUILD_TYPE=Release
 is_linked_with_static static/hello
 says_hello static/hello
 asks static/hello_am
+counts static/word_count
+
+# A project that has no C++.
+mkdir only_c
+cat >only_c/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(only_c C)
+find_package(Splitphase REQUIRED COMPONENTS am2)
+add_executable(word_count ../examples/word_count.c)
+target_link_libraries(word_count PRIVATE Splitphase::am2)
+END
+for static in OFF ON; do
+  cmake -S only_c -B only_c/$static -DCMAKE_PREFIX_PATH="$prefix" \
+    -DSplitphase_USE_STATIC_LIBS=$static || fail "configuring a project of C"
+  cmake --build only_c/$static || fail "building a project of C"
+  counts only_c/$static/word_count
+done
 
 # refused WHAT SENTENCE: find_package(Splitphase WHAT) says the sentence.
 refused() {
@@ -54,6 +75,6 @@ refused() {
   tr -s ' \n' ' ' <<<"$said" | grep -qF "$2" || fail "of Splitphase $1 it says:" "$said"
   echo "passed: Splitphase $1 is refused"
 }
-refused "REQUIRED COMPONENTS upc" "no component upc; there are am and splitc"
+refused "REQUIRED COMPONENTS upc" "no component upc; there are am, am2 and splitc"
 refused "0.7 REQUIRED" 'compatible with requested version "0.7"'
 refused "99 REQUIRED" 'compatible with requested version "99"'

@@ -12,8 +12,8 @@ done
 [[ $(dpkg-deb -f libsplitphase0_* Depends) == *libc6*libstdc++6* ]] || fail "what it depends on"
 [[ $(dpkg-deb -f libsplitphase-dev_* Depends) == "libsplitphase0 (= "* ]] || fail "of -dev"
 
-# Together they have all that is installed otherwise, but for the manual page's compression.
-mv "$prefix/share/man/man1/splitcrun.1" "$prefix/share/man/man1/splitcrun.1.gz"
+# Together they have all that is installed otherwise, but for the compression of manual pages.
+for page in "$prefix"/share/man/man1/*.1; do mv "$page" "$page.gz"; done
 diff <(cd "$prefix" && find . ! -type d | sort) <(cd root/usr && find . ! -type d | sort) ||
   fail "the packages have other files"
 zcat root/usr/share/man/man1/splitcrun.1.gz | grep -q '^\.TH SPLITCRUN 1' || fail "manual page"

@@ -21,9 +21,10 @@ installs() {
   echo "passed: install $*"
 }
 installs --prefix="$PWD/new/place" --checked
-for file in include/splitphase/{am/am,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
-  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,splitc}.pc bin/{splitcrun,splitc++} \
-  lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/splitcrun.1 \
+for file in include/splitphase/{am/am,am/c/am2,am/c/spmd,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
+  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc} \
+  include/splitphase/split-c/{split-c,control}.h \
+  lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/{splitcrun,splitcc,splitc2cc}.1 \
   share/bash-completion/completions/splitcrun; do
   [[ -e new/place/$file ]] || fail "$file is missing"
 done

@@ -70,6 +70,16 @@ rank 0 has seen all blocks: 10000000000
 rank 1 has seen all blocks: 10000000000" "$@"
 }
 
+# counts PROGRAM: it is examples/word_count.c.
+counts() {
+  printf 'one two two three Three THREE' >words
+  local got
+  got=$("$prefix/bin/splitcrun" -n 2 --timeout 60 "$1" words) || fail "exit code of $1"
+  [[ $got == $'6 words, 3 of them different\n      3 three\n      2 two\n      1 one' ]] ||
+    fail "$1 prints:" "$got"
+  echo "passed: $1"
+}
+
 # agrees PROGRAM [ARGUMENTS]: a larger example, which itself compares its results with serial ones.
 agrees() {
   "$prefix/bin/splitcrun" -n 2 --timeout 60 "$@" || fail "exit code of $*"

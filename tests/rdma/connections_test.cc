@@ -63,26 +63,54 @@ TEST(StrangersIn, a_table_are_none_of_the_job) {
             std::vector<std::string>{"127.0.0.1:40000 (user 77)"});
 }
 
+// A socket that listens at an address of this machine, or is connected to one.
+class Socket {
+ public:
+  Socket() {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(fd_, any(), sizeof address_), 0);
+    EXPECT_EQ(listen(fd_, 1), 0);
+    note_address();
+  }
+  explicit Socket(const Socket& listening) : address_(listening.address_) {
+    EXPECT_EQ(connect(fd_, any(), sizeof address_), 0);
+    note_address();
+  }
+  ~Socket() { close(fd_); }
+  Socket& operator=(const Socket&) = delete;
+
+  SocketAddress address() const { return socket_address(std::as_bytes(std::span(&address_, 1))); }
+
+ private:
+  sockaddr* any() { return reinterpret_cast<sockaddr*>(&address_); }
+  void note_address() {
+    socklen_t bytes = sizeof address_;
+    EXPECT_EQ(getsockname(fd_, any(), &bytes), 0);
+  }
+
+  const int fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address_{};
+};
+
 TEST(StrangersIn, the_systems_own_table_are_found) {
-  const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t bytes = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(listening, any, bytes), 0);
-  ASSERT_EQ(listen(listening, 1), 0);
-  ASSERT_EQ(getsockname(listening, any, &bytes), 0);
-  const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(connect(other, any, bytes), 0);
-  const SocketAddress own = socket_address(std::as_bytes(std::span(&address, 1)));
+  const Socket listening;
+  const Socket other(listening);
+  const SocketAddress own = listening.address();
   EXPECT_EQ(own.address, "127.0.0.1");
-  const std::vector<SocketAddress> elsewhere = {{"192.0.2.1", 1}};
-  EXPECT_EQ(strangers_now(own, elsewhere).size(), 1u);
-  const std::vector<SocketAddress> here = {{"127.0.0.1", 1}};
-  EXPECT_EQ(strangers_now(own, here).size(), 0u) << "of the same user";
-  close(other);
-  close(listening);
+  EXPECT_EQ(strangers_now(own, std::vector<SocketAddress>{{"192.0.2.1", 1}}),
+            std::vector<std::string>{to_string(other.address())});
+  EXPECT_EQ(strangers_now(own, std::vector<SocketAddress>{{"127.0.0.1", 1}}),
+            std::vector<std::string>{})
+      << "of the same user";
+}
+
+TEST(StrangersIn, a_table_with_the_same_row_twice_are_named_once) {
+  const SocketAddress own{"127.0.0.1", 4321};
+  std::vector<TcpSocket> table = parse(kTable4);
+  table.insert(table.end(), table.begin(), table.begin() + 6);
+  EXPECT_EQ(strangers(table, own, std::vector<SocketAddress>{{"127.0.0.1", 5000}}, 1000),
+            (std::vector<std::string>{"127.0.0.1:40000 (user 77)", "192.0.2.7:40002"}));
 }
 
 TEST(SocketAddressOf, other_providers_is_none) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "shmem/cores.h"
 #include "tests/shmem/in_child.h"
 
 namespace shmem {

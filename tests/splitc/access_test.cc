@@ -184,6 +184,34 @@ TEST(Bulk, ranges_of_all_sizes_agree_with_a_mirror) {
   }
 }
 
+TEST(Bulk, a_spread_pointer_names_the_range_of_the_process_it_points_to) {
+  constexpr std::size_t kWords = 9;
+  const auto spread = all_spread_malloc<std::uint32_t>(procs() * kWords);
+  const std::uint32_t next = (my_proc() + 1) % procs();
+  const std::uint32_t before = (my_proc() + procs() - 1) % procs();
+  std::uint32_t out[kWords];
+  std::uint32_t in[kWords];
+  for (std::uint32_t how = 0; how < 3; ++how) {
+    for (std::uint32_t k = 0; k < kWords; ++k) out[k] = (how * 100 + my_proc()) * 100 + k;
+    switch (how) {
+      case 0: bulk_write(spread + next, out, sizeof out); break;
+      case 1: bulk_put(spread + next, out, sizeof out); break;
+      default: bulk_store(spread + next, out, sizeof out); break;
+    }
+    all_store_sync();
+    for (std::uint32_t k = 0; k < kWords; ++k) {
+      ASSERT_EQ(spread.mine()[k], (how * 100 + before) * 100 + k);
+    }
+    bulk_read(in, spread + next, sizeof in);
+    ASSERT_TRUE(std::equal(in, in + kWords, out));
+    bulk_get(in, spread + my_proc(), sizeof in);
+    sync();
+    ASSERT_TRUE(std::equal(in, in + kWords, spread.mine()));
+    barrier();
+  }
+  all_spread_free(spread);
+}
+
 TEST(Bulk, ranges_of_the_own_segment_may_overlap) {
   constexpr std::ptrdiff_t kBytes = 1000;
   const spread_array<std::uint8_t> a(procs() * 2 * kBytes, blocked);

@@ -141,6 +141,7 @@ void expect_consistent(const spread_array_2d<double>& a) {
         ASSERT_EQ(tile(r, c), 0.0);
         tile(r, c) = value_at(ti * a.q() + r, tj * a.r() + c);
         ASSERT_EQ(&tile.row(r)[c], &tile(r, c));
+        ASSERT_EQ(&tile[r][c], &tile(r, c));
       }
     }
   }

@@ -173,6 +173,8 @@ TEST(SpreadPtr, is_null_only_when_it_points_nowhere) {
   EXPECT_FALSE(p + 3);
   test::expect_error([&] { p[3] = 1; }, {"write: the pointer is null"});
   EXPECT_FALSE(spread_ptr<void>(p));
+  EXPECT_EQ(spread_ptr<void>(p), nullptr);
+  EXPECT_NE(spread_ptr<void>(1, 64), spread_ptr<void>(0, 64));
   EXPECT_FALSE(spread_ptr<const int>(p));
   EXPECT_FALSE(spread_ptr<int>(spread_ptr<void>()));
   p = spread_ptr<int>(all_spread_malloc(procs(), sizeof(int)));

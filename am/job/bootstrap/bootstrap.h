@@ -25,6 +25,8 @@
 namespace am {
 
 class Activity;
+class DeathNotices;
+class ExitRequest;
 
 class Bootstrap {
  public:
@@ -42,7 +44,8 @@ class Bootstrap {
   virtual std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) = 0;
 
   // Returns when all processes have called it. Collective. A death of one of them ends the job
-  // (the launcher's doing), so nobody waits here for the dead.
+  // (the launcher's doing), so nobody waits here for the dead; where it does not, death_notices(),
+  // this and exchange() throw PeerDied from then on.
   virtual void barrier() = 0;
 
   // This process has passed its last collective call: from here, its leaving with exit code 0 is
@@ -51,6 +54,14 @@ class Bootstrap {
 
   // Where the launcher reads what this process is doing; nullptr: it does not.
   virtual Activity* activity() { return nullptr; }
+
+  // Where a process of the job asks all others to end without a word of the launcher, which takes
+  // the end of each for an ordinary one from then on; nullptr: the launcher knows of no such end.
+  virtual ExitRequest* exit_request() { return nullptr; }
+
+  // Where the launcher says who has died, in a job that goes on without them; nullptr: a death ends
+  // the job.
+  virtual DeathNotices* death_notices() { return nullptr; }
 
   // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
   // ends, and the job's exit code is `exit_code` (1 instead of 0). In a forked child only the child

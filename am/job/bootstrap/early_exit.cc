@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "am/job/bootstrap/last_words.h"
+
 namespace am {
 namespace {
 
@@ -42,6 +44,13 @@ void expect_no_exit(std::function<void(int)> new_report) {
   if (!registered) throw Error("no room for another handler of exit()");
   report() = std::move(new_report);
   expecting = getpid();
+}
+
+void expect_no_exit(Rank rank, std::function<void(int)> end_others) {
+  expect_no_exit([rank, end_others = std::move(end_others)](int code) {
+    if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
+    if (end_others) end_others(code <= 0 ? 1 : code);
+  });
 }
 
 void permit_exit() { expecting = 0; }

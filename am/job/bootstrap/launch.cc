@@ -1,16 +1,14 @@
 #include "am/job/bootstrap/launch.h"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 
+#include "am/job/config/futex.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -55,15 +53,6 @@ shmem::Region adopt_control(Rank rank, std::uint32_t size, int job_fd) {
   return region;
 }
 
-// Sleeps while `word` is `seen`; may return early. Shared between processes, so not PRIVATE.
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen) {
-  syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
-}
-
-void futex_wake_all(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
 bool is_alive(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
 
 }  // namespace
@@ -73,7 +62,8 @@ BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
       size_(size),
       region_(adopt_control(rank, size, job_fd)),
       control_(control_at(region_.data())),
-      me_(control_rank(control_, rank)) {
+      me_(control_rank(control_, rank)),
+      notices_(control_) {
   join();
 }
 
@@ -117,19 +107,39 @@ std::vector<std::vector<std::byte>> BootstrapLaunch::exchange(std::span<const st
   return all;
 }
 
+// Refuses the barrier that this process has entered, if one of the dead has not: so all who live
+// pass it, or none.
+void BootstrapLaunch::refuse_without_dead() const {
+  if (notices_.count() == 0) return;
+  const std::uint32_t here = me_.entered.load(std::memory_order_relaxed);
+  for (Rank rank = 0; rank < size_; ++rank) {
+    if (!notices_.is_dead(rank)) continue;
+    // No partner of its own: it was written before its process died, which count() has shown.
+    const std::uint32_t there =
+        control_rank(control_, rank).entered.load(std::memory_order_relaxed);
+    if (static_cast<std::int32_t>(there - here) < 0)
+      throw PeerDied(rank_, "a collective call", rank);
+  }
+}
+
 void BootstrapLaunch::barrier() {
-  // pairs with: the store of epoch below, by the last to arrive at the barrier before
-  const std::uint32_t epoch = control_.epoch.load(std::memory_order_acquire);
+  // pairs with: the addition to epoch below, by the last to arrive at the barrier before
+  const std::uint32_t before = control_.epoch.load(std::memory_order_acquire);
+  me_.entered.fetch_add(1, std::memory_order_relaxed);
   // pairs with: itself in the other processes; the last to arrive sees what all did before
   if (control_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
     control_.arrived.store(0, std::memory_order_relaxed);
     // pairs with: the loads of epoch in barrier
-    control_.epoch.store(epoch + 1, std::memory_order_release);
+    control_.epoch.fetch_add(1, std::memory_order_release);
     futex_wake_all(control_.epoch);
     return;
   }
-  // pairs with: the store of epoch above
-  while (control_.epoch.load(std::memory_order_acquire) == epoch) {
+  for (;;) {
+    // pairs with: the addition above; and with DeathNotices::post(), so that a death after this is
+    // one more change of the word
+    const std::uint32_t epoch = control_.epoch.load(std::memory_order_acquire);
+    if ((epoch - before) % Control::kDeath != 0) return;
+    refuse_without_dead();
     futex_wait(control_.epoch, epoch);
   }
 }

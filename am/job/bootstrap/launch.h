@@ -4,6 +4,7 @@
 
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/control.h"
+#include "am/job/config/death_notices.h"
 #include "shmem/region.h"
 
 namespace am {
@@ -22,16 +23,20 @@ class BootstrapLaunch final : public Bootstrap {
   void barrier() override;
   void finished() override;
   Activity* activity() override { return &me_.activity; }
+  ExitRequest* exit_request() override { return &control_.exit_request; }
+  DeathNotices* death_notices() override { return control_.survives != 0 ? &notices_ : nullptr; }
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
   void join();
+  void refuse_without_dead() const;
 
   const Rank rank_;
   const std::uint32_t size_;
   const shmem::Region region_;
   Control& control_;
   ControlRank& me_;
+  DeathNotices notices_;
 };
 
 }  // namespace am

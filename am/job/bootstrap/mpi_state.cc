@@ -24,17 +24,6 @@ Function* function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-std::string first_line(Version* version) {
-  if (version == nullptr) return "MPI";
-  std::array<char, kMaxVersion> text{};
-  int length = 0;
-  version(text.data(), &length);
-  const std::string_view all(text.data());
-  std::string line(all.substr(0, all.find_first_of("\r\n")));
-  std::ranges::replace(line, '\t', ' ');
-  return line;
-}
-
 std::vector<std::function<void()>>& goodbyes() {
   static auto* const all =
       new std::vector<std::function<void()>>;  // not destroyed before at_exit()
@@ -49,21 +38,32 @@ void at_exit() {
 
 }  // namespace
 
-MpiState mpi_state() {
+MpiPhase mpi_phase() {
   auto* const initialized = function<Flag>("MPI_Initialized");
   auto* const finalized = function<Flag>("MPI_Finalized");
-  if (initialized == nullptr || finalized == nullptr) return {};
+  if (initialized == nullptr || finalized == nullptr) return MpiPhase::kAbsent;
   int begun = 0;
   int ended = 0;
   initialized(&begun);
   finalized(&ended);
-  MpiState state;
-  state.phase = ended != 0   ? MpiState::Phase::kFinalized
-                : begun != 0 ? MpiState::Phase::kInitialized
-                             : MpiState::Phase::kBefore;
-  state.version = first_line(function<Version>("MPI_Get_library_version"));
-  state.uses_pmi1 = !state.version.starts_with("Open MPI");
-  return state;
+  if (ended != 0) return MpiPhase::kFinalized;
+  return begun != 0 ? MpiPhase::kInitialized : MpiPhase::kBefore;
+}
+
+std::string mpi_version() {
+  auto* const version = function<Version>("MPI_Get_library_version");
+  if (version == nullptr) return "MPI";
+  std::array<char, kMaxVersion> text{};
+  int length = 0;
+  version(text.data(), &length);
+  const std::string_view all(text.data());
+  std::string line(all.substr(0, all.find_first_of("\r\n")));
+  std::ranges::replace(line, '\t', ' ');
+  return line;
+}
+
+bool mpi_uses_pmi1() {
+  return mpi_phase() != MpiPhase::kAbsent && !mpi_version().starts_with("Open MPI");
 }
 
 void say_at_exit(std::function<void()> goodbye) {

@@ -7,21 +7,21 @@
 
 namespace am {
 
-struct MpiState {
-  enum class Phase {
-    kAbsent,       // no MPI library is linked with the program, or it hides its functions
-    kBefore,       // MPI_Init has not been called
-    kInitialized,  // between MPI_Init and MPI_Finalize
-    kFinalized,
-  };
-  Phase phase = Phase::kAbsent;
-  std::string version;     // the first line that MPI_Get_library_version gives, or "MPI"
-  bool uses_pmi1 = false;  // with a launcher that offers PMI-1; Open MPI does not
+enum class MpiPhase {
+  kAbsent,       // no MPI library is linked with the program, or it hides its functions
+  kBefore,       // MPI_Init has not been called
+  kInitialized,  // between MPI_Init and MPI_Finalize
+  kFinalized,
 };
 
-// Asks by MPI_Initialized, MPI_Finalized and MPI_Get_library_version, which MPI allows at all
+// These ask by MPI_Initialized, MPI_Finalized and MPI_Get_library_version, which MPI allows at all
 // times. Any thread.
-MpiState mpi_state();
+MpiPhase mpi_phase();
+// The first line of the library's version, or "MPI".
+std::string mpi_version();
+// Whether there is an MPI library that speaks PMI-1 with a launcher which offers it: Open MPI does
+// not.
+bool mpi_uses_pmi1();
 
 // Calls `goodbye` when this process, and not one forked from it, leaves by exit() or the end of
 // main: a launcher that has heard a goodbye refuses the MPI_Init of a program which calls it later.

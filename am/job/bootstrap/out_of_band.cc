@@ -22,6 +22,13 @@ std::string who(const OutOfBand& others) {
   return "rank " + std::to_string(others.rank) + ": Job: " + others.name;
 }
 
+// The others wait for this process, which will not come.
+void end_others(const OutOfBand& others, int exit_code, std::string_view sentence) {
+  print_last_sentence(sentence);
+  permit_exit();  // the runtime may leave by exit()
+  if (others.abort) others.abort(exit_code);
+}
+
 }  // namespace
 
 BootstrapOutOfBand::BootstrapOutOfBand(const OutOfBand& others) : others_(others) {
@@ -30,10 +37,7 @@ BootstrapOutOfBand::BootstrapOutOfBand(const OutOfBand& others) : others_(others
                 " or lacks a function; fill in all of am::OutOfBand but abort");
   }
   if (size() == 1) return;
-  expect_no_exit([others](int code) {
-    if (code <= 0) print_last_sentence(early_exit_sentence(others.rank, code));
-    if (others.abort) others.abort(code <= 0 ? 1 : code);
-  });
+  expect_no_exit(others.rank, others.abort);
 }
 
 std::vector<std::vector<std::byte>> BootstrapOutOfBand::exchange(std::span<const std::byte> mine) {
@@ -62,15 +66,11 @@ void BootstrapOutOfBand::finished() {
 }
 
 void BootstrapOutOfBand::report_abort(int exit_code, std::string_view sentence) {
-  print_last_sentence(sentence);
-  permit_exit();  // the runtime may leave by exit()
-  if (others_.abort) others_.abort(exit_code);
+  end_others(others_, exit_code, sentence);
 }
 
 void end_all(const OutOfBand& others, int exit_code, std::string_view sentence) {
-  print_last_sentence(sentence);
-  permit_exit();
-  if (others.abort) others.abort(exit_code);
+  end_others(others, exit_code, sentence);
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -72,10 +72,7 @@ void wait_for(int fd, short events) {
 
 // Whether MPI has spoken to the launcher on the same descriptor and closed it: its number may be
 // another's by now.
-bool closed_by_mpi() {
-  const MpiState mpi = mpi_state();
-  return mpi.uses_pmi1 && mpi.phase == MpiState::Phase::kFinalized;
-}
+bool closed_by_mpi() { return mpi_phase() == MpiPhase::kFinalized && mpi_uses_pmi1(); }
 
 // Returns 0 or an errno.
 int send_line(int fd, std::string_view line) {
@@ -113,15 +110,15 @@ void say_goodbye(int fd) {
 
 // An MPI library of the program's has the descriptor, or has closed it.
 void refuse_beside_mpi(const PmiConnection& pmi) {
-  const MpiState mpi = mpi_state();
-  const bool finalized = mpi.phase == MpiState::Phase::kFinalized;
-  if (!mpi.uses_pmi1 || (mpi.phase != MpiState::Phase::kInitialized && !finalized)) return;
+  const MpiPhase phase = mpi_phase();
+  const bool finalized = phase == MpiPhase::kFinalized;
+  if ((phase != MpiPhase::kInitialized && !finalized) || !mpi_uses_pmi1()) return;
   const std::string descriptor = "(PMI_FD=" + std::to_string(pmi.fd) + ")";
   const std::string cause =
-      finalized ? "MPI_Finalize was called before, and MPI (" + mpi.version +
+      finalized ? "MPI_Finalize was called before, and MPI (" + mpi_version() +
                       ") has closed the descriptor " + descriptor +
                       " on which the launcher speaks PMI-1; begin and end the job before it"
-                : "MPI_Init was called before, and MPI (" + mpi.version +
+                : "MPI_Init was called before, and MPI (" + mpi_version() +
                       ") speaks PMI-1 with the launcher on the one descriptor " + descriptor +
                       " that the job would need, too; begin the job over MPI";
   throw Error("rank " + std::to_string(pmi.rank) + ": Job: " + cause +
@@ -144,9 +141,8 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
   space_ = ask("cmd=get_my_kvsname", "my_kvsname")["kvsname"];
   if (size_ == 1) return;
   // The launcher takes a process that leaves with 0 for one that has done its work.
-  expect_no_exit([fd = fd_, rank = rank_](int code) {
-    if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
-    if (!closed_by_mpi()) send_line(fd, abort_command(code <= 0 ? 1 : code));
+  expect_no_exit(rank_, [fd = fd_](int code) {
+    if (!closed_by_mpi()) send_line(fd, abort_command(code));
   });
 }
 
@@ -180,12 +176,11 @@ void BootstrapPmi1::finished() {
 // The launcher hears one goodbye and then closes the connection. An MPI library that has begun to
 // use it meanwhile, or that may begin later, says it in the job's place.
 void BootstrapPmi1::leave_launcher() {
-  const MpiState mpi = mpi_state();
-  if (!mpi.uses_pmi1) {
+  if (!mpi_uses_pmi1()) {
     ask(std::string(kGoodbye), "finalize_ack");
-  } else if (mpi.phase == MpiState::Phase::kBefore) {
+  } else if (mpi_phase() == MpiPhase::kBefore) {
     say_at_exit([fd = fd_] {
-      if (mpi_state().phase == MpiState::Phase::kBefore) say_goodbye(fd);
+      if (mpi_phase() == MpiPhase::kBefore) say_goodbye(fd);
     });
   }
 }

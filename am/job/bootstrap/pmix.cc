@@ -95,9 +95,7 @@ BootstrapPmix::BootstrapPmix() : library_(std::make_unique<Library>()) {
   size_ = value->data.uint32;
   if (size_ == 1) return;
   // Some servers take a process that leaves with 0 for one that has done its work.
-  expect_no_exit([rank = rank()](int code) {
-    if (code <= 0) print_last_sentence(early_exit_sentence(rank, code));
-  });
+  expect_no_exit(rank(), nullptr);
 }
 
 BootstrapPmix::~BootstrapPmix() = default;
@@ -127,7 +125,7 @@ void BootstrapPmix::barrier() { fence(false); }
 void BootstrapPmix::finished() {
   if (finished_) return;
   finished_ = true;
-  if (mpi_state().phase == MpiState::Phase::kBefore) {
+  if (mpi_phase() == MpiPhase::kBefore) {
     // Open MPI's MPI_Init fails behind the last PMIx_Finalize of a process.
     say_at_exit([finalize = library_->finalize] { finalize(nullptr, 0); });
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/exit_request.h"
 
 namespace am {
 
@@ -13,9 +14,12 @@ class BootstrapSingle final : public Bootstrap {
   std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
   void barrier() override {}
   void finished() override {}
+  ExitRequest* exit_request() override { return &exit_request_; }
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
+
+  ExitRequest exit_request_;
 };
 
 }  // namespace am

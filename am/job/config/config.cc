@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <optional>
-#include <vector>
+
+#include "am/job/config/fault_text.h"
+#include "am/job/config/number.h"
+#include "am/job/config/transport_text.h"
 
 namespace am {
 namespace {
@@ -19,20 +20,23 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
 constexpr std::uint32_t kMaxSize = 1u << 24;                   // a global pointer's rank: 24 bits
-
 constexpr std::size_t kMinSecret = 8;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kStall = "SPLITC_STALL";
+constexpr std::string_view kLink = "SPLITC_LINK";
+constexpr std::string_view kFault = "SPLITC_FAULT";
+constexpr std::string_view kWay = "SPLITC_WAY";
+constexpr std::string_view kRma = "SPLITC_RMA";
 constexpr std::string_view kProgress = "SPLITC_PROGRESS";
 constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 17> kSettings{{
+constexpr std::array<Setting, 21> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -40,6 +44,21 @@ constexpr std::array<Setting, 17> kSettings{{
      "outnumber cores.",
      false},
     {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
+    {kLink, "fabric, datagram, mixed or auto", "fabric",
+     "How data travels between nodes. fabric: over a reliable provider of libfabric; datagram: "
+     "over an unreliable one (UDP), made reliable by the library; mixed: messages over datagrams, "
+     "bulk by RMA of the fabric; auto: measures all three for some 10 ms at the start of the job.",
+     false},
+    {kFault, "drop:P,dup:P,reorder:P,corrupt:P,delay:US,seed=N", "none",
+     "For tests: what goes wrong with datagrams that are sent, in percent; by how many "
+     "microseconds "
+     "they are late, or the packets of SPLITC_LINK=fabric, which has no other faults.",
+     false},
+    {kWay, "messages, specialised, datagram or memory", "none",
+     "To compare the ways in which Split-C has been built. messages: requests and replies; "
+     "specialised: packets without handlers, stores without answers; datagram: the same over UDP; "
+     "these make each process a node of its own. memory: shared, on one node.",
+     false},
     {"SPLITC_PROVIDER", "name", "chosen",
      "libfabric's provider between nodes, such as tcp;ofi_rxm. fi_info -l lists those there are.",
      false},
@@ -49,9 +68,8 @@ constexpr std::array<Setting, 17> kSettings{{
      "Who keeps the network between nodes going while a process computes. poll: nobody, until it "
      "calls the library; thread: a thread that serves what others read and write.",
      false},
-    {"SPLITC_RMA", "0 or 1", "1",
-     "0 reads and writes the memory of other nodes by messages, even where the network could do it "
-     "itself.",
+    {kRma, "0 or 1", "1",
+     "0 reads and writes the memory of other nodes by messages, even where the network can do it.",
      false},
     {"SPLITC_LEARN", "0 or 1", "1",
      "0 keeps large stores to other nodes that repeat from getting put channels of their own.",
@@ -67,6 +85,9 @@ constexpr std::array<Setting, 17> kSettings{{
     {kStall, "seconds", "30",
      "How long a process waits without progress before the job says who waits for what and where; "
      "0: it never says. splitcrun --stall-report goes before it.",
+     false},
+    {"SPLITC_SURVIVE", "0 or 1", "0",
+     "1 lets a job of splitcrun go on without processes that die, as splitcrun --survive does.",
      false},
     {kRendezvous, "host:port", "none",
      "Where rank 0 listens and the others find it, in a job that no launcher starts.", false},
@@ -90,23 +111,15 @@ std::optional<std::string_view> value_of(std::string_view name) {
   throw Error(text);
 }
 
-// All of `text` as a decimal number.
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // 65536, 64K, 256m, 1G; anything beyond 64 bits is no number.
 std::optional<std::uint64_t> bytes(std::string_view text) {
   if (text.empty()) return std::nullopt;
   constexpr std::string_view kSuffixes = "KMG";
   const std::size_t suffix = kSuffixes.find(static_cast<char>(text.back() & ~0x20));
-  if (suffix == std::string_view::npos) return number(text);
+  if (suffix == std::string_view::npos) return whole_number<std::uint64_t>(text);
   text.remove_suffix(1);
   const int shift = 10 * (static_cast<int>(suffix) + 1);
-  const auto value = number(text);
+  const auto value = whole_number<std::uint64_t>(text);
   if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return std::nullopt;
   return *value << shift;
 }
@@ -136,19 +149,22 @@ bool read_switch(std::string_view name, std::string_view default_value) {
 double read_stall(double default_s) {
   const auto text = value_of(kStall);
   if (!text) return default_s;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  const bool whole = error == std::errc() && end == text->data() + text->size();
-  if (!whole || !(value >= 0 && value <= 1e9)) {
+  const auto value = whole_number<double>(*text);
+  if (!value || !(*value >= 0 && *value <= 1e9)) {
     refuse(kStall, *text, "not a number of seconds", "write one, such as 30, or 0 for no report");
   }
-  return value;
+  return *value;
 }
 
-bool read_progress() {
+// A thread can only make a provider progress. Datagrams are acknowledged and sent again by whoever
+// polls, in the thread of the process.
+bool read_progress(LinkChoice link) {
   const auto text = value_of(kProgress).value_or("poll");
   if (text != "poll" && text != "thread") {
     refuse(kProgress, text, "no way to make progress", "write poll or thread");
+  }
+  if (text == "thread" && link != LinkChoice::kFabric) {
+    refuse(kProgress, text, "a thread cannot keep datagrams going", "set SPLITC_LINK=fabric");
   }
   return text == "thread";
 }
@@ -159,6 +175,31 @@ bool read_cross_memory() {
     refuse(kCrossMemory, text, "no way to reach memory", "write auto or off");
   }
   return text == "auto";
+}
+
+LinkChoice read_link() {
+  const auto text = value_of(kLink);
+  return text ? parse_link(*text) : LinkChoice::kFabric;
+}
+
+Way read_way() {
+  const auto text = value_of(kWay);
+  if (!text) return Way::kUsual;
+  if (value_of(kLink) || value_of(kRma)) {
+    refuse(kWay, *text, "decides what SPLITC_LINK and SPLITC_RMA say, too", "unset those");
+  }
+  return parse_way(*text);
+}
+
+link::FaultPlan read_faults(LinkChoice link) {
+  const auto text = value_of(kFault);
+  if (!text) return {};
+  const link::FaultPlan plan = parse_faults(*text);
+  if (link == LinkChoice::kFabric && plan.loses()) {
+    refuse(kFault, *text, "a reliable network is only late (delay), and loses nothing",
+           "set SPLITC_LINK=datagram or mixed as well");
+  }
+  return plan;
 }
 
 WaitPolicy read_wait() {
@@ -174,7 +215,7 @@ WaitPolicy read_wait() {
 std::uint64_t read_number(std::string_view name, std::uint64_t low, std::uint64_t high,
                           std::string_view remedy) {
   const std::string_view text = *value_of(name);
-  const auto value = number(text);
+  const auto value = whole_number<std::uint64_t>(text);
   if (!value || *value < low || *value > high) {
     refuse(name, text, "not a number from " + std::to_string(low) + " to " + std::to_string(high),
            remedy);
@@ -211,7 +252,7 @@ Rendezvous read_rendezvous() {
     wrong("an address with colons needs brackets");
   }
   if (host.empty()) wrong("no host");
-  const auto port = number(text.substr(colon + 1));
+  const auto port = whole_number<std::uint64_t>(text.substr(colon + 1));
   if (!port || *port < 1 || *port > 65535) wrong("the port is not a number from 1 to 65535");
   const std::string_view secret = *value_of(kSecret);
   if (secret.size() < kMinSecret) {  // not to be repeated in an error
@@ -274,7 +315,7 @@ void read_other_launchers(Config& config) {
   if (config.pmix || config.pmi) return;
   for (const Stranger& stranger : kStrangers) {
     const auto size = value_of(stranger.size_name);
-    if (!size || number(*size).value_or(0) < 2) continue;
+    if (!size || whole_number<std::uint64_t>(*size).value_or(0) < 2) continue;
     config.stranger.append("started by ").append(stranger.launcher).append(" (");
     config.stranger.append(stranger.size_name).append("=").append(*size);
     config.stranger.append("), which tells its processes nothing of one another; ");
@@ -315,22 +356,6 @@ void refuse_unknown() {
   }
 }
 
-// Levenshtein: letters to add, drop or change to make one into the other.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t change = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 Config read_config() {
@@ -339,13 +364,17 @@ Config read_config() {
   config.segment_bytes = read_segment(config.segment_bytes);
   config.verbose = read_switch("SPLITC_VERBOSE", "0");
   config.wait = read_wait();
+  config.way = read_way();
+  config.link = config.way == Way::kDatagram ? LinkChoice::kDatagram : read_link();
+  config.faults = read_faults(config.link);
   config.provider = value_of("SPLITC_PROVIDER").value_or("");
   config.interface = value_of("SPLITC_INTERFACE").value_or("");
-  config.progress_thread = read_progress();
-  config.rma = read_switch("SPLITC_RMA", "1");
+  config.progress_thread = read_progress(config.link);
+  config.rma = read_switch(kRma, "1") && !is_apart(config.way);
   config.learn = read_switch("SPLITC_LEARN", "1");
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
+  config.survive = read_switch("SPLITC_SURVIVE", "0");
   config.stall_s = read_stall(config.stall_s);
   config.node = read_node();
   read_place_in_job(config);
@@ -363,20 +392,6 @@ std::string describe_settings() {
     text.append(setting.default_value).append(")\n    ").append(setting.sentence).append("\n");
   }
   return text;
-}
-
-std::string_view closest_setting(std::string_view name) {
-  // Half of its own letters wrong, or more than three: a guess would be noise.
-  const std::size_t letters = name.size() - std::min(name.size(), kPrefix.size());
-  std::string_view best;
-  std::size_t best_distance = std::min<std::size_t>(letters / 2, 3) + 1;
-  for (const Setting& setting : kSettings) {
-    const std::size_t distance = edit_distance(name, setting.name);
-    if (setting.internal || distance >= best_distance) continue;
-    best = setting.name;
-    best_distance = distance;
-  }
-  return best;
 }
 
 }  // namespace am

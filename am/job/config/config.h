@@ -1,6 +1,6 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types and am/route/activity.h. Nothing in it acts.
+// am/types, am/route/activity.h and am/link/datagram/fault_plan.h. Nothing in it acts.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "am/job/config/out_of_band.h"
+#include "am/link/datagram/fault_plan.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -37,10 +38,31 @@ struct PmiConnection {
   int fd;
 };
 
+// How packets between nodes travel (SPLITC_LINK; docs/datagram.md).
+enum class LinkChoice : std::uint8_t {
+  kFabric,    // over reliable endpoints of libfabric
+  kDatagram,  // over unreliable ones, under a window of the library's own
+  kMixed,     // messages like kDatagram, bulk by RMA like kFabric
+  kAuto,      // as one of these: whichever was faster when the job started
+};
+
+// How the accesses of a Split-C program travel, of the ways that it has been built (SPLITC_WAY;
+// docs/ways.md). All but kUsual and kMemory make each process a node of its own.
+enum class Way : std::uint8_t {
+  kUsual,        // memory within a node, and between nodes as the settings below say
+  kMessages,     // requests and replies of Active Messages
+  kSpecialised,  // packets of their own, without handlers, and stores without answers
+  kDatagram,     // the same over LinkChoice::kDatagram
+  kMemory,       // shared memory alone: a job of one node
+};
+
 struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
   WaitPolicy wait = WaitPolicy::kAuto;
+  Way way = Way::kUsual;
+  LinkChoice link = LinkChoice::kFabric;
+  link::FaultPlan faults;        // of datagrams; for tests
   std::string provider;          // libfabric's name of one; "": chosen
   std::string interface;         // a network interface or address of this machine; "": chosen
   bool progress_thread = false;  // the network goes on while the program computes
@@ -48,6 +70,7 @@ struct Config {
   bool learn = true;             // stores that repeat get put channels
   double stall_s = 30;           // without progress, before that is reported; 0: never
   bool crash_report = true;      // a crash is reported by the process itself
+  bool survive = false;          // the job goes on without processes that die
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
 
   Rank rank = 0;           // with job_fd or rendezvous
@@ -64,6 +87,9 @@ struct Config {
   // Given by the program, never by the environment: goes before all of the above.
   std::optional<OutOfBand> out_of_band;
 };
+
+// Whether that way makes each process a node of its own.
+inline bool is_apart(Way way) noexcept { return way != Way::kUsual && way != Way::kMemory; }
 
 // The settings of this process. Throws Error: an unknown SPLITC_ variable (says what was meant),
 // a nonsense value, or only some of the variables that belong together.

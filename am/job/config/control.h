@@ -2,7 +2,7 @@
 // that all of them inherit. All zeros is valid, so nobody has to construct anything in it; the
 // launcher writes magic, version and size before the first process starts.
 //
-//   | Control: barrier, abort | ControlRank of rank 0 | ControlRank of rank 1 | ...
+//   | Control: barrier, abort, exit, deaths | ControlRank of rank 0 | ControlRank of rank 1 | ...
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "am/job/config/exit_request.h"
 #include "am/route/activity.h"
 #include "am/types/types.h"
 
@@ -21,15 +22,16 @@ enum class RankState : std::uint32_t {
   kJoined = 1,     // takes part in collective calls
   kFinished = 2,   // has passed its last one
   kLeft = 3,       // ended with exit code 0 before it had finished; written by the launcher
+  kDead = 4,       // ended before it had finished, and the job goes on; likewise
 };
 
 struct alignas(64) ControlRank {
   static constexpr std::size_t kBlobBytes = 512;
 
   std::atomic<RankState> state;
-  std::atomic<std::int32_t> pid;  // of the process that joined
-  std::uint32_t blob_bytes;       // exchange(): written before a barrier, read after it
-  std::uint32_t unused;
+  std::atomic<std::int32_t> pid;       // of the process that joined
+  std::uint32_t blob_bytes;            // exchange(): written before a barrier, read after it
+  std::atomic<std::uint32_t> entered;  // barriers, in all
   std::byte blob[kBlobBytes];
 
   Activity activity;
@@ -37,7 +39,7 @@ struct alignas(64) ControlRank {
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 4;
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;
@@ -45,19 +47,28 @@ struct alignas(64) Control {
   std::uint32_t size;
 
   alignas(64) std::atomic<std::uint32_t> arrived;  // at the current barrier
-  std::atomic<std::uint32_t> epoch;                // barriers completed; the futex word
+  // Barriers completed, and a kDeath for each death; the futex word.
+  static constexpr std::uint32_t kDeath = 0x10000;
+  std::atomic<std::uint32_t> epoch;
 
   alignas(64) std::atomic<std::uint32_t> abort_claimed;  // the first to abort writes the rest
   std::atomic<std::uint32_t> abort_ready;
   Rank abort_rank;
   char abort_text[kAbortBytes];  // ends with 0
+
+  alignas(64) ExitRequest exit_request;
+
+  // Of a job that goes on without its dead (am/job/config/death_notices.h).
+  alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start
+  std::atomic<std::uint32_t> started;  // not 0: all have passed the start, so it can go on
+  std::atomic<std::uint32_t> deaths;   // ranks whose state is kDead; the futex word
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_trivially_destructible_v<Control>);
 static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 16);
 static_assert(offsetof(Control, arrived) == 64 && offsetof(Control, abort_claimed) == 128);
-static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1216);
+static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1344);
 
 constexpr std::size_t control_bytes(std::uint32_t size) {
   return sizeof(Control) + std::size_t{size} * sizeof(ControlRank);

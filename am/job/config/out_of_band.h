@@ -12,9 +12,9 @@
 namespace am {
 
 // Config::out_of_band of a job of that kind. `rank` and `size` are constant, and the functions are
-// callable, until the job has ended; they may throw Error. The job copies this, and if its
-// constructor throws keeps the copy until the process ends, by Job::abort(others, ...): the others
-// wait for this process, so nothing else may follow.
+// callable, until the job has ended; they may throw Error. The job copies this. If its constructor
+// throws, only `abort` is kept, until the process ends: the others wait for this process, so
+// nothing but Job::abort(others, ...) may follow.
 //
 // `allgather`, `barrier` and `release` are called by the thread that makes the job's collective
 // call, one at a time and by all processes in the same order; they wait by whatever means the

@@ -17,11 +17,11 @@
 #include "am/job/crash/cause.h"
 #include "am/job/crash/text.h"
 #include "am/job/crash/trace.h"
+#include "am/types/signals.h"
 
 namespace am {
 namespace {
 
-constexpr std::array<int, 6> kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 constexpr std::size_t kStackBytes = 128 << 10;  // the unwinder takes some ten thousand
 constexpr unsigned kMostSeconds = 10;           // for a report; then the process ends without one
 
@@ -67,7 +67,7 @@ class Mask {
 
 // A report that hangs, in a lock or in a write that nobody reads, must not keep the job waiting.
 void on_alarm(int) {
-  const Mask mask(SIG_UNBLOCK, kSignals);
+  const Mask mask(SIG_UNBLOCK, kFaults);
   end_by(last_signal.load(std::memory_order_relaxed));
 }
 
@@ -137,7 +137,7 @@ void report(const siginfo_t& info, const void* context) noexcept {
 void on_signal(int signal, siginfo_t* info, void* context) {
   if (begin_report()) {
     last_signal.store(signal, std::memory_order_relaxed);
-    const Mask mask(SIG_UNBLOCK, kSignals);  // a crash in the report is to come here as well
+    const Mask mask(SIG_UNBLOCK, kFaults);  // a crash in the report is to come here as well
     report(*info, context);
     end_report();
   } else if (!reported.load(std::memory_order_relaxed)) {
@@ -212,7 +212,7 @@ CrashReport::CrashReport(Rank rank) : terminate_before_(std::set_terminate(on_te
   }
   prepare_crash_trace();
   provide_stack();
-  for (const int signal : kSignals) {
+  for (const int signal : kFaults) {
     struct sigaction before {};
     if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
         before.sa_handler != SIG_DFL) {
@@ -226,7 +226,7 @@ CrashReport::CrashReport(Rank rank) : terminate_before_(std::set_terminate(on_te
 }
 
 CrashReport::~CrashReport() {
-  for (const int signal : kSignals) {
+  for (const int signal : kFaults) {
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) == 0 && is_ours(now)) ::signal(signal, SIG_DFL);
   }

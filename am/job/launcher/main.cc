@@ -4,7 +4,7 @@
 //
 // The job ends when all processes have ended. When one dies, the others are ended within a second,
 // the first one's fate is reported, and its exit code becomes splitcrun's (128 + the signal's
-// number).
+// number). With --survive the others go on (survival.h).
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -48,9 +48,11 @@ void become_mortal(const Inherited& inherited) {
 int main_with(int argc, char** argv) {
   fill_standard_streams();
   const Inherited inherited;
-  const std::optional<Options> options = parse_options(argc, argv);
+  std::optional<Options> options = parse_options(argc, argv);
   if (!options) return 0;
-  read_config();  // a nonsense variable is reported once, not by every process
+  const Config config =
+      read_config();  // a nonsense variable is reported once, not by every process
+  options->survive |= config.survive;
   return guarded(inherited, [&](pid_t guard) {
     return reporting([&] { return supervise(*options, inherited, guard); },
                      [&] { become_mortal(inherited); });

@@ -1,12 +1,12 @@
 #include "am/job/launcher/options.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"
+#include "am/job/config/number.h"
 #include "am/job/config/version.h"
 #include "am/types/types.h"
 
@@ -15,17 +15,9 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Failure(kExitUsage, sentence); }
 
-template <class Number>
-std::optional<Number> number(const std::string& text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::uint32_t processes_of(const std::string& text) {
   if (text.empty()) refuse("how many processes? write -n N, such as splitcrun -n 4 program");
-  const auto value = number<std::int64_t>(text);
+  const auto value = whole_number<std::int64_t>(text);
   if (!value) refuse("-n " + text + ": not a number of processes; write one, such as -n 4");
   if (*value < 1) refuse("-n " + text + ": a job has at least 1 process; write -n 1 or more");
   if (*value > Options::kMaxProcesses) {
@@ -37,7 +29,7 @@ std::uint32_t processes_of(const std::string& text) {
 
 std::uint32_t nodes_of(const std::string& text, std::uint32_t processes) {
   if (text.empty()) return 0;
-  const auto value = number<std::int64_t>(text);
+  const auto value = whole_number<std::int64_t>(text);
   if (!value) refuse("--nodes " + text + ": not a number of nodes; write one, such as --nodes 2");
   if (*value < 1)
     refuse("--nodes " + text + ": a job has at least 1 node; write --nodes 1 or more");
@@ -51,7 +43,7 @@ std::uint32_t nodes_of(const std::string& text, std::uint32_t processes) {
 
 std::optional<double> timeout_of(const std::string& option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto value = number<double>(text);
+  const auto value = whole_number<double>(text);
   if (!value || !std::isfinite(*value) || *value <= 0 || *value > 1e9) {
     refuse(option + " " + text + ": not a number of seconds above 0; write one, such as 60");
   }
@@ -60,7 +52,7 @@ std::optional<double> timeout_of(const std::string& option, const std::string& t
 
 double stall_report_of(const std::string& text) {
   if (text.empty()) return read_config().stall_s;
-  const auto value = number<double>(text);
+  const auto value = whole_number<double>(text);
   if (!value || !std::isfinite(*value) || *value < 0 || *value > 1e9) {
     refuse("--stall-report " + text +
            ": not a number of seconds; write one, such as 30, or 0 for " + "no report");
@@ -122,6 +114,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
                  "end the job after that long without progress, with the same report")
       ->type_name("SECONDS");
   app.add_flag("--label", options.label, "begin every line of output with its rank");
+  app.add_flag("--survive", options.survive,
+               "go on without processes that die; the exit code is then 3, if the others end well");
   app.add_flag("--verbose", options.verbose, "say which process runs where");
   app.add_option("--on-crash", options.on_crash, "say TEXT last if a process has crashed")
       ->type_name("TEXT");

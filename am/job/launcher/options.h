@@ -18,6 +18,7 @@ struct Failure : std::runtime_error {
 constexpr int kExitUsage = 2;
 constexpr int kExitMissingProgram = 127;
 constexpr int kExitTimeout = 124;
+constexpr int kExitSurvived = 3;  // the job went on without processes that died, and ended well
 
 enum class Bind { kNone, kCore, kAuto };
 
@@ -29,6 +30,7 @@ struct Options {
   Bind bind = Bind::kAuto;
   bool label = false;
   bool verbose = false;
+  bool survive = false;  // a death does not end the job
   std::optional<double> timeout_s;
   double stall_report_s = 0;              // without progress, before that is reported; 0: never
   std::optional<double> stall_timeout_s;  // ... before the job is ended

@@ -41,7 +41,7 @@ Standstill::News Standstill::look(Clock::time_point now, const std::vector<bool>
     news.sentences.push_back(std::move(*sentence));
   }
   if (news.is_over || schedule_.due(stall)) {
-    news.sentences.push_back("no progress for " + seconds_text(stall) + ": " + watch_.describe());
+    news.sentences.push_back(watch_.sentence());
   }
   return news;
 }

@@ -17,9 +17,10 @@
 #include "am/job/launcher/guard.h"
 #include "am/job/launcher/output.h"
 #include "am/job/launcher/patience.h"
+#include "am/job/launcher/placement.h"
 #include "am/job/launcher/standstill.h"
+#include "am/job/launcher/survival.h"
 #include "am/job/launcher/verdict.h"
-#include "shmem/node.h"
 #include "shmem/region.h"
 
 namespace am::launcher {
@@ -27,32 +28,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::milliseconds(200);  // between SIGTERM and SIGKILL
+// Between the end of the first process and SIGKILL, when a process has asked all to end: the others
+// have heard of it as well, and end by themselves when their exit callbacks have returned.
+constexpr auto kExitGrace = std::chrono::seconds(2);
 
-shmem::Region make_control(std::uint32_t size) {
+shmem::Region make_control(std::uint32_t size, bool survives) {
   shmem::Region region =
       shmem::Region::create({.what = "splitcrun control", .bytes = control_bytes(size)});
   Control& control = control_at(region.data());
   control.magic = Control::kMagic;
   control.version = Control::kVersion;
   control.size = size;
+  control.survives = survives ? 1 : 0;
   return region;
-}
-
-// One processor for each rank, or none for any.
-std::vector<int> choose_processors(const Options& options) {
-  if (options.bind == Bind::kNone) return {};
-  std::vector<int> processors = shmem::allowed_processors();
-  const std::size_t cores = std::min<std::size_t>(processors.size(), shmem::usable_cores());
-  if (options.processes <= cores) {
-    // A process alone has nobody to keep off its core; jobs of one would all meet on the first.
-    if (options.processes == 1 && options.bind == Bind::kAuto) return {};
-    processors.resize(options.processes);
-    return processors;
-  }
-  if (options.bind == Bind::kAuto) return {};
-  throw Failure(kExitUsage, "--bind core: " + std::to_string(options.processes) +
-                                " processes need as many cores, and " + std::to_string(cores) +
-                                " can be used here; write --bind auto or start fewer");
 }
 
 int make_signal_fd() {
@@ -84,6 +72,9 @@ class Supervisor {
   void take_signals();
   void take_one_signal(int signal, bool everybody_has_it);
   void take_news();
+  void take_ended(std::vector<Ended> ended);
+  void take_survived(std::vector<Ended>& ended);
+  void take_verdict(const Verdict& verdict);
   void take_stop(const Stopped& stop);
   void look_at_clock();
   void look_for_stall();
@@ -105,6 +96,7 @@ class Supervisor {
   Children children_;
 
   Standstill standstill_;
+  std::optional<Survival> survival_;             // only with --survive
   std::vector<bool> is_stopped_;                 // by rank
   std::optional<Clock::time_point> timeout_at_;  // none: no limit, or it has passed
   std::optional<Clock::time_point> kill_at_;     // set when the job begins to end
@@ -119,7 +111,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
     : options_(options),
       guard_(guard),
       processors_(choose_processors(options)),
-      region_(make_control(options.processes)),
+      region_(make_control(options.processes, options.survive)),
       control_(control_at(region_.data())),
       signals_(make_signal_fd()),
       output_(options.label ? std::make_unique<Output>(console_) : nullptr),
@@ -130,6 +122,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
                  .output = output_.get()}),
       standstill_(options, control_, children_),
       is_stopped_(options.processes, false) {
+  if (options.survive) survival_.emplace(control_);
   if (options.verbose) say_where_they_run();
   if (!options.timeout_s) return;
   const std::chrono::duration<double> timeout(*options.timeout_s);
@@ -146,6 +139,10 @@ void Supervisor::say_where_they_run() {
 
 int Supervisor::run() {
   while (!children_.none_left()) step();
+  if (survival_ && !kill_at_) {  // nobody has ended it with a code of its own
+    exit_code_ = survival_->exit_code();
+    crashed_ = survival_->crashed();
+  }
   patience_.begin();
   pass_on_the_rest();
   return exit_code_ != 0 ? exit_code_ : exit_code_of_loss_;
@@ -234,18 +231,40 @@ void Supervisor::take_news() {
   const Children::News news = children_.reap();
   for (const Stopped& stop : news.stopped) take_stop(stop);
   take_start_failure();  // said by a process before it ended, so it is there if one of these did
-  if (!kill_at_) {
-    const auto verdict = judge(news.ended, children_, control_);
-    if (verdict) {
-      if (output_) output_->pump();  // the last words before the sentence
-      crashed_ = verdict->crashed;
-      end_job(verdict->sentence + ending_text(children_.running()), verdict->exit_code);
-    }
-  }
+  if (!kill_at_) take_ended(news.ended);
   if (children_.running() > 0 || children_.none_left()) return;
   // Only what the processes left behind is alive.
   begin_to_end();
   children_.signal_orphans(killing_ ? SIGKILL : SIGTERM);
+}
+
+void Supervisor::take_ended(std::vector<Ended> ended) {
+  if (survival_) take_survived(ended);
+  const auto verdict = judge(ended, children_, control_);
+  if (!verdict) return;
+  if (output_) output_->pump();  // the last words before the sentence
+  take_verdict(*verdict);
+}
+
+// Leaves those after whose end the job cannot go on.
+void Supervisor::take_survived(std::vector<Ended>& ended) {
+  std::erase_if(ended, [this](const Ended& end) {
+    if (!survival_->takes(end, children_)) return false;
+    const std::string sentence = survival_->take_sentence();
+    if (sentence.empty()) return true;
+    if (output_) output_->pump();
+    console_.say(sentence);
+    return true;
+  });
+}
+
+void Supervisor::take_verdict(const Verdict& verdict) {
+  crashed_ = verdict.crashed;
+  if (!verdict.asked_for) {
+    return end_job(verdict.sentence + ending_text(children_.running()), verdict.exit_code);
+  }
+  exit_code_ = verdict.exit_code;
+  kill_at_ = Clock::now() + kExitGrace;
 }
 
 void Supervisor::take_stop(const Stopped& stop) {

@@ -3,12 +3,15 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
+
+#include "am/types/signals.h"
 
 namespace am::launcher {
 namespace {
 
-enum class Severity { kNone, kLeftEarly, kGaveUp, kAborted, kKilled };
+enum class Severity { kNone, kLeftEarly, kGaveUp, kAborted, kAskedFor, kKilled };
 
 // Whether this process ended the job with a sentence.
 bool aborted(const Control& control, Rank rank) {
@@ -37,37 +40,50 @@ bool note_leaver(Rank rank, const Children& children, Control& control) {
 Severity severity_of(const Ended& end, const Children& children, Control& control) {
   // An abort signal is often the uncaught error of a process that lost another one.
   if (WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT) return Severity::kKilled;
+  // Whatever else a process says at its end follows from others having gone.
+  if (control.exit_request.asked()) return Severity::kAskedFor;
   if (aborted(control, end.rank)) return Severity::kAborted;
   if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) return Severity::kGaveUp;
   return note_leaver(end.rank, children, control) ? Severity::kLeftEarly : Severity::kNone;
 }
 
-bool is_crash(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-         signal == SIGTRAP || signal == SIGABRT;
+bool is_crash(int signal) { return std::ranges::find(kFaults, signal) != kFaults.end(); }
+
+std::string name_of(const Ended& end) {
+  return "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
 }
 
 Verdict verdict_on(const Ended& end, Severity severity, const Control& control) {
-  const std::string who =
-      "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
-  if (WIFSIGNALED(end.status)) {
-    const int signal = WTERMSIG(end.status);
-    return {who + "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")",
-            128 + signal, is_crash(signal)};
-  }
+  if (severity == Severity::kAskedFor) return {"", control.exit_request.code(), false, true};
+  if (WIFSIGNALED(end.status)) return describe_end(end);
   if (severity == Severity::kLeftEarly) {
-    return {who +
+    return {name_of(end) +
                 "left with exit code 0 before it had finished the job (the end of run() or "
                 "Job::finish()), while others need it",
             1, false};
   }
-  const int code = WEXITSTATUS(end.status);
-  if (severity == Severity::kAborted)
-    return {who + "ended the job: " + control.abort_text, code, false};
-  return {who + "exited with code " + std::to_string(code), code, false};
+  if (severity == Severity::kAborted) {
+    return {name_of(end) + "ended the job: " + control.abort_text, WEXITSTATUS(end.status), false};
+  }
+  return describe_end(end);
 }
 
 }  // namespace
+
+bool is_asked_for(const Ended& end, const Control& control) {
+  return control.exit_request.asked() || aborted(control, end.rank);
+}
+
+Verdict describe_end(const Ended& end) {
+  if (WIFSIGNALED(end.status)) {
+    const int signal = WTERMSIG(end.status);
+    return {name_of(end) + "was killed by signal " + std::to_string(signal) + " (" +
+                strsignal(signal) + ")",
+            128 + signal, is_crash(signal)};
+  }
+  const int code = WEXITSTATUS(end.status);
+  return {name_of(end) + "exited with code " + std::to_string(code), code, false};
+}
 
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
                              Control& control) {

@@ -14,7 +14,8 @@ namespace am::launcher {
 struct Verdict {
   std::string sentence;
   int exit_code;
-  bool crashed;  // by a signal that mistakes of programs cause
+  bool crashed;            // by a signal that mistakes of programs cause
+  bool asked_for = false;  // by a process of the job (ExitRequest); the sentence is empty
 };
 
 // Judges the processes that have just ended; `children` knows those that still run. None: they have
@@ -22,6 +23,13 @@ struct Verdict {
 // one that gave up, and that before one that left: the later kinds can follow from the earlier.
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
                              Control& control);
+
+// Whether `end` ends the job whatever its options say: a process has asked for that, with a
+// sentence or without.
+bool is_asked_for(const Ended& end, const Control& control);
+
+// "rank 2 (pid 4711) was killed by signal 9 (Killed)", and the exit code that says so.
+Verdict describe_end(const Ended& end);
 
 // "; ending the other 3 processes", "" when there are none.
 std::string ending_text(std::uint32_t others);

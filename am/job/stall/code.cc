@@ -105,7 +105,9 @@ std::string describe_handler(pid_t pid, std::uint64_t address) {
   constexpr std::string_view kBegin = "am::Handler<";
   constexpr std::string_view kEnd = ">::invoke(";
   const std::size_t end = text.rfind(kEnd);
-  if (!text.starts_with(kBegin) || end == std::string::npos) return "";
+  if (!text.starts_with(kBegin) || end == std::string::npos) {  // an untyped one
+    return shortened(without_parameters(text));
+  }
   std::string name = text.substr(kBegin.size(), end - kBegin.size());  // "&(on_ping(am::Request))"
   if (name.starts_with("&")) name.erase(0, 1);
   if (name.starts_with("(") && name.ends_with(")")) name = name.substr(1, name.size() - 2);

@@ -13,7 +13,8 @@ namespace am {
 // program's file: some milliseconds.
 std::string describe_code(pid_t pid, std::uint64_t address);
 
-// The name of the handler whose am::Handler<...>::invoke begins at `address`: "on_ping"; or "".
+// The name of the handler whose am::Handler<...>::invoke begins at `address`, or of the function
+// that begins there: "on_ping"; "" if it is not known.
 std::string describe_handler(pid_t pid, std::uint64_t address);
 
 }  // namespace am

@@ -80,9 +80,7 @@ void StallReporter::look(const Router& router) {
   if (!speaks_now) return;
   if (question) say(router, "now: " + watch_.describe());
   if (const auto sentence = watch_.take_waiting_for_finished()) say(router, *sentence);
-  const auto stall = watch_.longest_stall();
-  if (!schedule_.due(stall)) return;
-  say(router, "no progress for " + seconds_text(stall) + ": " + watch_.describe());
+  if (schedule_.due(watch_.longest_stall())) say(router, watch_.sentence());
 }
 
 void StallReporter::say(const Router& router, const std::string& sentence) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "am/job/stall/text.h"
+#include "am/job/stall/process_text.h"
 
 namespace am {
 namespace {
@@ -109,6 +109,10 @@ std::string StallWatch::describe() const {
     all += "; and " + std::to_string(groups.size() - kMostGroups) + " more in other places";
   }
   return all;
+}
+
+std::string StallWatch::sentence() const {
+  return "no progress for " + seconds_text(longest_stall()) + ": " + describe();
 }
 
 std::optional<std::string> StallWatch::take_waiting_for_finished() {

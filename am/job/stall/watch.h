@@ -43,6 +43,8 @@ class StallWatch {
 
   // What all processes do, as above.
   std::string describe() const;
+  // The report: since when nothing goes on, and describe().
+  std::string sentence() const;
 
   // "rank 1 in barrier at a.cc:40 waits for rank 0, which has finished": once, when that is so.
   std::optional<std::string> take_waiting_for_finished();

@@ -39,7 +39,7 @@ int FakeLink::poll(link::PacketSink& sink) {
   for (std::size_t left = done_.size(); left != 0; --left, ++count) {
     link::Completion& next = *done_.front();
     done_.pop_front();
-    next.done(next);
+    link::complete(next);
   }
   while (!arrived_.empty()) {
     const auto [from, words] = std::move(arrived_.front());
@@ -68,7 +68,7 @@ bool FakeLink::try_access(const link::RmaAccess& access, link::Completion& done)
 bool FakeLink::try_put(Rank, std::uint64_t, std::span<const std::byte> from, std::uint64_t,
                        link::Completion& done) {
   look_at(from);
-  done.done(done);
+  link::complete(done);
   return true;
 }
 

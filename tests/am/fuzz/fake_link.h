@@ -38,6 +38,7 @@ class FakeLink final : public link::Link {
   bool fetch(link::PacketSink&) override { return !arrived_.empty(); }
   bool busy() const noexcept override { return !done_.empty(); }
   void verify() override {}
+  void forget(Rank) override {}
   void drive() noexcept override {}
   bool has_rma() const noexcept override { return options_.rma; }
   link::RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }

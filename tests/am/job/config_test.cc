@@ -91,15 +91,78 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_TRUE(config_with({{"SPLITC_PROGRESS", "thread"}}).progress_thread);
   EXPECT_FALSE(config_with({{"SPLITC_PROGRESS", "poll"}}).progress_thread);
   expect_refused({{"SPLITC_PROGRESS", "Thread"}}, {"SPLITC_PROGRESS=Thread", "poll or thread"});
+  for (const char* const link : {"datagram", "mixed", "auto"}) {
+    expect_refused({{"SPLITC_PROGRESS", "thread"}, {"SPLITC_LINK", link}},
+                   {"SPLITC_PROGRESS=thread", "datagrams", "SPLITC_LINK=fabric"});
+  }
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
   EXPECT_FALSE(config_with({{"SPLITC_LEARN", "0"}}).learn);
   EXPECT_FALSE(config_with({{"SPLITC_CROSS_MEMORY", "off"}}).cross_memory);
   EXPECT_FALSE(config_with({{"SPLITC_CRASH_REPORT", "0"}}).crash_report);
+  EXPECT_TRUE(config_with({{"SPLITC_SURVIVE", "1"}}).survive);
   expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "spin"}}).wait, WaitPolicy::kSpin);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "yield"}}).wait, WaitPolicy::kYield);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "block"}}).wait, WaitPolicy::kBlock);
   expect_refused({{"SPLITC_WAIT", "sleep"}}, {"SPLITC_WAIT=sleep", "auto, spin, yield or block"});
+}
+
+TEST(Config, the_link_is_one_of_three) {
+  EXPECT_EQ(config_with({}).link, LinkChoice::kFabric);
+  EXPECT_EQ(config_with({{"SPLITC_LINK", "auto"}}).link, LinkChoice::kAuto);
+  EXPECT_EQ(config_with({{"SPLITC_LINK", "fabric"}}).link, LinkChoice::kFabric);
+  EXPECT_EQ(config_with({{"SPLITC_LINK", "datagram"}}).link, LinkChoice::kDatagram);
+  EXPECT_EQ(config_with({{"SPLITC_LINK", "mixed"}}).link, LinkChoice::kMixed);
+  expect_refused({{"SPLITC_LINK", "udp"}}, {"SPLITC_LINK=udp", "fabric, datagram, mixed or auto"});
+}
+
+TEST(Config, a_way_says_how_accesses_travel) {
+  EXPECT_EQ(config_with({}).way, Way::kUsual);
+  const auto with = [](const char* way) { return config_with({{"SPLITC_WAY", way}}); };
+  EXPECT_EQ(with("messages").way, Way::kMessages);
+  EXPECT_FALSE(with("messages").rma);
+  EXPECT_EQ(with("specialised").way, Way::kSpecialised);
+  EXPECT_FALSE(with("specialised").rma);
+  EXPECT_EQ(with("specialised").link, LinkChoice::kFabric);
+  EXPECT_EQ(with("datagram").link, LinkChoice::kDatagram);
+  EXPECT_EQ(with("memory").way, Way::kMemory);
+  EXPECT_TRUE(with("memory").rma);
+  expect_refused({{"SPLITC_WAY", "udp"}}, {"SPLITC_WAY=udp", "messages, specialised, datagram or"});
+  expect_refused({{"SPLITC_WAY", "messages"}, {"SPLITC_LINK", "datagram"}},
+                 {"SPLITC_WAY=messages", "SPLITC_LINK", "unset those"});
+}
+
+TEST(Config, faults_are_read_part_by_part) {
+  EXPECT_FALSE(config_with({}).faults.any());
+  const link::FaultPlan plan =
+      config_with({{"SPLITC_LINK", "datagram"},
+                   {"SPLITC_FAULT", "drop:5,dup=0.5,reorder:100,delay:200,corrupt:1,seed=7"}})
+          .faults;
+  EXPECT_EQ(plan.drop, 50'000U);
+  EXPECT_EQ(plan.dup, 5'000U);
+  EXPECT_EQ(plan.reorder, 1'000'000U);
+  EXPECT_EQ(plan.corrupt, 10'000U);
+  EXPECT_EQ(plan.delay_ns, 200'000);
+  EXPECT_EQ(plan.seed, 7U);
+}
+
+TEST(Config, faults_that_make_no_sense_are_refused_part_by_part) {
+  const auto refused = [](const char* text, const char* part, const char* cause) {
+    expect_refused({{"SPLITC_LINK", "datagram"}, {"SPLITC_FAULT", text}},
+                   {std::string("SPLITC_FAULT=") + text, part, cause, "drop:5,dup:2"});
+  };
+  refused("drop:5,lose:3", "lose:3", "there are drop, dup, reorder, delay, corrupt and seed");
+  refused("drop:101", "drop:101", "no percentage");
+  refused("dup:-1", "dup:-1", "no percentage");
+  refused("reorder:x", "reorder:x", "no percentage");
+  refused("corrupt:nan", "corrupt:nan", "no percentage");
+  refused("delay:2000000", "delay:2000000", "microseconds");
+  refused("seed:1.5", "seed:1.5", "whole number");
+  refused("drop", "drop", "no name and value");
+  refused("drop:5,", "", "no name and value");
+  expect_refused({{"SPLITC_FAULT", "drop:5"}},
+                 {"SPLITC_FAULT=drop:5", "a reliable network", "SPLITC_LINK=datagram or mixed"});
+  EXPECT_EQ(config_with({{"SPLITC_FAULT", "delay:50"}}).faults.delay_ns, 50'000);
 }
 
 TEST(Config, unknown_variables_are_refused_with_what_was_meant) {

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kCardHead = offsetof(CardParts, address);
 
-std::byte data_byte(std::uint64_t number, std::size_t at) {
-  return static_cast<std::byte>(number * 31 + at * 7);
-}
-
 }  // namespace
 
 std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool local_keys) {
@@ -41,25 +37,13 @@ Side::Side(const std::string& provider, Rank rank, const Options& options)
 }
 
 void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type) {
-  const auto total = static_cast<std::uint16_t>(sizeof(Numbered) + rounded(bytes));
-  std::byte* const at = link_->claim(to, total);
-  const Numbered packet{
-      {.bytes = total, .type = type, .detail = 0, .data_bytes = bytes, .handler = 0, .words = 0},
-      number};
-  std::memcpy(at, &packet, sizeof packet);
-  for (std::size_t i = 0; i < bytes; ++i) at[sizeof packet + i] = data_byte(number, i);
-  link_->commit(to);
+  send_numbered(*link_, to, number, bytes, type);
 }
 
-void Side::deliver(Rank, const PacketHeader& head) {
-  const auto& packet = reinterpret_cast<const Numbered&>(head);
-  const auto* const data = reinterpret_cast<const std::byte*>(&packet + 1);
-  ASSERT_EQ(head.bytes, sizeof packet + rounded(head.data_bytes));
-  for (std::size_t i = 0; i < head.data_bytes; ++i) {
-    ASSERT_EQ(data[i], data_byte(packet.number, i)) << "packet " << packet.number;
-  }
-  numbers_.push_back(packet.number);
-  if (on_packet) on_packet(packet.number);
+void Side::deliver(Rank, const PacketHeader& packet) {
+  const std::uint64_t number = number_of(packet);
+  numbers_.push_back(number);
+  if (on_packet) on_packet(number);
 }
 
 Pair::Pair(const std::string& provider, const Side::Options& options)

@@ -15,18 +15,13 @@
 
 #include "am/link/fabric_link.h"
 #include "rdma/open_fabric.h"
+#include "tests/am/link/numbered.h"
 
 namespace am::link::test {
 
 // What FabricLink's way to end the job throws here.
 struct Fatal : std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-// A packet that is not of Active Messages: a number, and bytes that follow from it.
-struct Numbered {
-  PacketHeader head;
-  std::uint64_t number;
 };
 
 std::unique_ptr<rdma::Fabric> open_fabric(const std::string& provider, bool local_keys = false);

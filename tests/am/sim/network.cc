@@ -87,6 +87,7 @@ class SimLink final : public link::Link {
     return !end_.accesses.empty() || !end_.complete.empty() || end_.puts_in_flight != 0;
   }
   void verify() override {}
+  void forget(Rank) override {}
   void drive() noexcept override {}
 
   bool has_rma() const noexcept override { return network_.options_.rma; }
@@ -180,7 +181,7 @@ bool SimLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> 
   } else {
     put.copy.assign(from.begin(), from.end());
     put.from = put.copy;
-    done.done(done);
+    link::complete(done);
   }
   return true;
 }
@@ -190,7 +191,7 @@ void SimLink::advance(link::PacketSink& sink, int& count) {
   for (std::size_t left = end_.complete.size(); left != 0; --left, ++count) {
     link::Completion& next = *end_.complete.front();
     end_.complete.pop_front();
-    next.done(next);
+    link::complete(next);
   }
   std::ranges::shuffle(end_.accesses, schedule().random());
   for (std::size_t left = end_.accesses.size(); left != 0; --left) {
@@ -203,7 +204,7 @@ void SimLink::advance(link::PacketSink& sink, int& count) {
     end_.accesses.erase(end_.accesses.begin() + static_cast<std::ptrdiff_t>(left - 1));
     ++network_.stats_.accesses;
     ++count;
-    done.done(done);  // may start others, at the end
+    link::complete(done);  // may start others, at the end
   }
   take_puts(sink, count);
 }

@@ -20,6 +20,7 @@ struct NetworkOptions {
   bool writes_before_packets = false;
   bool prefers_packets = false;
   unsigned no_room = 4;  // one in so many operations is refused; 0: none
+  bool mixed = false;    // packets travel over a network of their own, without RMA
 };
 
 class Network {

@@ -1,6 +1,6 @@
 #include "am/job/bootstrap/rendezvous/proof.h"
 
-#include "am/job/bootstrap/rendezvous/sodium.h"
+#include "am/sodium/sodium.h"
 
 namespace am {
 namespace {

@@ -5,7 +5,7 @@
 #include "am/job/bootstrap/early_exit.h"
 #include "am/job/bootstrap/last_words.h"
 #include "am/job/bootstrap/rendezvous/greeting.h"
-#include "am/job/bootstrap/rendezvous/sodium.h"
+#include "am/sodium/sodium.h"
 
 namespace am {
 namespace {

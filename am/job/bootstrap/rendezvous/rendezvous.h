@@ -1,8 +1,7 @@
 // This room is for jobs that no launcher holds together: the processes find rank 0 over TCP, prove
 // that they belong to the job, and stay connected to it. It uses am/job/bootstrap, which does not
-// know it, am/job/config/config.h, shmem, and, alone in the library, libsodium. Nobody is
-// believed before the proof, no message may be larger than the job's largest, and no loss goes
-// unnoticed.
+// know it, am/job/config/config.h, am/sodium and shmem. Nobody is believed before the proof, no
+// message may be larger than the job's largest, and no loss goes unnoticed.
 //
 // A process that no launcher started, or one that says nothing of the others: it was given its rank
 // and a place to meet (SPLITC_RENDEZVOUS).

@@ -1,0 +1,88 @@
+#include "am/c/binding/errors.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+
+#include "am/c/am2.h"
+#include "am/c/binding/library.h"
+#include "am/job/bootstrap/last_words.h"
+#include "am/types/types.h"
+
+namespace am::c {
+namespace {
+
+// The thread's last sentence. Without a destructor: main()'s thread uses it in functions that
+// exit() calls, too.
+constinit thread_local std::array<char, 2048> kept{};
+
+int keep(int code, std::string_view sentence) {
+  // One that would have to wait is tried again and again.
+  if (Library::get().verbose() && code != AM_ERR_NOT_SENT) print_sentence(sentence);
+  *std::ranges::copy(sentence.substr(0, kept.size() - 1), kept.begin()).out = '\0';
+  return code;
+}
+
+}  // namespace
+
+int fail(int code, const char* call, std::string_view what) noexcept {
+  try {
+    return keep(code, Library::get().prefix() + call + ": " + std::string(what));
+  } catch (...) {  // no memory for a sentence
+    return code;
+  }
+}
+
+int fail_by_exception(const char* call) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    try {
+      return keep(AM_ERR_RESOURCE, error.what());
+    } catch (...) {
+      return AM_ERR_RESOURCE;
+    }
+  } catch (const std::exception& error) {
+    return fail(AM_ERR_RESOURCE, call, error.what());
+  } catch (...) {
+    return fail(AM_ERR_RESOURCE, call, "a handler has thrown something that is no std::exception");
+  }
+}
+
+}  // namespace am::c
+
+using am::c::Library;
+
+const char* AM_ErrorSentence() { return am::c::kept.data(); }
+
+int AM_SetVerboseErrors(int verbose) { return Library::get().set_verbose(verbose != 0) ? 1 : 0; }
+
+const char* AM_ErrorName(int code) {
+  switch (code) {
+    case AM_OK: return "AM_OK";
+    case AM_ERR_NOT_INIT: return "AM_ERR_NOT_INIT";
+    case AM_ERR_BAD_ARG: return "AM_ERR_BAD_ARG";
+    case AM_ERR_RESOURCE: return "AM_ERR_RESOURCE";
+    case AM_ERR_NOT_SENT: return "AM_ERR_NOT_SENT";
+    case AM_ERR_IN_USE: return "AM_ERR_IN_USE";
+    default: return "no code of AM-II";
+  }
+}
+
+const char* AM_StatusName(int status) {
+  switch (status) {
+    case 0: return "delivered";
+    case EBADARGS: return "EBADARGS";
+    case EBADENTRY: return "EBADENTRY";
+    case EBADTAG: return "EBADTAG";
+    case EBADHANDLER: return "EBADHANDLER";
+    case EBADSEGOFF: return "EBADSEGOFF";
+    case EBADLENGTH: return "EBADLENGTH";
+    case EBADENDPOINT: return "EBADENDPOINT";
+    case ECONGESTION: return "ECONGESTION";
+    case EUNREACHABLE: return "EUNREACHABLE";
+    case EREPLYREJECTED: return "EREPLYREJECTED";
+    default: return "no status of AM-II";
+  }
+}

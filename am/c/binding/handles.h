@@ -1,0 +1,119 @@
+// The handles that C programs hold: places of two tables that are never freed, so that any pointer
+// can be distinguished from a handle without following it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "am/c/am2.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+
+namespace am::c {
+class OwnQueue;
+struct EndpointState;
+}  // namespace am::c
+
+// What eb_t points to.
+struct AM_Bundle {
+  am::Bundle* core = nullptr;  // nullptr: this place is free
+  std::atomic<int> mask{AM_NOEVENTS};
+};
+
+// What ep_t points to: on the way of every message, so no more than this.
+struct AM_Endpoint {
+  am::c::EndpointState* core = nullptr;  // nullptr: this place is free
+};
+
+namespace am::c {
+
+inline constexpr std::size_t kMaxBundles = 1024;
+inline constexpr std::size_t kMaxEndpoints = 4096;
+
+// Bytes that were sent.
+class ByteCount {
+ public:
+  // Of several threads, `parallel`, at the same time.
+  void add(std::uint64_t bytes, bool parallel) noexcept {
+    if (parallel) [[unlikely]] {
+      count_.fetch_add(bytes, std::memory_order_relaxed);
+    } else {
+      count_.store(total() + bytes, std::memory_order_relaxed);
+    }
+  }
+  std::uint64_t total() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+// An endpoint, with what it has in C beside what it has in C++.
+struct EndpointState : Endpoint {
+  using Endpoint::Endpoint;
+  ~EndpointState();
+
+  // It is in a bundle of that kind now.
+  void join(eb_t bundle);
+
+  ep_t handle = nullptr;
+  std::atomic<eb_t> bundle_handle{nullptr};
+  bool parallel = false;
+  ByteCount request_bytes[kKinds];
+  ByteCount reply_bytes[kKinds];
+  std::atomic<std::uint64_t> queued{0};  // requests without credit to this process
+  std::unique_ptr<OwnQueue> queue;       // messages to this process without credit; nullptr: none
+                                         // yet, of a sequential bundle
+  // Each for a step of several calls of the core. Handlers take the first alone, as those who hold
+  // the others wait for handlers.
+  std::mutex mapping;  // guards `before`, too
+  std::mutex setting;  // of handlers
+  std::mutex moving;
+  std::atomic<int> handlers{kHandlers};                             // size of the table
+  std::array<std::atomic<AM_handler_fn_t>, kHandlers> functions{};  // nullptr: not set
+  AM_stats_t before{};                                              // at the last reset
+};
+
+extern std::array<AM_Bundle, kMaxBundles> bundles;
+extern std::array<AM_Endpoint, kMaxEndpoints> endpoints;
+
+// Whether that is a place of `table` that is in use. Never follows a pointer that is not.
+template <class Handle, std::size_t kSize>
+bool is_handle(const std::array<Handle, kSize>& table, const Handle* handle) noexcept {
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(table.data());
+  return offset < sizeof table && offset % sizeof(Handle) == 0 && handle->core != nullptr;
+}
+inline bool is_bundle(eb_t bundle) noexcept { return is_handle(bundles, bundle); }
+inline bool is_endpoint(ep_t endpoint) noexcept { return is_handle(endpoints, endpoint); }
+
+// AM_OK; or the code for a call before AM_Init(), with its sentence.
+int check_in_use(const char* call) noexcept;
+// The same for what a call is given as a handle.
+int check_bundle(const char* call, eb_t bundle) noexcept;
+int check_endpoint(const char* call, ep_t endpoint) noexcept;
+// The same for a call that handlers may not make.
+int check_no_handler(const char* call) noexcept;
+// ... and for a pointer to where a result goes.
+int check_result(const char* call, const void* result) noexcept;
+
+// A free place becomes that of `core`; nullptr: there is none. Any thread.
+eb_t take_place(std::unique_ptr<Bundle> core);
+ep_t take_place(std::unique_ptr<EndpointState> core);
+// Ends an endpoint, or a bundle and its endpoints, and frees the place. May wait for messages to
+// this process itself (own_queue.h). Throws what handlers throw meanwhile; then the endpoint, or
+// the bundle and some of its endpoints, are still there.
+void free_endpoint(ep_t endpoint);
+void free_bundle(eb_t bundle);
+// All that C programs have made.
+void free_all_bundles();
+
+// An endpoint in a bundle of C programs.
+inline EndpointState& state_of(Endpoint& endpoint) noexcept {
+  return static_cast<EndpointState&>(endpoint);
+}
+
+}  // namespace am::c

@@ -1,0 +1,52 @@
+// What C programs pass for a message, and what may be wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "am/c/messages.h"
+#include "am/types/types.h"
+
+namespace am::c {
+
+// A message as it is given by one of the calls of am/c/messages.h.
+struct Outgoing {
+  Kind kind;
+  handler_t handler;
+  int numargs;
+  const std::int32_t* args;
+  const void* source;
+  std::size_t nbytes;
+
+  // Once is_valid().
+  std::span<const std::uint32_t> words() const noexcept {
+    return {reinterpret_cast<const std::uint32_t*>(args), static_cast<std::size_t>(numargs)};
+  }
+  std::span<const std::byte> payload() const noexcept {
+    return {static_cast<const std::byte*>(source), nbytes};
+  }
+  std::uint64_t bytes() const noexcept { return 4 * static_cast<std::uint64_t>(numargs) + nbytes; }
+};
+
+inline constexpr std::size_t max_payload(Kind kind) noexcept {
+  return kind == Kind::kShort    ? 0
+         : kind == Kind::kMedium ? std::size_t{AM_MaxMedium()}
+                                 : std::size_t{AM_MaxLong()};
+}
+
+// Whether it can be sent. Any thread.
+inline bool is_valid(const Outgoing& message) noexcept {
+  return message.handler > 0 && message.handler < kHandlers && message.numargs >= 0 &&
+         message.numargs <= AM_MaxShort() && (message.numargs == 0 || message.args != nullptr) &&
+         message.nbytes <= max_payload(message.kind) &&
+         (message.nbytes == 0 || message.source != nullptr);
+}
+
+// AM_OK; or AM_ERR_BAD_ARG, with a sentence that says what is wrong.
+int check_message(const char* call, const Outgoing& message) noexcept;
+
+// The same code, for a translation that is not mapped.
+int fail_not_mapped(const char* call, int index) noexcept;
+
+}  // namespace am::c

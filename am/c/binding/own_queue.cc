@@ -1,0 +1,117 @@
+#include "am/c/binding/own_queue.h"
+
+#include <utility>
+
+#include "am/route/activity.h"
+#include "shmem/mailbox_layout.h"
+
+namespace am::c {
+namespace {
+
+bool try_send(Endpoint& from, std::uint32_t to, const UntypedRequest& request) {
+  return from.try_request_index(to, request);
+}
+bool try_send(Endpoint& from, std::uint32_t to, const UntypedGet& get) {
+  return from.try_get_index(to, get);
+}
+
+}  // namespace
+
+OwnQueue::~OwnQueue() { leave(endpoint_.bundle()); }
+
+// A thread that is in poll() has mutex_: it is waited for without.
+void OwnQueue::leave(Bundle& from) noexcept {
+  if (!empty()) from.remove(*this);
+}
+
+void OwnQueue::join(Bundle& to) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return;
+  in_ = &to;
+  to.add(*this);
+}
+
+void OwnQueue::add(std::uint32_t to, const UntypedRequest& request) {
+  Waiting made{to,
+               {},
+               {request.arguments.begin(), request.arguments.end()},
+               {request.payload.begin(), request.payload.end()}};
+  UntypedRequest copy = request;
+  copy.arguments = made.arguments;
+  copy.payload = made.payload;
+  made.message = copy;
+  append(std::move(made));
+}
+
+void OwnQueue::add(std::uint32_t to, const UntypedGet& get) {
+  Waiting made{to, {}, {get.arguments.begin(), get.arguments.end()}, {}};
+  UntypedGet copy = get;
+  copy.arguments = made.arguments;
+  made.message = copy;
+  append(std::move(made));
+}
+
+// What it refers to stays where it is when its vectors move. Without memory it has no effect.
+void OwnQueue::append(Waiting&& made) {
+  const std::lock_guard lock(mutex_);
+  Bundle& bundle = endpoint_.bundle();
+  waiting_.push_back(std::move(made));
+  if (waiting_.size() == 1) {
+    try {
+      bundle.add(*this);
+    } catch (...) {
+      waiting_.pop_back();
+      throw;
+    }
+    in_ = &bundle;
+  }
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Whether there was credit for the oldest. One that cannot be sent any more, as for a get for which
+// there is no place since, does not stay in the way of the others: what it throws comes out once.
+bool OwnQueue::try_send_oldest() {
+  const Waiting& next = waiting_.front();
+  const auto taken = [this] {
+    waiting_.pop_front();
+    count_.fetch_sub(1, std::memory_order_relaxed);
+  };
+  try {
+    const bool sent = std::visit(
+        [&](const auto& message) { return try_send(endpoint_, next.to, message); }, next.message);
+    if (sent) taken();
+    return sent;
+  } catch (...) {
+    taken();
+    if (waiting_.empty()) in_->remove(*this);
+    throw;
+  }
+}
+
+int OwnQueue::poll() {
+  int sent = 0;
+  const std::lock_guard lock(mutex_);
+  while (!waiting_.empty() && try_send_oldest()) ++sent;
+  if (waiting_.empty()) in_->remove(*this);
+  return sent;
+}
+
+// Credit comes back with replies, which are messages for the bundle.
+bool OwnQueue::has_work() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return false;
+  const Waiting& next = waiting_.front();
+  const auto* const request = std::get_if<UntypedRequest>(&next.message);
+  const Kind kind = request != nullptr ? request->kind : Kind::kMedium;  // as gets are
+  return endpoint_.in_flight(next.to, kind) < shmem::kWindow[static_cast<int>(kind)];
+}
+
+void OwnQueue::wait_until_sent(const char* call) {
+  endpoint_.bundle().wait_with_siblings(
+      [this] { return empty(); },
+      [call] {
+        return Reason{.call = call, .needs = "credit for messages to this process itself"};
+      });
+}
+
+}  // namespace am::c

@@ -1,0 +1,63 @@
+// Requests and gets of an endpoint to endpoints of its own process that found no credit. Waiting
+// for credit would run handlers inside the request call, and would never end where the receiving
+// bundle is one that only the calling thread polls, later. So they are kept here, and sent by the
+// polls of the bundle.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "am/c/binding/handles.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/poller.h"
+
+namespace am::c {
+
+// Thread rule: that of the endpoint's bundle; several threads of a parallel one.
+class OwnQueue final : public Poller {
+ public:
+  explicit OwnQueue(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
+  ~OwnQueue() override;
+
+  bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  // Copies the request, payload and all.
+  void add(std::uint32_t to, const UntypedRequest& request);
+  // The same for a get.
+  void add(std::uint32_t to, const UntypedGet& get);
+  // Polls all bundles of the thread until all are sent, on behalf of `call`. Throws what handlers
+  // throw meanwhile.
+  void wait_until_sent(const char* call);
+  // The endpoint goes from the bundle `from` to another: leaves it, and joins the other.
+  void leave(Bundle& from) noexcept;
+  void join(Bundle& to);
+
+  // What a bundle calls.
+  int poll() override;
+  bool has_work() noexcept override;
+
+ private:
+  struct Waiting {
+    std::uint32_t to;
+    std::variant<UntypedRequest, UntypedGet> message;  // of the two below
+    std::vector<std::uint32_t> arguments;
+    std::vector<std::byte> payload;
+  };
+
+  void append(Waiting&& made);
+  bool try_send_oldest();
+
+  Endpoint& endpoint_;
+  std::mutex mutex_;             // guards the rest, but for count_'s readers
+  std::deque<Waiting> waiting_;  // a poller of in_ while there are any
+  Bundle* in_ = nullptr;
+  std::atomic<std::size_t> count_{0};  // of these
+};
+
+}  // namespace am::c

@@ -1,0 +1,71 @@
+// The calls of am/c/messages.h that take their arguments one by one.
+
+#include <array>
+#include <cstdarg>
+#include <cstdint>
+
+#include "am/c/messages.h"
+
+namespace {
+
+// As many ints as `numargs` says; none if that is no number of arguments, which is refused later.
+// They are read from the caller's `list`, which has to be ended there.
+struct Arguments {
+  Arguments(int numargs, std::va_list list) noexcept {
+    if (numargs < 0 || numargs > AM_MaxShort()) return;
+    for (int i = 0; i < numargs; ++i) words[i] = va_arg(list, int);
+  }
+  std::array<std::int32_t, AM_MaxShort()> words{};
+};
+
+}  // namespace
+
+// Calls `call` with the named arguments, and those that follow `numargs` as an array.
+#define FORWARD(call, ...)                  \
+  std::va_list list;                        \
+  va_start(list, numargs);                  \
+  const Arguments arguments(numargs, list); \
+  va_end(list);                             \
+  return call(__VA_ARGS__, numargs, arguments.words.data())
+
+int AM_Request(ep_t endpoint, int index, handler_t handler, int numargs, ...) {
+  FORWARD(AM_RequestArgs, endpoint, index, handler);
+}
+
+int AM_RequestI(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
+                int numargs, ...) {
+  FORWARD(AM_RequestIArgs, endpoint, index, handler, source, nbytes);
+}
+
+int AM_RequestXfer(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                   const void* source, size_t nbytes, int numargs, ...) {
+  FORWARD(AM_RequestXferArgs, endpoint, index, dest_offset, handler, source, nbytes);
+}
+
+int AM_RequestXferAsync(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                        const void* source, size_t nbytes, int numargs, ...) {
+  FORWARD(AM_RequestXferAsyncArgs, endpoint, index, dest_offset, handler, source, nbytes);
+}
+
+int AM_Reply(void* token, handler_t handler, int numargs, ...) {
+  FORWARD(AM_ReplyArgs, token, handler);
+}
+
+int AM_ReplyI(void* token, handler_t handler, const void* source, size_t nbytes, int numargs, ...) {
+  FORWARD(AM_ReplyIArgs, token, handler, source, nbytes);
+}
+
+int AM_ReplyXfer(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
+                 size_t nbytes, int numargs, ...) {
+  FORWARD(AM_ReplyXferArgs, token, dest_offset, handler, source, nbytes);
+}
+
+int AM_GetXfer(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+               uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
+  FORWARD(AM_GetXferArgs, endpoint, index, source_offset, handler, dest_offset, nbytes);
+}
+
+int AM_GetXferAsync(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+                    uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
+  FORWARD(AM_GetXferAsyncArgs, endpoint, index, source_offset, handler, dest_offset, nbytes);
+}

@@ -1,0 +1,108 @@
+#include "am/c/spmd/exit.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "am/c/spmd.h"
+#include "am/core/bundle.h"
+#include "am/job/config/exit_request.h"
+#include "am/types/signals.h"
+
+namespace am::c {
+namespace {
+
+// Between an end that was asked for here and one without the exit callback, which may need what
+// this thread holds if it is in a signal handler.
+constexpr int kPatienceMs = 2000;
+
+ExitRequest own_request;                     // where the launcher has none
+std::atomic<ExitRequest*> request{nullptr};  // nullptr: not started
+std::atomic<Job*> alone{nullptr};            // the launcher does not hear of an end: the job
+std::atomic<void (*)(int)> exit_callback{nullptr};
+std::atomic<pid_t> watcher{0};  // its thread
+pid_t process = 0;              // that has started; a child of it has not
+pid_t starter = 0;              // the thread that has
+
+void call_back(int code) {
+  // pairs with: AMX_SPMDSetExitCallback; what the program wrote before that call is seen by it
+  if (const auto callback = exit_callback.load(std::memory_order_acquire)) callback(code);
+  std::fflush(stdout);
+}
+
+// The launcher ends the others when a process leaves with another code than 0, and not otherwise.
+[[noreturn]] void leave(int code) {
+  Job* const job = alone.load(std::memory_order_relaxed);
+  if (job == nullptr) _exit(code);
+  if (code != 0) job->abort(code, "AMX_SPMDExit(" + std::to_string(code) + ")");
+  job->abort(1,
+             "AMX_SPMDExit(0) in a handler, or in another thread than that of AMX_SPMDStartup(): "
+             "under this launcher a process leaves with code 0 only as exit(0) does, which waits "
+             "for the others; call it in that thread, after AM_Poll()");
+}
+
+// As exit(0) does: the launcher does not hear of it, so the others have to come to their ends, too.
+bool can_wait_for_others() noexcept {
+  return alone.load(std::memory_order_relaxed) != nullptr && gettid() == starter &&
+         !Bundle::handling();
+}
+
+void watch(ExitRequest& asked) {
+  watcher.store(gettid(), std::memory_order_relaxed);
+  asked.wait();
+  const int code = asked.code();
+  call_back(code);
+  leave(code);
+}
+
+}  // namespace
+
+void start_exit_watch(Job& job) {
+  ExitRequest* const shared = job.exit_request();
+  if (shared == nullptr) alone.store(&job, std::memory_order_relaxed);
+  ExitRequest& used = shared != nullptr ? *shared : own_request;
+  process = getpid();
+  starter = gettid();
+  const SignalsBlocked blocked;  // those of the program are for its own threads
+  std::thread([&used] { watch(used); }).detach();
+  // No partner: whoever exits in a thread of this process was started after this, or is this one.
+  request.store(&used, std::memory_order_relaxed);
+}
+
+bool exit_watch_uses_job() noexcept {
+  return request.load(std::memory_order_relaxed) != nullptr &&
+         alone.exchange(nullptr, std::memory_order_relaxed) == nullptr;
+}
+
+}  // namespace am::c
+
+// Async-signal-safe once started.
+void AMX_SPMDExit(int code) {
+  using namespace am::c;
+  am::ExitRequest* const asked = request.load(std::memory_order_relaxed);
+  if (asked == nullptr) call_back(code & 0xff);
+  if (asked == nullptr || getpid() != process)
+    _exit(code & 0xff);  // a child has no part in the job
+  if ((code & 0xff) == 0 && can_wait_for_others()) {
+    call_back(0);
+    std::exit(0);
+  }
+  asked->ask(code);
+  // The watcher itself comes here from the exit callback. A signal would end the sleep early.
+  if (gettid() != watcher.load(std::memory_order_relaxed)) {
+    const am::SignalsBlocked blocked;
+    poll(nullptr, 0, kPatienceMs);
+  }
+  _exit(asked->code());
+}
+
+int AMX_SPMDSetExitCallback(void (*callback)(int code)) {
+  // pairs with: call_back
+  am::c::exit_callback.store(callback, std::memory_order_release);
+  return AM_OK;
+}

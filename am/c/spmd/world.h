@@ -1,0 +1,62 @@
+// am/c/spmd: jobs of processes that all run one program (am/c/spmd.h), above the binding.
+//
+// What the SPMD layer has of its own: a bundle with one endpoint, by which processes give each
+// other what they gather, beside the ones that the program gets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/job/job.h"
+
+namespace am::c {
+
+// Thread rule: the thread that has started.
+class SpmdWorld {
+ public:
+  // Collective. Gathers the environment of rank 0, and the job's number.
+  explicit SpmdWorld(Job& job);
+  SpmdWorld(const SpmdWorld&) = delete;
+  SpmdWorld& operator=(const SpmdWorld&) = delete;
+
+  Job& job() noexcept { return job_; }
+  // Of the job: a number that rank 0 has chosen, and that another job hardly has.
+  std::uint64_t id() const noexcept { return id_; }
+  // Collective. If a handler throws out of it, call it again: it goes on with the same barrier.
+  void barrier() { job_.barrier(bundle_); }
+  // Everybody's `mine`, by rank, at `all`, which has room for them. Collective. What a handler
+  // throws meanwhile comes out when it is done.
+  void all_gather(std::span<const std::byte> mine, std::byte* all);
+  // A variable of rank 0; nullptr: it had none such. Any thread.
+  const char* variable(const char* name) const;
+
+ private:
+  void on_piece(OneWay message, std::span<const std::byte> piece, std::uint64_t offset);
+  // Gives `bytes` to all, who expect them; and waits until so many have come here.
+  void give(std::span<const std::byte> bytes);
+  void await(std::uint64_t bytes);
+  template <class Step>
+  void finish(Step&& step);
+  void share_environment();
+
+  Job& job_;
+  Bundle bundle_;
+  Endpoint endpoint_;
+  std::uint64_t id_ = 0;
+  // Of the gathering that goes on: where the bytes of rank r go, r * stride_ from here.
+  std::byte* all_ = nullptr;
+  std::uint64_t stride_ = 0;
+  std::uint64_t received_ = 0;
+  std::exception_ptr thrown_;  // by a handler that ran meanwhile
+  std::map<std::string, std::string, std::less<>> environment_;
+};
+
+}  // namespace am::c

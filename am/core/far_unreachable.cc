@@ -1,0 +1,81 @@
+// Requests to endpoints of other nodes whose processes have died.
+
+#include <utility>
+
+#include "am/core/far.h"
+#include "am/route/router.h"
+
+namespace am {
+
+bool Endpoint::Far::is_dead(Rank rank) const noexcept {
+  return endpoint_.bundle().router().is_dead(rank);
+}
+
+bool Endpoint::Far::survives() const noexcept {
+  return endpoint_.bundle().router().deaths() != nullptr;
+}
+
+void Endpoint::Far::bury_dead() {
+  last_incoming_ = nullptr;
+  std::erase_if(incoming_, [this](const auto& entry) {
+    return is_dead(entry.first.rank) && !entry.second->in_turn;  // what a handler uses stays
+  });
+  unreachable_ = true;
+}
+
+// By index: what handler 0 does may change the table.
+int Endpoint::Far::return_unreachable() {
+  if (!std::exchange(unreachable_, false)) return 0;
+  int count = 0;
+  try {
+    for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
+      if (outgoing_[index] && is_dead(outgoing_[index]->rank)) count += return_all(index);
+    }
+  } catch (...) {
+    unreachable_ = true;  // the rest comes with the next poll
+    throw;
+  }
+  return count;
+}
+
+// No answer of the dead is to come.
+void Endpoint::Far::settle_questions(Outgoing& dead) {
+  for (; dead.flushes != 0; --dead.flushes) dead.answers.one_came();
+  if (std::exchange(dead.asking, false)) dead.answers.one_came();
+  if (!dead.known && !dead.gone) dead.answers.one_came();
+  dead.gone = true;
+}
+
+int Endpoint::Far::return_all(std::uint32_t index) {
+  int count = 0;
+  settle_questions(*outgoing_[index]);
+  for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
+    for (const Role role : {Role::kRequest, Role::kOneWay}) {
+      while (return_oldest(index, kind, role, count)) {
+      }
+    }
+  }
+  return count;
+}
+
+// False: there is none.
+bool Endpoint::Far::return_oldest(std::uint32_t index, Kind kind, Role role, int& count) {
+  // While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
+  if (!outgoing_[index] || !is_dead(outgoing_[index]->rank)) return false;
+  Outgoing& out = *outgoing_[index];
+  if (out.kept->empty(kind, role)) return false;
+  const KeptRequests::Request request = out.kept->take(kind, role);
+  --out.in_flight[static_cast<int>(kind)];
+  const auto& message = reinterpret_cast<const link::MessagePacket&>(*request.packet.data());
+  if (role == Role::kRequest) {
+    out.answers.one_came();
+    epochs_.answered(message.epoch);
+  }
+  Body body;
+  if (request.returned || !body.read(message)) return true;
+  ++count;
+  pass_returned(out.rank, message, body, Status::kUnreachable);
+  return true;
+}
+
+}  // namespace am

@@ -1,0 +1,184 @@
+// Messages without types: handlers and requests that are named by numbers.
+
+#include "am/core/untyped.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "am/core/dispatch.h"
+#include "am/core/endpoint.h"
+#include "am/core/far.h"
+#include "am/route/activity.h"
+#include "am/route/router.h"
+#include "am/types/released.h"
+
+namespace am {
+namespace {
+
+// Word by word: callers have just written them so, and a load of several that are still on their
+// way to the cache waits for all of them (5 ns). The asm keeps GCC from making a memcpy of it.
+void copy_words(std::byte* to, std::span<const std::uint32_t> words) noexcept {
+  for (const std::uint32_t word : words) {
+    std::memcpy(to, &word, packet::kWord);
+    to += packet::kWord;
+    asm("" : "+r"(to));
+  }
+}
+
+// In the place of an untyped handler's `invoke`, so that the place is in use. Never called.
+void invoke_by_shape(Delivery&) {}
+
+}  // namespace
+
+HandlerIndex Endpoint::set_untyped_handler(HandlerIndex index,
+                                           void (*function)(UntypedMessage, void*), void* context,
+                                           bool replace) {
+  if (function == nullptr) bundle_->refuse("Endpoint::set_untyped_handler", "the function is null");
+  return set_handler_at(index, {&invoke_by_shape, kAnyShape, context, function}, replace);
+}
+
+template <class Access>
+void Endpoint::invoke_untyped(const HandlerEntry& entry, HandlerIndex handler, Shape shape,
+                              Delivery& delivery) {
+  ++stats_[kind_of(shape)].received(role_of(shape));
+  Access::activity(*bundle_).enter_handler(entry.untyped, delivery.from.name.rank);
+  // Nothing can be answered but a request.
+  if (role_of(shape) != Role::kRequest) delivery.answer = Answer::kNone;
+  const typename Access::Outside others(*bundle_);
+  entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
+}
+
+template void Endpoint::invoke_untyped<Endpoint::OneThread>(const HandlerEntry&, HandlerIndex,
+                                                            Shape, Delivery&);
+template void Endpoint::invoke_untyped<Endpoint::AnyThread>(const HandlerEntry&, HandlerIndex,
+                                                            Shape, Delivery&);
+
+void refuse_untyped(const Bundle& bundle, const char* call, const char* what, HandlerIndex handler,
+                    std::size_t words) {
+  if (handler == 0) bundle.refuse(call, "no handler has index 0; give one of 1 to 255");
+  bundle.refuse(call, std::to_string(words) + " words of arguments; " + what + " takes at most " +
+                          std::to_string(packet::kMaxWords));
+}
+
+void Endpoint::check(const UntypedRequest& request, const char* call) const {
+  check_untyped(*bundle_, call, "a request", request.handler, request.arguments.size());
+  if (request.role != Role::kRequest && request.role != Role::kOneWay) {
+    bundle_->refuse(call, "a reply is sent by the handler of its request: reply_index");
+  }
+  if (request.kind > Kind::kLong || (request.kind == Kind::kShort && !request.payload.empty())) {
+    bundle_->refuse(call,
+                    "a payload of " + std::to_string(request.payload.size()) +
+                        " bytes, but the request is short; say kind = Kind::kMedium or kLong");
+  }
+  if (request.kind == Kind::kMedium) check_medium(request.payload, call);
+}
+
+void Endpoint::request_index(To to, const UntypedRequest& request) {
+  check(request, "request_index");
+  refuse_waiting(to.index, "request_index");
+  send_index(to, "request_index", request);
+}
+
+// A request that has been checked, as soon as there is a credit.
+void Endpoint::send_index(To to, const char* call, const UntypedRequest& request) {
+  if (try_send_index(to.index, call, request)) return;
+  wait_for_credit(to, call, [this, index = to.index, call, &request] {
+    return try_send_index(index, call, request);
+  });
+}
+
+template <Kind kKind>
+bool Endpoint::try_near_index(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request) {
+  const auto words = static_cast<std::uint32_t>(request.arguments.size());
+  shmem::Room room;
+  if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
+  if constexpr (kKind == Kind::kMedium) {
+    packet::put_medium_bytes(room.slot->request, request.payload.size());
+    packet::copy_payload(room.request_payload, request.payload);
+  } else if constexpr (kKind == Kind::kLong) {
+    const Shape shape = make_shape(request.role, kKind, words);
+    write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
+               request.payload);
+  }
+  copy_words(packet::arguments(room.slot->request, room.extension->request, kKind, words),
+             request.arguments);
+  const packet::RequestMark mark{request.handler, static_cast<std::uint8_t>(words)};
+  send<kKind>(to, room, mark.mark(), request.role);
+  return true;
+}
+
+bool Endpoint::try_request_index(std::uint32_t to, const UntypedRequest& request) {
+  check(request, "try_request_index");
+  refuse_in_handler(to, "try_request_index");
+  return try_send_index(to, "try_request_index", request);
+}
+
+bool Endpoint::try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request) {
+  shmem::Outbox* const box = outbox(to, call);  // throws if it is not mapped
+  if (box == nullptr) return send_far(to, request, nullptr);
+  return try_send_near(to, *box, request);
+}
+
+bool Endpoint::try_send_near(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request) {
+  switch (request.kind) {
+    case Kind::kShort: return try_near_index<Kind::kShort>(to, box, request);
+    case Kind::kMedium: return try_near_index<Kind::kMedium>(to, box, request);
+    default: return try_near_index<Kind::kLong>(to, box, request);
+  }
+}
+
+// The copy of a payload is made with the lock held.
+bool Endpoint::send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released) {
+  const Locked inside(*this);
+  shmem::Outbox* box = box_at(to);
+  if (box == nullptr || translations_[to].closing) box = connect_near(to, "request");
+  if (box == nullptr) {
+    const bool near = far_ == nullptr || bundle_->router().is_near(translations_[to].name.rank);
+    return !near && try_send_far(to, request, released);  // near: its mailbox has no inbox now
+  }
+  if (!try_send_near(to, *box, request)) return false;
+  if (released != nullptr) release(*released);  // another thread has mapped this index anew
+  return true;
+}
+
+void UntypedMessage::check(const char* call, HandlerIndex handler,
+                           std::span<const std::uint32_t> arguments) const {
+  const Bundle& bundle = endpoint().bundle();
+  if (role() != Role::kRequest) bundle.refuse(call, "only a request can be answered");
+  check_untyped(bundle, call, "a reply", handler, arguments.size());
+  check_unanswered();
+}
+
+// With `arguments`, which have been checked.
+void UntypedMessage::answer(HandlerIndex handler, Kind kind,
+                            std::span<const std::uint32_t> arguments) {
+  const auto words = static_cast<std::uint32_t>(arguments.size());
+  copy_words(begin_reply(handler, kind, words), arguments);
+}
+
+void UntypedMessage::reply_index(HandlerIndex handler,
+                                 std::span<const std::uint32_t> arguments) && {
+  check("reply_index", handler, arguments);
+  answer(handler, Kind::kShort, arguments);
+}
+
+void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const std::byte> payload,
+                                        std::span<const std::uint32_t> arguments) && {
+  check("reply_index_medium", handler, arguments);
+  endpoint().check_medium(payload, "reply_index_medium");
+  packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
+  packet::copy_payload(delivery_->room.reply_payload, payload);
+  answer(handler, Kind::kMedium, arguments);
+}
+
+void UntypedMessage::reply_index_long(HandlerIndex handler, std::uint64_t offset,
+                                      std::span<const std::byte> payload,
+                                      std::span<const std::uint32_t> arguments) && {
+  check("reply_index_long", handler, arguments);
+  const auto words = static_cast<std::uint32_t>(arguments.size());
+  place_long(handler, make_shape(Role::kReply, Kind::kLong, words), offset, payload);
+  answer(handler, Kind::kLong, arguments);
+}
+
+}  // namespace am

@@ -1,0 +1,70 @@
+#pragma once
+
+// The only loop that waits; included by am/core/bundle.h.
+
+#include <sched.h>
+
+#include <functional>
+
+#include "am/core/bundle.h"
+
+namespace am {
+
+// Progress of any kind restarts the backoff. sleep(shown) sleeps unless there is something to do,
+// and returns whether the condition is true.
+template <bool kSiblings, class Condition, class Explain, class Sleep>
+[[gnu::always_inline]] inline void Bundle::wait_loop(Condition& condition, const Explain& explain,
+                                                     Activity& activity, const Sleep& sleep) {
+  ShownWait shown(activity);
+  Backoff backoff = backoff_;
+  bool spinning = true;
+  Backoff::leave_line();
+  for (;;) {
+    int count = poll(spinning);
+    if constexpr (kSiblings) count += poll_siblings();
+    if (count != 0) {
+      backoff.reset();
+      shown.progressed();
+    }
+    if (condition()) return;
+    if (count == 1) Backoff::leave_line();
+    const Backoff::Step step = backoff.next();
+    spinning = step == Backoff::Step::kSpin;
+    switch (step) {
+      case Backoff::Step::kSpin: Backoff::pause(); break;
+      case Backoff::Step::kYield: sched_yield(); break;
+      case Backoff::Step::kShow:
+        show(shown, explain());
+        backoff.reset();
+        break;
+      case Backoff::Step::kBlock:
+        show(shown, explain());
+        if (sleep(shown)) return;
+    }
+  }
+}
+
+// Before the loop sleeps it registers as asleep (Nap), and then checks once more: a neighbour that
+// writes after that check finds it registered, and rings.
+template <bool kSiblings, class Condition, class Explain>
+void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
+  if (condition()) return;
+  if (monitor_) [[unlikely]]
+    return wait_among_threads(kSiblings, std::ref(condition), wake, std::cref(explain));
+  take_over();
+  const Count waiting(waiting_);
+  shmem::SleepLimit limit;
+  wait_loop<kSiblings>(condition, explain, *activity_, [&](ShownWait& shown) {
+    Nap nap(*this);
+    // nap's fence orders these checks after the announcement of the sleep. Siblings are polled,
+    // not asked: their work may be what makes the condition true.
+    bool found = kSiblings && poll_siblings() != 0;
+    if (found) shown.progressed();
+    found = has_message() || found || (kSiblings && siblings_late());
+    if (condition()) return true;
+    if (!found) nap.sleep(limit, wake == Wake::kMemory ? limit.kShortestNs : limit.kLongestNs);
+    return false;
+  });
+}
+
+}  // namespace am

@@ -1,0 +1,34 @@
+// One process asks that all processes of the job end, with an exit code, and that nothing is
+// printed about it: the exit of a program, not a failure (am/c/spmd.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace am {
+
+// All zeros is valid: nobody has asked. It may lie in memory that processes share. Any thread;
+// ask() also in signal handlers.
+class ExitRequest {
+ public:
+  // Asks for an end with `code`, of which the low byte counts, and wakes those who wait. The first
+  // who asks decides.
+  void ask(int code) noexcept;
+  // Sleeps until somebody has asked.
+  void wait() const noexcept;
+  // Whether somebody has.
+  bool asked() const noexcept { return load() != kNobody; }
+  // With which code. Once asked().
+  int code() const noexcept { return static_cast<int>(load() & 0xff); }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0;
+  static constexpr std::uint32_t kAsked = 0x100;  // and the code below
+
+  // No other memory is published by it.
+  std::uint32_t load() const noexcept { return word_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::uint32_t> word_;  // the futex
+};
+
+}  // namespace am

@@ -1,0 +1,47 @@
+// A job that goes on without its dead (--survive).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "am/job/config/control.h"
+#include "am/job/config/death_notices.h"
+#include "am/job/launcher/children.h"
+
+namespace am::launcher {
+
+// Keeps the account of who has ended, and how, and tells those who live of those who died.
+//
+// A process dies when it ends before it has finished (Job::finish(), the end of run()), by a signal
+// or with any exit code. It does not, if it has asked for the end of the whole job; and before all
+// processes have passed the start, no job goes on without one.
+class Survival {
+ public:
+  explicit Survival(Control& control) noexcept : control_(control), notices_(control) {}
+
+  // Whether the job goes on after the end of this process, which is then accounted for.
+  bool takes(const Ended& end, const Children& children);
+  // What is to be said of the last one that takes() has taken; "": nothing.
+  std::string take_sentence();
+  // Some process that died was killed by a signal that mistakes of programs cause.
+  bool crashed() const noexcept { return crashed_; }
+
+  // Of the whole job, once all have ended. 0: all have ended well. kExitSurvived: some have died,
+  // and all others have ended well. That of the first that ended badly after it had finished, if
+  // there is one. That of the first that died, if nobody was left to finish.
+  int exit_code() const noexcept;
+
+ private:
+  void note_death(const Ended& end, const Children& children);
+
+  Control& control_;
+  DeathNotices notices_;
+  std::uint32_t ended_well_ = 0;
+  std::uint32_t died_ = 0;
+  int failure_ = 0;      // exit code of the first that failed after it had finished
+  int first_death_ = 0;  // ... that died
+  bool crashed_ = false;
+  std::string sentence_;
+};
+
+}  // namespace am::launcher

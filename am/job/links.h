@@ -1,0 +1,54 @@
+// Which link a job takes to its other nodes (SPLITC_LINK).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "am/job/bootstrap/bootstrap.h"
+#include "am/job/config/config.h"
+#include "am/link/link.h"
+#include "am/link/mixed/comparison.h"
+#include "am/route/router.h"
+#include "rdma/open_fabric.h"
+
+namespace am {
+
+// Opens links as `config` says, the same in all processes; each knows all processes of other nodes.
+// Collective: all processes of the job call take(), once.
+//
+// Throws Error, rdma::Error: no network that all share, or none that can be used.
+class Links {
+ public:
+  Links(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
+
+  std::unique_ptr<link::Link> take();
+  // Why LinkChoice::kAuto has taken what it took, in one line; "": nothing was measured.
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  struct Opened {
+    std::unique_ptr<link::Link> link;
+    std::string refusal;  // why there is none
+  };
+
+  Opened open_reliable(bool needed);
+  Opened open_datagrams(bool needed);
+  template <class Make>
+  Opened open(const rdma::FabricOptions& options, bool needed, const Make& make);
+  rdma::Way agree(const std::vector<rdma::Candidate>& candidates);
+  template <class AnyLink>
+  Opened introduce(std::unique_ptr<AnyLink> link, std::string refusal);
+  std::unique_ptr<link::Link> mixed();
+  std::unique_ptr<link::Link> fastest();
+  link::Comparison compare(link::Link& reliable, link::Link& datagrams);
+
+  Bootstrap& bootstrap_;
+  const Config& config_;
+  const bool one_host_;
+  Router& router_;
+  const std::string who_;
+  std::string reason_;
+};
+
+}  // namespace am

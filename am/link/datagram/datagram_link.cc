@@ -1,0 +1,137 @@
+#include "am/link/datagram/datagram_link.h"
+
+#include <utility>
+
+#include "am/link/card.h"
+#include "am/link/turn.h"
+#include "am/sodium/sodium.h"
+#include "am/types/ticks.h"
+#include "rdma/error.h"
+
+namespace am::link {
+namespace {
+
+// Of datagrams that have come before others that were sent earlier, in all: 6 MiB of UDP's.
+constexpr std::size_t kEarlySlots = 4096;
+// A process that does not read the network for so long computes, or sleeps: a few times as long as
+// a poll may take, less than a time slice.
+constexpr std::int64_t kPauseNs = 1'000'000;
+
+template <class T>
+T random_bytes() {
+  T value{};
+  Sodium::get().random_bytes(&value, sizeof value);
+  return value;
+}
+
+window::Options window_options(const DatagramLink::Options& options) {
+  window::Options result = options.window;
+  result.rank = options.rank;
+  result.incarnation = random_bytes<std::uint32_t>();
+  return result;
+}
+
+}  // namespace
+
+// Followed by the address.
+struct DatagramLink::Card {
+  static constexpr std::uint32_t kMagic = 0x6d726764;  // "dgrm"
+
+  std::uint32_t magic = 0;
+  std::uint32_t address_bytes = 0;
+  window::Seal::Key key = {};
+  std::uint32_t incarnation = 0;
+  std::uint32_t datagram_bytes = 0;
+  std::uint32_t unused = 0;
+  std::uint32_t check = 0;
+};
+
+DatagramLink::DatagramLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options)
+    : options_(options),
+      fabric_(std::move(fabric)),
+      window_options_(window_options(options)),
+      gather_ticks_(ticks_of_ns(kGatherNs)),
+      pause_ticks_(ticks_of_ns(kPauseNs)),
+      endpoint_(*fabric_, {}, window::kMinDatagram),
+      address_bytes_(endpoint_.address().size()),
+      seal_(Sodium::get().shorthash, random_bytes<window::Seal::Key>(), endpoint_.datagram_bytes()),
+      outgoing_(
+          [this](std::size_t) {
+            const auto made =
+                std::make_shared<rdma::Buffers>(endpoint_.make_buffers(window::SlotPool::kSlab));
+            return window::SlotPool::Slab{made->all(), made->descriptor(), made};
+          },
+          endpoint_.datagram_bytes(), window::SlotPool::kNoLimit, endpoint_.headroom()),
+      early_(
+          [](std::size_t bytes) {
+            const auto made = std::make_shared<std::vector<std::byte>>(bytes);
+            return window::SlotPool::Slab{*made, nullptr, made};
+          },
+          endpoint_.datagram_bytes(), kEarlySlots),
+      shared_{window_options_, outgoing_, early_, staging_, counters_},
+      routes_(options.size) {
+  if (options.faults.any()) faults_.emplace(options.faults, options.rank);
+  bare_ = outgoing_.take();
+}
+
+DatagramLink::~DatagramLink() = default;
+
+std::vector<std::byte> DatagramLink::card() const {
+  return pack_card(Card{.key = seal_.key(),
+                        .incarnation = window_options_.incarnation,
+                        .datagram_bytes = static_cast<std::uint32_t>(endpoint_.datagram_bytes())},
+                   endpoint_.address());
+}
+
+void DatagramLink::introduce(Rank rank, std::span<const std::byte> bytes) {
+  const auto refuse = [this, rank](const std::string& what, const char* remedy) {
+    throw Error("rank " + std::to_string(options_.rank) + ": the network address of rank " +
+                std::to_string(rank) + " " + what + "; " + remedy);
+  };
+  constexpr const char* kAgain = "the exchange of addresses was disturbed: start the job again";
+  constexpr const char* kSame = "give every process the same SPLITC_LINK and SPLITC_PROVIDER";
+  Card card{};
+  std::span<const std::byte> address;
+  const CardFault fault = unpack_card(bytes, address_bytes_, card, address);
+  if (!fault.what.empty()) refuse(fault.what, fault.other_kind ? kSame : kAgain);
+  if (card.datagram_bytes != endpoint_.datagram_bytes()) {
+    refuse("is for datagrams of " + std::to_string(card.datagram_bytes) +
+               " bytes, and this process's for " + std::to_string(endpoint_.datagram_bytes()),
+           kSame);
+  }
+  auto made = std::make_unique<Route>();
+  made->rank = rank;
+  try {
+    made->address = endpoint_.insert(address);
+  } catch (const rdma::Error& error) {
+    refuse(std::string("cannot be used: ") + error.what(), kAgain);
+  }
+  made->peer.emplace(shared_, card.incarnation,
+                     window::Seal(Sodium::get().shorthash, card.key, endpoint_.datagram_bytes()));
+  routes_[rank] = std::move(made);
+}
+
+void DatagramLink::refuse_rma(const char* call) const {
+  throw Error("rank " + std::to_string(options_.rank) + ": " + call + ": the network has no RMA (" +
+              describe() + ")");
+}
+
+bool DatagramLink::try_access(const RmaAccess&, Completion&) { refuse_rma("try_access"); }
+
+bool DatagramLink::try_put(Rank, std::uint64_t, std::span<const std::byte>, std::uint64_t,
+                           Completion&) {
+  refuse_rma("try_put");
+}
+
+std::unique_ptr<Registration> DatagramLink::register_memory(std::span<std::byte>) {
+  refuse_rma("register_memory");
+}
+
+std::string DatagramLink::describe() const {
+  return "datagrams of " + std::to_string(endpoint_.datagram_bytes()) + " B by " +
+         fabric_->describe() + ", sealed, window of " + std::to_string(window::kWindow) +
+         ", room for " + std::to_string(endpoint_.capacity()) + " at the receiver" +
+         (faults_ ? ", with faults as SPLITC_FAULT says" : "");
+}
+
+}  // namespace am::link

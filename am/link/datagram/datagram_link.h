@@ -1,0 +1,186 @@
+// am/link/datagram: the network as unreliable datagrams carry it, made reliable by am/link/window.
+// It uses am/link, am/sodium and rdma.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "am/link/datagram/fault_plan.h"
+#include "am/link/datagram/faults.h"
+#include "am/link/link.h"
+#include "am/link/window/peer.h"
+#include "am/types/object_pool.h"
+#include "rdma/datagram.h"
+#include "rdma/open_fabric.h"
+
+namespace am::link {
+
+// Links by datagrams of libfabric (FI_EP_DGRAM): over UDP, InfiniBand UD, EFA.
+//
+// When is a packet sent? As over FabricLink: at once, if none was sent to that process within the
+// last few microseconds; else together with others, when the datagram is full or at the next poll.
+//
+// No one-sided access: who is above reads and writes by packets. The network makes progress only in
+// poll() and fetch(): what is lost is sent again there, and acknowledgements are sent from there.
+//
+// The key of a process is random, and given to its job alone, in its card: datagrams to it are
+// sealed with that key, and what is not is dropped (docs/security.md).
+class DatagramLink final : public Link {
+ public:
+  struct Options {
+    Rank rank = 0;
+    std::uint32_t size = 1;
+    // Ends the job with a sentence. Does not return.
+    std::function<void(const std::string& sentence)> fatal;
+    // Says that a process cannot be reached any more, in a job that goes on without it: forget()
+    // follows. Empty: it ends the job.
+    std::function<void(Rank)> lost = {};
+    // Reports a sentence to the user, and nothing else happens.
+    std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
+    FaultPlan faults{};
+    window::Options window{};  // rank and incarnation are filled in
+  };
+
+  // What another process must know to reach this one, as bytes to be exchanged.
+  static constexpr std::size_t kMaxCard = 256;
+
+  // `fabric` was opened for datagrams. Throws Error, rdma::Error: libfabric refuses; no libsodium.
+  DatagramLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options);
+  ~DatagramLink() override;
+
+  std::vector<std::byte> card() const;
+  // Takes the card of another process. Throws Error if it is damaged, or of another kind.
+  void introduce(Rank rank, std::span<const std::byte> card);
+
+  std::byte* claim(Rank to, std::uint32_t bytes) override;
+  void commit(Rank to) override;
+  bool push() override;
+  bool gathers(Rank to) const noexcept override;
+  bool congested(Rank to) const noexcept override;
+  int poll(PacketSink& sink) override;
+  bool fetch(PacketSink& sink) override;
+  bool busy() const noexcept override { return !active_.empty() || current_ != nullptr; }
+  void verify() override;
+  void forget(Rank dead) override;
+  void drive() noexcept override { endpoint_.drive(); }
+  bool has_rma() const noexcept override { return false; }
+  RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }
+  bool try_access(const RmaAccess& access, Completion& completion) override;
+  bool writes_before_packets(std::size_t) const noexcept override { return false; }
+  std::size_t max_put() const noexcept override { return 0; }
+  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
+               Completion& completion) override;
+  unsigned arrival_bits() const noexcept override { return 64; }
+  std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
+  RegistrationStats registration_stats() const override { return {}; }
+  const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
+  bool prefers_packets() const noexcept override { return true; }
+  int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
+  bool may_sleep() noexcept override { return next_event_ == events_end_ && endpoint_.may_sleep(); }
+  std::int64_t patience_ns() const noexcept override;
+  std::string describe() const override;
+
+  const window::Counters& counters() const noexcept { return counters_; }
+  // Of memory for datagrams, those in use and others.
+  std::size_t memory_bytes() const noexcept {
+    return (outgoing_.size() + early_.size()) * endpoint_.datagram_bytes();
+  }
+
+ private:
+  struct Card;  // how card() begins
+
+  // The way to one process: from its card on.
+  struct Route {
+    Rank rank = 0;
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    std::optional<window::Peer> peer;
+    std::uint64_t sent_ticks = 0;  // when the last datagram was sent, by am::ticks()
+    std::int64_t due_ns = 0;       // when it has to be served again
+    bool active = false;           // in active_
+    bool ready = false;            // in ready_
+    bool heard = false;
+    bool dead = false;  // its process
+  };
+  // A send in flight, until the network reports it.
+  struct Send {
+    rdma::Op op{rdma::Op::Kind::kSend};  // first
+    Route* owner = nullptr;  // whose peer has the slot; nullptr: it is for this send alone
+    window::Slot* slot = nullptr;
+  };
+  class Turn;
+
+  bool gathers(const Route& route) const noexcept;
+  // Sends what is due to be sent, and notes when the next thing will be.
+  void serve(Route& route, std::int64_t now_ns);
+  bool send(Route& route, const window::Outgoing& outgoing);
+  bool send_copy(Route& route, std::span<const std::byte> bytes);
+  rdma::DatagramEndpoint::Sent start(const Route& to, std::span<const std::byte> bytes,
+                                     window::Slot& slot, Route* owner);
+  void activate(Route& route);
+  // It has to be served again at that time; window::Peer::kNever: not at all.
+  void schedule(Route& route, std::int64_t due_ns);
+  void serve_all();
+  void keep_alive(std::int64_t now_ns);
+
+  // Datagrams that come (datagram_link_poll.cc).
+  int deliver_all(PacketSink& sink, Turn& turn, bool keeping);
+  bool deliver_current(PacketSink& sink, bool keeping, int& count);
+  bool open_ready();
+  void note_pause();
+  bool take_event(Turn& turn);
+  void receive(rdma::Op& op, std::span<const std::byte> bytes);
+  void finished(const rdma::Op& op);
+  void close_current();
+  void note_ready(Route& route);
+  void heard(Route& route);
+  void note_stranger();
+  [[noreturn]] void lose(const Route& route) const;
+  [[noreturn]] void refuse_rma(const char* call) const;
+  [[noreturn]] void give_up(const std::string& sentence) const;
+
+  // Constant after construction, or after introduce().
+  const Options options_;
+  std::unique_ptr<rdma::Fabric> fabric_;
+  window::Options window_options_;
+  const std::uint64_t gather_ticks_;
+  const std::uint64_t pause_ticks_;
+  rdma::DatagramEndpoint endpoint_;
+  const std::size_t address_bytes_;  // of every process
+  const window::Seal seal_;          // of what comes to this process
+  // Owned by whoever is inside.
+  window::Counters counters_;
+  window::Staging staging_;
+  window::SlotPool outgoing_;
+  window::SlotPool early_;
+  window::Shared shared_;
+  std::vector<std::unique_ptr<Route>> routes_;  // by rank; nullptr: not introduced
+  std::vector<Route*> active_;                  // those with something that is due some time
+  std::vector<Route*> ready_;                   // those with payloads that were kept, in order
+  ObjectPool<Send> sends_;
+  std::optional<Faults> faults_;
+  window::Slot* bare_ = nullptr;  // for datagrams without payload
+  bool polling_ = false;
+  std::array<rdma::DatagramEvent, 16> events_{};
+  int next_event_ = 0;
+  int events_end_ = 0;
+  Route* current_ = nullptr;              // whose stream has a payload open
+  rdma::Op* received_with_ = nullptr;     // ... which is in the memory of that receive,
+  window::Slot* current_slot_ = nullptr;  // ... or of that slot
+  std::uint64_t read_ticks_ = 0;          // when the network was read last, by am::ticks()
+  unsigned most_reads_ = 1;               // of one poll
+  unsigned polls_ = 0;                    // since the last look at who is silent
+  std::int64_t next_keep_alive_ns_ = 0;
+  std::uint32_t heard_ = 0;  // how many routes
+  StrangerStats strangers_;
+  bool warned_ = false;
+  alignas(8) std::array<std::byte, kMaxPacket> dropped_;  // what is sent to the dead
+};
+
+}  // namespace am::link

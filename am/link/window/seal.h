@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "am/link/window/universal_hash.h"
+
+namespace am::link::window {
+
+// A keyed checksum of 64 bits. Who does not know the key cannot make one, nor change what is under
+// it, but by trying 2^64 times.
+//
+// What is long goes through a universal hash first, where there is one, but for its first kHead
+// bytes: the function is of these, the hash's value and the length. So its cost is that of a short
+// message, and the hash's. The hash's key is made of this one by the function.
+//
+// Pure. Cost: SipHash-2-4 takes about 1.3 cycles a byte, the universal hash 0.2.
+class Seal {
+ public:
+  // libsodium's crypto_shorthash_siphash24, or one with its signature. Returns 0.
+  using Function = int (*)(unsigned char* out, const unsigned char* in, unsigned long long bytes,
+                           const unsigned char* key);
+  using Key = std::array<unsigned char, 16>;
+
+  Seal(Function function, const Key& key) noexcept : function_(function), key_(key) {}
+  // With a universal hash, for messages of at most `most_bytes`.
+  Seal(Function function, const Key& key, std::size_t most_bytes) : Seal(function, key) {
+    std::vector<std::uint64_t> words(2 * ((most_bytes + 15) / 16));
+    for (std::uint64_t i = 0; i < words.size(); ++i) {
+      words[i] = plain(std::as_bytes(std::span(&i, 1)));
+    }
+    hash_ = std::make_shared<const UniversalHash>(std::move(words));
+  }
+
+  const Key& key() const noexcept { return key_; }
+
+  std::uint64_t operator()(std::span<const std::byte> bytes) const noexcept {
+    if (hash_ == nullptr || bytes.size() <= kShort || bytes.size() > hash_->most_bytes()) {
+      return plain(bytes);
+    }
+    const UniversalHash::Value value = (*hash_)(bytes.subspan(kHead));
+    const std::uint64_t length = bytes.size();
+    // One byte more than a multiple of 8: of no length that a datagram has.
+    std::array<std::byte, kHead + sizeof value + sizeof length + 1> last{};
+    std::memcpy(last.data(), bytes.data(), kHead);
+    std::memcpy(last.data() + kHead, &value, sizeof value);
+    std::memcpy(last.data() + kHead + sizeof value, &length, sizeof length);
+    return plain(last);
+  }
+
+ private:
+  static constexpr std::size_t kHead = 56;    // a datagram's header behind its seal
+  static constexpr std::size_t kShort = 120;  // with so few bytes the function alone is as fast
+
+  std::uint64_t plain(std::span<const std::byte> bytes) const noexcept {
+    std::uint64_t result = 0;
+    function_(reinterpret_cast<unsigned char*>(&result),
+              reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), key_.data());
+    return result;
+  }
+
+  Function function_;
+  Key key_;
+  std::shared_ptr<const UniversalHash> hash_ = nullptr;
+};
+
+}  // namespace am::link::window

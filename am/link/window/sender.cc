@@ -1,0 +1,168 @@
+#include "am/link/window/sender.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/link/window/planted.h"
+
+namespace am::link::window {
+namespace {
+
+constexpr std::size_t kFirstRing = 32;
+
+}  // namespace
+
+Sender::~Sender() {
+  for (std::uint64_t number = first_; number != end_; ++number) pool_.give_back(slot(number));
+}
+
+// The one that the next packet may share: the last, if it was never sent.
+Slot* Sender::open() noexcept { return has_new() ? &slot(end_ - 1) : nullptr; }
+
+std::byte* Sender::claim(std::uint32_t bytes) {
+  claimed_ = bytes;
+  Slot* last = open();
+  const std::size_t payload = pool_.datagram_bytes() - sizeof(DatagramHeader);
+  staged_ = bytes > payload;
+  if (staged_) {
+    const std::size_t shared = last == nullptr ? 0 : std::min<std::size_t>(last->room(), bytes);
+    reserve((bytes - shared + payload - 1) / payload);
+    return staging_.bytes;
+  }
+  if (last == nullptr || last->room() < bytes) {
+    reserve(1);
+    last = &append();
+  }
+  return last->memory.data() + last->bytes;
+}
+
+// Part of a packet cannot be taken back: so claim() has taken the memory for all of it.
+void Sender::commit() noexcept {
+  if (!staged_) {
+    slot(end_ - 1).bytes += claimed_;
+    return;
+  }
+  for (std::uint32_t done = 0; done != claimed_;) {
+    Slot* last = open();
+    if (last == nullptr || last->room() == 0) last = &append();
+    const auto some =
+        static_cast<std::uint32_t>(std::min<std::size_t>(last->room(), claimed_ - done));
+    std::memcpy(last->memory.data() + last->bytes, staging_.bytes + done, some);
+    last->bytes += some;
+    done += some;
+  }
+}
+
+// Memory for so many datagrams.
+void Sender::reserve(std::size_t count) {
+  pool_.reserve(count);
+  while (end_ - first_ + count > ring_.size()) grow();
+}
+
+// After reserve().
+Slot& Sender::append() noexcept {
+  Slot& made = *pool_.take();
+  made.number = end_;
+  ring_[end_ & (ring_.size() - 1)] = &made;
+  ++end_;
+  return made;
+}
+
+void Sender::grow() {
+  std::vector<Slot*> larger(std::max(kFirstRing, 2 * ring_.size()));
+  for (std::uint64_t number = first_; number != end_; ++number) {
+    larger[number & (larger.size() - 1)] = &slot(number);
+  }
+  ring_ = std::move(larger);
+}
+
+Slot* Sender::next_lost() noexcept {
+  if (lost_ == 0) return nullptr;
+  for (std::uint64_t number = first_; number != next_; ++number) {
+    const Slot& one = slot(number);
+    if (one.lost && (!one.in_network || planted(Bug::kRepeatedInNetwork))) return &slot(number);
+  }
+  return nullptr;
+}
+
+void Sender::sent(Slot& slot, std::int64_t now_ns, bool in_network) noexcept {
+  if (slot.number == next_) {
+    ++next_;
+  } else {
+    slot.lost = false;
+    slot.repeated = true;
+    --lost_;
+  }
+  ++in_flight_;
+  slot.sent_ns = now_ns;
+  slot.in_network = in_network;
+}
+
+void Sender::completed(Slot& slot) noexcept {
+  slot.in_network = false;
+  if (slot.number < first_) pool_.give_back(slot);
+}
+
+bool Sender::plausible(const DatagramHeader& header) const noexcept {
+  const std::uint64_t ack = widen(header.ack, first_);
+  if (ack > next_) return false;
+  for (unsigned word = 0; word < 2; ++word) {
+    if (header.selective[word] == 0) continue;
+    const auto last = static_cast<unsigned>(63 - __builtin_clzll(header.selective[word]));
+    if (ack + 1 + 64 * word + last >= next_) return false;
+  }
+  return true;
+}
+
+Acknowledged Sender::acknowledge(const DatagramHeader& header) noexcept {
+  Acknowledged result;
+  const std::uint64_t ack = widen(header.ack, first_);
+  const std::uint64_t arrived = planted(Bug::kAckOneTooMany) ? std::min(ack + 1, next_) : ack;
+  for (std::uint64_t number = first_; number < arrived; ++number) mark_acked(number, result);
+  for (unsigned word = 0; word < 2; ++word) {
+    for (std::uint64_t bits = header.selective[word]; bits != 0; bits &= bits - 1) {
+      const std::uint64_t number =
+          ack + 1 + 64 * word + static_cast<unsigned>(__builtin_ctzll(bits));
+      const std::uint64_t meant = number + (planted(Bug::kSelectiveShifted) ? 1 : 0);
+      if (meant >= first_ && meant < next_) mark_acked(meant, result);
+    }
+  }
+  for (; first_ != next_ && slot(first_).acked; ++first_) {
+    if (!slot(first_).in_network) pool_.give_back(slot(first_));
+  }
+  return result;
+}
+
+void Sender::mark_acked(std::uint64_t number, Acknowledged& result) noexcept {
+  Slot& one = slot(number);
+  if (one.acked) return;
+  one.acked = true;
+  highest_ = std::max(highest_, number);
+  ++result.count;
+  result.newest_ns = std::max(result.newest_ns, one.sent_ns);
+  if (one.lost) {
+    one.lost = false;
+    --lost_;
+  } else {
+    --in_flight_;
+  }
+}
+
+void Sender::mark_lost(Slot& slot) noexcept {
+  slot.lost = true;
+  ++lost_;
+  --in_flight_;
+}
+
+bool Sender::repeat_oldest() noexcept {
+  for (std::uint64_t number = first_; number != next_; ++number) {
+    Slot& one = slot(number);
+    if (one.acked) continue;
+    if (one.in_network) return false;
+    if (!one.lost) mark_lost(one);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace am::link::window

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "am/link/packet.h"
+#include "am/link/window/slots.h"
+#include "am/link/window/wire.h"
+#include "am/types/earlier.h"
+
+namespace am::link::window {
+
+// Room for a packet that does not fit into one datagram, while it is written. One for all senders
+// of a process.
+struct Staging {
+  alignas(8) std::byte bytes[kMaxPacket];
+};
+
+// What a datagram acknowledges.
+struct Acknowledged {
+  std::uint32_t count = 0;      // datagrams that were not acknowledged before
+  std::int64_t newest_ns = -1;  // when the one of these was sent that was sent last
+};
+
+// The sending half of the window towards one receiver: packets become numbered datagrams, which
+// stay in their slots until they are acknowledged.
+//
+//   first_        next_          end_
+//     | in flight,  | queued,      |
+//     | lost, acked | never sent   |
+//
+// Packets that follow one another share a datagram until that is sent for the first time; a packet
+// with more bytes than a datagram has goes on in the next one. Packets never begin or end within 8
+// bytes.
+//
+// Pure logic. Thread rule: the link's. Allocates nothing once the queue has been as long as it
+// gets.
+class Sender {
+ public:
+  // The first datagram has `first_number`. `pool` has no limit. Both outlive the sender.
+  Sender(SlotPool& pool, Staging& staging, std::uint64_t first_number)
+      : pool_(pool),
+        staging_(staging),
+        first_(first_number),
+        next_(first_number),
+        end_(first_number) {}
+  ~Sender();
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  // Room for a packet of `bytes`, a multiple of 8 up to kMaxPacket; next comes commit(). Throws
+  // what the pool's source throws, std::bad_alloc: then nothing has happened.
+  std::byte* claim(std::uint32_t bytes);
+  void commit() noexcept;
+
+  bool unacknowledged() const noexcept { return first_ != end_; }
+  bool has_lost() const noexcept { return lost_ != 0; }
+  bool has_new() const noexcept { return next_ != end_; }
+  std::uint32_t in_flight() const noexcept { return in_flight_; }
+  std::size_t queued() const noexcept { return end_ - next_; }
+  std::uint64_t first() const noexcept { return first_; }
+  std::uint64_t next() const noexcept { return next_; }
+
+  // The oldest lost datagram that can be sent again now; nullptr: there is none.
+  Slot* next_lost() noexcept;
+  // The oldest that has never been sent; if has_new().
+  Slot& next_new() noexcept { return slot(next_); }
+  // It has been given to the network, which reads it until completed() if `in_network`.
+  void sent(Slot& slot, std::int64_t now_ns, bool in_network) noexcept;
+  // The network has read it.
+  void completed(Slot& slot) noexcept;
+
+  // Whether what `header` acknowledges has been sent at all.
+  bool plausible(const DatagramHeader& header) const noexcept;
+  // Takes what it acknowledges; only if plausible().
+  Acknowledged acknowledge(const DatagramHeader& header) noexcept;
+
+  // A datagram that was sent at `arrived_sent_ns` has arrived. Those that were sent before and are
+  // not acknowledged are lost, when `overdue_ns` have passed since they were sent, or when
+  // kOvertaken have arrived that have later numbers (as long as it was not sent again: then these
+  // say nothing). Calls lost(slot) for each; returns when the next one will be, -1: none.
+  template <class Lost>
+  std::int64_t find_lost(std::int64_t arrived_sent_ns, std::int64_t now_ns, std::int64_t overdue_ns,
+                         Lost&& lost) {
+    std::int64_t earliest_ns = -1;
+    for (std::uint64_t number = first_; number != next_; ++number) {
+      Slot& one = slot(number);
+      if (one.acked || one.lost) continue;
+      if (one.sent_ns >= arrived_sent_ns) {
+        // Those behind it were sent later, unless it was sent again since.
+        if (!one.repeated) break;
+        continue;
+      }
+      const std::int64_t due_ns = one.sent_ns + overdue_ns;
+      const bool overtaken = !one.repeated && number + kOvertaken <= highest_;
+      if (now_ns < due_ns && !overtaken) {
+        earliest_ns = earlier(earliest_ns, due_ns);
+        continue;
+      }
+      mark_lost(one);
+      lost(one);
+    }
+    return earliest_ns;
+  }
+
+  // Nothing has been heard for long: the oldest datagram is to be sent again. False: it cannot be,
+  // as the network still has it, or there is none in flight.
+  bool repeat_oldest() noexcept;
+
+ private:
+  Slot& slot(std::uint64_t number) noexcept { return *ring_[number & (ring_.size() - 1)]; }
+  const Slot& slot(std::uint64_t number) const noexcept {
+    return *ring_[number & (ring_.size() - 1)];
+  }
+  void reserve(std::size_t count);
+  Slot& append() noexcept;
+  void grow();
+  Slot* open() noexcept;
+  void mark_lost(Slot& slot) noexcept;
+  void mark_acked(std::uint64_t number, Acknowledged& result) noexcept;
+
+  static constexpr std::uint64_t kOvertaken = 3;  // as TCP's duplicate acknowledgements
+
+  SlotPool& pool_;
+  Staging& staging_;
+  std::vector<Slot*> ring_;  // by number, a power of two of them
+  std::uint64_t first_;
+  std::uint64_t next_;
+  std::uint64_t end_;
+  std::uint64_t highest_ = 0;    // of all numbers that have been acknowledged
+  std::uint32_t in_flight_ = 0;  // sent, neither acknowledged nor lost
+  std::uint32_t lost_ = 0;
+  std::uint32_t claimed_ = 0;  // bytes
+  bool staged_ = false;        // ... of which are in staging_
+};
+
+}  // namespace am::link::window

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "am/link/window/seal.h"
+#include "am/types/types.h"
+
+// What a datagram looks like. docs/datagram.md has a worked example.
+//
+// A datagram is a header of 64 bytes and a payload: a piece of the stream of packets from its
+// source to its receiver, a multiple of 8 bytes long, or nothing. Numbers are in the byte order of
+// the machine, as everything in am/link/packet.h.
+
+namespace am::link::window {
+
+// How many numbered datagrams may be on their way to one receiver, beginning with the first one
+// that it has not delivered. The selective acknowledgement has a bit for each of them.
+inline constexpr std::uint32_t kWindow = 128;
+
+struct DatagramHeader {
+  static constexpr std::uint8_t kVersion = 1;
+  // Flags.
+  static constexpr std::uint8_t kData = 1;   // there is a payload, which `number` counts
+  static constexpr std::uint8_t kProbe = 2;  // acknowledge at once
+
+  std::uint64_t seal;          // keyed checksum of all that follows, by the receiver's key
+  Rank source;                 // who sends it
+  std::uint32_t incarnation;   // of the source: another one each time that it starts
+  std::uint32_t number;        // of the payload: the low 32 bits; 0 where there is none
+  std::uint32_t ack;           // all numbers before this have arrived at the source
+  std::uint64_t selective[2];  // bit i of word i / 64: so has number ack + 1 + i
+  std::uint64_t sent_ns;       // when it was sent, by the clock of the source; never 0
+  std::uint64_t echo_ns;       // sent_ns of the latest that the source has received; 0: none
+  std::uint32_t held_ns;       // how long ago that was; kHeldLong: longer than can be said
+  std::uint16_t limit;         // numbers from ack on that the source has room for
+  std::uint8_t flags;
+  std::uint8_t version;
+};
+static_assert(sizeof(DatagramHeader) == 64);
+static_assert(offsetof(DatagramHeader, source) == 8);
+static_assert(offsetof(DatagramHeader, number) == 16);
+static_assert(offsetof(DatagramHeader, ack) == 20);
+static_assert(offsetof(DatagramHeader, selective) == 24);
+static_assert(offsetof(DatagramHeader, sent_ns) == 40);
+static_assert(offsetof(DatagramHeader, echo_ns) == 48);
+static_assert(offsetof(DatagramHeader, held_ns) == 56);
+static_assert(offsetof(DatagramHeader, limit) == 60);
+static_assert(offsetof(DatagramHeader, flags) == 62);
+static_assert(8 * sizeof(DatagramHeader::selective) == kWindow);
+
+inline constexpr std::uint32_t kHeldLong = ~std::uint32_t{0};
+
+// The shortest datagram that a network must carry.
+inline constexpr std::size_t kMinDatagram = sizeof(DatagramHeader) + 64;
+
+// The number of which `low` are the low 32 bits and that is closest to `near`.
+inline constexpr std::uint64_t widen(std::uint32_t low, std::uint64_t near) noexcept {
+  const auto ahead = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(near));
+  return near + static_cast<std::uint64_t>(std::int64_t{ahead});
+}
+
+// A datagram that has been checked. The payload lies in the datagram.
+struct Datagram {
+  DatagramHeader header;
+  std::span<const std::byte> payload;
+};
+
+enum class Decoded : std::uint8_t {
+  kGood,
+  kForged,     // too short for a header, or without the right seal: of a stranger, or damaged
+  kMalformed,  // sealed, and not a datagram of this protocol
+};
+
+// Checks the datagram that `bytes` are, and reads it. `datagram` means something if kGood. The
+// source may still be nobody.
+inline Decoded decode(std::span<const std::byte> bytes, const Seal& seal,
+                      Datagram& datagram) noexcept {
+  DatagramHeader& header = datagram.header;
+  if (bytes.size() < sizeof header) return Decoded::kForged;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.seal != seal(bytes.subspan(sizeof header.seal))) return Decoded::kForged;
+  datagram.payload = bytes.subspan(sizeof header);
+  const bool has_data = (header.flags & DatagramHeader::kData) != 0;
+  const bool consistent = header.version == DatagramHeader::kVersion && header.sent_ns != 0 &&
+                          has_data != datagram.payload.empty() && datagram.payload.size() % 8 == 0;
+  return consistent ? Decoded::kGood : Decoded::kMalformed;
+}
+
+// Writes `header` with its seal to the beginning of `bytes`, which end with the payload.
+inline void encode(std::span<std::byte> bytes, DatagramHeader& header, const Seal& seal) noexcept {
+  std::memcpy(bytes.data(), &header, sizeof header);
+  header.seal = seal(bytes.subspan(sizeof header.seal));
+  std::memcpy(bytes.data(), &header.seal, sizeof header.seal);
+}
+
+}  // namespace am::link::window

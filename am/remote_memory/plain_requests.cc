@@ -1,0 +1,134 @@
+#include "am/remote_memory/plain_requests.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "am/core/bundle.h"
+#include "am/core/process.h"
+#include "am/core/request.h"
+#include "am/one_sided/copy_whole.h"
+#include "am/one_sided/far_memory.h"
+#include "am/one_sided/one_sided.h"
+#include "am/route/router.h"
+
+namespace am {
+namespace {
+
+[[noreturn]] void refuse(Rank me, const std::string& what) {
+  throw Error("rank " + std::to_string(me) + ": " + what +
+              "; all programs of a job must be built from the same Splitphase");
+}
+
+// Calls piece(at, bytes) for all pieces of `bytes`.
+template <class Piece>
+void in_pieces(std::uint64_t bytes, Piece&& piece) {
+  for (std::uint64_t at = 0; at < bytes; at += max_medium()) {
+    piece(at, std::min<std::uint64_t>(bytes - at, max_medium()));
+  }
+}
+
+}  // namespace
+
+PlainRequests::PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done)
+    : endpoint_(endpoint),
+      router_(bundle.router()),
+      memory_(bundle.process().far_memory()->one_sided()),
+      done_(done) {
+  endpoint
+      .add_handlers<&PlainRequests::on_get, &PlainRequests::on_got, &PlainRequests::on_put,
+                    &PlainRequests::on_done, &PlainRequests::on_store, &PlainRequests::on_stored>(
+          *this);
+}
+
+PlainRequests::Operation& PlainRequests::take(std::uint64_t bytes, std::uint32_t ticket) {
+  Operation& operation =
+      operations_.take([](Operation& made, std::uint32_t number) { made.number = number; });
+  operation.left = bytes;
+  operation.ticket = ticket;
+  return operation;
+}
+
+void PlainRequests::account(std::uint32_t number, std::uint64_t bytes) {
+  Operation& operation = operations_[number];
+  operation.left -= bytes;
+  if (operation.left != 0) return;
+  const std::uint32_t ticket = operation.ticket;
+  operations_.give_back(operation);
+  done_(ticket);
+}
+
+std::byte* PlainRequests::target(std::uint64_t offset, std::uint64_t bytes) const {
+  if (memory_.in_segment(offset, bytes)) return router_.segment() + offset;
+  refuse(router_.rank(), "an access to " + std::to_string(bytes) + " bytes at offset " +
+                             std::to_string(offset) + " is outside the segment");
+}
+
+void PlainRequests::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
+                        std::uint32_t ticket, const SourceLocation& where) {
+  Operation& operation = take(to.size(), ticket);
+  operation.to = to;
+  const std::uint32_t number = operation.number;
+  in_pieces(to.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    endpoint_.request<&PlainRequests::on_get>({rank, where}, offset + at, number,
+                                              static_cast<std::uint32_t>(bytes), at);
+  });
+}
+
+void PlainRequests::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                        std::uint32_t ticket, const SourceLocation& where) {
+  const std::uint32_t number = take(from.size(), ticket).number;
+  in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    endpoint_.request_medium<&PlainRequests::on_put>({rank, where}, from.subspan(at, bytes),
+                                                     offset + at, number);
+  });
+}
+
+void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                          std::uint64_t counter, const SourceLocation& where) {
+  in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    endpoint_.request_medium<&PlainRequests::on_store>({rank, where}, from.subspan(at, bytes),
+                                                       offset + at, counter);
+  });
+}
+
+void PlainRequests::on_get(Request message, std::uint64_t offset, std::uint32_t number,
+                           std::uint32_t bytes, std::uint64_t at) {
+  std::byte copy[max_medium()];
+  bytes = std::min<std::uint32_t>(bytes, sizeof copy);
+  copy_whole(copy, target(offset, bytes), bytes);
+  std::move(message).reply_medium<&PlainRequests::on_got>(std::span(copy, bytes), number, at);
+}
+
+void PlainRequests::on_got(Reply, std::span<const std::byte> payload, std::uint32_t number,
+                           std::uint64_t at) {
+  copy_whole(operations_[number].to.data() + at, payload.data(), payload.size());
+  account(number, payload.size());
+}
+
+void PlainRequests::on_put(Request message, std::span<const std::byte> payload,
+                           std::uint64_t offset, std::uint32_t number) {
+  copy_whole(target(offset, payload.size()), payload.data(), payload.size());
+  std::move(message).reply<&PlainRequests::on_done>(number,
+                                                    static_cast<std::uint32_t>(payload.size()));
+}
+
+void PlainRequests::on_done(Reply, std::uint32_t number, std::uint32_t bytes) {
+  account(number, bytes);
+}
+
+void PlainRequests::on_store(Request message, std::span<const std::byte> payload,
+                             std::uint64_t offset, std::uint64_t counter) {
+  std::byte* const to = target(offset, payload.size());
+  if (!memory_.has_counter(counter)) {
+    refuse(router_.rank(), "a store that is to be counted at offset " + std::to_string(counter) +
+                               ", where the segment has no counter");
+  }
+  copy_whole(to, payload.data(), payload.size());
+  memory_.count(counter, payload.size());
+  std::move(message).reply<&PlainRequests::on_stored>();
+}
+
+void PlainRequests::on_stored(Reply) {}
+
+}  // namespace am

@@ -1,0 +1,121 @@
+// Linear equations by elimination: with a search for pivots this is a program of many short
+// exchanges, by which "The influence of system calls and interrupts on the performances of a PC
+// cluster using a Remote DMA communication primitive" compared two ways of communicating.
+//
+//   ./run -n 2 gauss --sizes 800 1200 1600 2000
+//   SPLITC_WAIT=block ./run -n 2 --nodes 2 gauss --search each    # spin, yield or block
+//
+// Prints how many exchanges there were and the microseconds of one, and compares the unknowns with
+// those that process 0 computes alone, bit by bit. Exit code 1 if one differs.
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "examples/application.h"
+#include "examples/command_line.h"
+#include "examples/gauss/problem.h"
+#include "examples/gauss/solve.h"
+#include "splitc/splitc.h"
+
+namespace gauss {
+namespace {
+
+using namespace splitc;
+
+struct Kind {
+  std::string name;
+  Search search;
+};
+const std::vector<Kind> kKinds = {
+    {"none", Search::kNone}, {"reduce", Search::kReduce}, {"each", Search::kEach}};
+
+bool equal(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
+}
+
+// What all processes did.
+struct Sum {
+  std::uint64_t exchanges;
+  double communication;  // seconds, of the process that took longest
+};
+
+void print_csv(const System& system, const Kind& kind, const Solution& mine, const Sum& all) {
+  std::printf("%zu,%s,%lu,%.6f,%.6f,%016lx\n", system.size, kind.name.c_str(), all.exchanges,
+              all.communication, mine.seconds, examples::checksum(mine.unknowns));
+}
+
+void print(const System& system, const Kind& kind, const Solution& mine, const Sum& all,
+           bool right) {
+  std::printf("%6zu  %-7s%12lu%12.4f%12.3f%10.3f  ", system.size, kind.name.c_str(), all.exchanges,
+              all.communication, 1e6 * all.communication / static_cast<double>(all.exchanges),
+              mine.seconds);
+  if (!right) {
+    std::printf("WRONG: not the unknowns of the serial elimination\n");
+  } else if (mine.singular) {
+    std::printf("no solution: a pivot is 0, as in the serial elimination\n");
+  } else {
+    std::printf("equal to the serial elimination, residual %.1e\n",
+                residual(system, mine.unknowns));
+  }
+}
+
+// Prints what all processes did. True if the result is right.
+bool report(const System& system, const Kind& kind, const Solution& mine, bool csv) {
+  const Sum all{all_reduce_to_all_add(mine.exchanges), all_reduce_to_all_max(mine.communication)};
+  bool right = true;
+  on_one([&] {
+    const auto expected = solve_serially(system, kind.search);
+    right = expected ? equal(*expected, mine.unknowns) : mine.singular;
+    if (csv && right) {
+      print_csv(system, kind, mine, all);
+    } else {
+      print(system, kind, mine, all, right);
+    }
+  });
+  return all_bcast(right);
+}
+
+int program(Args args) {
+  std::vector<std::size_t> sizes{200};
+  System system;
+  std::string chosen = "all";
+  std::vector<std::string> names{"all"};
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+
+  CLI::App app("Linear equations by elimination, with and without a search for pivots.", "gauss");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--sizes", sizes, "equations, of each run")->check(CLI::Range(1, 20'000));
+  app.add_option("--search", chosen, "for the pivot: one of them, or all")
+      ->check(CLI::IsMember(names));
+  app.add_option("--seed", system.seed, "another seed, other equations")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--singular", system.singular, "equations that have no single solution");
+  bool csv = false;
+  app.add_flag("--csv", csv, "lines of SIZE,SEARCH,EXCHANGES,SECONDS,SECONDS IN ALL,CHECKSUM");
+  if (!examples::parse(app, args)) return 0;
+
+  on_one([csv] {
+    if (csv) return;
+    std::printf("%6s  %-7s%12s%12s%12s%10s\n", "size", "search", "exchanges", "seconds", "us each",
+                "in all");
+  });
+  bool right = true;
+  for (const std::size_t size : sizes) {
+    system.size = size;
+    Solver solver(system);
+    for (const Kind& kind : kKinds) {
+      if (chosen != "all" && chosen != kind.name) continue;
+      right &= report(system, kind, solver.solve(kind.search), csv);
+    }
+  }
+  return right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace gauss
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [](splitc::Args args) { return gauss::program(args); });
+}

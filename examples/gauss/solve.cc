@@ -1,0 +1,141 @@
+#include "examples/gauss/solve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gauss {
+
+using namespace splitc;
+
+Solver::Solver(const System& system)
+    : system_(system),
+      rows_(procs(), (system.size + procs() - 1) / procs() * system.columns()),
+      pivot_(system.columns()) {}
+
+global_ptr<double> Solver::row_at(std::size_t row) const {
+  return rows_.on(owner(row)) + row / procs() * system_.columns();
+}
+
+std::span<double> Solver::own_row(std::size_t row) const {
+  return rows_.mine().subspan(row / procs() * system_.columns(), system_.columns());
+}
+
+void Solver::fill() {
+  for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
+    const std::span<double> row = own_row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = system_.at(i, j);
+  }
+  used_.assign(system_.size, false);
+  order_.clear();
+  solution_ = {};
+}
+
+// Whatever waits for another process lives as long as one of these, so that it is counted.
+class Solver::Exchange {
+ public:
+  explicit Exchange(Solution& solution) : solution_(solution) {}
+  ~Exchange() {
+    solution_.communication += get_seconds() - start_;
+    ++solution_.exchanges;
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+ private:
+  Solution& solution_;
+  const double start_ = get_seconds();
+};
+
+double Solver::value_at(std::size_t row, std::size_t column) {
+  if (owner(row) == my_proc()) return own_row(row)[column];
+  const Exchange counted(solution_);
+  return row_at(row)[static_cast<std::ptrdiff_t>(column)];
+}
+
+// One candidate after the other, each by a read that waits: as the programs did of which "The
+// influence of system calls and interrupts on the performances of a PC cluster" tells.
+Solver::Pivot Solver::read_each(std::size_t column) {
+  Pivot best{-1, 0};
+  for (std::size_t i = 0; i < system_.size; ++i) {
+    if (used_[i]) continue;
+    const double magnitude = std::abs(value_at(i, column));
+    if (magnitude > best.magnitude) best = {magnitude, i};
+  }
+  return best;
+}
+
+Solver::Pivot Solver::largest_here(std::size_t column) const {
+  Pivot best{-1, system_.size};
+  for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
+    const double magnitude = used_[i] ? -1 : std::abs(own_row(i)[column]);
+    if (magnitude > best.magnitude) best = {magnitude, i};
+  }
+  return best;
+}
+
+std::size_t Solver::find_pivot(std::size_t column, Search search) {
+  if (search == Search::kNone) return column;
+  if (search == Search::kReduce) return reduce(largest_here(column)).row;
+  synchronize();  // everybody's rows are those of this column now
+  const std::uint32_t reader = owner(column);
+  Pivot found{};
+  if (my_proc() == reader) found = read_each(column);
+  const Exchange counted(solution_);
+  return all_bcast(found, reader).row;
+}
+
+void Solver::synchronize() {
+  const Exchange counted(solution_);
+  barrier();
+}
+
+Solver::Pivot Solver::reduce(const Pivot& mine) {
+  const Exchange counted(solution_);
+  return all_reduce(mine, [](const Pivot& a, const Pivot& b) {
+    if (a.magnitude != b.magnitude) return a.magnitude > b.magnitude ? a : b;
+    return a.row < b.row ? a : b;  // the first of equals, as one process alone finds it
+  });
+}
+
+void Solver::spread(std::size_t row, std::size_t column) {
+  const std::span<double> part = std::span(pivot_).subspan(column);
+  if (owner(row) == my_proc()) {
+    const std::span<double> own = own_row(row).subspan(column);
+    std::copy(own.begin(), own.end(), part.begin());
+  }
+  const Exchange counted(solution_);
+  all_bcast(part, owner(row));
+}
+
+Solution Solver::solve(Search search) {
+  fill();
+  barrier();
+  const double start = get_seconds();
+  for (std::size_t column = 0; column < system_.size; ++column) {
+    const std::size_t pivot = find_pivot(column, search);
+    spread(pivot, column);
+    if (pivot_[column] == 0) {
+      solution_.singular = true;
+      return std::move(solution_);
+    }
+    used_[pivot] = true;
+    order_.push_back(pivot);
+    for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
+      if (!used_[i]) eliminate(own_row(i), pivot_, column);
+    }
+  }
+  std::vector<double>& unknowns = solution_.unknowns;
+  unknowns.resize(system_.size);
+  for (std::size_t column = system_.size; column-- > 0;) {
+    const std::size_t row = order_[column];
+    double& unknown = unknowns[column];
+    if (owner(row) == my_proc()) unknown = substitute(own_row(row), unknowns, column);
+    const Exchange counted(solution_);
+    unknown = all_bcast(unknown, owner(row));
+  }
+  solution_.seconds = get_seconds() - start;
+  return std::move(solution_);
+}
+
+}  // namespace gauss

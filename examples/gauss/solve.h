@@ -1,0 +1,63 @@
+// The same system solved by all processes, which have its rows in turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "examples/gauss/problem.h"
+#include "splitc/splitc.h"
+
+namespace gauss {
+
+// What one process has done for a solution.
+struct Solution {
+  std::vector<double> unknowns;  // all of them, in every process
+  bool singular = false;         // a pivot was 0: there are none
+  std::uint64_t exchanges = 0;   // that were waited for: values, rows, reductions
+  double communication = 0;      // seconds that these took
+  double seconds = 0;            // in all
+};
+
+class Solver {
+ public:
+  // Collective.
+  explicit Solver(const System& system);
+
+  // Collective. May be called again, for another search.
+  Solution solve(Search search);
+
+ private:
+  struct Pivot {
+    double magnitude;
+    std::uint64_t row;
+  };
+
+  static std::uint32_t owner(std::size_t row) noexcept {
+    return static_cast<std::uint32_t>(row % splitc::procs());
+  }
+  // A row of any process, and one of this process's own.
+  splitc::global_ptr<double> row_at(std::size_t row) const;
+  std::span<double> own_row(std::size_t row) const;
+
+  void fill();
+  std::size_t find_pivot(std::size_t column, Search search);
+  Pivot read_each(std::size_t column);
+  double value_at(std::size_t row, std::size_t column);
+  Pivot largest_here(std::size_t column) const;
+  Pivot reduce(const Pivot& mine);
+  void synchronize();
+  // Gives every process the row's columns from `column` on.
+  void spread(std::size_t row, std::size_t column);
+  class Exchange;  // counts and times one
+
+  const System system_;
+  splitc::spread_array<double> rows_;
+  std::vector<bool> used_;          // rows that were a pivot's
+  std::vector<std::size_t> order_;  // which row was the pivot of which column
+  std::vector<double> pivot_;       // of the current column
+  Solution solution_;
+};
+
+}  // namespace gauss

@@ -1,0 +1,100 @@
+// AMX_SPMDExit(): one process ends all, with its code, without a word, and the exit callback runs
+// once in each. Checked by what a shell would see: exit code, output, errors.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+
+namespace {
+
+using am::test::Program;
+
+constexpr const char* kProgram = "tests/am/c/exiter";
+
+Program::Result run(const std::vector<std::string>& shape, const std::string& way) {
+  std::vector<std::string> command{"am/job/launcher/splitcrun", "--timeout", "100"};
+  command.insert(command.end(), shape.begin(), shape.end());
+  command.insert(command.end(), {kProgram, way});
+  return am::test::run(command);
+}
+
+int count(const std::string& text, const std::string& line) {
+  int found = 0;
+  for (const std::string& one : am::test::lines_of(text)) found += one == line ? 1 : 0;
+  return found;
+}
+
+void expect_quiet_end(const Program::Result& result, int processes, int code) {
+  EXPECT_EQ(result.exit_code, code);
+  EXPECT_EQ(result.err, "");
+  for (int rank = 0; rank < processes; ++rank) {
+    EXPECT_EQ(count(result.out, "started " + std::to_string(rank)), 1) << result.out;
+    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " " + std::to_string(code)),
+              1)
+        << result.out;
+  }
+}
+
+class Shapes : public testing::TestWithParam<std::vector<std::string>> {
+ protected:
+  static int processes() { return std::stoi(GetParam()[1]); }
+  static void expect(const std::string& way, int code) {
+    SCOPED_TRACE(way);
+    expect_quiet_end(run(GetParam(), way), processes(), code);
+  }
+};
+
+TEST_P(Shapes, one_process_ends_all_with_its_code) {
+  expect("one", 7);
+  expect("zero", 0);
+  expect("large", 255);
+}
+
+TEST_P(Shapes, in_a_signal_handler) { expect("signal", SIGUSR1); }
+
+TEST_P(Shapes, in_a_handler) { expect("message", 6); }
+
+TEST_P(Shapes, in_another_thread) { expect("thread", 9); }
+
+TEST_P(Shapes, all_at_once) { expect("all", 0); }
+
+TEST_P(Shapes, nobody_is_called_back_at_an_ordinary_end) {
+  for (const char* way : {"return", "terminate"}) {
+    const Program::Result result = run(GetParam(), way);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(result.out.find("called back"), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Exit, Shapes,
+                         testing::Values(std::vector<std::string>{"-n", "1"},
+                                         std::vector<std::string>{"-n", "2"},
+                                         std::vector<std::string>{"-n", "5"},
+                                         std::vector<std::string>{"-n", "5", "--nodes", "3"}));
+
+// The handler may have interrupted printf() or malloc(), which the callback needs, so the callback
+// may be given up; the code is the right one all the same.
+TEST(Exit, in_the_middle_of_anything) { EXPECT_EQ(run({"-n", "3"}, "alarm").exit_code, SIGALRM); }
+
+TEST(Exit, callbacks_that_hang_end_too) {
+  const Program::Result result = run({"-n", "3"}, "hang");
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Exit, a_start_that_fails_says_why) {
+  const Program::Result result = am::test::run({"env", "SPLITC_SEGMNT=1M", kProgram, "one"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;
+}
+
+TEST(Exit, without_a_launcher) {
+  expect_quiet_end(am::test::run({kProgram, "one"}), 1, 7);
+  expect_quiet_end(am::test::run({kProgram, "all"}), 1, 0);
+}
+
+}  // namespace

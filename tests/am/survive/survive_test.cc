@@ -1,0 +1,200 @@
+// Jobs that go on without their dead: real processes that are killed at random points while
+// everyone floods everyone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+#include "tests/support/free_port.h"
+#include "tests/support/seed.h"
+#include "tests/support/text.h"
+
+namespace am::test {
+namespace {
+
+using ::test::expect_contains;
+using Words = std::vector<std::string>;
+
+constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kFlood = "tests/am/survive/flood";
+constexpr const char* kSplitC = "tests/am/survive/split_c";
+constexpr const char* kLeave = "tests/am/survive/leave";
+constexpr const char* kDies = "tests/am/survive/dies";
+
+struct Shape {
+  int processes;
+  int nodes;
+  int deaths;
+};
+
+// "4711" of each "(pid 4711)".
+Words pids_in(const std::string& text) {
+  Words pids;
+  for (std::size_t at = 0; (at = text.find("(pid ", at)) != text.npos;) {
+    at += 5;
+    pids.push_back(text.substr(at, text.find(')', at) - at));
+  }
+  return pids;
+}
+
+Words names_in_memory() {
+  Words names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+void expect_nothing_left_of(const std::string& pid) {
+  for (const std::string& name : names_in_memory()) {
+    EXPECT_EQ(name.find(pid), std::string::npos) << name << " is left in /dev/shm";
+  }
+}
+
+void flood(const Shape& shape, std::uint64_t seed, const Words& settings = {},
+           const Words& more = {}) {
+  SCOPED_TRACE(std::to_string(shape.processes) + " processes, " + std::to_string(shape.nodes) +
+               " nodes, " + std::to_string(shape.deaths) + " deaths, seed " + std::to_string(seed));
+  const std::string ledger = ::testing::TempDir() + "/ledger-" + std::to_string(seed);
+  std::ofstream(ledger, std::ios::trunc).close();
+  Words command = {"env"};
+  command.insert(command.end(), settings.begin(), settings.end());
+  for (const std::string& word :
+       {std::string(kSplitcrun), std::string("--survive"), std::string("--timeout"),
+        std::string("120"), std::string("-n"), std::to_string(shape.processes)}) {
+    command.push_back(word);
+  }
+  if (shape.nodes > 1) command.insert(command.end(), {"--nodes", std::to_string(shape.nodes)});
+  command.insert(command.end(),
+                 {kFlood, std::to_string(seed), std::to_string(shape.deaths), "1500", ledger});
+  command.insert(command.end(), more.begin(), more.end());
+  const auto result = run(command);
+  EXPECT_EQ(result.exit_code, shape.deaths == 0 ? 0 : 3) << result.err << result.out;
+  EXPECT_EQ(lines_of(result.out).size(), static_cast<std::size_t>(shape.processes - shape.deaths))
+      << result.out;
+  const Words pids = pids_in(result.err);
+  EXPECT_EQ(pids.size(), static_cast<std::size_t>(shape.deaths)) << result.err;
+  EXPECT_EQ(lines_of(result.err).size(), static_cast<std::size_t>(shape.deaths)) << result.err;
+  if (shape.deaths != 0)
+    expect_contains(result.err, {"was killed by signal 9 (Killed); the other "});
+  for (const std::string& pid : pids) expect_nothing_left_of(pid);
+  std::filesystem::remove(ledger);
+}
+
+void flood_all(const std::vector<Shape>& shapes, int times, const Words& settings = {}) {
+  std::mt19937_64 random(::test::seed());
+  for (const Shape& shape : shapes) {
+    for (int i = 0; i < times; ++i) flood(shape, random() % 1'000'000, settings);
+  }
+}
+
+TEST(Survive, near_every_request_is_answered_or_comes_back_once) {
+  flood_all({{2, 1, 1}, {3, 1, 1}, {5, 1, 2}, {8, 1, 3}}, 2);
+}
+
+TEST(Survive, near_all_but_one_may_die) { flood_all({{4, 1, 3}}, 1); }
+
+TEST(Survive, near_in_a_parallel_bundle) { flood({4, 1, 2}, ::test::seed() + 1, {}, {"parallel"}); }
+
+TEST(Survive, far_every_request_is_answered_or_comes_back_once) {
+  flood_all({{2, 2, 1}, {5, 2, 2}, {8, 3, 3}}, 1);
+}
+
+TEST(Survive, far_over_tcp) { flood_all({{4, 2, 2}}, 1, {"SPLITC_PROVIDER=tcp;ofi_rxm"}); }
+
+TEST(Survive, far_without_rma) { flood_all({{4, 2, 1}}, 1, {"SPLITC_RMA=0"}); }
+
+TEST(Survive, far_by_datagrams) { flood_all({{2, 2, 1}, {5, 2, 2}}, 1, {"SPLITC_LINK=datagram"}); }
+
+TEST(Survive, far_by_both_links) { flood_all({{4, 2, 1}}, 1, {"SPLITC_LINK=mixed"}); }
+
+TEST(Survive, a_provider_whose_processes_wait_for_the_dead_is_refused) {
+  const auto result = run({"env", "SPLITC_PROVIDER=shm", kSplitcrun, "--survive", "-n", "2",
+                           "--nodes", "2", kFlood, "1", "0", "1", "none"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_contains(result.err, {"SPLITC_PROVIDER=shm", "--survive"});
+}
+
+// The victim of a program that is known to kill rank 1.
+void expect_survived(const Words& options, const char* program) {
+  Words command = {kSplitcrun, "--survive", "--timeout", "120"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(program);
+  const auto result = run(command);
+  EXPECT_EQ(result.exit_code, 3) << result.err << result.out;
+  expect_contains(result.err, {"rank 1 (pid ", "was killed by signal 9"});
+  expect_contains(result.out, {"rank 0 is well", "rank 2 is well"});
+}
+
+TEST(Survive, in_c) {
+  expect_survived({"-n", "3"}, kDies);
+  expect_survived({"-n", "3", "--nodes", "2"}, kDies);
+  expect_survived({"-n", "3", "--nodes", "3"}, kDies);
+}
+
+// The exit code of a job of which each process ends as its word says, and what splitcrun says.
+void expect_end(int exit_code, const Words& ends, const Words& said) {
+  Words command = {kSplitcrun, "--survive", "--timeout", "120", "-n", std::to_string(ends.size()),
+                   kLeave};
+  command.insert(command.end(), ends.begin(), ends.end());
+  const auto result = run(command);
+  EXPECT_EQ(result.exit_code, exit_code) << ends[0] << " " << ends[1] << ": " << result.err;
+  EXPECT_EQ(lines_of(result.err).size(), said.size()) << result.err;
+  for (const std::string& sentence : said) expect_contains(result.err, {sentence});
+}
+
+TEST(Survive, the_exit_code_says_who_is_left) {
+  expect_end(0, {"well", "well", "well"}, {});
+  expect_end(3, {"kill", "well", "well"},
+             {"killed by signal 9 (Killed); the other 2 processes go on"});
+  expect_end(3, {"well", "code:7"}, {") exited with code 7; the other process goes on"});
+  expect_end(3, {"well", "code:0", "well"}, {"before it had finished the job; the other 2 "});
+  expect_end(7, {"well", "after:7", "well"},
+             {") exited with code 7, after it had finished the job"});
+  expect_end(9, {"kill", "well", "after:9"}, {"killed by signal 9", "exited with code 9, after"});
+  expect_end(128 + 9, {"kill", "kill"}, {"rank 0 (pid ", "rank 1 (pid "});
+  expect_end(5, {"well", "abort:5", "well"},
+             {"ended the job: rank 1: as it was told; ending the "});
+}
+
+TEST(Survive, a_variable_says_it_too) {
+  const auto result =
+      run({"env", "SPLITC_SURVIVE=1", kSplitcrun, "-n", "2", kLeave, "kill", "well"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+}
+
+TEST(Survive, other_launchers_refuse_it) {
+  const std::string place = "SPLITC_RENDEZVOUS=127.0.0.1:" + std::to_string(::test::free_port());
+  const Words settings = {"env", "SPLITC_SURVIVE=1", "SPLITC_SIZE=2", "SPLITC_SECRET=12345678",
+                          place};
+  Words first = settings, second = settings;
+  first.insert(first.end(), {"SPLITC_RANK=0", kLeave, "well", "well"});
+  second.insert(second.end(), {"SPLITC_RANK=1", kLeave, "well", "well"});
+  Program other(first);
+  const auto result = run(second);
+  EXPECT_NE(result.exit_code, 0);
+  expect_contains(result.err, {"SPLITC_SURVIVE=1: this job was started by rendezvous"});
+  EXPECT_NE(other.finish().exit_code, 0);
+}
+
+TEST(Survive, split_c_ends_with_a_sentence_that_names_the_dead) {
+  for (const char* const nodes : {"1", "2"}) {
+    for (const char* const call : {"barrier", "all_reduce", "store_sync"}) {
+      const auto result = run({kSplitcrun, "--survive", "--timeout", "120", "-n", "3", "--nodes",
+                               nodes, kSplitC, call});
+      EXPECT_EQ(result.exit_code, 1) << result.err;
+      expect_contains(result.err, {std::string(call), ": rank 1 has died"});
+    }
+  }
+}
+
+TEST(Survive, without_a_death_is_as_without_the_option) { flood_all({{3, 1, 0}}, 1); }
+
+}  // namespace
+}  // namespace am::test
