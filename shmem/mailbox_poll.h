@@ -60,7 +60,8 @@ int Outbox::abandon_lane(Sink& sink) {
   auto& producer = sent_.of<kLane>();
   // What was read has been answered, counted or returned: gone() has made sure that this is seen.
   int count = take_returned_in<kThreads, kLane>(sink);
-  while (producer.in_flight() != 0) {
+  // Those that the sink sends meanwhile have their turn with the next call.
+  for (auto left = producer.in_flight(); left != 0 && producer.in_flight() != 0; --left) {
     const Room room = inbox_->room<kLane>(producer.oldest_slot());
     if (!producer.oldest_is_one_way()) --awaited_;
     producer.release_oldest();
@@ -208,6 +209,10 @@ bool Mailbox::bury(std::int32_t pid, int& count, Sink&& sink) {
       header_->states[number].store(InboxState::kFree, std::memory_order_release);
     } else if (state == InboxState::kInUse && header_->inbox(number)->pid == pid) {
       done &= bury_inbox<kThreads>(number, count, sink);
+    } else if (state == InboxState::kClosed && header_->inbox(number)->pid == pid) {
+      // It may have died before it said so.
+      if (readers_[number].busy == 0) count += hang_up<kThreads>(number, sink);
+      done &= header_->states[number].load(std::memory_order_relaxed) != InboxState::kClosed;
     }
   }
   // It may have set a bit and died before the summary: the next sender of that inbox would take it

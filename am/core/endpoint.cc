@@ -7,6 +7,7 @@
 #include "am/core/far.h"
 #include "am/core/process.h"
 #include "am/message/caller.h"
+#include "am/route/process_stat.h"
 #include "am/route/router.h"
 #include "shmem/error.h"
 

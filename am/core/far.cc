@@ -45,6 +45,7 @@ Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
   if (survives()) made.kept = std::make_unique<KeptRequests>();
   introduce(made.rank, head_to(made, to, link::Type::kHello), 0, entry.tag);
   made.answers.one_more();
+  if (is_dead(made.rank)) return_with_next_poll();  // no answer comes
   return made;
 }
 

@@ -245,7 +245,7 @@ class Endpoint::Far {
   bool survives() const noexcept;
   int return_all(std::uint32_t index);
   bool return_oldest(std::uint32_t index, Kind kind, Role role, int& count);
-  static void settle_questions(Outgoing& dead);
+  void return_with_next_poll() noexcept;
 
   // Sending (far_send.cc).
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,
@@ -273,6 +273,7 @@ class Endpoint::Far {
   bool deliver_to_requester(Rank from, const link::MessagePacket& message);
   bool deliver_goodbye(Rank from, const link::MessagePacket& message);
   bool deliver_gone(Rank from, const link::MessagePacket& message);
+  static void note_gone(Outgoing& to);
   template <class Access>
   bool deliver_request(Incoming& from, const link::MessagePacket& message, Role role);
   template <class Access>

@@ -20,11 +20,16 @@ bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
 bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
   Outgoing* const to = find_outgoing(from, message);
   if (to == nullptr || to->gone) return true;  // it crossed our kGoodbye, or was sent twice
-  to->gone = true;
+  note_gone(*to);
   credit(*to, message);
-  if (!to->known) to->answers.one_came();
-  if (std::exchange(to->asking, false)) to->answers.one_came();
   return true;
+}
+
+// The other endpoint has ended: no answer of it is to come.
+void Endpoint::Far::note_gone(Outgoing& to) {
+  if (!to.known && !to.gone) to.answers.one_came();
+  if (std::exchange(to.asking, false)) to.answers.one_came();
+  to.gone = true;
 }
 
 bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {

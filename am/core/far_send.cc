@@ -140,9 +140,7 @@ void Endpoint::Far::keep(Outgoing& to, MessagePacket head, const Parcel& parcel)
              packet.resize(bytes);
              return packet.data();
            });
-  if (!is_dead(to.rank)) return;
-  unreachable_ = true;
-  endpoint_.alerts_seen_ = kNoAlert;  // the next poll returns it
+  if (is_dead(to.rank)) return_with_next_poll();
 }
 
 // Whether a long message is admitted there; nullopt: that is not known yet.

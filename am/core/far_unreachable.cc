@@ -38,20 +38,21 @@ int Endpoint::Far::return_unreachable() {
   return count;
 }
 
-// No answer of the dead is to come.
-void Endpoint::Far::settle_questions(Outgoing& dead) {
-  for (; dead.flushes != 0; --dead.flushes) dead.answers.one_came();
-  if (std::exchange(dead.asking, false)) dead.answers.one_came();
-  if (!dead.known && !dead.gone) dead.answers.one_came();
-  dead.gone = true;
+void Endpoint::Far::return_with_next_poll() noexcept {
+  unreachable_ = true;
+  endpoint_.alerts_seen_ = kNoAlert;
 }
 
+// Those that handler 0 sends meanwhile come back with the next poll.
 int Endpoint::Far::return_all(std::uint32_t index) {
   int count = 0;
-  settle_questions(*outgoing_[index]);
+  Outgoing& dead = *outgoing_[index];
+  for (; dead.flushes != 0; --dead.flushes) dead.answers.one_came();
+  note_gone(dead);
   for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
     for (const Role role : {Role::kRequest, Role::kOneWay}) {
-      while (return_oldest(index, kind, role, count)) {
+      std::size_t left = outgoing_[index] ? outgoing_[index]->kept->size(kind, role) : 0;
+      while (left-- != 0 && return_oldest(index, kind, role, count)) {
       }
     }
   }
@@ -63,7 +64,7 @@ bool Endpoint::Far::return_oldest(std::uint32_t index, Kind kind, Role role, int
   // While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
   if (!outgoing_[index] || !is_dead(outgoing_[index]->rank)) return false;
   Outgoing& out = *outgoing_[index];
-  if (out.kept->empty(kind, role)) return false;
+  if (out.kept->size(kind, role) == 0) return false;
   const KeptRequests::Request request = out.kept->take(kind, role);
   --out.in_flight[static_cast<int>(kind)];
   const auto& message = reinterpret_cast<const link::MessagePacket&>(*request.packet.data());

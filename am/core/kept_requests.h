@@ -41,8 +41,8 @@ class KeptRequests {
       if (!std::exchange(one.returned, true)) return;
     }
   }
-  bool empty(Kind kind, Role role) noexcept { return queue(kind, role).empty(); }
-  // The oldest; unless empty.
+  std::size_t size(Kind kind, Role role) noexcept { return queue(kind, role).size(); }
+  // The oldest; unless there is none.
   Request take(Kind kind, Role role) {
     std::deque<Request>& all = queue(kind, role);
     Request oldest = std::move(all.front());

@@ -53,39 +53,40 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
   const Bundle::Waiting waiting(bundle);
   // Those of other threads, which are not inside any more, become this one's.
   process_->for_bundles(nullptr, [](Bundle& one) { one.poll(); });
-  if (survives()) {
-    finish_without_dead(bundle, call, where);
-  } else {
-    quiesce(bundle, call, where);
-    if (router_->far_peers()) leave_network(call, where);
-  }
+  if (survives()) return finish_without_dead(bundle, call, where);
+  quiesce(bundle, call, where);
+  if (router_->far_peers()) leave_network(call, where);
   router_->activity().finish(barrier_->count());
   bootstrap_->finished();
 }
 
-// Those that live meet in the launcher's memory, as a barrier may be one that some have passed when
-// others hear of a death: each says that it needs nobody any more, once what it has sent has come
-// to its end, and serves the others until all have said so.
-void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {
+void Job::quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {
   try {
     quiesce(bundle, call, where);
   } catch (const PeerDied&) {
     process_->for_bundles(Bundle::this_thread(), [&](Bundle& one) { one.flush(call, where); });
     poll_all(bundle);
   }
-  bootstrap_->finished();
+}
+
+// Those that live meet in the launcher's memory, as a barrier may be one that some have passed when
+// others hear of a death: each says that it needs nobody any more, once what it has sent has come
+// to its end, and serves the others until all have said so.
+void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {
   const DeathNotices& notices = *bootstrap_->death_notices();
+  if (!notices.has_finished(rank())) {  // unless a handler threw out of the wait below
+    quiesce_without_dead(bundle, call, where);
+    bootstrap_->finished();
+  }
   const auto all_finished = [&] {
     bundle.poll_siblings();
-    for (Rank rank = 0; rank < size(); ++rank) {
-      if (!notices.needs_nobody(rank)) return false;
-    }
-    return true;
+    return notices.nobody_needs(rank());
   };
   bundle.wait_until(all_finished, Wake::kMemory, [&] {
     return Reason{.call = call, .where = where, .needs = "the processes that live"};
   });
   process_->leave();
+  router_->activity().finish(barrier_->count());
 }
 
 // A process that has passed the barrier may still be needed by those that have not: its outstanding

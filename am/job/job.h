@@ -166,6 +166,7 @@ class Job final : public Exchange {
                                                      const SourceLocation& where) override;
   void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
   void open_neighbours(const std::vector<Card>& cards);
+  void quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void watch_deaths();
   void leave_network(const char* call, const SourceLocation& where);

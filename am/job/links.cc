@@ -10,11 +10,13 @@
 #include <span>
 #include <utility>
 
+#include "am/job/config/death_notices.h"
 #include "am/job/descriptors.h"
 #include "am/link/datagram/datagram_link.h"
 #include "am/link/delayed/delayed_link.h"
 #include "am/link/fabric_link.h"
 #include "am/link/mixed/mixed_link.h"
+#include "am/route/process_stat.h"
 #include "rdma/error.h"
 
 namespace am {
@@ -51,10 +53,15 @@ std::function<void(const std::string&)> fatal(Router& router) {
   return [&router](const std::string& sentence) { router.fatal(sentence); };
 }
 
-// Whom the launcher has not named yet: its pid does not matter to other nodes.
-std::function<void(Rank)> lost(Router& router) {
+// The launcher may not have named one yet that is dead already.
+std::function<bool(Rank)> has_died(Bootstrap& bootstrap, Router& router) {
   if (router.deaths() == nullptr) return {};
-  return [&router](Rank rank) { router.note_death(rank, Deaths::kNoPid); };
+  return [&notices = *bootstrap.death_notices(), &router](Rank rank) {
+    const pid_t pid = notices.pid(rank);
+    const bool dead = notices.is_dead(rank) || has_ended(pid);
+    if (dead) router.note_death(rank, pid);
+    return dead;
+  };
 }
 
 std::function<void(const std::string&)> warn(Rank me) {
@@ -62,7 +69,8 @@ std::function<void(const std::string&)> warn(Rank me) {
 }
 
 std::unique_ptr<link::FabricLink> make_fabric_link(std::unique_ptr<rdma::Fabric> fabric,
-                                                   const Config& config, Router& router) {
+                                                   Bootstrap& bootstrap, const Config& config,
+                                                   Router& router) {
   const Router::Options& options = router.options();
   const bool use_rma = config.rma && fabric->has_reliable_rma();
   return std::make_unique<link::FabricLink>(
@@ -75,7 +83,7 @@ std::unique_ptr<link::FabricLink> make_fabric_link(std::unique_ptr<rdma::Fabric>
                              .progress_thread = config.progress_thread,
                              .sleeps = options.oversubscribed || options.wait == WaitPolicy::kBlock,
                              .fatal = fatal(router),
-                             .lost = lost(router),
+                             .has_died = has_died(bootstrap, router),
                              .warn = warn(options.rank)});
 }
 
@@ -110,7 +118,7 @@ Links::Opened Links::open_reliable(bool needed) {
                .thread_safe = config_.progress_thread,
                .who = who_},
               needed, [this](std::unique_ptr<rdma::Fabric> fabric) {
-                return make_fabric_link(std::move(fabric), config_, router_);
+                return make_fabric_link(std::move(fabric), bootstrap_, config_, router_);
               });
 }
 
@@ -128,7 +136,7 @@ Links::Opened Links::open_datagrams(bool needed) {
                     std::move(fabric), link::DatagramLink::Options{.rank = router_.rank(),
                                                                    .size = router_.size(),
                                                                    .fatal = fatal(router_),
-                                                                   .lost = lost(router_),
+                                                                   .has_died = has_died(bootstrap_, router_),
                                                                    .warn = warn(router_.rank()),
                                                                    .faults = config_.faults});
               });

@@ -63,9 +63,9 @@ class FabricLink final : public Link {
     std::size_t longest_access = std::numeric_limits<std::size_t>::max();
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
-    // Says that a process cannot be reached any more, in a job that goes on without it: forget()
-    // follows. Empty: it ends the job.
-    std::function<void(Rank)> lost = {};
+    // In a job that goes on without its dead: whether a process that cannot be reached has died,
+    // and then all of this process hear of it. Empty: a process that cannot be reached ends the job.
+    std::function<bool(Rank)> has_died = {};
     // Reports a sentence to the user, and nothing else happens.
     std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
     // How long a frame may be missing while later ones have arrived.
@@ -157,7 +157,8 @@ class FabricLink final : public Link {
   // An operation towards `rank` could not be started.
   void not_started(Rank rank, const rdma::Error& error);
   void lose(Rank rank, const std::string& why);
-  void look_at_lost() const;
+  bool has_died(Rank rank) const { return options_.has_died && options_.has_died(rank); }
+  void look_at_lost();
   [[noreturn]] void give_up(const std::string& sentence) const;
 
   // One-sided access (fabric_link_access.cc).

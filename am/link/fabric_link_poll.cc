@@ -15,6 +15,8 @@ namespace {
 // A launcher ends the whole job when a process dies, and says more about it than we could. Without
 // one that does, we do it, after that time.
 constexpr std::int64_t kGraceNs = 1'000'000'000;
+// In a job that goes on without its dead: until a process is dead that has closed its connections.
+constexpr std::int64_t kDeathNs = 10'000'000'000;
 
 // Before the cause, which lies in this process or on its machine.
 std::string failed_here(Rank rank) {
@@ -153,8 +155,7 @@ void FabricLink::failed(const rdma::Failure& failure) {
   if (rdma::is_local_shortage(failure.code)) {
     give_up(failed_here(rank) + why + rdma::remedy(failure.code));
   }
-  if (options_.lost) {
-    lose(rank, why);
+  if (has_died(rank)) {
     forget(rank);
     return settle(*failure.op);
   }
@@ -163,6 +164,7 @@ void FabricLink::failed(const rdma::Failure& failure) {
   // Some providers answer such an access by ending the connection.
   lose(rank,
        why + (not_segment ? ", or the access was to memory that is not registered there" : ""));
+  if (options_.has_died) settle(*failure.op);  // it may turn out to be dead
 }
 
 void FabricLink::not_started(Rank rank, const rdma::Error& error) {
@@ -171,16 +173,20 @@ void FabricLink::not_started(Rank rank, const rdma::Error& error) {
 }
 
 void FabricLink::lose(Rank rank, const std::string& why) {
-  if (options_.lost) return options_.lost(rank);
-  if (lost_rank_) return;
+  if (has_died(rank) || lost_rank_) return;
   if (!lost_) lost_ns_ = now_ns();
   lost_rank_ = rank;
   lost_ = "lost the way to rank " + std::to_string(rank) + " (" + why +
           "): its process has ended, or its machine cannot be reached";
 }
 
-void FabricLink::look_at_lost() const {
-  if (now_ns() - lost_ns_ > kGraceNs) give_up(*lost_);
+void FabricLink::look_at_lost() {
+  if (has_died(*lost_rank_)) {
+    lost_rank_.reset();
+    lost_.reset();
+    return;
+  }
+  if (now_ns() - lost_ns_ > (options_.has_died ? kDeathNs : kGraceNs)) give_up(*lost_);
 }
 
 void FabricLink::give_up(const std::string& sentence) const {

@@ -36,8 +36,10 @@ bool FabricLink::open_early() {
 }
 
 void FabricLink::look_at_gap() {
-  for (const auto& one : routes_) {
-    if (one && one->dead) incoming_.forget(one->rank);
+  if (options_.has_died) {  // frames of the dead that came since
+    for (const auto& one : routes_) {
+      if (one && one->dead) incoming_.forget(one->rank);
+    }
   }
   if (!incoming_.waits()) return;
   if (now_ns() - incoming_.waits_since_ns() < options_.longest_gap_ns) return;

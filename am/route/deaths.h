@@ -18,8 +18,6 @@ namespace am {
 // Thread rule: any.
 class Deaths {
  public:
-  static constexpr pid_t kNoPid = -1;  // of one that is known by its rank alone
-
   explicit Deaths(std::uint32_t size) : size_(size), dead_(new std::atomic<pid_t>[size] {}) {}
 
   // `rank`, whose process was `pid`, has died. False: that was known.
@@ -50,9 +48,5 @@ class Deaths {
   const std::unique_ptr<std::atomic<pid_t>[]> dead_;  // by rank: its pid; 0: it lives
   std::atomic<std::uint32_t> count_{0};
 };
-
-// Whether a process of that pid has ended, though its parent may not know yet: there is none, or it
-// is a zombie, or is about to be one. For when something of it has vanished; costs a file of /proc.
-bool has_ended(pid_t pid) noexcept;
 
 }  // namespace am

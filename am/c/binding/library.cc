@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <new>
 
 #include "am/c/am2.h"
 #include "am/c/binding/errors.h"
@@ -14,7 +17,8 @@ namespace am::c {
 
 // Never destroyed: it is used while the destructors of other variables run.
 Library& Library::get() noexcept {
-  static auto* const library = new Library;
+  alignas(Library) static std::array<std::byte, sizeof(Library)> memory;
+  static auto* const library = ::new (memory.data()) Library;
   return *library;
 }
 

@@ -6,16 +6,6 @@
 #include "shmem/mailbox_layout.h"
 
 namespace am::c {
-namespace {
-
-bool try_send(Endpoint& from, std::uint32_t to, const UntypedRequest& request) {
-  return from.try_request_index(to, request);
-}
-bool try_send(Endpoint& from, std::uint32_t to, const UntypedGet& get) {
-  return from.try_get_index(to, get);
-}
-
-}  // namespace
 
 OwnQueue::~OwnQueue() { leave(endpoint_.bundle()); }
 

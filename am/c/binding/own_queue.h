@@ -20,6 +20,14 @@
 
 namespace am::c {
 
+// Whether there was credit, and it is sent.
+inline bool try_send(Endpoint& from, std::uint32_t to, const UntypedRequest& request) {
+  return from.try_request_index(to, request);
+}
+inline bool try_send(Endpoint& from, std::uint32_t to, const UntypedGet& get) {
+  return from.try_get_index(to, get);
+}
+
 // Thread rule: that of the endpoint's bundle; several threads of a parallel one.
 class OwnQueue final : public Poller {
  public:

@@ -9,12 +9,6 @@
 namespace am::c {
 namespace {
 
-bool try_send(Endpoint& from, std::uint32_t to, const UntypedRequest& request) {
-  return from.try_request_index(to, request);
-}
-bool try_send(Endpoint& from, std::uint32_t to, const UntypedGet& get) {
-  return from.try_get_index(to, get);
-}
 void send(Endpoint& from, const To& to, const UntypedRequest& request) {
   from.request_index(to, request);
 }

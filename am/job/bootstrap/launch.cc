@@ -65,6 +65,7 @@ BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
       me_(control_rank(control_, rank)),
       notices_(control_) {
   join();
+  finished_before_ = me_.finished.load(std::memory_order_relaxed);
 }
 
 void BootstrapLaunch::join() {
@@ -107,25 +108,10 @@ std::vector<std::vector<std::byte>> BootstrapLaunch::exchange(std::span<const st
   return all;
 }
 
-// Refuses the barrier that this process has entered, if one of the dead has not: so all who live
-// pass it, or none.
-void BootstrapLaunch::refuse_without_dead() const {
-  if (notices_.count() == 0) return;
-  const std::uint32_t here = me_.entered.load(std::memory_order_relaxed);
-  for (Rank rank = 0; rank < size_; ++rank) {
-    if (!notices_.is_dead(rank)) continue;
-    // No partner of its own: it was written before its process died, which count() has shown.
-    const std::uint32_t there =
-        control_rank(control_, rank).entered.load(std::memory_order_relaxed);
-    if (static_cast<std::int32_t>(there - here) < 0)
-      throw PeerDied(rank_, "a collective call", rank);
-  }
-}
-
 void BootstrapLaunch::barrier() {
+  if (control_.survives != 0) return barrier_without_dead();
   // pairs with: the addition to epoch below, by the last to arrive at the barrier before
   const std::uint32_t before = control_.epoch.load(std::memory_order_acquire);
-  me_.entered.fetch_add(1, std::memory_order_relaxed);
   // pairs with: itself in the other processes; the last to arrive sees what all did before
   if (control_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
     control_.arrived.store(0, std::memory_order_relaxed);
@@ -134,17 +120,47 @@ void BootstrapLaunch::barrier() {
     futex_wake_all(control_.epoch);
     return;
   }
-  for (;;) {
-    // pairs with: the addition above; and with DeathNotices::post(), so that a death after this is
-    // one more change of the word
-    const std::uint32_t epoch = control_.epoch.load(std::memory_order_acquire);
-    if ((epoch - before) % Control::kDeath != 0) return;
-    refuse_without_dead();
-    futex_wait(control_.epoch, epoch);
+  // pairs with: the addition above
+  while (control_.epoch.load(std::memory_order_acquire) == before) {
+    futex_wait(control_.epoch, before);
   }
 }
 
+// A process may die anywhere in here, so what counts is one word of each, which only it writes.
+// That every entry wakes all who wait is the price.
+void BootstrapLaunch::barrier_without_dead() {
+  const std::uint32_t mine = me_.entered.load(std::memory_order_relaxed) + 1;
+  // pairs with: all_have_entered(), which sees what this process did before
+  me_.entered.store(mine, std::memory_order_release);
+  // pairs with: the load below; who sees the word changed sees why
+  control_.epoch.fetch_add(1, std::memory_order_release);
+  futex_wake_all(control_.epoch);
+  for (;;) {
+    // pairs with: the addition above, and that of DeathNotices::post()
+    const std::uint32_t seen = control_.epoch.load(std::memory_order_acquire);
+    if (all_have_entered(mine)) return;
+    futex_wait(control_.epoch, seen);
+  }
+}
+
+// Throws PeerDied if one of the dead has not: so all who live pass the barrier, or none.
+bool BootstrapLaunch::all_have_entered(std::uint32_t barrier) const {
+  bool all = true;
+  for (Rank rank = 0; rank < size_; ++rank) {
+    const bool dead = notices_.is_dead(rank);  // first: then it enters none any more
+    // pairs with: barrier_without_dead()
+    const std::uint32_t entered =
+        control_rank(control_, rank).entered.load(std::memory_order_acquire);
+    if (static_cast<std::int32_t>(entered - barrier) >= 0) continue;
+    if (dead) throw PeerDied(rank_, "a collective call", rank);
+    all = false;
+  }
+  return all;
+}
+
 void BootstrapLaunch::finished() {
+  // pairs with: DeathNotices::nobody_needs()
+  me_.finished.store(finished_before_ + 1, std::memory_order_release);
   // pairs with: note_leaver (am/job/launcher/verdict.cc)
   me_.state.store(RankState::kFinished, std::memory_order_release);
 }

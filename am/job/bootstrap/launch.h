@@ -29,13 +29,15 @@ class BootstrapLaunch final : public Bootstrap {
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
   void join();
-  void refuse_without_dead() const;
+  void barrier_without_dead();
+  bool all_have_entered(std::uint32_t barrier) const;
 
   const Rank rank_;
   const std::uint32_t size_;
   const shmem::Region region_;
   Control& control_;
   ControlRank& me_;
+  std::uint32_t finished_before_ = 0;  // jobs
   DeathNotices notices_;
 };
 

@@ -31,7 +31,10 @@ struct alignas(64) ControlRank {
   std::atomic<RankState> state;
   std::atomic<std::int32_t> pid;       // of the process that joined
   std::uint32_t blob_bytes;            // exchange(): written before a barrier, read after it
-  std::atomic<std::uint32_t> entered;  // barriers, in all
+  // Of a job that goes on without its dead, in all: barriers that it has entered, and jobs whose
+  // last collective call it has passed.
+  std::atomic<std::uint32_t> entered;
+  std::atomic<std::uint32_t> finished;
   std::byte blob[kBlobBytes];
 
   Activity activity;
@@ -39,7 +42,7 @@ struct alignas(64) ControlRank {
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 4;
+  static constexpr std::uint32_t kVersion = 5;
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;
@@ -47,8 +50,8 @@ struct alignas(64) Control {
   std::uint32_t size;
 
   alignas(64) std::atomic<std::uint32_t> arrived;  // at the current barrier
-  // Barriers completed, and a kDeath for each death; the futex word.
-  static constexpr std::uint32_t kDeath = 0x10000;
+  // Barriers completed; in a job that goes on without its dead, barriers entered, and deaths. The
+  // futex word.
   std::atomic<std::uint32_t> epoch;
 
   alignas(64) std::atomic<std::uint32_t> abort_claimed;  // the first to abort writes the rest
@@ -66,7 +69,7 @@ struct alignas(64) Control {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_trivially_destructible_v<Control>);
-static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 16);
+static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 20);
 static_assert(offsetof(Control, arrived) == 64 && offsetof(Control, abort_claimed) == 128);
 static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1344);
 

@@ -4,15 +4,15 @@
 
 namespace am {
 
-// The word of the launcher's barrier changes, too: nobody waits there for the dead.
+// The word of the launcher's barrier changes, too: who waits there looks who has died.
 void DeathNotices::post(Rank rank) noexcept {
-  // pairs with: is_dead(), needs_nobody(); what is known of a death orders nothing else
+  // pairs with: is_dead(); what is known of a death orders nothing else
   control_rank(control_, rank).state.store(RankState::kDead, std::memory_order_release);
   // pairs with: count(); whoever sees the count sees who it is
   control_.deaths.fetch_add(1, std::memory_order_release);
   futex_wake_all(control_.deaths);
-  // pairs with: BootstrapLaunch::barrier()
-  control_.epoch.fetch_add(Control::kDeath, std::memory_order_release);
+  // pairs with: BootstrapLaunch::barrier_without_dead()
+  control_.epoch.fetch_add(1, std::memory_order_release);
   futex_wake_all(control_.epoch);
 }
 
@@ -28,10 +28,22 @@ bool DeathNotices::is_dead(Rank rank) const noexcept {
   return control_rank(control_, rank).state.load(std::memory_order_acquire) == RankState::kDead;
 }
 
-bool DeathNotices::needs_nobody(Rank rank) const noexcept {
-  // pairs with: BootstrapLaunch::finished(), post()
-  const RankState state = control_rank(control_, rank).state.load(std::memory_order_acquire);
-  return state == RankState::kFinished || state == RankState::kDead;
+bool DeathNotices::has_finished(Rank rank) const noexcept {
+  // pairs with: BootstrapLaunch::finished()
+  return control_rank(control_, rank).state.load(std::memory_order_acquire) == RankState::kFinished;
+}
+
+bool DeathNotices::nobody_needs(Rank rank) const noexcept {
+  const auto finished = [this](Rank one) {
+    // pairs with: BootstrapLaunch::finished()
+    return control_rank(control_, one).finished.load(std::memory_order_acquire);
+  };
+  const std::uint32_t jobs = finished(rank);
+  for (Rank other = 0; other < size(); ++other) {
+    // A process may be in its next job already.
+    if (static_cast<std::int32_t>(finished(other) - jobs) < 0 && !is_dead(other)) return false;
+  }
+  return true;
 }
 
 pid_t DeathNotices::pid(Rank rank) const noexcept {

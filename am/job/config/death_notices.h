@@ -28,8 +28,11 @@ class DeathNotices {
   // pairs with: post()
   std::uint32_t count() const noexcept { return control_.deaths.load(std::memory_order_acquire); }
   bool is_dead(Rank rank) const noexcept;
-  // Whether it has passed its last collective call (Job::finish()), or is dead.
-  bool needs_nobody(Rank rank) const noexcept;
+  // Whether it has passed its last collective call (Job::finish()).
+  bool has_finished(Rank rank) const noexcept;
+  // Whether all who live have passed the last collective call (Job::finish()) that `rank` has
+  // passed.
+  bool nobody_needs(Rank rank) const noexcept;
   pid_t pid(Rank rank) const noexcept;
   std::uint32_t size() const noexcept { return control_.size; }
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "am/job/stall/process_stat.h"
+#include "am/route/process_stat.h"
 
 namespace am::launcher {
 std::vector<pid_t> children() {

@@ -249,11 +249,11 @@ void Supervisor::take_ended(std::vector<Ended> ended) {
 // Leaves those after whose end the job cannot go on.
 void Supervisor::take_survived(std::vector<Ended>& ended) {
   std::erase_if(ended, [this](const Ended& end) {
-    if (!survival_->takes(end, children_)) return false;
-    const std::string sentence = survival_->take_sentence();
-    if (sentence.empty()) return true;
+    const std::optional<std::string> sentence = survival_->take(end, children_);
+    if (!sentence) return false;
+    if (sentence->empty()) return true;
     if (output_) output_->pump();
-    console_.say(sentence);
+    console_.say(*sentence);
     return true;
   });
 }

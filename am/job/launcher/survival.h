@@ -13,16 +13,16 @@ namespace am::launcher {
 // Keeps the account of who has ended, and how, and tells those who live of those who died.
 //
 // A process dies when it ends before it has finished (Job::finish(), the end of run()), by a signal
-// or with any exit code. It does not, if it has asked for the end of the whole job; and before all
-// processes have passed the start, no job goes on without one.
+// or with any exit code, or while others have not: they may need it still. It does not, if it has
+// asked for the end of the whole job; and before all processes have passed the start, no job goes on
+// without one.
 class Survival {
  public:
   explicit Survival(Control& control) noexcept : control_(control), notices_(control) {}
 
-  // Whether the job goes on after the end of this process, which is then accounted for.
-  bool takes(const Ended& end, const Children& children);
-  // What is to be said of the last one that takes() has taken; "": nothing.
-  std::string take_sentence();
+  // Accounts for the end of a process after which the job goes on, and returns what is to be said
+  // of it; "": nothing. std::nullopt: the job does not go on.
+  std::optional<std::string> take(const Ended& end, const Children& children);
   // Some process that died was killed by a signal that mistakes of programs cause.
   bool crashed() const noexcept { return crashed_; }
 
@@ -32,7 +32,7 @@ class Survival {
   int exit_code() const noexcept;
 
  private:
-  void note_death(const Ended& end, const Children& children);
+  std::string take_death(const Ended& end, const Children& children);
 
   Control& control_;
   DeathNotices notices_;
@@ -41,7 +41,6 @@ class Survival {
   int failure_ = 0;      // exit code of the first that failed after it had finished
   int first_death_ = 0;  // ... that died
   bool crashed_ = false;
-  std::string sentence_;
 };
 
 }  // namespace am::launcher

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "am/job/stall/process_stat.h"
 #include "am/job/stall/question.h"
+#include "am/route/process_stat.h"
 
 namespace am {
 namespace {

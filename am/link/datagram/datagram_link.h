@@ -39,9 +39,9 @@ class DatagramLink final : public Link {
     std::uint32_t size = 1;
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
-    // Says that a process cannot be reached any more, in a job that goes on without it: forget()
-    // follows. Empty: it ends the job.
-    std::function<void(Rank)> lost = {};
+    // In a job that goes on without its dead: whether a process that cannot be reached has died,
+    // and then all of this process hear of it. Empty: a process that cannot be reached ends the job.
+    std::function<bool(Rank)> has_died = {};
     // Reports a sentence to the user, and nothing else happens.
     std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
     FaultPlan faults{};
@@ -180,7 +180,6 @@ class DatagramLink final : public Link {
   std::uint32_t heard_ = 0;  // how many routes
   StrangerStats strangers_;
   bool warned_ = false;
-  alignas(8) std::array<std::byte, kMaxPacket> dropped_;  // what is sent to the dead
 };
 
 }  // namespace am::link

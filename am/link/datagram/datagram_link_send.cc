@@ -23,7 +23,7 @@ constexpr std::size_t kKeptSlots = 2'048;
 
 std::byte* DatagramLink::claim(Rank to, std::uint32_t bytes) {
   if (routes_[to]->dead) [[unlikely]]
-    return dropped_.data();
+    return staging_.bytes;  // which nobody reads
   return routes_[to]->peer->claim(bytes);
 }
 
@@ -78,8 +78,7 @@ void DatagramLink::serve(Route& r, std::int64_t now_ns) {
     room = send(r, next);
   }
   if (peer.dead()) {
-    if (!options_.lost) lose(r);
-    options_.lost(r.rank);
+    if (!options_.has_died || !options_.has_died(r.rank)) lose(r);
     return forget(r.rank);
   }
   schedule(r, room ? peer.deadline_ns() : now_ns + kAgainNs);

@@ -24,6 +24,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kFlood = "tests/am/survive/flood";
 constexpr const char* kSplitC = "tests/am/survive/split_c";
+constexpr const char* kFinish = "tests/am/survive/finish";
 constexpr const char* kLeave = "tests/am/survive/leave";
 constexpr const char* kDies = "tests/am/survive/dies";
 
@@ -161,6 +162,25 @@ TEST(Survive, the_exit_code_says_who_is_left) {
   expect_end(128 + 9, {"kill", "kill"}, {"rank 0 (pid ", "rank 1 (pid "});
   expect_end(5, {"well", "abort:5", "well"},
              {"ended the job: rank 1: as it was told; ending the "});
+}
+
+TEST(Survive, who_has_finished_and_dies_while_others_need_it_is_dead) {
+  for (const char* const nodes : {"1", "3"}) {
+    const auto result = run({kSplitcrun, "--survive", "--timeout", "120", "-n", "3", "--nodes",
+                             nodes, kFinish, "serving"});
+    EXPECT_EQ(result.exit_code, 3) << result.err << result.out;
+    expect_contains(result.err, {"rank 2 (pid ", "rank 1 (pid ", "; the other process goes on"});
+    EXPECT_EQ(result.out, "rank 0 is well\n") << result.err;
+  }
+}
+
+TEST(Survive, a_process_may_be_in_its_next_job_while_others_finish_the_one_before) {
+  for (int i = 0; i < 10; ++i) {
+    const auto result =
+        run({kSplitcrun, "--survive", "--timeout", "120", "-n", "5", kFinish, "twice"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(lines_of(result.out).size(), 5u) << result.out;
+  }
 }
 
 TEST(Survive, a_variable_says_it_too) {

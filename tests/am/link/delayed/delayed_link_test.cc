@@ -114,7 +114,8 @@ TEST(DelayedLink, is_no_more_patient_than_its_next_packet) {
 TEST(DelayedLink, sends_what_is_due_when_its_patience_ends) {
   Delayed one(kShort);
   one.send(1, std::byte{1});
-  const std::int64_t until = now_ns() + one.link.patience_ns();
+  const std::int64_t patience_ns = one.link.patience_ns();
+  const std::int64_t until = now_ns() + patience_ns;  // in this order: not before it ends
   while (now_ns() < until) {
   }
   one.link.poll(one.sink);
