@@ -133,12 +133,13 @@ Links::Opened Links::open_datagrams(bool needed) {
                .who = who_},
               needed, [this](std::unique_ptr<rdma::Fabric> fabric) {
                 return std::make_unique<link::DatagramLink>(
-                    std::move(fabric), link::DatagramLink::Options{.rank = router_.rank(),
-                                                                   .size = router_.size(),
-                                                                   .fatal = fatal(router_),
-                                                                   .has_died = has_died(bootstrap_, router_),
-                                                                   .warn = warn(router_.rank()),
-                                                                   .faults = config_.faults});
+                    std::move(fabric),
+                    link::DatagramLink::Options{.rank = router_.rank(),
+                                                .size = router_.size(),
+                                                .fatal = fatal(router_),
+                                                .has_died = has_died(bootstrap_, router_),
+                                                .warn = warn(router_.rank()),
+                                                .faults = config_.faults});
               });
 }
 

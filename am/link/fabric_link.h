@@ -64,7 +64,8 @@ class FabricLink final : public Link {
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
     // In a job that goes on without its dead: whether a process that cannot be reached has died,
-    // and then all of this process hear of it. Empty: a process that cannot be reached ends the job.
+    // and then all of this process hear of it. Empty: a process that cannot be reached ends the
+    // job.
     std::function<bool(Rank)> has_died = {};
     // Reports a sentence to the user, and nothing else happens.
     std::function<void(const std::string& sentence)> warn = [](const std::string&) {};

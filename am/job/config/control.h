@@ -29,8 +29,8 @@ struct alignas(64) ControlRank {
   static constexpr std::size_t kBlobBytes = 512;
 
   std::atomic<RankState> state;
-  std::atomic<std::int32_t> pid;       // of the process that joined
-  std::uint32_t blob_bytes;            // exchange(): written before a barrier, read after it
+  std::atomic<std::int32_t> pid;  // of the process that joined
+  std::uint32_t blob_bytes;       // exchange(): written before a barrier, read after it
   // Of a job that goes on without its dead, in all: barriers that it has entered, and jobs whose
   // last collective call it has passed.
   std::atomic<std::uint32_t> entered;

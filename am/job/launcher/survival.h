@@ -14,8 +14,8 @@ namespace am::launcher {
 //
 // A process dies when it ends before it has finished (Job::finish(), the end of run()), by a signal
 // or with any exit code, or while others have not: they may need it still. It does not, if it has
-// asked for the end of the whole job; and before all processes have passed the start, no job goes on
-// without one.
+// asked for the end of the whole job; and before all processes have passed the start, no job goes
+// on without one.
 class Survival {
  public:
   explicit Survival(Control& control) noexcept : control_(control), notices_(control) {}
