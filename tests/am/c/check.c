@@ -69,6 +69,8 @@ void check_returns(int code, int wanted, const char* call, const char* file, int
              line);
 }
 
+int bundle_type(void) { return getenv("TEST_PARALLEL_BUNDLE") != NULL ? AM_PAR : AM_SEQ; }
+
 int run_cases(int argc, char** argv, const Case* cases, int count) {
   for (int i = 1; i < argc; ++i) {
     if (strncmp(argv[i], "--seed=", 7) == 0) chosen_seed = strtoull(argv[i] + 7, NULL, 10);
@@ -77,7 +79,7 @@ int run_cases(int argc, char** argv, const Case* cases, int count) {
     fprintf(stderr, "%s\n", AM_ErrorSentence());
     return 1;
   }
-  if (getenv("TEST_PARALLEL_BUNDLE") != NULL) {
+  if (bundle_type() == AM_PAR) {
     const eb_t sequential = bundle;
     CHECK_OK(AM_AllocateBundle(AM_PAR, &bundle));
     CHECK_OK(AM_MoveEndpoint(endpoint, sequential, bundle));

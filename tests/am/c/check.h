@@ -11,8 +11,10 @@
 extern "C" {
 #endif
 
-// Of this job: what AMX_SPMDStartup() gave; or with TEST_PARALLEL_BUNDLE in the environment, an
-// AM_PAR bundle with the endpoint in it.
+// AM_PAR with TEST_PARALLEL_BUNDLE in the environment; else AM_SEQ.
+int bundle_type(void);
+
+// Of this job: what AMX_SPMDStartup() gave; or an AM_PAR bundle with the endpoint in it.
 extern eb_t bundle;
 extern ep_t endpoint;
 int rank(void);

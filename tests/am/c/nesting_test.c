@@ -24,7 +24,7 @@ static void use_it(void) {
   eb_t in;
   ep_t self;
   en_t name;
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &in));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &in));
   CHECK_OK(AM_AllocateEndpoint(in, &self, &name));
   CHECK_OK(AM_SetTag(self, 3));
   CHECK_OK(AM_Map(self, 0, name, 3));
@@ -47,7 +47,7 @@ static void terminate_with_messages(void) {
   ep_t self;
   en_t name;
   CHECK_OK(AM_Init());
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &in));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &in));
   CHECK_OK(AM_AllocateEndpoint(in, &self, &name));
   CHECK_OK(AM_SetTag(self, 3));
   CHECK_OK(AM_Map(self, 0, name, 3));
@@ -63,7 +63,7 @@ int main(void) {
   nothing_works_before();
   for (int round = 0; round < 5; ++round) {
     CHECK_OK(AM_Init());
-    CHECK_OK(AM_AllocateBundle(AM_SEQ, &kept));
+    CHECK_OK(AM_AllocateBundle(bundle_type(), &kept));
     CHECK_OK(AM_Init());
     use_it();
     CHECK_OK(AM_Init());

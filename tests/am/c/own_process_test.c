@@ -113,7 +113,7 @@ static void to_another_bundle(void) {
   en_t name;
   int index;
   begin();
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &other));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &other));
   CHECK_OK(AM_AllocateEndpoint(other, &target, &name));
   CHECK_OK(AM_SetTag(target, 5));
   set_handlers(target);
@@ -136,7 +136,7 @@ static void with_an_endpoint_that_moves_and_ends(void) {
   en_t name, mine;
   tag_t tag;
   begin();
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &other));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &other));
   CHECK_OK(AM_AllocateEndpoint(bundle, &sender, &name));
   CHECK_OK(AM_GetEndpointName(endpoint, &mine));
   CHECK_OK(AM_GetTag(endpoint, &tag));

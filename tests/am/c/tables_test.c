@@ -226,7 +226,7 @@ static void a_bundle_takes_its_endpoints_along(void) {
   eb_t one;
   ep_t members[3];
   en_t name;
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &one));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &one));
   for (int i = 0; i < 3; ++i) CHECK_OK(AM_AllocateEndpoint(one, &members[i], &name));
   CHECK_OK(AM_FreeEndpoint(members[1]));
   CHECK_OK(AM_FreeBundle(one));
@@ -237,8 +237,8 @@ static void endpoints_move(void) {
   eb_t one, other, in;
   ep_t member;
   en_t name;
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &one));
-  CHECK_OK(AM_AllocateBundle(AM_SEQ, &other));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &one));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &other));
   CHECK_OK(AM_AllocateEndpoint(one, &member, &name));
   CHECK_RETURNS(AM_ERR_BAD_ARG, AM_MoveEndpoint(member, other, one));
   CHECK_OK(AM_MoveEndpoint(member, one, other));
