@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "am/job/config/futex.h"
 #include "shmem/error.h"
@@ -169,7 +170,12 @@ void BootstrapLaunch::finished() {
 void BootstrapLaunch::report_abort(int, std::string_view sentence) {
   // Of several that abort at once, the first speaks. The others wait to be ended: if one of them
   // left before the sentence is there, the launcher would know only of an exit code.
-  while (control_.abort_claimed.exchange(1, std::memory_order_relaxed) != 0) pause();
+  // It gives up its claim by its death if the job goes on without it (Survival::take_death).
+  std::uint32_t first = 0;
+  while (!control_.abort_claimed.compare_exchange_strong(first, rank_ + 1,
+                                                         std::memory_order_relaxed)) {
+    futex_wait(control_.abort_claimed, std::exchange(first, 0));
+  }
   *std::ranges::copy(sentence, control_.abort_text).out = '\0';
   control_.abort_rank = rank_;
   // pairs with: aborted (am/job/launcher/verdict.cc)

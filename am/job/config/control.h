@@ -54,7 +54,8 @@ struct alignas(64) Control {
   // futex word.
   std::atomic<std::uint32_t> epoch;
 
-  alignas(64) std::atomic<std::uint32_t> abort_claimed;  // the first to abort writes the rest
+  // 1 + rank of the first to abort, which writes the rest; 0: nobody has.
+  alignas(64) std::atomic<std::uint32_t> abort_claimed;
   std::atomic<std::uint32_t> abort_ready;
   Rank abort_rank;
   char abort_text[kAbortBytes];  // ends with 0

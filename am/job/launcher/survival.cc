@@ -1,5 +1,6 @@
 #include "am/job/launcher/survival.h"
 
+#include "am/job/config/futex.h"
 #include "am/job/launcher/options.h"
 #include "am/job/launcher/verdict.h"
 
@@ -32,6 +33,11 @@ std::optional<std::string> Survival::take(const Ended& end, const Children& chil
 std::string Survival::take_death(const Ended& end, const Children& children) {
   const Verdict verdict = describe_end(end);
   notices_.post(end.rank);
+  // It has not said why it wanted to end the job: others may.
+  std::uint32_t claim = end.rank + 1;
+  if (control_.abort_claimed.compare_exchange_strong(claim, 0, std::memory_order_relaxed)) {
+    futex_wake_all(control_.abort_claimed);
+  }
   // Exit code 0 says that all is well, which it is not.
   if (died_++ == 0) first_death_ = verdict.exit_code != 0 ? verdict.exit_code : 1;
   crashed_ |= verdict.crashed;

@@ -1,7 +1,8 @@
-// Processes that die, or begin another job, while others are still in Job::finish().
+// Processes that die, or begin another job, while others end it.
 //
 //   finish serving   rank 2 dies; rank 1, which has finished but serves the others still, dies in a
 //                    handler of a request of rank 0, which comes back to it
+//   finish aborting  rank 1 dies when it was about to say why it ends the job; rank 0 ends it
 //   finish twice     two jobs, one after the other, in the same processes; nobody dies
 #include <fcntl.h>
 #include <signal.h>
@@ -59,6 +60,20 @@ int serving() {
   return 0;
 }
 
+int aborting() {
+  Job job;
+  Bundle bundle(job);
+  if (job.rank() == 1) {
+    const shmem::Region region = control_region();
+    control_at(region.data()).abort_claimed.store(2, std::memory_order_relaxed);
+  }
+  job.barrier(bundle);
+  if (job.rank() == 1) die();
+  if (job.rank() == 0) job.abort(5, "as it was told");
+  bundle.wait_until([] { return false; });
+  return 0;
+}
+
 int twice() {
   for (int i = 0; i < 2; ++i) {
     Job job;
@@ -75,5 +90,7 @@ int twice() {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  return std::string(argv[1]) == "twice" ? am::twice() : am::serving();
+  const std::string what = argv[1];
+  if (what == "twice") return am::twice();
+  return what == "aborting" ? am::aborting() : am::serving();
 }

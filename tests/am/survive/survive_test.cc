@@ -174,6 +174,13 @@ TEST(Survive, who_has_finished_and_dies_while_others_need_it_is_dead) {
   }
 }
 
+TEST(Survive, who_dies_before_it_has_said_why_it_aborts_keeps_nobody_from_aborting) {
+  const auto result =
+      run({kSplitcrun, "--survive", "--timeout", "120", "-n", "3", kFinish, "aborting"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  expect_contains(result.err, {"rank 1 (pid ", "ended the job: rank 0: as it was told"});
+}
+
 TEST(Survive, a_process_may_be_in_its_next_job_while_others_finish_the_one_before) {
   for (int i = 0; i < 10; ++i) {
     const auto result =
