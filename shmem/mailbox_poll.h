@@ -211,7 +211,11 @@ bool Mailbox::bury(std::int32_t pid, int& count, Sink&& sink) {
       done &= bury_inbox<kThreads>(number, count, sink);
     } else if (state == InboxState::kClosed && header_->inbox(number)->pid == pid) {
       // It may have died before it said so.
-      if (readers_[number].busy == 0) count += hang_up<kThreads>(number, sink);
+      while (readers_[number].busy == 0) {
+        const int passed = hang_up<kThreads>(number, sink);
+        if (passed == 0) break;
+        count += passed;
+      }
       done &= header_->states[number].load(std::memory_order_relaxed) != InboxState::kClosed;
     }
   }

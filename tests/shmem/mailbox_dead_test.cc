@@ -157,6 +157,27 @@ TEST_F(DeadProcess, leaves_its_inbox_to_others) {
   box->close();
 }
 
+// It has said good-bye, and died before the receiver was notified of that.
+TEST_F(DeadProcess, leaves_an_inbox_that_it_had_closed) {
+  Mailbox mailbox(1, Fence());
+  const Region::Address address = mailbox.address();
+  const pid_t pid = kill_after([&] {
+    const auto box = open(address);
+    for (std::uint64_t i = 0; i < window(Lane::kShort); ++i) send(*box, i, 1);
+    box->close();
+  });
+  Handled handled{bell_.get()};
+  int count = 0;
+  EXPECT_TRUE(mailbox.bury(pid + 1, count, handled));  // of another
+  EXPECT_EQ(count, 0);
+  EXPECT_TRUE(mailbox.bury(pid, count, handled));
+  EXPECT_EQ(handled.numbers.size(), window(Lane::kShort));
+  EXPECT_EQ(handled.closed_senders, 1);
+  const auto box = open(address);
+  ASSERT_NE(box, nullptr);
+  box->close();
+}
+
 // It has claimed the inbox, and died before it has written who it is.
 TEST_F(DeadProcess, leaves_an_inbox_that_it_had_only_claimed) {
   Mailbox mailbox(1, Fence());
