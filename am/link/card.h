@@ -1,4 +1,4 @@
-// How a process tells others where it is to be found: a fixed part that each kind of link defines,
+// By what a process lets others find it: a fixed part that each kind of link defines,
 // and then the network address.
 #pragma once
 

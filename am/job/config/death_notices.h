@@ -1,4 +1,4 @@
-// What the launcher tells the processes of a job that goes on without its dead (splitcrun
+// By which the launcher notifies the processes of a job that goes on without its dead (splitcrun
 // --survive): which they are. The launcher is their parent and has reaped them, so no zombie and no
 // process that has got the pid of another is taken for one of the job.
 #pragma once

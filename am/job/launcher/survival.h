@@ -10,7 +10,7 @@
 
 namespace am::launcher {
 
-// Keeps the account of who has ended, and how, and tells those who live of those who died.
+// Keeps the account of who has ended, and how, and notifies those who live of deaths.
 //
 // A process dies when it ends before it has finished (Job::finish(), the end of run()), by a signal
 // or with any exit code, or while others have not: they may need it still. It does not, if it has
