@@ -243,6 +243,7 @@ class Endpoint::Far {
   // After a death (far_unreachable.cc).
   bool is_dead(Rank rank) const noexcept;
   bool survives() const noexcept;
+  Outgoing* unreachable(std::uint32_t index) const noexcept;
   int return_all(std::uint32_t index);
   bool return_oldest(std::uint32_t index, Kind kind, Role role, int& count);
   void return_with_next_poll() noexcept;

@@ -62,7 +62,7 @@ bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
   }
   Outgoing* const to = find_outgoing(from, message);
   if (to == nullptr) return true;  // a change that crossed our kGoodbye
-  if (!to->known) to->answers.one_came();
+  if (!to->known && !to->gone) to->answers.one_came();
   if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) to->answers.one_came();
   to->known = Announced{};
   return to->known->read(*packet);

@@ -51,7 +51,8 @@ int Endpoint::Far::return_all(std::uint32_t index) {
   note_gone(dead);
   for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
     for (const Role role : {Role::kRequest, Role::kOneWay}) {
-      std::size_t left = outgoing_[index] ? outgoing_[index]->kept->size(kind, role) : 0;
+      Outgoing* const out = unreachable(index);
+      std::size_t left = out != nullptr ? out->kept->size(kind, role) : 0;
       while (left-- != 0 && return_oldest(index, kind, role, count)) {
       }
     }
@@ -59,12 +60,16 @@ int Endpoint::Far::return_all(std::uint32_t index) {
   return count;
 }
 
+// While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
+Endpoint::Far::Outgoing* Endpoint::Far::unreachable(std::uint32_t index) const noexcept {
+  Outgoing* const out = index < outgoing_.size() ? outgoing_[index].get() : nullptr;
+  return out != nullptr && is_dead(out->rank) ? out : nullptr;
+}
+
 // False: there is none.
 bool Endpoint::Far::return_oldest(std::uint32_t index, Kind kind, Role role, int& count) {
-  // While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
-  if (!outgoing_[index] || !is_dead(outgoing_[index]->rank)) return false;
+  if (unreachable(index) == nullptr || outgoing_[index]->kept->size(kind, role) == 0) return false;
   Outgoing& out = *outgoing_[index];
-  if (out.kept->size(kind, role) == 0) return false;
   const KeptRequests::Request request = out.kept->take(kind, role);
   --out.in_flight[static_cast<int>(kind)];
   const auto& message = reinterpret_cast<const link::MessagePacket&>(*request.packet.data());

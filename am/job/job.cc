@@ -116,7 +116,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
 // From here on the job can go on without a process.
 void Job::watch_deaths() {
   DeathNotices& notices = *bootstrap_->death_notices();
-  notices.start();
+  notices.start(rank());
   death_watch_ = std::make_unique<DeathWatch>(notices, *router_);
 }
 

@@ -217,10 +217,13 @@ class FabricLink final : public Link {
   const rdma::Op* received_with_ = nullptr;  // its receive; nullptr: posted again already
   InFlight frames_in_flight_{kFrames};
   InFlight accesses_in_flight_{kAccesses};
-  int progress_ = 0;                 // completions since the last poll
-  std::optional<std::string> lost_;  // what to say of the first process that could not be reached
-  std::optional<Rank> lost_rank_;    // which it is, once known
-  std::int64_t lost_ns_ = 0;         // since when
+  int progress_ = 0;  // completions since the last poll
+  struct Lost {
+    Rank rank;
+    std::int64_t since_ns;
+    std::string sentence;
+  };
+  std::vector<Lost> lost_;  // processes that could not be reached, the first one first
   StrangerStats strangers_;
   std::uint64_t arrived_ = 0;      // frames of the job, in all
   std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()

@@ -2,6 +2,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -33,7 +34,7 @@ bool tells_of_put(const fi_cq_data_entry& event) {
 
 int FabricLink::poll(PacketSink& sink) {
   const Gathering gathering(polling_);
-  if (lost_) [[unlikely]]
+  if (!lost_.empty()) [[unlikely]]
     look_at_lost();
   if (incoming_.waits()) [[unlikely]]
     look_at_gap();
@@ -57,7 +58,7 @@ int FabricLink::poll(PacketSink& sink) {
 
 bool FabricLink::fetch(PacketSink& sink) {
   const Gathering gathering(polling_);
-  if (lost_) [[unlikely]]
+  if (!lost_.empty()) [[unlikely]]
     look_at_lost();
   if (incoming_.waits()) [[unlikely]]
     look_at_gap();
@@ -138,7 +139,7 @@ void FabricLink::settle(const rdma::Op& op) {
 
 std::int64_t FabricLink::patience_ns() const noexcept {
   if (!unsent_.empty() || !unfinished_.empty() || buries_) return kLookNs;
-  return lost_ || incoming_.waits() ? kGraceNs / 4 : -1;
+  return !lost_.empty() || incoming_.waits() ? kGraceNs / 4 : -1;
 }
 
 void FabricLink::failed(const rdma::Failure& failure) {
@@ -164,7 +165,8 @@ void FabricLink::failed(const rdma::Failure& failure) {
   // Some providers answer such an access by ending the connection.
   lose(rank,
        why + (not_segment ? ", or the access was to memory that is not registered there" : ""));
-  if (options_.has_died) settle(*failure.op);  // it may turn out to be dead
+  // It may turn out to be dead, and then accesses end. A frame comes back from what is kept.
+  if (options_.has_died && failure.op->kind == rdma::Op::Kind::kSend) settle(*failure.op);
 }
 
 void FabricLink::not_started(Rank rank, const rdma::Error& error) {
@@ -173,20 +175,20 @@ void FabricLink::not_started(Rank rank, const rdma::Error& error) {
 }
 
 void FabricLink::lose(Rank rank, const std::string& why) {
-  if (has_died(rank) || lost_rank_) return;
-  if (!lost_) lost_ns_ = now_ns();
-  lost_rank_ = rank;
-  lost_ = "lost the way to rank " + std::to_string(rank) + " (" + why +
-          "): its process has ended, or its machine cannot be reached";
+  if (has_died(rank) || std::ranges::find(lost_, rank, &Lost::rank) != lost_.end()) return;
+  lost_.push_back({rank, now_ns(),
+                   "lost the way to rank " + std::to_string(rank) + " (" + why +
+                       "): its process has ended, or its machine cannot be reached"});
 }
 
 void FabricLink::look_at_lost() {
-  if (has_died(*lost_rank_)) {
-    lost_rank_.reset();
-    lost_.reset();
-    return;
+  if (options_.has_died) {
+    std::erase_if(lost_, [this](const Lost& one) { return has_died(one.rank); });
+    if (lost_.empty()) return;
   }
-  if (now_ns() - lost_ns_ > (options_.has_died ? kDeathNs : kGraceNs)) give_up(*lost_);
+  const Lost& first = lost_.front();
+  if (now_ns() - first.since_ns > (options_.has_died ? kDeathNs : kGraceNs))
+    give_up(first.sentence);
 }
 
 void FabricLink::give_up(const std::string& sentence) const {

@@ -87,9 +87,9 @@ void BootstrapLaunch::join() {
   for (Rank other = 0; other < size_; ++other) {
     // pairs with: note_leaver (am/job/launcher/verdict.cc)
     if (control_rank(control_, other).state.load(std::memory_order_seq_cst) == RankState::kLeft) {
-      throw Error(rank_text(rank_) + ": " + rank_text(other) +
-                  " has left the job with exit code 0 before it had finished; every rank must "
-                  "run the same collective calls");
+      throw Error(rank_text(rank_) + ": " + rank_text(other) + " has left" +
+                  (control_.survives != 0 ? "" : " with exit code 0") +
+                  " before this job could start; every rank must run the same collective calls");
     }
   }
 }
@@ -170,7 +170,7 @@ void BootstrapLaunch::finished() {
 void BootstrapLaunch::report_abort(int, std::string_view sentence) {
   // Of several that abort at once, the first speaks. The others wait to be ended: if one of them
   // left before the sentence is there, the launcher would know only of an exit code.
-  // It gives up its claim by its death if the job goes on without it (Survival::take_death).
+  // It gives up its claim by its death if the job goes on without it (Survival::give_back_abort).
   std::uint32_t first = 0;
   while (!control_.abort_claimed.compare_exchange_strong(first, rank_ + 1,
                                                          std::memory_order_relaxed)) {

@@ -21,7 +21,7 @@ enum class RankState : std::uint32_t {
   kNotJoined = 0,  // has not started the library (perhaps never will)
   kJoined = 1,     // takes part in collective calls
   kFinished = 2,   // has passed its last one
-  kLeft = 3,       // ended with exit code 0 before it had finished; written by the launcher
+  kLeft = 3,       // ended, before it had finished or after; written by the launcher
   kDead = 4,       // ended before it had finished, and the job goes on; likewise
 };
 
@@ -64,7 +64,7 @@ struct alignas(64) Control {
 
   // Of a job that goes on without its dead (am/job/config/death_notices.h).
   alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start
-  std::atomic<std::uint32_t> started;  // not 0: all have passed the start, so it can go on
+  std::atomic<std::uint32_t> started;  // jobs, one after the other, whose start all have passed
   std::atomic<std::uint32_t> deaths;   // ranks whose state is kDead; the futex word
 };
 

@@ -16,12 +16,26 @@ void DeathNotices::post(Rank rank) noexcept {
   futex_wake_all(control_.epoch);
 }
 
-bool DeathNotices::started() const noexcept {
-  // No partner: who started has written nothing that the launcher reads because of it.
-  return control_.started.load(std::memory_order_relaxed) != 0;
+// Relaxed: who started has written nothing that the launcher reads because of it. Who has joined a
+// job and has finished as many as have started is at the start of the next.
+bool DeathNotices::can_go_on() const noexcept {
+  const std::uint32_t started = control_.started.load(std::memory_order_relaxed);
+  if (started == 0) return false;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    const ControlRank& one = control_rank(control_, rank);
+    if (one.state.load(std::memory_order_relaxed) == RankState::kJoined &&
+        one.finished.load(std::memory_order_relaxed) >= started) {
+      return false;
+    }
+  }
+  return true;
 }
 
-void DeathNotices::start() noexcept { control_.started.store(1, std::memory_order_relaxed); }
+void DeathNotices::start(Rank rank) noexcept {
+  const std::uint32_t finished =
+      control_rank(control_, rank).finished.load(std::memory_order_relaxed);
+  control_.started.store(finished + 1, std::memory_order_relaxed);
+}
 
 bool DeathNotices::is_dead(Rank rank) const noexcept {
   // pairs with: post()

@@ -20,9 +20,10 @@ class DeathNotices {
   // By the launcher: `rank` has died. Whoever waits in wait(), or in the launcher's barrier, wakes.
   // Once for each.
   void post(Rank rank) noexcept;
-  // Whether the job can go on without a process already: all have passed its start.
-  bool started() const noexcept;
-  void start() noexcept;
+  // Whether the job can go on without a process: nobody is at the start of one, which needs all.
+  bool can_go_on() const noexcept;
+  // By a process of rank `rank`: all have passed the start.
+  void start(Rank rank) noexcept;
 
   // How many have died. What was posted before is seen by is_dead().
   // pairs with: post()

@@ -16,10 +16,13 @@ std::string going_on_text(std::uint32_t others) {
 }  // namespace
 
 std::optional<std::string> Survival::take(const Ended& end, const Children& children) {
-  if (!notices_.started() || is_asked_for(end, control_)) return std::nullopt;
+  if (is_asked_for(end, control_)) return std::nullopt;
+  give_back_abort(end.rank);
   if (!notices_.has_finished(end.rank) || !notices_.nobody_needs(end.rank)) {
+    if (!notices_.can_go_on()) return std::nullopt;
     return take_death(end, children);
   }
+  if (note_leaver(end.rank, children, control_)) return std::nullopt;  // who begin another job
   if (end.status == 0) {
     ++ended_well_;
     return "";
@@ -30,14 +33,17 @@ std::optional<std::string> Survival::take(const Ended& end, const Children& chil
   return verdict.sentence + ", after it had finished the job";
 }
 
-std::string Survival::take_death(const Ended& end, const Children& children) {
-  const Verdict verdict = describe_end(end);
-  notices_.post(end.rank);
-  // It has not said why it wanted to end the job: others may.
-  std::uint32_t claim = end.rank + 1;
+// It has not said why it wanted to end the job: others may.
+void Survival::give_back_abort(Rank rank) noexcept {
+  std::uint32_t claim = rank + 1;
   if (control_.abort_claimed.compare_exchange_strong(claim, 0, std::memory_order_relaxed)) {
     futex_wake_all(control_.abort_claimed);
   }
+}
+
+std::string Survival::take_death(const Ended& end, const Children& children) {
+  const Verdict verdict = describe_end(end);
+  notices_.post(end.rank);
   // Exit code 0 says that all is well, which it is not.
   if (died_++ == 0) first_death_ = verdict.exit_code != 0 ? verdict.exit_code : 1;
   crashed_ |= verdict.crashed;

@@ -32,6 +32,7 @@ class Survival {
   int exit_code() const noexcept;
 
  private:
+  void give_back_abort(Rank rank) noexcept;
   std::string take_death(const Ended& end, const Children& children);
 
   Control& control_;

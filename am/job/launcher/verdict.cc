@@ -19,24 +19,6 @@ bool aborted(const Control& control, Rank rank) {
   return control.abort_ready.load(std::memory_order_acquire) != 0 && control.abort_rank == rank;
 }
 
-// Notes that `rank` ended with 0. True when others wait, or will wait, for it in vain.
-bool note_leaver(Rank rank, const Children& children, Control& control) {
-  ControlRank& me = control_rank(control, rank);
-  // pairs with: BootstrapLaunch::finished
-  if (me.state.load(std::memory_order_acquire) == RankState::kFinished) return false;
-  // Either a process that joins now sees kLeft, or the loop below sees that it has joined.
-  // pairs with: BootstrapLaunch::join
-  const RankState before = me.state.exchange(RankState::kLeft, std::memory_order_seq_cst);
-  if (before == RankState::kJoined) return children.running() > 0;
-  for (Rank other = 0; other < control.size; ++other) {
-    if (!children.is_running(other)) continue;
-    // pairs with: BootstrapLaunch::join
-    const RankState state = control_rank(control, other).state.load(std::memory_order_seq_cst);
-    if (state == RankState::kJoined) return true;
-  }
-  return false;
-}
-
 Severity severity_of(const Ended& end, const Children& children, Control& control) {
   // An abort signal is often the uncaught error of a process that lost another one.
   if (WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT) return Severity::kKilled;
@@ -69,6 +51,24 @@ Verdict verdict_on(const Ended& end, Severity severity, const Control& control) 
 }
 
 }  // namespace
+
+bool note_leaver(Rank rank, const Children& children, Control& control) {
+  ControlRank& me = control_rank(control, rank);
+  // Either a process that joins now sees kLeft, or the loop below sees that it has joined.
+  // pairs with: BootstrapLaunch::join
+  const RankState before = me.state.exchange(RankState::kLeft, std::memory_order_seq_cst);
+  if (before == RankState::kJoined) return children.running() > 0;
+  // Its last job is over, or it has never taken part in one: who is in a later one waits for it.
+  const std::uint32_t finished = me.finished.load(std::memory_order_relaxed);
+  for (Rank other = 0; other < control.size; ++other) {
+    if (!children.is_running(other)) continue;
+    const ControlRank& one = control_rank(control, other);
+    // pairs with: BootstrapLaunch::join, and finished() of the job before
+    if (one.state.load(std::memory_order_seq_cst) != RankState::kJoined) continue;
+    if (one.finished.load(std::memory_order_relaxed) >= finished) return true;
+  }
+  return false;
+}
 
 bool is_asked_for(const Ended& end, const Control& control) {
   return control.exit_request.asked() || aborted(control, end.rank);

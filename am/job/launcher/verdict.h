@@ -24,6 +24,9 @@ struct Verdict {
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
                              Control& control);
 
+// Notes that `rank` has ended outside any job. Whether others wait, or will wait, for it in vain.
+bool note_leaver(Rank rank, const Children& children, Control& control);
+
 // Whether `end` ends the job whatever its options say: a process has asked for that, with a
 // sentence or without.
 bool is_asked_for(const Ended& end, const Control& control);

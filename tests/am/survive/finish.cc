@@ -3,6 +3,8 @@
 //   finish serving   rank 2 dies; rank 1, which has finished but serves the others still, dies in a
 //                    handler of a request of rank 0, which comes back to it
 //   finish aborting  rank 1 dies when it was about to say why it ends the job; rank 0 ends it
+//   finish killed    rank 1 is killed between two jobs
+//   finish leaves    ... leaves with 0
 //   finish twice     two jobs, one after the other, in the same processes; nobody dies
 #include <fcntl.h>
 #include <signal.h>
@@ -74,13 +76,16 @@ int aborting() {
   return 0;
 }
 
-int twice() {
+// What rank 1 does between the two.
+template <class Between>
+int twice(Between&& between) {
   for (int i = 0; i < 2; ++i) {
     Job job;
     Bundle bundle(job);
     job.barrier(bundle);
     job.finish(bundle);
     if (i == 1) std::printf("rank %u is well\n", job.rank());
+    if (i == 0 && job.rank() == 1) between();
   }
   return 0;
 }
@@ -91,6 +96,8 @@ int twice() {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string what = argv[1];
-  if (what == "twice") return am::twice();
+  if (what == "twice") return am::twice([] {});
+  if (what == "killed") return am::twice(am::die);
+  if (what == "leaves") return am::twice([] { std::_Exit(0); });
   return what == "aborting" ? am::aborting() : am::serving();
 }

@@ -190,6 +190,23 @@ TEST(Survive, a_process_may_be_in_its_next_job_while_others_finish_the_one_befor
   }
 }
 
+// Whether they wait for it when it ends, or begin the next job later.
+TEST(Survive, no_job_begins_without_one_that_has_ended_after_the_last) {
+  for (const char* const option : {"--survive", "--verbose"}) {
+    for (int i = 0; i < 5; ++i) {
+      const auto run_with = [option](const char* how) {
+        return run({kSplitcrun, option, "--timeout", "120", "-n", "3", kFinish, how});
+      };
+      const auto killed = run_with("killed");
+      EXPECT_TRUE(killed.exit_code == 128 + 9 || killed.exit_code == 128 + 6) << killed.err;
+      expect_contains(killed.err, {"rank 1 (pid ", "was killed by signal 9"});
+      const auto left = run_with("leaves");
+      EXPECT_TRUE(left.exit_code == 1 || left.exit_code == 128 + 6) << left.err;
+      expect_contains(left.err, {"rank 1 ", " left ", " before "});
+    }
+  }
+}
+
 TEST(Survive, a_variable_says_it_too) {
   const auto result =
       run({"env", "SPLITC_SURVIVE=1", kSplitcrun, "-n", "2", kLeave, "kill", "well"});
@@ -205,9 +222,12 @@ TEST(Survive, other_launchers_refuse_it) {
   second.insert(second.end(), {"SPLITC_RANK=1", kLeave, "well", "well"});
   Program other(first);
   const auto result = run(second);
+  const auto others = other.finish();
   EXPECT_NE(result.exit_code, 0);
-  expect_contains(result.err, {"SPLITC_SURVIVE=1: this job was started by rendezvous"});
-  EXPECT_NE(other.finish().exit_code, 0);
+  EXPECT_NE(others.exit_code, 0);
+  // One may leave before the other looks, which then says only that it has lost the first.
+  expect_contains(result.err + others.err,
+                  {"SPLITC_SURVIVE=1: this job was started by rendezvous"});
 }
 
 TEST(Survive, split_c_ends_with_a_sentence_that_names_the_dead) {
