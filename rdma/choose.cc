@@ -16,6 +16,7 @@ constexpr std::string_view kBestFirst[] = {
     "cxi",   "opx", "efa", "verbs;ofi_rxm", "psm3",        "psm2", "psm",     "gni",
     "verbs", "tcp", "net", "tcp;ofi_rxm",   "net;ofi_rxm", "udp",  "sockets", "udp;ofi_rxd"};
 constexpr std::string_view kFirstSoftware = "tcp";  // of these
+constexpr std::string_view kLastTcp = "net;ofi_rxm";
 
 // For one machine, without RMA, or made of others: used when named.
 constexpr std::string_view kOnlyNamed[] = {"shm", "sm2", "lnx", "ofi_mrail", "ofi_rstream"};
@@ -120,9 +121,17 @@ std::string refusal(const Offer& offer, const FabricOptions& options,
   return "";
 }
 
+// Of a provider. When a process dies while others make connections by net (libfabric 1.17), some of
+// these break and their messages are lost: in 10 of 180 jobs of eight processes under load; in none
+// of 60 over tcp;ofi_rxm.
+const std::string_view* speed_of(std::string_view provider, bool peers_may_die) {
+  const bool last = peers_may_die && is_native_tcp(provider);
+  return std::ranges::find(kBestFirst, last ? kLastTcp : provider);
+}
+
 // Smaller is better.
 auto worth(const Offer& offer, const FabricOptions& options, const Interface* interface) {
-  const auto* speed = std::ranges::find(kBestFirst, offer.provider);
+  const auto* speed = speed_of(offer.provider, options.peers_may_die);
   const bool on_loopback = interface != nullptr && interface->loopback;
   return std::array<std::size_t, 4>{static_cast<std::size_t>(speed - std::begin(kBestFirst)),
                                     on_loopback != options.one_host, link_local(offer.address),

@@ -43,6 +43,7 @@ struct FabricOptions {
       {};                  // "": choose; else a name (eth0), an address or a subnet (10.1.0.0/16)
   bool one_host = false;   // all processes are on this machine: loopback is best; else it is no use
   bool datagrams = false;  // unreliable ones (FI_EP_DGRAM) rather than reliable ones
+  bool peers_may_die = false;     // while others go on, who must not lose their connections by it
   bool thread_safe = false;       // several threads at a time; else one for all of the fabric
   bool claim_local_keys = false;  // for tests: as if the provider needed FI_MR_LOCAL
   bool claim_no_inject = false;   // for tests: as if it read what is sent after the call

@@ -115,6 +115,7 @@ Links::Opened Links::open_reliable(bool needed) {
   return open({.provider = config_.provider,
                .interface = config_.interface,
                .one_host = one_host_,
+               .peers_may_die = router_.deaths() != nullptr,
                .thread_safe = config_.progress_thread,
                .who = who_},
               needed, [this](std::unique_ptr<rdma::Fabric> fabric) {

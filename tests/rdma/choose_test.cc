@@ -142,6 +142,20 @@ TEST(Choose, the_provider_counts_more_than_the_network) {
   EXPECT_EQ(chosen(offers, {}).front(), "net eth0 fd00::2");
 }
 
+TEST(Choose, takes_tcp_without_layers_last_of_tcp_where_processes_may_die) {
+  std::vector<Offer> offers;
+  for (const char* provider : {"sockets", "net;ofi_rxm", "net", "tcp;ofi_rxm", "cxi"}) {
+    offers.push_back(offer(provider, "eth0", "10.1.0.2", "10.1.0.0/24"));
+  }
+  const auto order = chosen(offers, {.interface = "eth0", .peers_may_die = true});
+  ASSERT_EQ(order.size(), 5u);
+  EXPECT_EQ(order[0], "cxi eth0 10.1.0.2");
+  EXPECT_EQ(order[1], "tcp;ofi_rxm eth0 10.1.0.2");
+  EXPECT_EQ(order[4], "sockets eth0 10.1.0.2");
+  EXPECT_EQ(chosen(offers, {.provider = "net", .peers_may_die = true}).front(),
+            "net eth0 10.1.0.2");
+}
+
 TEST(Choose, shm_is_used_only_when_named) {
   std::vector<Offer> offers = everywhere("sockets");
   offers.push_back(kShm);
