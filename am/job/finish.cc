@@ -74,10 +74,9 @@ void Job::quiesce_without_dead(Bundle& bundle, const char* call, const SourceLoc
 // to its end, and serves the others until all have said so.
 void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {
   const DeathNotices& notices = *bootstrap_->death_notices();
-  if (!notices.has_finished(rank())) {  // unless a handler threw out of the wait below
-    quiesce_without_dead(bundle, call, where);
-    bootstrap_->finished();
-  }
+  // Unless a handler threw out of the wait below: others may have passed the barriers of this one.
+  if (!notices.has_finished(rank())) quiesce_without_dead(bundle, call, where);
+  bootstrap_->finished();
   const auto all_finished = [&] {
     bundle.poll_siblings();
     return notices.nobody_needs(rank());

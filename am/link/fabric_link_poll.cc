@@ -171,11 +171,11 @@ void FabricLink::failed(const rdma::Failure& failure) {
 
 void FabricLink::not_started(Rank rank, const rdma::Error& error) {
   if (rdma::is_local_shortage(error.code)) give_up(failed_here(rank) + error.what());
-  lose(rank, error.what());
+  if (!has_died(rank)) lose(rank, error.what());
 }
 
 void FabricLink::lose(Rank rank, const std::string& why) {
-  if (has_died(rank) || std::ranges::find(lost_, rank, &Lost::rank) != lost_.end()) return;
+  if (std::ranges::find(lost_, rank, &Lost::rank) != lost_.end()) return;
   lost_.push_back({rank, now_ns(),
                    "lost the way to rank " + std::to_string(rank) + " (" + why +
                        "): its process has ended, or its machine cannot be reached"});

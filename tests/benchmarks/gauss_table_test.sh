@@ -4,18 +4,8 @@
 #
 #   gauss_table_test.sh SCRIPT SPLITCRUN NODES
 set -euo pipefail
-script=$1
-bin=$(cd "$(dirname "$2")/../../.." && pwd)
+source "$(dirname "$0")/table_test.sh"
 nodes=$3
-# A file that only one process could remove.
-unset TEST_PREMATURE_EXIT_FILE
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
 
 "$script" --bin "$bin" --out "$out" --nodes "$nodes" --rounds 1 --sizes "12 20" --quick
 ((nodes == 1)) && name=gauss_node || name=gauss_tcp

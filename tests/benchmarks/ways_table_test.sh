@@ -3,15 +3,7 @@
 #
 #   ways_table_test.sh WAYS_SH SPLITCRUN
 set -euo pipefail
-script=$1
-bin=$(cd "$(dirname "$2")/../../.." && pwd)
-# A file that only one process could remove.
-unset TEST_PREMATURE_EXIT_FILE
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+source "$(dirname "$0")/table_test.sh"
 
 csv=$("$script" --bin "$bin" --rounds 1 --quick --csv)
 awk -F, '

@@ -66,7 +66,6 @@ BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
       me_(control_rank(control_, rank)),
       notices_(control_) {
   join();
-  finished_before_ = me_.finished.load(std::memory_order_relaxed);
 }
 
 void BootstrapLaunch::join() {
@@ -160,8 +159,9 @@ bool BootstrapLaunch::all_have_entered(std::uint32_t barrier) const {
 }
 
 void BootstrapLaunch::finished() {
+  if (notices_.has_finished(rank_)) return;
   // pairs with: DeathNotices::nobody_needs()
-  me_.finished.store(finished_before_ + 1, std::memory_order_release);
+  me_.finished.fetch_add(1, std::memory_order_release);
   // pairs with: note_leaver (am/job/launcher/verdict.cc)
   me_.state.store(RankState::kFinished, std::memory_order_release);
 }

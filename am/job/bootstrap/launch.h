@@ -37,7 +37,6 @@ class BootstrapLaunch final : public Bootstrap {
   const shmem::Region region_;
   Control& control_;
   ControlRank& me_;
-  std::uint32_t finished_before_ = 0;  // jobs
   DeathNotices notices_;
 };
 

@@ -1,10 +1,10 @@
 // Datagrams as the network delivers them, with the right seal: what a process of the job that is
 // wrong, or built from something else, could send. Those without it are dropped before anything of
 // them is read (tests/am/link/window/wire_test.cc).
-#include <cstdlib>
 #include <memory>
 
 #include "am/link/window/peer.h"
+#include "tests/am/fuzz/append_packets.h"
 #include "tests/am/fuzz/fuzz.h"
 #include "tests/am/link/window/test_seal.h"
 
@@ -39,17 +39,8 @@ Bytes datagram(std::uint32_t number, std::uint32_t ack, std::uint64_t selective,
   header.flags = packets.size() != 0 ? flags | DatagramHeader::kData : flags;
   header.version = DatagramHeader::kVersion;
   Bytes bytes = bytes_of(header);
-  for (const std::uint16_t size : packets) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + size);
-    const PacketHeader head = link::make_header(link::Type::kBarrier, size);
-    std::memcpy(bytes.data() + at, &head, sizeof head);
-  }
+  append_packets(bytes, packets);
   return bytes;
-}
-
-void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 // A process that has sent something, and takes what comes.

@@ -1,8 +1,8 @@
 // Frames as the network delivers them.
 #include <algorithm>
-#include <cstdlib>
 
 #include "am/link/incoming.h"
+#include "tests/am/fuzz/append_packets.h"
 #include "tests/am/fuzz/fuzz.h"
 
 namespace am::fuzz {
@@ -18,18 +18,8 @@ constexpr std::uint32_t kWindow = 8;
 
 Bytes frame(Rank source, std::uint32_t number, std::initializer_list<std::uint16_t> packets) {
   Bytes bytes = bytes_of(FrameHeader{kToken, source, number});
-  for (const std::uint16_t size : packets) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + size);
-    const PacketHeader head = link::make_header(link::Type::kBarrier, size);
-    std::memcpy(bytes.data() + at, &head, sizeof head);
-  }
+  append_packets(bytes, packets);
   return bytes;
-}
-
-// Frames of one source come in the order of their numbers, none twice; packets lie in their frame.
-void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -20,6 +21,11 @@ using Bytes = std::vector<std::byte>;
 using Records = std::vector<Bytes>;
 Bytes join(const Records& records);
 Records split(std::span<const std::byte> input);  // whatever the bytes are
+
+// Ends the process where a decoder has taken what it should not have.
+inline void require(bool holds) {
+  if (!holds) std::abort();
+}
 
 template <class T>
 Bytes bytes_of(const T& value) {
