@@ -1,6 +1,7 @@
 // The calls of messages.h with the number of arguments in their names, 0 to 16: AM_Request0() to
-// AM_GetXferAsync16(). Inline functions that pass their arguments as an array; all nine of one
-// number are made by one line at the end.
+// AM_GetXferAsync16(). Inline functions that pass their arguments as an array, but for short
+// requests and replies of 0 to 4, which are functions of the library, as in registers they are
+// faster. All of one number are made by one line at the end.
 #ifndef SPLITPHASE_AM_C_NUMBERED_H
 #define SPLITPHASE_AM_C_NUMBERED_H
 
@@ -47,35 +48,41 @@ extern "C" {
 #define AM_ARGUMENTS_15 AM_ARGUMENTS_14, a14
 #define AM_ARGUMENTS_16 AM_ARGUMENTS_15, a15
 
-#define AM_REQUESTS(M)                                                                             \
+#define AM_FEW(M)                                                                   \
+  int AM_Request##M(ep_t endpoint, int index, handler_t handler AM_PARAMETERS_##M); \
+  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M);
+
+#define AM_MANY(M)                                                                                 \
   static inline int AM_Request##M(ep_t endpoint, int index, handler_t handler AM_PARAMETERS_##M) { \
     const int32_t args[] = {AM_ARGUMENTS_##M};                                                     \
     return AM_RequestArgs(endpoint, index, handler, M, args);                                      \
   }                                                                                                \
-  static inline int AM_RequestI##M(ep_t endpoint, int index, handler_t handler,                    \
-                                   const void* source, size_t nbytes AM_PARAMETERS_##M) {          \
+  static inline int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) {                \
     const int32_t args[] = {AM_ARGUMENTS_##M};                                                     \
-    return AM_RequestIArgs(endpoint, index, handler, source, nbytes, M, args);                     \
-  }                                                                                                \
-  static inline int AM_RequestXfer##M(ep_t endpoint, int index, uintptr_t dest_offset,             \
-                                      handler_t handler, const void* source,                       \
-                                      size_t nbytes AM_PARAMETERS_##M) {                           \
-    const int32_t args[] = {AM_ARGUMENTS_##M};                                                     \
-    return AM_RequestXferArgs(endpoint, index, dest_offset, handler, source, nbytes, M, args);     \
-  }                                                                                                \
-  static inline int AM_RequestXferAsync##M(ep_t endpoint, int index, uintptr_t dest_offset,        \
-                                           handler_t handler, const void* source,                  \
-                                           size_t nbytes AM_PARAMETERS_##M) {                      \
-    const int32_t args[] = {AM_ARGUMENTS_##M};                                                     \
-    return AM_RequestXferAsyncArgs(endpoint, index, dest_offset, handler, source, nbytes, M,       \
-                                   args);                                                          \
+    return AM_ReplyArgs(token, handler, M, args);                                                  \
+  }
+
+#define AM_REQUESTS(M)                                                                         \
+  static inline int AM_RequestI##M(ep_t endpoint, int index, handler_t handler,                \
+                                   const void* source, size_t nbytes AM_PARAMETERS_##M) {      \
+    const int32_t args[] = {AM_ARGUMENTS_##M};                                                 \
+    return AM_RequestIArgs(endpoint, index, handler, source, nbytes, M, args);                 \
+  }                                                                                            \
+  static inline int AM_RequestXfer##M(ep_t endpoint, int index, uintptr_t dest_offset,         \
+                                      handler_t handler, const void* source,                   \
+                                      size_t nbytes AM_PARAMETERS_##M) {                       \
+    const int32_t args[] = {AM_ARGUMENTS_##M};                                                 \
+    return AM_RequestXferArgs(endpoint, index, dest_offset, handler, source, nbytes, M, args); \
+  }                                                                                            \
+  static inline int AM_RequestXferAsync##M(ep_t endpoint, int index, uintptr_t dest_offset,    \
+                                           handler_t handler, const void* source,              \
+                                           size_t nbytes AM_PARAMETERS_##M) {                  \
+    const int32_t args[] = {AM_ARGUMENTS_##M};                                                 \
+    return AM_RequestXferAsyncArgs(endpoint, index, dest_offset, handler, source, nbytes, M,   \
+                                   args);                                                      \
   }
 
 #define AM_REPLIES(M)                                                                      \
-  static inline int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) {        \
-    const int32_t args[] = {AM_ARGUMENTS_##M};                                             \
-    return AM_ReplyArgs(token, handler, M, args);                                          \
-  }                                                                                        \
   static inline int AM_ReplyI##M(void* token, handler_t handler, const void* source,       \
                                  size_t nbytes AM_PARAMETERS_##M) {                        \
     const int32_t args[] = {AM_ARGUMENTS_##M};                                             \
@@ -102,25 +109,25 @@ extern "C" {
                                args);                                                             \
   }
 
-#define AM_NUMBERED(M) AM_REQUESTS(M) AM_REPLIES(M) AM_GETS(M)
+#define AM_NUMBERED(LENGTH, M) LENGTH(M) AM_REQUESTS(M) AM_REPLIES(M) AM_GETS(M)
 
-AM_NUMBERED(0)
-AM_NUMBERED(1)
-AM_NUMBERED(2)
-AM_NUMBERED(3)
-AM_NUMBERED(4)
-AM_NUMBERED(5)
-AM_NUMBERED(6)
-AM_NUMBERED(7)
-AM_NUMBERED(8)
-AM_NUMBERED(9)
-AM_NUMBERED(10)
-AM_NUMBERED(11)
-AM_NUMBERED(12)
-AM_NUMBERED(13)
-AM_NUMBERED(14)
-AM_NUMBERED(15)
-AM_NUMBERED(16)
+AM_NUMBERED(AM_FEW, 0)
+AM_NUMBERED(AM_FEW, 1)
+AM_NUMBERED(AM_FEW, 2)
+AM_NUMBERED(AM_FEW, 3)
+AM_NUMBERED(AM_FEW, 4)
+AM_NUMBERED(AM_MANY, 5)
+AM_NUMBERED(AM_MANY, 6)
+AM_NUMBERED(AM_MANY, 7)
+AM_NUMBERED(AM_MANY, 8)
+AM_NUMBERED(AM_MANY, 9)
+AM_NUMBERED(AM_MANY, 10)
+AM_NUMBERED(AM_MANY, 11)
+AM_NUMBERED(AM_MANY, 12)
+AM_NUMBERED(AM_MANY, 13)
+AM_NUMBERED(AM_MANY, 14)
+AM_NUMBERED(AM_MANY, 15)
+AM_NUMBERED(AM_MANY, 16)
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "am/core/bundle.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
 #include "shmem/error.h"

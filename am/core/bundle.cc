@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "am/core/endpoint.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/route/router.h"

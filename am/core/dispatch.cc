@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/core/process.h"
 #include "am/message/caller.h"
 #include "am/route/router.h"

@@ -11,7 +11,7 @@
 #include "am/route/router.h"
 
 // From a message to its handler: the one way in for messages of this node (dispatch.cc) and of
-// others (far_deliver.cc). And back to its sender, if it was of this node (returned.cc).
+// others (far/deliver.cc). And back to its sender, if it was of this node (returned.cc).
 
 namespace am {
 
@@ -32,6 +32,15 @@ struct Endpoint::AnyThread {
   static Activity& activity(const Bundle& bundle) noexcept { return bundle.activity(); }
 };
 
+// Not inline, so that the handlers with types have the registers; what callers know is theirs.
+template <class Access>
+[[gnu::noinline]] void Endpoint::invoke_untyped(const HandlerEntry& entry, HandlerIndex handler,
+                                                Shape shape, Delivery& delivery) {
+  Access::activity(*bundle_).enter_handler(entry.untyped, delivery.from.name.rank);
+  const typename Access::Outside others(*bundle_);
+  entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
+}
+
 // Calls the handler and counts it, if the message is what it takes; else says why not.
 //
 // `granted`: a long message whose payload was written before it came, as its sender was allowed to:
@@ -51,6 +60,9 @@ template <Kind kKind, class Access, class FindPayload>
           kKind == Kind::kShort ? Status::kDelivered : find_payload(delivery.payload);
       if (status != Status::kDelivered) return status;
       if (is_get) return serve_get(delivery);
+      ++stats_[kKind].received(role_of(shape));
+      // Nothing can be answered but a request.
+      if (role_of(shape) != Role::kRequest) delivery.answer = Answer::kNone;
       invoke_untyped<Access>(*entry, handler, shape, delivery);
       return Status::kDelivered;
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/core/process.h"
 #include "am/message/caller.h"
 #include "am/route/process_stat.h"

@@ -202,6 +202,10 @@ class Endpoint {
   // Waits, and throws Error, as request() and its sisters; also at more than 16 words of arguments.
   void request_index(To to, const UntypedRequest& request);
   [[nodiscard]] bool try_request_index(std::uint32_t to, const UntypedRequest& request);
+  // By bindings that have checked the request, of kind kKind (am/core/untyped_send.h): the same,
+  // where it is sent at once. False: try_request_index(), which says why not or does it.
+  template <Kind kKind>
+  [[nodiscard]] bool try_direct_index(std::uint32_t to, const UntypedRequest& request);
   void request_index(To to, HandlerIndex handler, std::span<const std::uint32_t> args,
                      Role role = Role::kRequest) {
     request_index(to, {.handler = handler, .arguments = args, .role = role});
@@ -252,7 +256,7 @@ class Endpoint {
   friend class FarMessages;
   friend class Request;
   friend class UntypedMessage;
-  class Far;  // what is of other nodes (am/core/far.h)
+  class Far;  // what is of other nodes (am/core/far/far.h)
   class Dispatch;
   class ReplyDispatch;
   struct OneThread;  // how messages are delivered in a sequential bundle (am/core/dispatch.h)

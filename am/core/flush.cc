@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "am/core/endpoint.h"
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 
 namespace am {
 

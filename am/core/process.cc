@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include "am/core/bundle.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/one_sided/far_memory.h"
 
 namespace am {

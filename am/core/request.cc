@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "am/core/endpoint.h"
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/core/process.h"
 #include "am/route/router.h"
 #include "shmem/error.h"

@@ -57,7 +57,8 @@ inline void Endpoint::add_member_handler(Object& object) {
 }
 
 template <Kind kKind>
-inline void Endpoint::send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role) {
+[[gnu::always_inline]] inline void Endpoint::send(std::uint32_t to, const shmem::Room& room,
+                                                  shmem::Mark mark, Role role) {
   shmem::Outbox& box = *boxes_[to];
   if (role == Role::kOneWay) {
     ++stats_[kKind].one_way_sent;

@@ -2,29 +2,17 @@
 
 #include "am/core/untyped.h"
 
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
-#include "am/core/far.h"
-#include "am/route/activity.h"
+#include "am/core/far/far.h"
+#include "am/core/untyped_send.h"
 #include "am/route/router.h"
 #include "am/types/released.h"
 
 namespace am {
 namespace {
-
-// Word by word: callers have just written them so, and a load of several that are still on their
-// way to the cache waits for all of them (5 ns). The asm keeps GCC from making a memcpy of it.
-void copy_words(std::byte* to, std::span<const std::uint32_t> words) noexcept {
-  for (const std::uint32_t word : words) {
-    std::memcpy(to, &word, packet::kWord);
-    to += packet::kWord;
-    asm("" : "+r"(to));
-  }
-}
 
 // In the place of an untyped handler's `invoke`, so that the place is in use. Never called.
 void invoke_by_shape(Delivery&) {}
@@ -37,22 +25,6 @@ HandlerIndex Endpoint::set_untyped_handler(HandlerIndex index,
   if (function == nullptr) bundle_->refuse("Endpoint::set_untyped_handler", "the function is null");
   return set_handler_at(index, {&invoke_by_shape, kAnyShape, context, function}, replace);
 }
-
-template <class Access>
-void Endpoint::invoke_untyped(const HandlerEntry& entry, HandlerIndex handler, Shape shape,
-                              Delivery& delivery) {
-  ++stats_[kind_of(shape)].received(role_of(shape));
-  Access::activity(*bundle_).enter_handler(entry.untyped, delivery.from.name.rank);
-  // Nothing can be answered but a request.
-  if (role_of(shape) != Role::kRequest) delivery.answer = Answer::kNone;
-  const typename Access::Outside others(*bundle_);
-  entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
-}
-
-template void Endpoint::invoke_untyped<Endpoint::OneThread>(const HandlerEntry&, HandlerIndex,
-                                                            Shape, Delivery&);
-template void Endpoint::invoke_untyped<Endpoint::AnyThread>(const HandlerEntry&, HandlerIndex,
-                                                            Shape, Delivery&);
 
 void refuse_untyped(const Bundle& bundle, const char* call, const char* what, HandlerIndex handler,
                     std::size_t words) {
@@ -86,26 +58,6 @@ void Endpoint::send_index(To to, const char* call, const UntypedRequest& request
   wait_for_credit(to, call, [this, index = to.index, call, &request] {
     return try_send_index(index, call, request);
   });
-}
-
-template <Kind kKind>
-bool Endpoint::try_near_index(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request) {
-  const auto words = static_cast<std::uint32_t>(request.arguments.size());
-  shmem::Room room;
-  if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
-  if constexpr (kKind == Kind::kMedium) {
-    packet::put_medium_bytes(room.slot->request, request.payload.size());
-    packet::copy_payload(room.request_payload, request.payload);
-  } else if constexpr (kKind == Kind::kLong) {
-    const Shape shape = make_shape(request.role, kKind, words);
-    write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
-               request.payload);
-  }
-  copy_words(packet::arguments(room.slot->request, room.extension->request, kKind, words),
-             request.arguments);
-  const packet::RequestMark mark{request.handler, static_cast<std::uint8_t>(words)};
-  send<kKind>(to, room, mark.mark(), request.role);
-  return true;
 }
 
 bool Endpoint::try_request_index(std::uint32_t to, const UntypedRequest& request) {
@@ -148,13 +100,6 @@ void UntypedMessage::check(const char* call, HandlerIndex handler,
   if (role() != Role::kRequest) bundle.refuse(call, "only a request can be answered");
   check_untyped(bundle, call, "a reply", handler, arguments.size());
   check_unanswered();
-}
-
-// With `arguments`, which have been checked.
-void UntypedMessage::answer(HandlerIndex handler, Kind kind,
-                            std::span<const std::uint32_t> arguments) {
-  const auto words = static_cast<std::uint32_t>(arguments.size());
-  copy_words(begin_reply(handler, kind, words), arguments);
 }
 
 void UntypedMessage::reply_index(HandlerIndex handler,

@@ -41,6 +41,8 @@ class UntypedMessage : public Request {
   // Of a medium or long message: as a typed handler gets it. Empty of a short one.
   std::span<std::byte> payload() const noexcept { return delivery_->payload; }
 
+  // Whether it is a request that has not been answered.
+  bool may_answer() const noexcept { return delivery_->answer != Answer::kNone; }
   // Answers to the handler at index `handler` of the endpoint that sent the request: AM_ReplyM,
   // AM_ReplyIM, AM_ReplyXferM. As reply(), reply_medium() and reply_long(). Throw Error if this is
   // no Role::kRequest, if `handler` is 0, or at more than 16 arguments.
@@ -50,11 +52,13 @@ class UntypedMessage : public Request {
   void reply_index_long(HandlerIndex handler, std::uint64_t offset,
                         std::span<const std::byte> payload,
                         std::span<const std::uint32_t> arguments) &&;
+  // By bindings that have checked everything (am/core/untyped_send.h): any of these, whose payload
+  // is in its place.
+  void answer(HandlerIndex handler, Kind kind, std::span<const std::uint32_t> arguments);
 
  private:
   void check(const char* call, HandlerIndex handler,
              std::span<const std::uint32_t> arguments) const;
-  void answer(HandlerIndex handler, Kind kind, std::span<const std::uint32_t> arguments);
 
   HandlerIndex handler_;
   Shape shape_;

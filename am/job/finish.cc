@@ -1,7 +1,7 @@
 // The end of a job, when nothing is on its way any more.
 
 #include "am/core/endpoint.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/job.h"
 #include "am/route/port.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"

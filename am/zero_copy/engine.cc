@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
 

@@ -59,16 +59,19 @@ TEST_P(LargeApplications, give_the_same_bits_in_all_ways) {
   expect_equal(shape, application.name, application.large);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Applications,
-                         ::testing::Combine(::testing::ValuesIn(kApplications),
-                                            ::testing::Values(Shape{1}, Shape{2}, Shape{3},
-                                                              Shape{5}, Shape{8}, Shape{4, 2},
-                                                              Shape{3, 3, "tcp;ofi_rxm"})));
-INSTANTIATE_TEST_SUITE_P(Shapes, LargeApplications,
-                         ::testing::Combine(::testing::ValuesIn(kApplications),
-                                            ::testing::Values(Shape{2}, Shape{4, 2},
-                                                              Shape{2, 2, "tcp;ofi_rxm"},
-                                                              Shape{4, 2, "shm"})));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Applications,
+    ::testing::Combine(::testing::ValuesIn(kApplications),
+                       ::testing::Values(Shape{1}, Shape{2}, Shape{3}, Shape{5}, Shape{8},
+                                         Shape{4, 2}, Shape{3, 3, "tcp;ofi_rxm"},
+                                         Shape{4, 2, kDatagrams}, Shape{3, 3, kFewLost},
+                                         Shape{2, 2, kManyLost})));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, LargeApplications,
+    ::testing::Combine(::testing::ValuesIn(kApplications),
+                       ::testing::Values(Shape{2}, Shape{4, 2}, Shape{2, 2, "tcp;ofi_rxm"},
+                                         Shape{4, 2, "shm"}, Shape{2, 2, kDatagrams},
+                                         Shape{4, 2, kFewLost}, Shape{3, 3, kManyLost})));
 
 TEST(Applications, may_be_divided_along_any_dimension) {
   for (const char* application : {"jacobi3d", "matmul3d"}) {

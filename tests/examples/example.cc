@@ -7,6 +7,21 @@
 #include <sstream>
 
 namespace examples::test {
+namespace {
+
+// What the environment says of it.
+Words settings_of(const std::string& provider) {
+  if (provider.empty()) return {};
+  const std::string datagrams = "SPLITC_LINK=datagram";
+  if (provider == kDatagrams) return {datagrams};
+  if (provider == kFewLost) return {datagrams, "SPLITC_FAULT=drop:5,dup:5,reorder:5,seed=1"};
+  if (provider == kManyLost) {
+    return {datagrams, "SPLITC_FAULT=drop:20,dup:10,reorder:20,corrupt:2,seed=1"};
+  }
+  return {"SPLITC_PROVIDER=" + provider};
+}
+
+}  // namespace
 
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << shape.procs << " on " << shape.nodes << " nodes";
@@ -17,7 +32,7 @@ const std::vector<Shape>& shapes_across_nodes() {
   static const std::vector<Shape> all = [] {
     std::vector<Shape> shapes{{5, 2}, {8, 8}};
     for (const char* provider :
-         {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd", kDatagrams}) {
+         {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd", kDatagrams, kFewLost, kManyLost}) {
       shapes.push_back({4, 2, provider});
       shapes.push_back({3, 3, provider});
     }
@@ -27,14 +42,12 @@ const std::vector<Shape>& shapes_across_nodes() {
 }
 
 Program::Result run(const Shape& shape, const std::string& example, const Words& arguments) {
-  Words command{"am/job/launcher/splitcrun", "-n", std::to_string(shape.procs)};
+  Words command = settings_of(shape.provider);
+  if (!command.empty()) command.insert(command.begin(), "env");
+  const Words launcher{"am/job/launcher/splitcrun", "-n", std::to_string(shape.procs)};
+  command.insert(command.end(), launcher.begin(), launcher.end());
   if (shape.nodes > 1) {
     command.insert(command.end(), {"--nodes", std::to_string(shape.nodes)});
-  }
-  if (!shape.provider.empty()) {
-    const std::string how = shape.provider == kDatagrams ? std::string("SPLITC_LINK=") + kDatagrams
-                                                         : "SPLITC_PROVIDER=" + shape.provider;
-    command.insert(command.begin(), {"env", how});
   }
   command.push_back("examples/" + example);
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -16,14 +16,17 @@ using am::test::Program;
 // The sizes of job that every program is run with.
 inline constexpr int kProcs[] = {1, 2, 3, 5, 8};
 
-// In place of a provider: unreliable datagrams under the library's own window.
-inline constexpr const char* kDatagrams = "datagram";
+// In place of a provider: unreliable datagrams under the library's own window; and the same where
+// so many of a hundred are lost, others come twice or too late, and some are damaged.
+inline constexpr const char* kDatagrams = "datagrams";
+inline constexpr const char* kFewLost = "datagrams, 5 % of them lost";
+inline constexpr const char* kManyLost = "datagrams, 20 % of them lost";
 
 // A job: how many processes, on how many (pretended) nodes, and what the nodes are joined by.
 struct Shape {
   int procs;
   int nodes = 1;
-  std::string provider = {};  // as libfabric names it; "": chosen; or kDatagrams
+  std::string provider = {};  // as libfabric names it; "": chosen; or one of the above
 };
 void PrintTo(const Shape& shape, std::ostream* out);
 

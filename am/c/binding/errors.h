@@ -20,7 +20,7 @@ namespace am::c {
 
 // Returns what `body()` returns, AM_OK if that is nothing; a code for what it throws.
 template <class Body>
-int guarded(const char* call, Body&& body) noexcept {
+[[gnu::always_inline]] inline int guarded(const char* call, Body&& body) noexcept {
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
       std::forward<Body>(body)();

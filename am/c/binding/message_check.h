@@ -35,10 +35,13 @@ inline constexpr std::size_t max_payload(Kind kind) noexcept {
                                  : std::size_t{AM_MaxLong()};
 }
 
+// Whether a message can go to it.
+inline bool is_handler(handler_t handler) noexcept { return handler > 0 && handler < kHandlers; }
+
 // Whether it can be sent. Any thread.
 inline bool is_valid(const Outgoing& message) noexcept {
-  return message.handler > 0 && message.handler < kHandlers && message.numargs >= 0 &&
-         message.numargs <= AM_MaxShort() && (message.numargs == 0 || message.args != nullptr) &&
+  return is_handler(message.handler) && message.numargs >= 0 && message.numargs <= AM_MaxShort() &&
+         (message.numargs == 0 || message.args != nullptr) &&
          message.nbytes <= max_payload(message.kind) &&
          (message.nbytes == 0 || message.source != nullptr);
 }
@@ -50,3 +53,10 @@ int check_message(const char* call, const Outgoing& message) noexcept;
 int fail_not_mapped(const char* call, int index) noexcept;
 
 }  // namespace am::c
+
+// The arguments of the functions with few, as words of a message.
+#define AM_WORDS_0
+#define AM_WORDS_1 static_cast<std::uint32_t>(a0)
+#define AM_WORDS_2 AM_WORDS_1, static_cast<std::uint32_t>(a1)
+#define AM_WORDS_3 AM_WORDS_2, static_cast<std::uint32_t>(a2)
+#define AM_WORDS_4 AM_WORDS_3, static_cast<std::uint32_t>(a3)

@@ -1,28 +1,34 @@
 // Replies, in handlers.
 
+#include <array>
 #include <utility>
 
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
 #include "am/c/binding/token.h"
+#include "am/core/untyped_send.h"
 
 namespace am::c {
 namespace {
 
-[[gnu::cold]] int refuse(const char* call, void* token, Token* found, const Outgoing& given) {
+// Gets a copy: what another function may find by its address is in memory.
+[[gnu::cold]] int refuse(const char* call, void* token, Token* found, Outgoing given) {
   if (found == nullptr) return fail_no_token(call, token);
   if (found->message().role() != Role::kRequest) {
     return fail(AM_ERR_BAD_ARG, call, "only a request can be answered, and this is none");
   }
-  if (found->replied) return fail(AM_ERR_IN_USE, call, "this request has been answered already");
+  if (!found->message().may_answer()) {
+    return fail(AM_ERR_IN_USE, call, "this request has been answered already");
+  }
   return check_message(call, given);
 }
 
-void send(UntypedMessage&& request, HandlerIndex handler, std::uint64_t offset,
-          const Outgoing& given) {
+// Inline, as the kind is known where it is called.
+[[gnu::always_inline]] inline void send(UntypedMessage&& request, HandlerIndex handler,
+                                        std::uint64_t offset, const Outgoing& given) {
   switch (given.kind) {
-    case Kind::kShort: return std::move(request).reply_index(handler, given.words());
+    case Kind::kShort: return request.answer(handler, Kind::kShort, given.words());
     case Kind::kMedium:
       return std::move(request).reply_index_medium(handler, given.payload(), given.words());
     case Kind::kLong:
@@ -33,16 +39,31 @@ void send(UntypedMessage&& request, HandlerIndex handler, std::uint64_t offset,
 [[gnu::always_inline]] inline int reply(const char* call, void* token, const Outgoing& given,
                                         std::uint64_t offset) noexcept {
   Token* const found = Token::find(token);
-  if (found == nullptr || found->replied || found->message().role() != Role::kRequest ||
-      !is_valid(given)) [[unlikely]] {
+  if (found == nullptr || !found->message().may_answer() || !is_valid(given)) [[unlikely]] {
     return refuse(call, token, found, given);
   }
-  return guarded(call, [&] {
+  try {
     EndpointState& from = state_of(found->message().endpoint());
     send(std::move(found->message()), static_cast<HandlerIndex>(given.handler), offset, given);
-    found->replied = true;
     from.reply_bytes[static_cast<int>(given.kind)].add(given.bytes(), from.parallel);
-  });
+    return AM_OK;
+  } catch (...) {
+    return fail_by_exception(call);
+  }
+}
+
+// The usual reply with few arguments: no more than it needs. False: AM_ReplyArgs() says why.
+template <std::size_t kWords>
+[[gnu::always_inline]] inline bool try_few(void* token, handler_t handler,
+                                           const std::array<std::uint32_t, kWords>& words) {
+  Token* const found = Token::find(token);
+  if (found == nullptr || !found->message().may_answer() || !is_handler(handler)) [[unlikely]]
+    return false;
+  UntypedMessage& request = found->message();
+  EndpointState& from = state_of(request.endpoint());
+  request.answer(static_cast<HandlerIndex>(handler), Kind::kShort, words);
+  from.reply_bytes[static_cast<int>(Kind::kShort)].add(4 * kWords, from.parallel);
+  return true;
 }
 
 }  // namespace
@@ -55,6 +76,19 @@ int AM_ReplyArgs(void* token, handler_t handler, int numargs, const int32_t* arg
   return am::c::reply("AM_Reply", token, Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0},
                       0);
 }
+
+#define AM_DEFINE(M)                                                  \
+  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) { \
+    if (am::c::try_few<M>(token, handler, {AM_WORDS_##M})) [[likely]] \
+      return AM_OK;                                                   \
+    const std::int32_t args[] = {AM_ARGUMENTS_##M};                   \
+    return AM_ReplyArgs(token, handler, M, args);                     \
+  }
+AM_DEFINE(0)
+AM_DEFINE(1)
+AM_DEFINE(2)
+AM_DEFINE(3)
+AM_DEFINE(4)
 
 int AM_ReplyIArgs(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
                   const int32_t* args) {

@@ -1,15 +1,20 @@
 // Requests: what C programs say becomes an UntypedRequest of the core.
 
+#include <array>
+
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
 #include "am/c/binding/token.h"
 #include "am/c/binding/without_credit.h"
+#include "am/core/untyped_send.h"
 
 namespace am::c {
 namespace {
 
-[[gnu::cold]] int refuse(const char* call, ep_t from, int index, const Outgoing& given) noexcept {
+// This and the next get copies: what another function may find by its address is in memory, and
+// each load and store there delays the usual request.
+[[gnu::cold]] int refuse(const char* call, ep_t from, int index, Outgoing given) noexcept {
   if (const int code = check_endpoint(call, from)) return code;
   if (const int code = check_no_handler(call)) return code;
   if (const int code = check_message(call, given)) return code;
@@ -20,10 +25,18 @@ namespace {
   return fail_not_mapped(call, index);
 }
 
+// What is not sent at once to an endpoint of this node.
+[[gnu::noinline]] int send_otherwise(const char* call, EndpointState& from, std::uint32_t to,
+                                     UntypedRequest request, Patience patience) {
+  if (!has_queued(from) && from.try_request_index(to, request)) return AM_OK;
+  return send_slowly(call, from, to, request, patience);
+}
+
+template <Kind kKind>
 [[gnu::always_inline]] inline int send(const char* call, Patience patience, ep_t handle, int index,
                                        const Outgoing& given, std::uint64_t offset) noexcept {
   const UntypedRequest request{.handler = static_cast<HandlerIndex>(given.handler),
-                               .kind = given.kind,
+                               .kind = kKind,
                                .arguments = given.words(),
                                .payload = given.payload(),
                                .offset = offset};
@@ -33,15 +46,33 @@ namespace {
   const auto to = static_cast<std::uint32_t>(index);
   try {
     int code = AM_OK;
-    if (has_queued(from) || !from.try_request_index(to, request)) [[unlikely]]
-      code = send_slowly(call, from, to, request, patience);
+    if (has_queued(from) || !from.try_direct_index<kKind>(to, request)) [[unlikely]]
+      code = send_otherwise(call, from, to, request, patience);
     if (code == AM_OK) {
-      from.request_bytes[static_cast<int>(given.kind)].add(given.bytes(), from.parallel);
+      from.request_bytes[static_cast<int>(kKind)].add(given.bytes(), from.parallel);
     }
     return code;
   } catch (...) {
     return refuse(call, handle, index, given);
   }
+}
+
+// The usual short request with few arguments: no more than it needs. False: AM_RequestArgs() sends
+// it otherwise, or says why not.
+template <std::size_t kWords>
+[[gnu::always_inline]] inline bool try_few(ep_t handle, int index, handler_t handler,
+                                           const std::array<std::uint32_t, kWords>& words) {
+  if (!is_endpoint(handle) || !is_handler(handler) || Handling::now()) [[unlikely]]
+    return false;
+  EndpointState& from = *handle->core;
+  if (has_queued(from)) [[unlikely]]
+    return false;
+  if (!from.try_direct_index<Kind::kShort>(
+          static_cast<std::uint32_t>(index),
+          {.handler = static_cast<HandlerIndex>(handler), .arguments = words})) [[unlikely]]
+    return false;
+  from.request_bytes[static_cast<int>(Kind::kShort)].add(4 * kWords, from.parallel);
+  return true;
 }
 
 }  // namespace
@@ -52,24 +83,44 @@ using am::c::Outgoing;
 using am::c::Patience;
 
 int AM_RequestArgs(ep_t endpoint, int index, handler_t handler, int numargs, const int32_t* args) {
-  return am::c::send("AM_Request", Patience::kWaits, endpoint, index,
-                     Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0}, 0);
+  return am::c::send<Kind::kShort>("AM_Request", Patience::kWaits, endpoint, index,
+                                   Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0}, 0);
 }
+
+#define AM_DEFINE(M)                                                                 \
+  int AM_Request##M(ep_t endpoint, int index, handler_t handler AM_PARAMETERS_##M) { \
+    try {                                                                            \
+      if (am::c::try_few<M>(endpoint, index, handler, {AM_WORDS_##M})) [[likely]]    \
+        return AM_OK;                                                                \
+    } catch (...) {                                                                  \
+      return am::c::fail_by_exception("AM_Request");                                 \
+    }                                                                                \
+    const std::int32_t args[] = {AM_ARGUMENTS_##M};                                  \
+    return AM_RequestArgs(endpoint, index, handler, M, args);                        \
+  }
+AM_DEFINE(0)
+AM_DEFINE(1)
+AM_DEFINE(2)
+AM_DEFINE(3)
+AM_DEFINE(4)
 
 int AM_RequestIArgs(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
                     int numargs, const int32_t* args) {
-  return am::c::send("AM_RequestI", Patience::kWaits, endpoint, index,
-                     Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes}, 0);
+  return am::c::send<Kind::kMedium>("AM_RequestI", Patience::kWaits, endpoint, index,
+                                    Outgoing{Kind::kMedium, handler, numargs, args, source, nbytes},
+                                    0);
 }
 
 int AM_RequestXferArgs(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                        const void* source, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::send("AM_RequestXfer", Patience::kWaits, endpoint, index,
-                     Outgoing{Kind::kLong, handler, numargs, args, source, nbytes}, dest_offset);
+  return am::c::send<Kind::kLong>("AM_RequestXfer", Patience::kWaits, endpoint, index,
+                                  Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
+                                  dest_offset);
 }
 
 int AM_RequestXferAsyncArgs(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                             const void* source, size_t nbytes, int numargs, const int32_t* args) {
-  return am::c::send("AM_RequestXferAsync", Patience::kTries, endpoint, index,
-                     Outgoing{Kind::kLong, handler, numargs, args, source, nbytes}, dest_offset);
+  return am::c::send<Kind::kLong>("AM_RequestXferAsync", Patience::kTries, endpoint, index,
+                                  Outgoing{Kind::kLong, handler, numargs, args, source, nbytes},
+                                  dest_offset);
 }

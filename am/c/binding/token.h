@@ -34,7 +34,6 @@ class Token {
   static Token* find(void* token) noexcept { return current_ == token ? current_ : nullptr; }
 
   UntypedMessage& message() noexcept { return message_; }
-  bool replied = false;
 
  private:
   // As Handling::now_.

@@ -27,7 +27,7 @@ class Process;
 // inside the port: each bundle takes its own from there, in its own thread, and handles them
 // outside. The same goes for completions (home()). How much is put aside is bounded by the credits
 // of those who send. Of a parallel bundle every thread takes what was put aside for it, but one
-// sender's messages one after another (far_parallel.cc).
+// sender's messages one after another (far/parallel.cc).
 //
 // Thread rule: that of the bundle which is passed; the rest says so.
 class FarMessages final : public link::TypeSink, public Resumed {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/types/kept_bytes.h"
 #include "am/types/released.h"
 

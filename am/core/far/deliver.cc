@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "am/core/dispatch.h"
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/route/router.h"
 #include "am/types/kept_bytes.h"
 

@@ -1,4 +1,4 @@
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "am/core/endpoint.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 #include "am/core/kept_requests.h"
 #include "am/link/link.h"
 #include "am/message/tag_epochs.h"
@@ -84,7 +84,7 @@ class Endpoint::Far {
   static void place_reply(const Delivery& delivery, const LongRequest& message,
                           std::span<const std::byte> payload);
 
-  // A message has come from a process of another node. False: it is damaged. (In far_deliver.cc,
+  // A message has come from a process of another node. False: it is damaged. (In deliver.cc,
   // for both kinds of Access.)
   template <class Access>
   [[nodiscard]] bool deliver(Rank from, const link::MessagePacket& message);
@@ -240,7 +240,7 @@ class Endpoint::Far {
   bool try_flush(Outgoing& out, std::uint32_t index);
   void send_flush(Outgoing& out, std::uint32_t index);
 
-  // After a death (far_unreachable.cc).
+  // After a death (unreachable.cc).
   bool is_dead(Rank rank) const noexcept;
   bool survives() const noexcept;
   Outgoing* unreachable(std::uint32_t index) const noexcept;
@@ -248,7 +248,7 @@ class Endpoint::Far {
   bool return_oldest(std::uint32_t index, Kind kind, Role role, int& count);
   void return_with_next_poll() noexcept;
 
-  // Sending (far_send.cc).
+  // Sending (send.cc).
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,
                               link::Type type) const noexcept;
   link::MessagePacket head_to(const Incoming& to, link::Type type) const noexcept;
@@ -267,7 +267,7 @@ class Endpoint::Far {
   void send_credits(Incoming& to, bool flushed = false);
   std::uint16_t take_credits(Incoming& to) noexcept;
 
-  // Receiving (far_deliver.cc).
+  // Receiving (deliver.cc).
   template <class Access>
   bool deliver_to_receiver(Rank from, const link::MessagePacket& message);
   template <class Access>
@@ -295,7 +295,7 @@ class Endpoint::Far {
   void pass_returned(Rank from, const link::MessagePacket& message, const Body& body,
                      Status status);
 
-  // Among threads (far_parallel.cc).
+  // Among threads (parallel.cc).
   bool* turn_of(Rank from, const link::MessagePacket& message) noexcept;
 
   Endpoint& endpoint_;

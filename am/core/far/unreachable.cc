@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/route/router.h"
 
 namespace am {

@@ -8,8 +8,8 @@
 #include "am/core/bundle.h"
 #include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
-#include "am/core/far.h"
-#include "am/core/far_messages.h"
+#include "am/core/far/far.h"
+#include "am/core/far/messages.h"
 
 namespace am {
 

@@ -1,4 +1,4 @@
-#include "am/core/far_messages.h"
+#include "am/core/far/messages.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "am/core/bundle.h"
 #include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 #include "am/core/process.h"
 #include "am/route/router.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "am/core/far.h"
+#include "am/core/far/far.h"
 
 namespace am {
 

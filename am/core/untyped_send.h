@@ -1,0 +1,61 @@
+#pragma once
+
+// The sending half of untyped messages, inline: for the library, and for bindings to other
+// languages, which have checked what they send.
+
+#include <cstring>
+#include <span>
+
+#include "am/core/endpoint.h"
+#include "am/core/untyped.h"
+#include "am/message/slot_format.h"
+
+namespace am {
+
+// Word by word: callers have just written them so, and a load of several that are still on their
+// way to the cache waits for all of them (5 ns). The asm keeps GCC from making a memcpy of it.
+[[gnu::always_inline]] inline void copy_words(std::byte* to,
+                                              std::span<const std::uint32_t> words) noexcept {
+  for (const std::uint32_t word : words) {
+    std::memcpy(to, &word, packet::kWord);
+    to += packet::kWord;
+    asm("" : "+r"(to));
+  }
+}
+
+template <Kind kKind>
+[[gnu::always_inline]] inline bool Endpoint::try_near_index(std::uint32_t to, shmem::Outbox& box,
+                                                            const UntypedRequest& request) {
+  const auto words = static_cast<std::uint32_t>(request.arguments.size());
+  shmem::Room room;
+  if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
+  if constexpr (kKind == Kind::kMedium) {
+    packet::put_medium_bytes(room.slot->request, request.payload.size());
+    packet::copy_payload(room.request_payload, request.payload);
+  } else if constexpr (kKind == Kind::kLong) {
+    const Shape shape = make_shape(request.role, kKind, words);
+    write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
+               request.payload);
+  }
+  copy_words(packet::arguments(room.slot->request, room.extension->request, kKind, words),
+             request.arguments);
+  const packet::RequestMark mark{request.handler, static_cast<std::uint8_t>(words)};
+  send<kKind>(to, room, mark.mark(), request.role);
+  return true;
+}
+
+template <Kind kKind>
+[[gnu::always_inline]] inline bool Endpoint::try_direct_index(std::uint32_t to,
+                                                              const UntypedRequest& request) {
+  if (to >= direct_.size() || direct_[to] == nullptr || bundle_->in_handler()) [[unlikely]]
+    return false;
+  return try_near_index<kKind>(to, *direct_[to], request);
+}
+
+inline void UntypedMessage::answer(HandlerIndex handler, Kind kind,
+                                   std::span<const std::uint32_t> arguments) {
+  const auto words = static_cast<std::uint32_t>(arguments.size());
+  copy_words(begin_reply(handler, kind, words), arguments);
+}
+
+}  // namespace am
