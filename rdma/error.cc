@@ -49,9 +49,9 @@ bool few_files_left() {
   constexpr std::size_t kFew = 8;
   std::array<int, kFew> opened{};
   std::size_t count = 0;
-  while (count < kFew && (opened[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) ++count;
+  while (count < kFew && (opened[count] = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) ++count;
   const bool few = count < kFew && errno == EMFILE;
-  while (count != 0) close(opened[--count]);
+  while (count != 0) ::close(opened[--count]);
   return few;
 }
 

@@ -6,8 +6,8 @@
 namespace am {
 namespace {
 
-constexpr int kSpins = 100;
-constexpr int kYields = 200;
+constexpr int kSpinsForLock = 100;
+constexpr int kYieldsForLock = 200;
 constexpr long kSleepNs = 50'000;
 
 }  // namespace
@@ -18,9 +18,9 @@ void Monitor::wait() noexcept {
   for (int looks = 0;; ++looks) {
     // No partner: try_lock() decides.
     if (!held_.load(std::memory_order_relaxed) && try_lock()) return;
-    if (looks < kSpins) {
+    if (looks < kSpinsForLock) {
       Backoff::pause();
-    } else if (looks < kSpins + kYields) {
+    } else if (looks < kSpinsForLock + kYieldsForLock) {
       sched_yield();
     } else {
       const timespec moment{.tv_sec = 0, .tv_nsec = kSleepNs};

@@ -33,7 +33,7 @@ void call_returned(const EndpointState& core, ReturnedFunction function, const R
   function(static_cast<int>(message.status), opcode_of(message), &block);
 }
 
-int check_index(const char* call, ep_t endpoint, handler_t index) {
+int check_handler_index(const char* call, ep_t endpoint, handler_t index) {
   if (const int code = check_endpoint(call, endpoint)) return code;
   const int size = endpoint->core->handlers;
   if (index >= 0 && index < size) return AM_OK;
@@ -55,7 +55,7 @@ int check_may_set(const char* call, ep_t endpoint) {
 
 // Holding `setting`.
 int set_at(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
-  if (const int code = check_index(call, endpoint, index)) return code;
+  if (const int code = check_handler_index(call, endpoint, index)) return code;
   if (const int code = check_function(call, function)) return code;
   EndpointState& core = *endpoint->core;
   return guarded(call, [&] {
@@ -80,7 +80,7 @@ int set(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t functi
 int set_new(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
   if (const int code = check_may_set(call, endpoint)) return code;
   const std::lock_guard lock(endpoint->core->setting);
-  if (const int code = check_index(call, endpoint, index)) return code;
+  if (const int code = check_handler_index(call, endpoint, index)) return code;
   if (endpoint->core->functions[index] != nullptr) {
     return fail(
         AM_ERR_IN_USE, call,
@@ -106,7 +106,7 @@ int set_any(const char* call, ep_t endpoint, handler_t* index, AM_handler_fn_t f
   return AM_OK;
 }
 
-int resize(const char* call, ep_t endpoint, int count) {
+int set_handler_count(const char* call, ep_t endpoint, int count) {
   if (const int code = check_endpoint(call, endpoint)) return code;
   if (count < 1) return fail(AM_ERR_BAD_ARG, call, std::to_string(count) + " handlers; at least 1");
   if (count > kHandlers) {
@@ -143,7 +143,7 @@ int AM_ReplaceHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) 
 
 int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function) {
   constexpr const char* kCall = "AM_GetHandler";
-  if (const int code = am::c::check_index(kCall, endpoint, index)) return code;
+  if (const int code = am::c::check_handler_index(kCall, endpoint, index)) return code;
   if (const int code = check_result(kCall, function)) return code;
   if (endpoint->core->functions[index] == nullptr) {
     return am::c::fail(AM_ERR_RESOURCE, kCall, "handler " + std::to_string(index) + " is not set");
@@ -153,7 +153,7 @@ int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function) {
 }
 
 int AM_SetNumHandlers(ep_t endpoint, int count) {
-  return am::c::resize("AM_SetNumHandlers", endpoint, count);
+  return am::c::set_handler_count("AM_SetNumHandlers", endpoint, count);
 }
 
 int AM_GetNumHandlers(ep_t endpoint, int* count) {

@@ -12,7 +12,7 @@ namespace am::c {
 
 namespace {
 
-int check_index(const char* call, ep_t endpoint, int index) {
+int check_translation_index(const char* call, ep_t endpoint, int index) {
   if (const int code = check_endpoint(call, endpoint)) return code;
   const std::uint32_t size = endpoint->core->translations();
   if (index >= 0 && static_cast<std::uint32_t>(index) < size) return AM_OK;
@@ -22,7 +22,7 @@ int check_index(const char* call, ep_t endpoint, int index) {
 }
 
 int check_bound(const char* call, ep_t endpoint, int index) {
-  if (const int code = check_index(call, endpoint, index)) return code;
+  if (const int code = check_translation_index(call, endpoint, index)) return code;
   if (endpoint->core->mapped(static_cast<std::uint32_t>(index))) return AM_OK;
   return fail(AM_ERR_RESOURCE, call, "translation " + std::to_string(index) + " is not mapped");
 }
@@ -37,7 +37,7 @@ int check_name(const char* call, ep_t endpoint, const en_t& name) {
 }
 
 int map(const char* call, ep_t endpoint, int index, const en_t& name, tag_t tag) {
-  if (const int code = check_index(call, endpoint, index)) return code;
+  if (const int code = check_translation_index(call, endpoint, index)) return code;
   if (const int code = check_name(call, endpoint, name)) return code;
   const std::lock_guard lock(endpoint->core->mapping);
   const auto place = static_cast<std::uint32_t>(index);
@@ -86,7 +86,7 @@ int set_tag(const char* call, ep_t endpoint, int index, tag_t tag) {
   return map(call, endpoint, index, name, tag);
 }
 
-int resize(const char* call, ep_t endpoint, int count) {
+int set_translation_count(const char* call, ep_t endpoint, int count) {
   if (const int code = check_endpoint(call, endpoint)) return code;
   if (count < 1) {
     return fail(AM_ERR_BAD_ARG, call, std::to_string(count) + " translations; at least 1");
@@ -143,7 +143,7 @@ int AM_GetTranslationInuse(ep_t endpoint, int index) {
 }
 
 int AM_SetNumTranslations(ep_t endpoint, int count) {
-  return am::c::resize("AM_SetNumTranslations", endpoint, count);
+  return am::c::set_translation_count("AM_SetNumTranslations", endpoint, count);
 }
 
 int AM_GetNumTranslations(ep_t endpoint, int* count) {

@@ -15,7 +15,7 @@
 namespace am {
 namespace {
 
-constexpr std::string_view kPrefix = "SPLITC_";
+constexpr std::string_view kSettingPrefix = "SPLITC_";
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
@@ -342,7 +342,7 @@ std::string names_of_settings() {
 void refuse_unknown() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (!text.starts_with(kPrefix)) continue;
+    if (!text.starts_with(kSettingPrefix)) continue;
     const std::string_view name = text.substr(0, text.find('='));
     const auto same = [name](const Setting& setting) { return setting.name == name; };
     if (std::ranges::any_of(kSettings, same)) continue;
