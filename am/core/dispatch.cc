@@ -73,7 +73,7 @@ Status Endpoint::take_staged(const shmem::Room& room, const packet::Placement& p
                              std::span<std::byte>& payload) {
   const Status status = check_place({0, segment_.size()}, place.offset, place.bytes);
   if (status != Status::kDelivered) return status;
-  payload = {segment_.data() + place.offset, place.bytes};
+  payload = bytes_at(segment_, place.offset, place.bytes);
   const bool taken = bundle_->process().staging().take(room.reply_payload, payload);
   return taken ? Status::kDelivered : Status::kCongestion;  // no memory to map it
 }

@@ -77,7 +77,7 @@ Status Endpoint::serve_get(Delivery& delivery) try {
   if (status != Status::kDelivered) return status;
   UntypedMessage(delivery, 0, kGetShape)
       .reply_index_long(static_cast<HandlerIndex>(record.handler), record.offset,
-                        {segment_.data() + record.source, record.bytes},
+                        bytes_at(segment_, record.source, record.bytes),
                         std::span(record.arguments).first(record.words));
   ++stats_[Kind::kMedium].received(Role::kRequest);
   return Status::kDelivered;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "am/message/handler.h"
 #include "am/message/segment.h"
@@ -50,6 +51,14 @@ inline Status check_place(const Extent& extent, std::uint64_t offset,
   const bool empty = extent.bytes == 0 && bytes != 0;
   if (empty || offset > extent.bytes) return Status::kBadSegmentOffset;
   return extent.holds(offset, bytes) ? Status::kDelivered : Status::kBadLength;
+}
+
+// These bytes of `segment`, in which check_place() has found them. By numbers: a segment may begin
+// at the null address, from which no pointer may be stepped.
+inline std::span<std::byte> bytes_at(std::span<std::byte> segment, std::uint64_t offset,
+                                     std::uint64_t bytes) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(segment.data());
+  return {reinterpret_cast<std::byte*>(begin + offset), bytes};
 }
 
 // What decides, once the tag does not forbid it. `shape` is that of the handler there.

@@ -47,7 +47,7 @@ char* protected_page(am::Job& job, am::Rank rank) {
 }  // namespace
 
 // A null pointer is to crash and not to be found out by the undefined-behaviour sanitizer.
-#define CRASHES [[gnu::noinline, gnu::no_sanitize("undefined")]]
+#define CRASHES __attribute__((noinline, no_sanitize("undefined")))
 
 // Named as C names them, so that a test finds them in a backtrace.
 extern "C" {

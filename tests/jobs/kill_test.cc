@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -47,16 +49,20 @@ class Kill : public testing::Test {
   // Orphans of the jobs become children of this process, so that it sees them.
   static void SetUpTestSuite() { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
 
-  // Runs a job, kills one of its processes, and checks how it ends. Returns how many ms it took.
-  double kill_one(int size, const std::string& how) {
+  // Runs a job, kills one of its processes, `rank` if it is given, and checks how it ends. Returns
+  // how many ms it took.
+  double kill_one(int size, const std::string& how, std::optional<int> rank = {}) {
     alarm(kPatience);
     Program job({kSplitcrun, "-n", std::to_string(size), kVictim, how});
     // Sometimes while others have not come as far.
-    const int awaited = random_() % 4 == 0 ? 1 : size;
+    const int awaited = !rank && random_() % 4 == 0 ? 1 : size;
     auto candidates = processes_in(job.wait_for_lines(awaited));
     EXPECT_GE(candidates.size(), static_cast<std::size_t>(awaited));
     let_pass(random_);
-    const Process victim = candidates[random_() % candidates.size()];
+    const auto chosen = std::ranges::find_if(
+        candidates, [&](const Process& process) { return process.rank == rank; });
+    const Process victim =
+        chosen != candidates.end() ? *chosen : candidates[random_() % candidates.size()];
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(kill(victim.pid, SIGKILL), 0);
     const auto result = job.finish();
@@ -89,6 +95,10 @@ TEST_F(Kill, of_a_random_process_at_a_random_moment_ends_the_job) {
     if (HasFailure()) break;
   }
   EXPECT_EQ(shared_memory_files(), before);
+}
+
+TEST_F(Kill, of_a_process_is_named_before_what_others_do_because_of_it) {
+  for (int i = 0; i < 5 && !HasFailure(); ++i) kill_one(3, "mourned", 1);
 }
 
 }  // namespace

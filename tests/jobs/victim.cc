@@ -5,7 +5,10 @@
 //   victim barriers  one barrier after the other
 //   victim channels  puts round and round, on channels from each process to the next
 //   victim zero_copy puts, gets and requests to everybody, in the segment and outside
-//   victim blocked   asleep, waiting for a message that nobody sends
+//   victim mourned   rank 1 has memory that takes time to free; the others give up once it is
+//   ending victim blocked   asleep, waiting for a message that nobody sends
+#include <sched.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,8 +18,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "am/am.h"
+#include "am/route/process_stat.h"
 
 namespace {
 
@@ -81,6 +86,16 @@ void on_payload(am::ZeroCopyRequest& request) { request.receive(taken); }
   }
 }
 
+// Ends with code 3 before the launcher can have learned what has become of rank 1.
+[[noreturn]] void mourn(am::Job& job, am::Bundle& bundle) {
+  const std::vector<pid_t> pids = job.exchange(getpid());
+  const std::vector<char> memory(job.rank() == 1 ? 256 << 20 : 0, 'm');
+  job.barrier(bundle);
+  tell(job);
+  while (job.rank() == 1 || !am::has_ended(pids[1])) sched_yield();
+  _exit(3);
+}
+
 void run(const std::string& how) {
   am::Job job;
   am::Bundle bundle(job);
@@ -88,6 +103,7 @@ void run(const std::string& how) {
   endpoint.add_handlers<&on_pong, &on_ping, &on_bytes, &on_block>();
   job.connect(endpoint);
   if (how == "zero_copy") move_zero_copy(job, bundle);
+  if (how == "mourned") mourn(job, bundle);
   tell(job);
   if (how == "flood") flood(job, endpoint);
   while (how == "barriers") job.barrier(bundle);

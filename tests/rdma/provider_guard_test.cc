@@ -32,7 +32,7 @@ struct Guard : ProviderGuard {
 bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; }
 
 // Not by raise(): the kernel says where. A sanitizer would end it before.
-[[gnu::no_sanitize("undefined")]] int fault() {
+__attribute__((no_sanitize("undefined"))) int fault() {
   volatile int* volatile nowhere = nullptr;
   *nowhere = 1;
   return 0;

@@ -1,6 +1,10 @@
 // What plain C++ would warn of is compared as well, also inside the library.
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wbitwise-instead-of-logical"
+#else
 #pragma GCC diagnostic ignored "-Wbool-compare"
+#endif
 #pragma GCC diagnostic ignored "-Wbool-operation"
 #pragma GCC diagnostic ignored "-Wint-in-bool-context"
 

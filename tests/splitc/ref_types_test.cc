@@ -246,7 +246,8 @@ TEST(RefTypes, of_arrays_give_copies_of_their_elements) {
 TEST(RefTypes, convert_to_what_their_values_convert_to) {
   const Two<int> i;
   const Two<std::int8_t> small;
-  i.a = 7.9;  // as int x = 7.9
+  const double more = 7.9;
+  i.a = more;  // as int x = more
   EXPECT_EQ(i.a, 7);
   const double d = i.a;
   EXPECT_EQ(d, 7.0);

@@ -169,7 +169,7 @@ Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& bo
   const Status status = check_place({0, segment.size()}, body.place.offset, body.place.bytes);
   if (status != Status::kDelivered) return status;
   if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
-  payload = {segment.data() + body.place.offset, body.place.bytes};
+  payload = bytes_at(segment, body.place.offset, body.place.bytes);
   if (body.in_pieces) return pieces.move_to(payload) ? Status::kDelivered : Status::kBadLength;
   if (link::carries_payload(message.head.detail)) {
     packet::copy_payload(payload.data(), body.payload);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "am/job/launcher/process_table.h"
+#include "am/route/process_stat.h"
 
 namespace am::launcher {
 namespace {
@@ -138,6 +139,10 @@ void Children::signal_all(int signal) {
   for (const pid_t pid : pids_) {
     if (pid != 0) kill(pid, signal);
   }
+}
+
+bool Children::one_is_ending() const {
+  return std::ranges::any_of(pids_, [](pid_t pid) { return pid != 0 && has_ended(pid); });
 }
 
 void Children::signal_one(Rank rank, int signal) {

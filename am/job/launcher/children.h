@@ -51,6 +51,8 @@ class Children {
   std::uint32_t running() const { return running_; }  // processes of the job
   bool is_running(Rank rank) const { return pids_[rank] != 0; }
   pid_t pid(Rank rank) const { return pids_[rank]; }
+  // Whether one has begun to end that reap() has not seen ended.
+  bool one_is_ending() const;
 
   // Readable when start_failure() may have something new; -1: all have become the program.
   int start_fd() const { return start_errors_; }

@@ -97,6 +97,7 @@ class Supervisor {
 
   Standstill standstill_;
   std::optional<Survival> survival_;             // only with --survive
+  std::vector<Ended> undecided_;                 // not judged before others have ended, too
   std::vector<bool> is_stopped_;                 // by rank
   std::optional<Clock::time_point> timeout_at_;  // none: no limit, or it has passed
   std::optional<Clock::time_point> kill_at_;     // set when the job begins to end
@@ -240,6 +241,13 @@ void Supervisor::take_news() {
 
 void Supervisor::take_ended(std::vector<Ended> ended) {
   if (survival_) take_survived(ended);
+  ended.insert(ended.begin(), undecided_.begin(), undecided_.end());
+  undecided_.clear();
+  // It may have given up because of one that is being killed, whose end the kernel reports soon.
+  if (std::ranges::any_of(ended, gave_up) && children_.one_is_ending()) {
+    undecided_ = std::move(ended);
+    return;
+  }
   const auto verdict = judge(ended, children_, control_);
   if (!verdict) return;
   if (output_) output_->pump();  // the last words before the sentence

@@ -52,6 +52,10 @@ Verdict verdict_on(const Ended& end, Severity severity, const Control& control) 
 
 }  // namespace
 
+bool gave_up(const Ended& end) {
+  return WIFSIGNALED(end.status) ? WTERMSIG(end.status) == SIGABRT : WEXITSTATUS(end.status) != 0;
+}
+
 bool note_leaver(Rank rank, const Children& children, Control& control) {
   ControlRank& me = control_rank(control, rank);
   // Either a process that joins now sees kLeft, or the loop below sees that it has joined.

@@ -18,6 +18,9 @@ struct Verdict {
   bool asked_for = false;  // by a process of the job (ExitRequest); the sentence is empty
 };
 
+// Whether it has ended by its own decision, and badly.
+bool gave_up(const Ended& end);
+
 // Judges the processes that have just ended; `children` knows those that still run. None: they have
 // all ended well. Of several that ended badly at once, the one that was killed is named before the
 // one that gave up, and that before one that left: the later kinds can follow from the earlier.

@@ -19,7 +19,7 @@ static unsigned char byte_of(int process, size_t i) {
 static void expect(void* token, const unsigned char* at, int nbytes, int n, const int32_t* args) {
   CHECK_EQ(nbytes, wanted_bytes);
   CHECK_EQ(n, wanted_count);
-  CHECK(nbytes == 0 || at == memory + to);
+  CHECK(nbytes == 0 || (uintptr_t)at == (uintptr_t)memory + to);
   for (int i = 0; i < nbytes; ++i) CHECK_EQ(at[i], byte_of(owner, from + (size_t)i));
   for (int i = 0; i < n; ++i) CHECK_EQ(args[i], 100 + i);
   CHECK_RETURNS(AM_ERR_BAD_ARG, AM_Reply0(token, kGot));
