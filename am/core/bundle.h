@@ -210,6 +210,8 @@ class Bundle {
   bool in_handler() const noexcept {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
+  // A medium message leaves, which delays the first look of a wait (am/sync/first_look.h).
+  void note_medium() noexcept { sent_medium_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
 
@@ -303,6 +305,13 @@ class Bundle {
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain);
 
+  // Whether one has left since the last call.
+  bool take_sent_medium() noexcept {
+    const bool sent = sent_medium_.load(std::memory_order_relaxed);
+    if (sent) sent_medium_.store(false, std::memory_order_relaxed);
+    return sent;
+  }
+
   // A number that is higher while one lives.
   struct Count {
     explicit Count(int& number) noexcept : number(number) { ++number; }
@@ -365,6 +374,7 @@ class Bundle {
   Router& router_;
   FarMessages* const far_;                  // nullptr: no processes on other nodes
   const Backoff backoff_;                   // at its foot
+  std::atomic<bool> sent_medium_{false};    // any thread
   const std::unique_ptr<Monitor> monitor_;  // nullptr: the bundle is sequential
   const void* const maker_;                 // the thread that has made it
   // Owned by the bundle's thread, or guarded by monitor_.

@@ -120,6 +120,7 @@ template <auto kFunction, class... Args>
     return try_far<H>(to, index, payload, 0, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
+  bundle_->note_medium();
   packet::put_medium_bytes(room.slot->request, payload.size());
   packet::copy_payload(room.request_payload, payload);
   H::Packing::pack(
@@ -272,6 +273,7 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
                 "the handler's second parameter must be std::span<const std::byte>");
   endpoint().check_medium(payload, "reply_medium");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  endpoint().bundle().note_medium();
   packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
   packet::copy_payload(delivery_->room.reply_payload, payload);
   H::Packing::pack(to, args...);

@@ -18,7 +18,7 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
   ShownWait shown(activity);
   Backoff backoff = backoff_;
   bool spinning = true;
-  Backoff::leave_line();
+  backoff.leave_line(take_sent_medium());
   for (;;) {
     int count = poll(spinning);
     if constexpr (kSiblings) count += poll_siblings();
@@ -27,7 +27,7 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
       shown.progressed();
     }
     if (condition()) return;
-    if (count == 1) Backoff::leave_line();
+    if (count == 1) backoff.leave_line(take_sent_medium());
     const Backoff::Step step = backoff.next();
     spinning = step == Backoff::Step::kSpin;
     switch (step) {

@@ -17,7 +17,8 @@ constexpr std::uint32_t kYieldsShown = 50'000;
 
 }  // namespace
 
-Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept {
+Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept
+    : first_look_(first_look()) {
   const std::uint32_t spins = oversubscribed ? 0 : kSpins;
   const std::uint32_t crowded =
       far == Far::kNothing ? kYieldsOversubscribed : kYieldsOversubscribedFar;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "am/sync/first_look.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -53,14 +54,14 @@ class Backoff {
 #endif
   }
   // After having written a line, before the first load of it: the other side has to fetch it, and
-  // cannot have answered yet. (A short request and reply: 190 to 210 ns with loads from the first
-  // moment on, 135 with these two pauses at both sides; more pauses only wait longer.)
-  static void leave_line() noexcept {
-    pause();
-    pause();
+  // cannot have answered yet. How long: first_look.h.
+  void leave_line(bool after_medium) const noexcept {
+    const std::uint32_t pauses = after_medium ? first_look_.after_medium : first_look_.after_short;
+    for (std::uint32_t i = 0; i < pauses; ++i) pause();
   }
 
  private:
+  FirstLook first_look_;
   std::uint32_t looks_ = 0;
   std::uint32_t spins_;   // polls before the first yield
   std::uint32_t yields_;  // polls before the first sleep

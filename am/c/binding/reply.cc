@@ -42,14 +42,11 @@ namespace {
   if (found == nullptr || !found->message().may_answer() || !is_valid(given)) [[unlikely]] {
     return refuse(call, token, found, given);
   }
-  try {
+  return guarded(call, [&] {
     EndpointState& from = state_of(found->message().endpoint());
     send(std::move(found->message()), static_cast<HandlerIndex>(given.handler), offset, given);
     from.reply_bytes[static_cast<int>(given.kind)].add(given.bytes(), from.parallel);
-    return AM_OK;
-  } catch (...) {
-    return fail_by_exception(call);
-  }
+  });
 }
 
 // The usual reply with few arguments: no more than it needs. False: AM_ReplyArgs() says why.
@@ -77,12 +74,16 @@ int AM_ReplyArgs(void* token, handler_t handler, int numargs, const int32_t* arg
                       0);
 }
 
-#define AM_DEFINE(M)                                                  \
-  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) { \
-    if (am::c::try_few<M>(token, handler, {AM_WORDS_##M})) [[likely]] \
-      return AM_OK;                                                   \
-    const std::int32_t args[] = {AM_ARGUMENTS_##M};                   \
-    return AM_ReplyArgs(token, handler, M, args);                     \
+#define AM_DEFINE(M)                                                    \
+  int AM_Reply##M(void* token, handler_t handler AM_PARAMETERS_##M) {   \
+    try {                                                               \
+      if (am::c::try_few<M>(token, handler, {AM_WORDS_##M})) [[likely]] \
+        return AM_OK;                                                   \
+    } catch (...) {                                                     \
+      return am::c::fail_by_exception("AM_Reply");                      \
+    }                                                                   \
+    const std::int32_t args[] = {AM_ARGUMENTS_##M};                     \
+    return AM_ReplyArgs(token, handler, M, args);                       \
   }
 AM_DEFINE(0)
 AM_DEFINE(1)
