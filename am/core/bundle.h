@@ -305,11 +305,9 @@ class Bundle {
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain);
 
-  // Whether one has left since the last call.
-  bool take_sent_medium() noexcept {
-    const bool sent = sent_medium_.load(std::memory_order_relaxed);
-    if (sent) sent_medium_.store(false, std::memory_order_relaxed);
-    return sent;
+  bool take_sent_medium() noexcept {  // whether one has left since the last call
+    constexpr auto kRelaxed = std::memory_order_relaxed;  // only a hint
+    return sent_medium_.load(kRelaxed) && sent_medium_.exchange(false, kRelaxed);
   }
 
   // A number that is higher while one lives.

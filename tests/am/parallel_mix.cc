@@ -122,7 +122,9 @@ class Mix {
 
 Mix::Mix(const Options& options) : options_(options) {
   for (unsigned i = 0; i < kSteady; ++i) {
-    steady_.push_back(std::make_unique<am::Endpoint>(bundles_[i % 2]));
+    // As many as there may be at a time, of all processes: each steady one, and one a thread.
+    steady_.push_back(
+        std::make_unique<am::Endpoint>(bundles_[i % 2], am::Endpoint::Options{.inboxes = 256}));
     prepare(*steady_.back());
   }
   for (unsigned i = 0; i < kSteady; ++i) {
