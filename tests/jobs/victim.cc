@@ -5,8 +5,8 @@
 //   victim barriers  one barrier after the other
 //   victim channels  puts round and round, on channels from each process to the next
 //   victim zero_copy puts, gets and requests to everybody, in the segment and outside
-//   victim mourned   rank 1 has memory that takes time to free; the others give up once it is
-//   ending victim blocked   asleep, waiting for a message that nobody sends
+//   victim mourned   rank 1 takes time to end (its memory); once it does, the others give up
+//   victim blocked   asleep, waiting for a message that nobody sends
 #include <sched.h>
 #include <sys/types.h>
 #include <unistd.h>

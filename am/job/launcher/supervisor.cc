@@ -241,14 +241,11 @@ void Supervisor::take_news() {
 
 void Supervisor::take_ended(std::vector<Ended> ended) {
   if (survival_) take_survived(ended);
-  ended.insert(ended.begin(), undecided_.begin(), undecided_.end());
-  undecided_.clear();
+  undecided_.insert(undecided_.end(), ended.begin(), ended.end());
   // It may have given up because of one that is being killed, whose end the kernel reports soon.
-  if (std::ranges::any_of(ended, gave_up) && children_.one_is_ending()) {
-    undecided_ = std::move(ended);
-    return;
-  }
-  const auto verdict = judge(ended, children_, control_);
+  if (std::ranges::any_of(undecided_, gave_up) && children_.one_is_ending()) return;
+  const auto verdict = judge(undecided_, children_, control_);
+  undecided_.clear();
   if (!verdict) return;
   if (output_) output_->pump();  // the last words before the sentence
   take_verdict(*verdict);

@@ -19,13 +19,17 @@ bool aborted(const Control& control, Rank rank) {
   return control.abort_ready.load(std::memory_order_acquire) != 0 && control.abort_rank == rank;
 }
 
+// An abort signal is often the uncaught error of a process that lost another one.
+bool was_killed(const Ended& end) {
+  return WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT;
+}
+
 Severity severity_of(const Ended& end, const Children& children, Control& control) {
-  // An abort signal is often the uncaught error of a process that lost another one.
-  if (WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT) return Severity::kKilled;
+  if (was_killed(end)) return Severity::kKilled;
   // Whatever else a process says at its end follows from others having gone.
   if (control.exit_request.asked()) return Severity::kAskedFor;
   if (aborted(control, end.rank)) return Severity::kAborted;
-  if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) return Severity::kGaveUp;
+  if (gave_up(end)) return Severity::kGaveUp;
   return note_leaver(end.rank, children, control) ? Severity::kLeftEarly : Severity::kNone;
 }
 
@@ -52,9 +56,7 @@ Verdict verdict_on(const Ended& end, Severity severity, const Control& control) 
 
 }  // namespace
 
-bool gave_up(const Ended& end) {
-  return WIFSIGNALED(end.status) ? WTERMSIG(end.status) == SIGABRT : WEXITSTATUS(end.status) != 0;
-}
+bool gave_up(const Ended& end) { return end.status != 0 && !was_killed(end); }
 
 bool note_leaver(Rank rank, const Children& children, Control& control) {
   ControlRank& me = control_rank(control, rank);
