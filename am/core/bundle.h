@@ -372,7 +372,6 @@ class Bundle {
   Router& router_;
   FarMessages* const far_;                  // nullptr: no processes on other nodes
   const Backoff backoff_;                   // at its foot
-  std::atomic<bool> sent_medium_{false};    // any thread
   const std::unique_ptr<Monitor> monitor_;  // nullptr: the bundle is sequential
   const void* const maker_;                 // the thread that has made it
   // Owned by the bundle's thread, or guarded by monitor_.
@@ -392,6 +391,7 @@ class Bundle {
   std::atomic<int> pins_{0};  // other bundles' calls that poll it; see Process
   // Written by whoever polls, read by any thread; no other memory is published by it.
   std::atomic<const void*> owner_{nullptr};
+  std::atomic<bool> sent_medium_{false};  // a hint, written by whoever sends
 };
 
 }  // namespace am

@@ -16,6 +16,14 @@ inline std::atomic<HandlerIndex> handler_hint{0};
 inline constexpr const char* kCredit = "a credit";
 inline constexpr const char* kAnswer = "an answer";
 
+// Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.
+[[gnu::always_inline]] inline void put_medium(Bundle& sender, shmem::Half& half, std::byte* to,
+                                              std::span<const std::byte> payload) noexcept {
+  sender.note_medium();
+  packet::put_medium_bytes(half, payload.size());
+  packet::copy_payload(to, payload);
+}
+
 }  // namespace detail
 
 template <auto kFunction>
@@ -120,9 +128,7 @@ template <auto kFunction, class... Args>
     return try_far<H>(to, index, payload, 0, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
-  bundle_->note_medium();
-  packet::put_medium_bytes(room.slot->request, payload.size());
-  packet::copy_payload(room.request_payload, payload);
+  detail::put_medium(*bundle_, room.slot->request, room.request_payload, payload);
   H::Packing::pack(
       packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
   send<Kind::kMedium>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
@@ -273,9 +279,8 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
                 "the handler's second parameter must be std::span<const std::byte>");
   endpoint().check_medium(payload, "reply_medium");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
-  endpoint().bundle().note_medium();
-  packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
-  packet::copy_payload(delivery_->room.reply_payload, payload);
+  const shmem::Room& room = delivery_->room;
+  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload, payload);
   H::Packing::pack(to, args...);
 }
 

@@ -112,9 +112,8 @@ void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const st
                                         std::span<const std::uint32_t> arguments) && {
   check("reply_index_medium", handler, arguments);
   endpoint().check_medium(payload, "reply_index_medium");
-  endpoint().bundle().note_medium();
-  packet::put_medium_bytes(delivery_->room.slot->reply, payload.size());
-  packet::copy_payload(delivery_->room.reply_payload, payload);
+  const shmem::Room& room = delivery_->room;
+  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload, payload);
   answer(handler, Kind::kMedium, arguments);
 }
 

@@ -30,9 +30,7 @@ template <Kind kKind>
   shmem::Room room;
   if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
   if constexpr (kKind == Kind::kMedium) {
-    bundle_->note_medium();
-    packet::put_medium_bytes(room.slot->request, request.payload.size());
-    packet::copy_payload(room.request_payload, request.payload);
+    detail::put_medium(*bundle_, room.slot->request, room.request_payload, request.payload);
   } else if constexpr (kKind == Kind::kLong) {
     const Shape shape = make_shape(request.role, kKind, words);
     write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},

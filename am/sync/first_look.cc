@@ -9,17 +9,12 @@
 namespace am {
 namespace {
 
-// In nanoseconds; first_look.h has what was measured.
-struct Delays {
-  std::int64_t after_short;
-  std::int64_t after_medium;
-};
-
-Delays delays() noexcept {
+bool is_amd() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_is("amd")) return {0, 70};
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
 #endif
-  return {90, 90};
 }
 
 constexpr int kPauses = 64;
@@ -41,8 +36,9 @@ FirstLook measure() noexcept {
     return static_cast<std::uint32_t>(
         std::min<std::int64_t>((delay_ns * kPauses + ns / 2) / ns, kPauses));
   };
-  const Delays wanted = delays();
-  return {pauses_in(wanted.after_short), pauses_in(wanted.after_medium)};
+  // first_look.h has what was measured.
+  if (is_amd()) return {.after_short = 0, .after_medium = pauses_in(70)};
+  return {.after_short = pauses_in(90), .after_medium = pauses_in(90)};
 }
 
 }  // namespace

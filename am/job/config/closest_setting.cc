@@ -8,8 +8,6 @@
 namespace am {
 namespace {
 
-constexpr std::string_view kPrefix = "SPLITC_";
-
 // Levenshtein: letters to add, drop or change to make one into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
@@ -30,7 +28,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 std::string_view closest_setting(std::string_view name) {
   // Half of its own letters wrong, or more than three: a guess would be noise.
-  const std::size_t letters = name.size() - std::min(name.size(), kPrefix.size());
+  const std::size_t letters = name.size() - std::min(name.size(), kSettingPrefix.size());
   std::string_view best;
   std::size_t best_distance = std::min<std::size_t>(letters / 2, 3) + 1;
   for (const Setting& setting : settings()) {

@@ -15,7 +15,6 @@
 namespace am {
 namespace {
 
-constexpr std::string_view kSettingPrefix = "SPLITC_";
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits

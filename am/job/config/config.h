@@ -15,6 +15,8 @@
 
 namespace am {
 
+inline constexpr std::string_view kSettingPrefix = "SPLITC_";  // of all their names
+
 // One row of the table.
 struct Setting {
   std::string_view name;
