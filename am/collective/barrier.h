@@ -2,12 +2,14 @@
 // exchange of addresses before messages can be sent. It uses am/core, am/route and am/link.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <vector>
 
+#include "am/collective/dissemination.h"
+#include "am/collective/nodes.h"
+#include "am/collective/payload.h"
 #include "am/core/bundle.h"
-#include "am/link/packet_sinks.h"
-#include "am/route/port.h"
 #include "am/route/router.h"
 #include "am/types/source_location.h"
 
@@ -21,18 +23,19 @@ namespace am {
 // so all increment one counter instead and the last one wakes the others: two turns each.
 //
 // In a job of several nodes the processes of each increment the counter of their lowest rank, and
-// these lowest ranks ("leaders") disseminate among themselves, by packets.
+// these lowest ranks ("leaders") disseminate among themselves, by packets, which may carry a payload
+// (am/collective/payload.h).
 //
 // Thread rule: the bundle's. One barrier per process and job: all processes pass it in step.
-class Barrier final : public link::TypeSink {
+class Barrier {
  public:
   // Before the first poll of the job. `router` outlives it.
   explicit Barrier(const Router& router);
 
   // Enters the barrier, and passes on whether this process has `more` to do, for any_more(). Never
   // waits. Once per pass: returns false, and does nothing, where an exception has left the wait for
-  // a barrier that was entered before.
-  bool enter(bool more = false) noexcept;
+  // a barrier that was entered before. `payload` is only looked at in a job of several nodes.
+  bool enter(bool more = false, Payload* payload = nullptr) noexcept;
   // Whether all have entered. Call it, polling in between, until it returns true: it makes the
   // progress of the dissemination. What others wrote before they entered is then visible here.
   bool passed() noexcept;
@@ -40,8 +43,15 @@ class Barrier final : public link::TypeSink {
   // barrier in which one may have, all processes call it, once.
   bool any_more() noexcept;
 
-  // Takes the packet of a round, in a job of several nodes.
-  bool take(Rank from, const link::PacketHeader& packet) override;
+  // The payload ends before the barrier has been passed: an exception has left the wait. The other
+  // processes hear that this one is in another call.
+  void forget_payload() noexcept {
+    payload_ = nullptr;
+    between_.forget_payload();
+  }
+  // Whether the payloads of the barrier that was passed last were not those of the same call on all
+  // nodes, or the leader of one has found that on its own. The same everywhere.
+  bool differed() const noexcept { return root().differed[epoch_ % 2].value() == epoch_; }
 
   // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
   // passed(). On behalf of `call` at `where`.
@@ -50,34 +60,38 @@ class Barrier final : public link::TypeSink {
         [this] { return passed(); },
         [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
   }
+  // What payloads need.
+  const Router& router() const noexcept { return router_; }
+  const Nodes& nodes() const noexcept { return nodes_; }
+  std::vector<std::byte>& memory() noexcept { return memory_; }
   // How often enter() was called.
   std::uint64_t count() const noexcept { return epoch_; }
 
  private:
-  bool counts() const noexcept { return rounds_ == 0 || several_nodes_; }
+  bool counts() const noexcept { return rounds_ == 0; }
   bool leads() const noexcept { return leader_ == router_.rank(); }
   RegionHeader& root() const noexcept { return *router_.peer(leader_).header; }
   shmem::SharedCounter& more() const noexcept { return root().more[epoch_ % 2]; }
   bool has_more() const noexcept { return more().total() != known_[epoch_ % 2]; }
-  Rank signaller(int round) const noexcept;
   void signal(int round) noexcept;
-  void signal_far(Rank to, int round) const;
   bool disseminated() noexcept;
-  bool push() const noexcept;
   bool has_passed() noexcept;
+  bool leaders_have_passed() noexcept;
   void release() noexcept;
 
   // Constant after construction.
   const Router& router_;
   const bool several_nodes_;
   const Rank leader_;  // of this node
-  int rounds_ = 0;     // of the dissemination, among all or among the leaders
+  const Nodes nodes_;
+  int rounds_ = 0;     // among the processes of one node; 0: they count
   // Owned by the bundle's thread.
   std::uint64_t epoch_ = 0;
   bool entered_ = false;  // and not passed
   int round_ = 0;
-  bool telling_ = false;                // the dissemination has begun: round 0 has been signalled
-  std::optional<Expectation> expects_;  // of a leader, while it is in a barrier
+  Payload* payload_ = nullptr;     // of the barrier that was entered
+  Dissemination between_;          // ... among the nodes
+  std::vector<std::byte> memory_;  // of payloads
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.
   std::uint64_t known_[2] = {};

@@ -78,16 +78,17 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
   layout.cores = cores_together(cards, mine);
   for (Rank rank = 0; rank < cards.size(); ++rank) {
     const Card& card = cards[rank];
-    const auto is_led_by = [&](Rank leader) { return cards[leader].near(card); };
-    if (std::ranges::none_of(layout.leaders, is_led_by)) layout.leaders.push_back(rank);
+    const auto leader = std::ranges::find_if(
+        layout.leaders, [&](Rank one) { return cards[one].near(card); });
+    layout.nodes.push_back(static_cast<std::uint32_t>(leader - layout.leaders.begin()));
+    if (leader == layout.leaders.end()) layout.leaders.push_back(rank);
     if (card.same_machine(mine)) ++layout.here;
     if (!card.near(mine)) continue;
     ++layout.near;
     layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
   }
-  const auto own =
-      std::ranges::find_if(layout.leaders, [&](Rank leader) { return cards[leader].near(mine); });
-  layout.node = static_cast<std::uint32_t>(own - layout.leaders.begin());
+  layout.node = layout.nodes[me];
+  if (layout.leaders.size() == 1) layout.nodes.clear();
   return layout;
 }
 

@@ -42,6 +42,7 @@ struct Layout {
   std::uint32_t near = 0;     // processes of its node
   std::vector<Rank> leaders;  // the lowest rank of every node
   std::uint32_t node = 0;     // which of them is its own
+  std::vector<std::uint32_t> nodes;  // by rank: which of them is its own; empty: there is one
   std::uint32_t here = 0;     // processes of its machine
   unsigned cores = 0;         // that these may use
   bool all_enrolled = true;   // those of its node

@@ -80,6 +80,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .near = layout.near,
           .leaders = layout.leaders,
           .node = layout.node,
+          .nodes = layout.nodes,
           .wait = config.wait,
           .cross_memory = config.cross_memory,
           .abort = [this](int code,

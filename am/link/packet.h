@@ -150,14 +150,18 @@ inline constexpr std::uint32_t make_long_handler(HandlerIndex index, std::uint16
 // Detail of a kCredits that answers a kFlush.
 inline constexpr std::uint8_t kFlushed = 1;
 
+// A round of a barrier between nodes, and as data what a collective call sends along.
 struct Barrier {
-  PacketHeader head;  // detail: the round, and kMore
+  PacketHeader head;  // detail: the round, below 32, and the flags below
   std::uint64_t epoch;
+  std::uint64_t digest;  // of the collective call that the sender is in
 };
-static_assert(sizeof(Barrier) == 16);
+static_assert(sizeof(Barrier) == 24);
 
-// Detail of a Barrier: some process has entered it with more to do.
-inline constexpr std::uint8_t kMore = 0x80;
+// Flags in the detail of a Barrier.
+inline constexpr std::uint8_t kDiffers = 0x20;    // two processes are in different calls
+inline constexpr std::uint8_t kContinues = 0x40;  // the round's data go on in the next packet
+inline constexpr std::uint8_t kMore = 0x80;       // some process has entered with more to do
 
 // A read or write of the receiver's segment that the receiver itself carries out (no RMA).
 struct Access {

@@ -35,6 +35,7 @@ struct RegionHeader {
   shmem::SharedCounter arrivals;  // ... of rank 0 only
   shmem::Flag released;           // ... of rank 0 only
   shmem::SharedCounter more[2];   // ... of rank 0 only; of barriers with even and odd numbers
+  shmem::Flag differed[2];        // ... of the lowest rank of the node; likewise
   Activity activity;              // unless the launcher has a place for it
   shmem::ArrivalBoard puts;       // on channels
 };
@@ -60,6 +61,7 @@ class Router {
     std::uint32_t near = 1;           // processes of this node, this one included
     std::vector<Rank> leaders = {0};  // the lowest rank of every node
     std::uint32_t node = 0;           // which of these is this process's
+    std::vector<std::uint32_t> nodes = {};  // by rank: which is its own; empty: there is one
     WaitPolicy wait = WaitPolicy::kAuto;
     bool cross_memory = true;  // memory of neighbours may be reached through the kernel
     // Ends the whole job after printing the sentence. Does not return.

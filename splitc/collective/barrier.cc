@@ -22,9 +22,12 @@ void barrier_notify(am::SourceLocation where) {
   if (w.notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
-  if constexpr (am::kChecked) detail::Round("barrier", 0);
+  if constexpr (am::kChecked) {
+    detail::Round("barrier", 0).enter();
+  } else {
+    w.job().barrier().enter();
+  }
   w.notified() = true;
-  w.job().barrier().enter();
 }
 
 void barrier_wait(am::SourceLocation where) {

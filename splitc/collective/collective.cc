@@ -33,9 +33,8 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
   in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
     Round round(call, bytes, root);
     if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
-    round.meet();
+    round.broadcast(piece, root);
     if (my_proc() == root) return;
-    round.look(root, root + 1, 0, piece);
     move_bytes(all + at, round.of(root), piece);
   });
 }
@@ -44,9 +43,9 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
   in_pieces(mine.size(), Board::kBytes, [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size());
     move_bytes(round.mine(), mine.data() + at, piece);
-    round.meet();
-    if (only_to_one && my_proc() != 0) return;
-    round.look(0, procs(), 0, piece);
+    const bool gets = !only_to_one || my_proc() == 0;
+    round.gather(piece, 0, gets ? procs() : 0);
+    if (!gets) return;
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
     }
@@ -65,8 +64,7 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call)
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
     }
-    round.meet();
-    round.look(0, procs(), my_proc() * piece, piece);
+    round.transpose(piece);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(from + proc * part + at, round.of(proc), piece);
     }

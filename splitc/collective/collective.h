@@ -80,19 +80,18 @@ T value_of(const Round& round, std::uint32_t proc) {
   std::memcpy(bytes, round.of(proc), sizeof(T));
   return *reinterpret_cast<const T*>(bytes);
 }
-// Shows x to all.
+// Shows x to all, to be combined in processes that need the values of the first `last`.
 template <class T>
-Round show(Call call, const T& x) {
+Round show(Call call, const T& x, std::uint32_t last) {
   check_value<T>();
   Round round(call, sizeof(T), kind_of<T>());
   std::memcpy(round.mine(), &x, sizeof(T));
-  round.meet();
+  round.gather(sizeof(T), 0, last);
   return round;
 }
 // op over the values of processes 0 to last - 1, in that order.
 template <class T, class Op>
-T combine(Round& round, std::uint32_t last, Op& op) {
-  round.look(0, last, 0, sizeof(T));
+T combine(const Round& round, std::uint32_t last, Op& op) {
   T result = value_of<T>(round, 0);
   for (std::uint32_t proc = 1; proc < last; ++proc) {
     result = static_cast<T>(op(result, value_of<T>(round, proc)));
@@ -102,23 +101,21 @@ T combine(Round& round, std::uint32_t last, Op& op) {
 // Reductions and scans on behalf of `call`, which all processes make.
 template <class T, class Op>
 T to_all(Call call, const T& x, Op op) {
-  Round round = show(call, x);
-  return combine<T>(round, procs(), op);
+  return combine<T>(show(call, x, procs()), procs(), op);
 }
 // On process 0.
 template <class T, class Op>
 T to_one(Call call, const T& x, Op op) {
-  Round round = show(call, x);
+  const Round round = show(call, x, my_proc() == 0 ? procs() : 0);
   return my_proc() == 0 ? combine<T>(round, procs(), op) : x;
 }
 template <class T, class Op>
 T scan(Call call, const T& x, Op op) {
-  Round round = show(call, x);
-  return combine<T>(round, my_proc() + 1, op);
+  return combine<T>(show(call, x, my_proc() + 1), my_proc() + 1, op);
 }
 template <class T, class Op>
 T exscan(Call call, const T& x, Op op, const T& identity) {
-  Round round = show(call, x);
+  const Round round = show(call, x, my_proc());
   return my_proc() == 0 ? identity : combine<T>(round, my_proc(), op);
 }
 

@@ -1,6 +1,8 @@
 #include "splitc/collective/round.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "am/am.h"
@@ -9,6 +11,9 @@
 
 namespace splitc::detail {
 namespace {
+
+// Most bytes of a part that travels by way of other nodes.
+constexpr std::size_t kTransposed = 1024;
 
 std::string describe(const BoardHeader& header) {
   return std::string(header.call) + " of " + std::to_string(header.bytes) + " bytes";
@@ -51,17 +56,100 @@ Round Round::latest() noexcept { return Round(world().rounds() % 2); }
 
 std::byte* Round::mine() noexcept { return world().board(my_proc(), parity_).data; }
 
-void Round::meet() {
-  World& w = world();
-  w.job().barrier(w.bundle(), call_.name, call_.where);
-  if constexpr (am::kChecked) check();
+am::Shown Round::shown() const noexcept {
+  return {world().board_offset(parity_), sizeof(BoardHeader)};
 }
 
+// Passes the barrier.
+void Round::pass(am::Payload& payload) {
+  World& w = world();
+  am::Barrier& barrier = w.job().barrier();
+  try {
+    barrier.enter(false, &payload);
+    barrier.wait(w.bundle(), call_.name, call_.where);
+  } catch (...) {
+    barrier.forget_payload();
+    throw;
+  }
+  check();
+}
+
+void Round::meet() {
+  am::SameCall payload(world().job().barrier(), shown());
+  pass(payload);
+}
+
+// What the payload compares lives until the next notify: nobody passes two barriers meanwhile.
+void Round::enter() {
+  static std::optional<am::SameCall> payload;
+  am::Barrier& barrier = world().job().barrier();
+  payload.emplace(barrier, shown());
+  barrier.enter(false, &*payload);
+}
+
+void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
+  gathered_ = world().gathered(parity_) + at;
+  gathered_stride_ = stride;
+}
+
+void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
+  if (!has_far_peers() || bytes > gathered_bytes(procs()) / procs()) {
+    meet();
+    return look(first, last, 0, bytes);
+  }
+  World& w = world();
+  am::Gathering payload(w.job().barrier(), shown(), bytes, w.gathered(parity_));
+  pass(payload);
+  find_in_gathered(0, bytes);
+}
+
+void Round::broadcast(std::size_t bytes, std::uint32_t root) {
+  if (!has_far_peers()) {
+    meet();
+    return look(root, root + 1, 0, bytes);
+  }
+  World& w = world();
+  am::Broadcast payload(w.job().barrier(), shown(), bytes, root, w.gathered(parity_));
+  pass(payload);
+  if (is_far(root)) {
+    find_in_gathered(0, 0);
+  } else {
+    look(root, root + 1, 0, bytes);
+  }
+}
+
+void Round::transpose(std::size_t bytes) {
+  World& w = world();
+  const am::Nodes& nodes = w.job().barrier().nodes();
+  const auto mine = nodes.ranks(nodes.mine());
+  const std::size_t each = procs() * bytes;  // that a process gets
+  if (!has_far_peers() || bytes > kTransposed || nodes.most() * each > gathered_bytes(procs())) {
+    meet();
+    return look(0, procs(), my_proc() * bytes, bytes);
+  }
+  am::Transposition payload(w.job().barrier(), shown(), bytes, w.gathered(parity_));
+  pass(payload);
+  const auto index = std::ranges::find(mine, my_proc()) - mine.begin();
+  find_in_gathered(static_cast<std::size_t>(index) * each, bytes);
+}
+
+// After the barrier.
 void Round::check() {
+  if (has_far_peers() && world().job().barrier().differed()) find_difference();
+  if constexpr (!am::kChecked) return;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (!is_far(proc)) check(proc);
+  }
+}
+
+void Round::find_difference() {
   look(0, procs(), 0, 0);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) check(proc);
+  refuse(call_, "another process is in another call of the library that all processes make");
 }
 
+// Says which bytes of their boards of() shall give, [at, at + bytes), of processes `first` to
+// `last` - 1. Fetches those of other nodes, all at once.
 void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes) {
   first_ = first;
   at_ = at;
@@ -87,6 +175,7 @@ handle Round::fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size
 }
 
 const std::byte* Round::of(std::uint32_t proc) const {
+  if (gathered_ != nullptr) return gathered_ + proc * gathered_stride_;
   check(proc);
   if (is_far(proc)) return &fetched_[place_of(proc)] + sizeof(BoardHeader);
   return world().board(proc, parity_).data + at_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "am/collective/payloads.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/sync.h"
@@ -13,8 +14,11 @@
 // Each process has two boards in its segment. A collective call writes the own board, passes one
 // barrier, and reads the boards of others; the next one uses the other board of everybody. One
 // barrier is enough: who writes the board of round k again is in round k + 2, so it has passed the
-// barrier of round k + 1, which everybody entered after reading the boards of round k. Boards of
-// other nodes are fetched, as far as they are needed.
+// barrier of round k + 1, which everybody entered after reading the boards of round k.
+//
+// Between nodes the barrier itself carries what is shown (am/collective/payloads.h), to memory of
+// the lowest rank of each node, of which there are two by turns, too. What is too large for that is
+// fetched from the boards, as far as it is needed.
 
 namespace splitc {
 
@@ -22,7 +26,7 @@ namespace detail {
 
 // One round of a collective call. Throws Error, naming both processes and what they called, when
 // another process is in a different one: checked builds compare all processes, release builds those
-// whose boards are read.
+// whose boards are read, and across nodes the lowest ranks of all nodes.
 //
 // Thread rule: the world's thread.
 class Round {
@@ -31,29 +35,46 @@ class Round {
   Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0);
   static Round latest() noexcept;  // the one this process is in
 
-  // This process's board, Board::kBytes to be filled before meet().
+  // This process's board, Board::kBytes to be filled before one of the following calls, each of
+  // which passes the barrier and says what of() gives then, until this process's next collective
+  // call.
   std::byte* mine() noexcept;
-  void meet();   // passes the barrier
-  void check();  // of checked builds: compares with all, after the barrier; meet() does it
+  void meet();  // nothing
+  // The first `bytes` that each process shows.
+  void gather(std::size_t bytes) { gather(bytes, 0, procs()); }
+  // The same of processes `first` to `last` - 1 alone, if that is less to be moved.
+  void gather(std::size_t bytes, std::uint32_t first, std::uint32_t last);
+  // Those that `root` shows; of() gives them for `root`.
+  void broadcast(std::size_t bytes, std::uint32_t root);
+  // The part for this process that each shows: part p of `bytes` is for process p.
+  void transpose(std::size_t bytes);
 
-  // After meet(): says which bytes of their boards of() shall give, [at, at + bytes), of processes
-  // `first` to `last` - 1. Fetches those of other nodes, all at once.
-  void look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
-  // These bytes of one of these processes; valid until this process's next collective call.
   const std::byte* of(std::uint32_t proc) const;
+
+  // The two halves of meet(), which a process may make on its own.
+  void enter();
+  void check();
 
  private:
   explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
+  am::Shown shown() const noexcept;
+  void pass(am::Payload& payload);
+  void find_in_gathered(std::size_t at, std::size_t stride) noexcept;
+  void look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
   // Where the header and the bytes of a far process are; all headers begin on a whole word.
   std::size_t stride() const noexcept { return (sizeof(BoardHeader) + bytes_ + 7) / 8 * 8; }
   std::size_t place_of(std::uint32_t proc) const noexcept { return (proc - first_) * stride(); }
   handle fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const;
   const BoardHeader& header_of(std::uint32_t proc) const;
   void check(std::uint32_t proc) const;
+  void find_difference();
 
   Call call_;
   unsigned parity_;
-  // What look() said, and what it has fetched.
+  // Where the barrier has brought all that of() gives, if it has.
+  const std::byte* gathered_ = nullptr;
+  std::size_t gathered_stride_ = 0;
+  // Else: what look() said, and what it has fetched.
   std::uint32_t first_ = 0;
   std::size_t at_ = 0;
   std::size_t bytes_ = 0;

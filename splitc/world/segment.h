@@ -10,6 +10,8 @@
 //                      (splitc/access/store.h)
 //   Heap::Edge         how far down the local side of the heap reaches (a cache line)
 //   Board[2]           what this process shows in collective calls (splitc/collective/round.h)
+//   gathered[2]        of the lowest rank of a node, in a job of several: what the processes of
+//                      other nodes have shown; gathered_bytes() each
 
 namespace splitc {
 
@@ -37,5 +39,12 @@ struct Board {
   BoardHeader header;
   std::byte data[kBytes];
 };
+
+// At least 32 bytes of each process.
+constexpr std::size_t gathered_bytes(std::uint32_t procs) noexcept {
+  constexpr std::size_t kLeast = 64 * 1024;
+  const std::size_t bytes = (std::size_t{32} * procs + 63) / 64 * 64;
+  return bytes < kLeast ? kLeast : bytes;
+}
 
 }  // namespace splitc

