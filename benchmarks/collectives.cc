@@ -54,16 +54,15 @@ void broadcasts(const Program& program) {
     x = splitc::all_bcast(x, i % splitc::procs());
   });
   std::vector<std::byte> data(kLarge);
-  program.time("broadcast", kLarge, 20, [&](std::uint32_t i) {
-    splitc::all_bcast(std::span(data), i % splitc::procs());
-  });
+  program.time("broadcast", kLarge, 20,
+               [&](std::uint32_t i) { splitc::all_bcast(std::span(data), i % splitc::procs()); });
 }
 
 void reductions(const Program& program) {
   program.time("reduce", 8, 200, [](std::uint32_t i) { splitc::all_reduce_to_all_add(1.0 * i); });
   std::vector<double> mine(kLarge / sizeof(double), 1.0), sum(mine.size());
   program.time("reduce", kLarge, 20, [&](std::uint32_t) {
-//    splitc::all_reduce(std::span<const double>(mine), std::span(sum), std::plus<double>());
+    splitc::all_reduce(std::span<const double>(mine), std::span(sum), std::plus<double>());
   });
 }
 
@@ -102,7 +101,8 @@ int measure(int argc, char** argv) {
   const auto options = bench::parse_options(
       argc, argv, {"collectives", "what all processes do together"}, kEntries, first, exit_code);
   if (!options) return exit_code;
-  const bench::Report report(options->csv, first, splitc::world().router().far_peers() ? "far" : "node");
+  const bench::Report report(options->csv, first,
+                             splitc::world().router().far_peers() ? "far" : "node");
   report.say("collectives: what all processes do together. It can measure:\n" +
              bench::list_of(kEntries) + std::to_string(splitc::procs()) + " processes");
   report.begin();

@@ -7,6 +7,7 @@ namespace am {
 namespace {
 
 constexpr std::uint8_t kRoundBits = 0x1f;
+constexpr std::size_t kMostData = std::size_t{1} << 30;  // of a round
 static_assert(RegionHeader::kRounds <= kRoundBits + 1);
 
 }  // namespace
@@ -48,9 +49,9 @@ void Dissemination::signal(int round) {
 
 void Dissemination::send(Rank to, int round, std::span<const std::byte> data,
                          bool continues) const {
-  const auto detail = static_cast<std::uint8_t>(
-      round | (word_.more ? link::kMore : 0) | (word_.differs ? link::kDiffers : 0) |
-      (continues ? link::kContinues : 0));
+  const auto detail = static_cast<std::uint8_t>(round | (word_.more ? link::kMore : 0) |
+                                                (word_.differs ? link::kDiffers : 0) |
+                                                (continues ? link::kContinues : 0));
   const std::uint32_t bytes =
       sizeof(link::Barrier) + link::rounded(static_cast<std::uint32_t>(data.size()));
   const link::Barrier packet{link::make_header(link::Type::kBarrier, bytes, data.size(), detail),
@@ -72,6 +73,7 @@ bool Dissemination::take(Rank from, const link::PacketHeader& head) {
   shmem::Flag& flag = router_.self().header->rounds[round];
   if (packet->epoch != flag.value() + 1) return false;
   Arrived& all = arrived(packet->epoch, round);
+  if (all.data.size() > kMostData) return false;
   const auto* const data = reinterpret_cast<const std::byte*>(packet + 1);
   all.data.insert(all.data.end(), data, data + head.data_bytes);
   if ((head.detail & link::kContinues) != 0) return true;

@@ -84,6 +84,11 @@ bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to
   return start({from, offset, to.data(), to.size(), false, &completion});
 }
 
+bool OneSided::try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
+                        link::Completion& completion) {
+  return link_.try_access(link::RmaAccess::read(from, at, to), completion);
+}
+
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
   if (by_rma(from.size())) {

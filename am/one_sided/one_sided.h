@@ -34,6 +34,9 @@ class OneSided {
   // As link::Link's: false means that there is no room now. Memory and completion live until done.
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                 link::Completion& completion);
+  // From memory that its owner has registered: `at` is Registration::key() there. Only with RMA.
+  bool try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
+                link::Completion& completion);
   // Done: visible at the target; or with `before_packets`, which needs
   // writes_before_packets(bytes), that `from` may be reused.
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,

@@ -95,12 +95,44 @@ void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
   if (to.empty()) return done_(ticket);
   if (plain_ != nullptr) [[unlikely]]
     return plain_->get(rank, offset, to, ticket, site.where);
+  start_get(rank, to, ticket, site,
+            [&](Operation& operation) { return memory.try_read(rank, offset, to, operation); });
+}
+
+template <class Start>
+void RemoteMemory::start_get(Rank rank, std::span<std::byte> to, std::uint32_t ticket,
+                             const CallSite& site, const Start& start) {
   Operation& operation = take(ticket);
-  const auto start = [&] {
+  const auto try_start = [&] {
     const Port::Inside inside(*bundle_.router().port());
-    return memory.try_read(rank, offset, to, operation);
+    return start(operation);
   };
-  if (!start()) wait_for_room(operation, {site, rank, to.size()}, start);
+  if (!try_start()) wait_for_room(operation, {site, rank, to.size()}, try_start);
+}
+
+bool RemoteMemory::can_expose() const noexcept {
+  Port* const port = bundle_.router().port();
+  return plain_ == nullptr && port != nullptr && port->link().has_rma();
+}
+
+// It also ends inside the port.
+std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const std::byte> memory) {
+  Port& port = *bundle_.router().port();
+  const Port::Inside inside(port);
+  const std::span<std::byte> range(const_cast<std::byte*>(memory.data()), memory.size());
+  return {port.link().register_memory(range).release(),
+          [&port](const link::Registration* registration) {
+            const Port::Inside now_inside(port);
+            delete registration;
+          }};
+}
+
+void RemoteMemory::get(Rank rank, const link::RemoteKey& at, std::span<std::byte> to,
+                       std::uint32_t ticket, const CallSite& site) {
+  OneSided& memory = far(rank, "get").one_sided();
+  if (to.empty()) return done_(ticket);
+  start_get(rank, to, ticket, site,
+            [&](Operation& operation) { return memory.try_read(rank, at, to, operation); });
 }
 
 void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "am/core/bundle.h"
@@ -50,6 +51,15 @@ class RemoteMemory {
   void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
            const CallSite& site = {.call = "get"});
 
+  // Whether processes can read memory outside the segments of others, as follows.
+  bool can_expose() const noexcept;
+  // Lets others read `memory`, wherever it is, by key(), until what is returned ends. Throws Error:
+  // no such thing here; too much would be pinned.
+  std::shared_ptr<const link::Registration> expose(std::span<const std::byte> memory);
+  // From memory that `rank` exposes, at `at` or further bytes.
+  void get(Rank rank, const link::RemoteKey& at, std::span<std::byte> to, std::uint32_t ticket,
+           const CallSite& site = {.call = "get"});
+
   // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
   // everybody.
   void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
@@ -85,6 +95,9 @@ class RemoteMemory {
   };
   void store_learned(const Put& put, const Access& access);
   Operation& take(std::uint32_t ticket);
+  template <class Start>
+  void start_get(Rank rank, std::span<std::byte> to, std::uint32_t ticket, const CallSite& site,
+                 const Start& start);
   template <class Try>
   void wait_for_room(Operation& operation, const Access& access, Try&& try_start);
   static void finished(link::Completion& completion);

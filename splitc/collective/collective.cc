@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <string>
 
+#include "splitc/collective/direct.h"
+
 namespace splitc::detail {
 namespace {
+
+// More bytes than that are moved without boards. On a node a copy through the kernel, of memory
+// that is in no segment, takes twice the time of one by the processor, so two of these are as fast,
+// and the barriers decide.
+std::size_t most_by_boards(std::size_t on_node) { return has_far_peers() ? 0 : on_node; }
 
 // Calls step(at, bytes) for pieces of at most `piece` bytes of `total`, at least once: also those
 // who move nothing meet.
@@ -30,6 +37,8 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
                      std::to_string(procs()));
   }
   auto* const all = static_cast<std::byte*>(data);
+  const std::size_t most = std::max(Board::kBytes, most_by_boards(256 * 1024));
+  if (bytes > most && bcast_direct({all, bytes}, root, call)) return;
   in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
     Round round(call, bytes, root);
     if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
@@ -40,7 +49,9 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
 }
 
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
-  in_pieces(mine.size(), Board::kBytes, [&](std::size_t at, std::size_t piece) {
+  const std::size_t most = std::max(Round::most_gathered(), most_by_boards(64 * 1024));
+  if (mine.size() > most && gather_direct(mine, all, only_to_one, call)) return;
+  in_pieces(mine.size(), Round::most_gathered(), [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size());
     move_bytes(round.mine(), mine.data() + at, piece);
     const bool gets = !only_to_one || my_proc() == 0;
@@ -55,6 +66,7 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {
   const std::size_t part = to.size() / procs();
   const std::size_t most = Board::kBytes / procs();  // of each part on the board
+  if (part > most && all_to_all_direct(to, from, call)) return;
   if (most == 0) {
     refuse(call, std::to_string(procs()) + " processes are too many; at most " +
                      std::to_string(Board::kBytes) + " can exchange this way");
@@ -67,6 +79,24 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call)
     round.transpose(piece);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(from + proc * part + at, round.of(proc), piece);
+    }
+  });
+}
+
+// Every process combines everything of few bytes, and of many a part.
+void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
+                  Call call) {
+  constexpr std::size_t kFew = 2048;
+  const std::size_t most =
+      std::min(Round::most_gathered(), kFew) / combine.element * combine.element;
+  if (mine.size() > most && reduce_direct(mine, result, combine, call)) return;
+  in_pieces(mine.size(), std::max(most, combine.element), [&](std::size_t at, std::size_t piece) {
+    Round round(call, mine.size(), combine.kind);
+    move_bytes(round.mine(), mine.data() + at, piece);
+    round.gather(piece);
+    move_bytes(result + at, round.of(0), piece);
+    for (std::uint32_t proc = 1; proc < procs(); ++proc) {
+      combine(result + at, round.of(proc), piece / combine.element);
     }
   });
 }

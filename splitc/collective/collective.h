@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/types/source_location.h"
+#include "splitc/collective/direct.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
@@ -26,6 +27,8 @@
 //   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
 //   const std::vector<std::size_t> sizes = all_gather(mine.size());
 //
+//   all_reduce(std::span(mine), std::span(sums), std::plus()) // element by element
+//
 //   std::vector<int> to(procs() * k), from(procs() * k);      // k elements for each process
 //   all_to_all(std::span(to), std::span(from));               // from: k elements of each process
 //
@@ -37,16 +40,23 @@
 // Types and memory. T is trivially copyable. One value may have up to 16,320 bytes; spans may have
 // any size. Arguments are read, and results written, during the call only.
 //
-// Cost. Each process copies its value to a board in its segment, passes one barrier, and then loads
-// the values it needs from the boards of the others: a cache line for each process of its node, one
-// RMA read or request for each of other nodes, all in flight together. A span above 16,320 bytes
-// takes one barrier for each such piece (all_to_all: for each 16,320 / procs() bytes of a part).
+// Cost. Little costs one barrier: each process copies its value to a board in its segment, passes
+// the barrier, and reads the boards of its node; between nodes the barrier carries the values
+// along, log2(nodes) messages for each node, and a process gets as many connections. "Little" is
+// 16,320 bytes of each on a node; between nodes 16,320 bytes of a root, 64 KiB of all together, and
+// in all_to_all 1 KiB of a part.
+//
+// Much costs two or three barriers, and each byte moves once, from the memory where one process has
+// it to where another shall have it: by RMA, by a copy within segments, or through the kernel.
+// Memory in the segment (spread arrays, local_malloc) is the fastest. Where processes cannot read
+// one another's memory (no RMA, or a system that refuses it) it goes by boards, a barrier for each
+// piece.
 //
 // Errors. Throw Error in a handler, outside the world's thread, and between barrier_notify() and
 // barrier_wait(). If processes make different calls: checked builds compare all of them, and every
-// process throws an Error that names two processes and both calls. Release builds compare only with
-// those whose values are read; a process that misses a call leaves the others waiting, which the
-// report on a job that stands still shows.
+// process throws an Error that names two processes and both calls. Release builds compare the
+// nodes, and on a node with those whose values are read; a process that misses a call leaves the
+// others waiting, which the report on a job that stands still shows.
 
 namespace splitc {
 namespace detail {
@@ -55,6 +65,15 @@ namespace detail {
 void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call);
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one);
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call);
+void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
+                  Call call);
+// Where the parts of the others, of varying size, begin in `from`, by process, and then its end.
+struct Received {
+  std::vector<std::byte> from;
+  std::vector<std::size_t> begin;
+};
+Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const std::size_t> bytes,
+                                  Call call);
 // Throws Error unless `got`, the size of a span, is `expected`.
 void check_span(std::size_t got, std::size_t expected, Call call);
 // The same for a span of `each` elements of every process.
@@ -73,12 +92,16 @@ template <class T>
 std::uint64_t kind_of() noexcept {
   return std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3;
 }
+template <class T>
+T load(const std::byte* from) noexcept {
+  alignas(T) std::byte bytes[sizeof(T)];
+  std::memcpy(bytes, from, sizeof(T));
+  return *reinterpret_cast<const T*>(bytes);
+}
 // What `proc` shows.
 template <class T>
 T value_of(const Round& round, std::uint32_t proc) {
-  alignas(T) std::byte bytes[sizeof(T)];
-  std::memcpy(bytes, round.of(proc), sizeof(T));
-  return *reinterpret_cast<const T*>(bytes);
+  return load<T>(round.of(proc));
 }
 // Shows x to all, to be combined in processes that need the values of the first `last`.
 template <class T>
@@ -97,6 +120,15 @@ T combine(const Round& round, std::uint32_t last, Op& op) {
     result = static_cast<T>(op(result, value_of<T>(round, proc)));
   }
   return result;
+}
+// What Combine::run does. Nothing is aligned.
+template <class T, class Op>
+void combine_elements(void* op, std::byte* into, const std::byte* from, std::size_t count) {
+  Op& combine = *static_cast<Op*>(op);
+  for (std::size_t at = 0; at < count * sizeof(T); at += sizeof(T)) {
+    const T sum = static_cast<T>(combine(load<T>(into + at), load<T>(from + at)));
+    std::memcpy(into + at, &sum, sizeof sum);
+  }
 }
 // Reductions and scans on behalf of `call`, which all processes make.
 template <class T, class Op>
@@ -147,6 +179,21 @@ void all_bcast(std::span<T> data, std::uint32_t root = 0,
 template <class T, class Op>
 T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_all({"all_reduce", where}, x, op);
+}
+// The same for each element: result[i] is op over the mine[i] of all processes, everywhere. All
+// spans have the same size; Error if those of this process differ. `result` may be `mine`. Above 2
+// KiB each process combines a part of the elements, and the others read its results.
+template <class T, class Op>
+void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  using Element = std::remove_const_t<T>;
+  detail::check_value<Element>();
+  const detail::Call call("all_reduce", where);
+  detail::check_span(result.size(), mine.size(), call);
+  const detail::Combine combine{&detail::combine_elements<Element, Op>, &op, sizeof(Element),
+                                detail::kind_of<Element>()};
+  detail::reduce_bytes(std::as_bytes(mine), reinterpret_cast<std::byte*>(result.data()), combine,
+                       call);
 }
 // The same, returned to process 0 only; the others get back what they passed.
 template <class T, class Op>
@@ -211,7 +258,7 @@ void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
 
 // --- All to all. Both spans consist of procs() parts of equal size, the same everywhere; Error if
 // their sizes differ or are no multiple of procs(). Part p of `to` becomes part my_proc() of `from`
-// on process p. The spans do not overlap. At most 16,320 processes can exchange this way.
+// on process p. The spans do not overlap.
 template <class T>
 void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
                 am::SourceLocation where = am::SourceLocation::current()) {
@@ -220,6 +267,43 @@ void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
   detail::check_parts(to.size(), {"all_to_all", where});
   detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()),
                            {"all_to_all", where});
+}
+
+// The parts of all_to_all_varying(): what each process has sent to this one.
+template <class T>
+class received_parts {
+ public:
+  explicit received_parts(detail::Received bytes) : begin_(std::move(bytes.begin)) {
+    for (std::size_t& at : begin_) at /= sizeof(T);
+    all_.resize(begin_.back());
+    if (!all_.empty()) std::memcpy(all_.data(), bytes.from.data(), all_.size() * sizeof(T));
+  }
+
+  // The part of process `proc`, valid as long as this; and all parts one after the other.
+  std::span<const T> of(std::uint32_t proc) const {
+    return std::span(all_).subspan(begin_[proc], begin_[proc + 1] - begin_[proc]);
+  }
+  const std::vector<T>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<T> all_;
+  std::vector<std::size_t> begin_;  // of each part, and the end
+};
+
+// All to all, of parts of any size: `to` consists of the part for process 0, of counts[0] elements,
+// then that for process 1, and so on. Error if `counts` are not procs(), or their sum is not the
+// size of `to`. Returns the parts that the others have for this process; nobody need know their
+// sizes. Costs an all_to_all() of 16 bytes more.
+template <class T>
+received_parts<std::remove_const_t<T>> all_to_all_varying(
+    std::span<T> to, std::span<const std::size_t> counts,
+    am::SourceLocation where = am::SourceLocation::current()) {
+  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  const detail::Call call("all_to_all_varying", where);
+  std::vector<std::size_t> bytes(counts.begin(), counts.end());
+  for (std::size_t& one : bytes) one = detail::product(one, "elements", sizeof(T), "bytes", call);
+  return received_parts<std::remove_const_t<T>>(
+      detail::all_to_all_varying_bytes(std::as_bytes(to), bytes, call));
 }
 
 }  // namespace splitc

@@ -64,8 +64,12 @@ am::Shown Round::shown() const noexcept {
 void Round::pass(am::Payload& payload) {
   World& w = world();
   am::Barrier& barrier = w.job().barrier();
+  if (!barrier.enter(false, &payload)) {
+    refuse(call_,
+           "an exception has left the collective call before this one, so this process is still in "
+           "it; let what handlers throw leave the program");
+  }
   try {
-    barrier.enter(false, &payload);
     barrier.wait(w.bundle(), call_.name, call_.where);
   } catch (...) {
     barrier.forget_payload();
@@ -92,8 +96,13 @@ void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
   gathered_stride_ = stride;
 }
 
+std::size_t Round::most_gathered() noexcept {
+  if (!has_far_peers()) return Board::kBytes;
+  return std::min(Board::kBytes, gathered_bytes(procs()) / procs());
+}
+
 void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
-  if (!has_far_peers() || bytes > gathered_bytes(procs()) / procs()) {
+  if (!has_far_peers() || bytes > most_gathered()) {
     meet();
     return look(first, last, 0, bytes);
   }

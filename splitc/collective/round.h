@@ -35,6 +35,9 @@ class Round {
   Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0);
   static Round latest() noexcept;  // the one this process is in
 
+  // Most bytes of each process that gather() moves with the barrier.
+  static std::size_t most_gathered() noexcept;
+
   // This process's board, Board::kBytes to be filled before one of the following calls, each of
   // which passes the barrier and says what of() gives then, until this process's next collective
   // call.

@@ -55,6 +55,14 @@ handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   return start.started();
 }
 
+handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
+               Call call) {
+  World& w = world();
+  Tickets::Start start(w.tickets(), {.proc = proc});
+  w.remote().get(proc, at, {static_cast<std::byte*>(local), bytes}, start.ticket(), site_of(call));
+  return start.started();
+}
+
 handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call) {
   if (bytes == 0) return {};
   check_far(bits, bytes, call);

@@ -13,6 +13,10 @@
 // `call` is what the program called. Each throws Error inside a handler, or a function that
 // atomic() runs, since it may have to wait, and for a range outside the segment.
 
+namespace am::link {
+struct RemoteKey;
+}
+
 namespace splitc::detail {
 
 // On return the bytes are here; or they are there, and what this process does afterwards happens
@@ -25,6 +29,10 @@ enum class Source : bool { kGoes, kStays };
 // `local` of a get lives until the handle is done.
 handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
 handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call);
+
+// The same from memory of `proc` outside the segment, which it exposes (am::RemoteMemory::expose).
+handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
+               Call call);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "am/core/bundle.h"
@@ -67,6 +68,9 @@ class World {
   // Collective rounds so far, and whether this process is between the two halves of a barrier.
   std::uint64_t& rounds() noexcept { return rounds_; }
   bool& notified() noexcept { return notified_; }
+  // Whether every process can copy from the memory of every other one of its node through the
+  // kernel. Unknown until a collective call has tried it.
+  std::optional<bool>& crosses() noexcept { return crosses_; }
 
  private:
   struct Parts;  // of am, which those who include this shall not have to know
@@ -82,6 +86,7 @@ class World {
   Heap heap_;
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
+  std::optional<bool> crosses_;
 };
 
 // The running world, valid until run() returns. Throws Error outside run(). A load and a test; any

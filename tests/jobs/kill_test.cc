@@ -101,4 +101,15 @@ TEST_F(Kill, of_a_process_is_named_before_what_others_do_because_of_it) {
   for (int i = 0; i < 5 && !HasFailure(); ++i) kill_one(3, "mourned", 1);
 }
 
+TEST(Headless, process_does_not_keep_the_launcher_from_ending_a_job) {
+  alarm(kPatience);
+  const auto result = Program({kSplitcrun, "-n", "3", kVictim, "headless"}).finish();
+  alarm(0);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_TRUE(result.err.starts_with("splitcrun: rank 1 (pid ")) << result.err;
+  EXPECT_NE(result.err.find(") exited with code 3; ending the other 2 processes"),
+            std::string::npos)
+      << result.err;
+}
+
 }  // namespace

@@ -6,8 +6,10 @@
 //   victim channels  puts round and round, on channels from each process to the next
 //   victim zero_copy puts, gets and requests to everybody, in the segment and outside
 //   victim mourned   rank 1 takes time to end (its memory); once it does, the others give up
+//   victim headless  the first thread of rank 0 ends, another lives on; then rank 1 leaves with 3
 //   victim blocked   asleep, waiting for a message that nobody sends
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "am/am.h"
@@ -96,6 +99,23 @@ void on_payload(am::ZeroCopyRequest& request) { request.receive(taken); }
   _exit(3);
 }
 
+// Rank 0 lives on in a thread that is not its first; rank 1 ends with code 3 when it sees that.
+[[noreturn]] void lose_head(am::Job& job, am::Bundle& bundle) {
+  const std::vector<pid_t> pids = job.exchange(getpid());
+  job.barrier(bundle);
+  tell(job);
+  if (job.rank() == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // of this thread
+  }
+  const auto has_lost_it = [&] {
+    const auto stat = am::read_process_stat(pids[0]);
+    return stat && stat->state == 'Z';
+  };
+  while (job.rank() != 1 || !has_lost_it()) sched_yield();
+  _exit(am::has_ended(pids[0]) ? 4 : 3);
+}
+
 void run(const std::string& how) {
   am::Job job;
   am::Bundle bundle(job);
@@ -104,6 +124,7 @@ void run(const std::string& how) {
   job.connect(endpoint);
   if (how == "zero_copy") move_zero_copy(job, bundle);
   if (how == "mourned") mourn(job, bundle);
+  if (how == "headless") lose_head(job, bundle);
   tell(job);
   if (how == "flood") flood(job, endpoint);
   while (how == "barriers") job.barrier(bundle);

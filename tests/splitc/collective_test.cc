@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -99,6 +100,102 @@ TEST(AllToAll, transposes_parts_of_any_length) {
       ASSERT_EQ(from[i], proc << 48 | std::uint64_t{my_proc()} << 32 | i % n);
     }
   }
+}
+
+// Where a process may have what it passes: in its segment, and outside.
+class Memory {
+ public:
+  Memory(std::size_t n, bool in_segment)
+      : own_(in_segment ? 0 : n),
+        shared_(in_segment ? local_malloc<std::uint32_t>(n + 1) : nullptr),
+        all_(in_segment ? shared_ : own_.data(), n) {}
+  ~Memory() {
+    if (shared_ != nullptr) local_free(shared_);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  std::span<std::uint32_t> all() const { return all_; }
+
+ private:
+  std::vector<std::uint32_t> own_;
+  std::uint32_t* shared_;
+  std::span<std::uint32_t> all_;
+};
+
+TEST(Reduction, of_spans_is_that_of_each_element) {
+  const auto op = [](std::uint32_t a, std::uint32_t b) { return a * 31 + b; };  // in order
+  for (const std::size_t n : kSizes) {
+    std::vector<std::uint32_t> expected = contribution(0, n);
+    for (std::uint32_t proc = 1; proc < procs(); ++proc) {
+      for (std::size_t i = 0; i < n; ++i) expected[i] = op(expected[i], word(proc, i));
+    }
+    for (const int kind : {0, 1, 2}) {
+      const Memory mine(n, kind == 1), result(n, kind != 0);
+      for (std::size_t i = 0; i < n; ++i) mine.all()[i] = word(my_proc(), i);
+      all_reduce(mine.all(), result.all(), op);
+      ASSERT_TRUE(std::ranges::equal(result.all(), expected)) << n << " " << kind;
+      ASSERT_TRUE(std::ranges::equal(mine.all(), contribution(my_proc(), n)));
+      all_reduce(mine.all(), mine.all(), op);
+      ASSERT_TRUE(std::ranges::equal(mine.all(), expected)) << n << " " << kind;
+    }
+  }
+  std::vector<int> three(3);
+  test::expect_error([&] { all_reduce(std::span(three), std::span(three).first(2), op); },
+                     {"all_reduce: ", "2 elements", "needs 3"});
+}
+
+TEST(Collective, memory_may_be_in_segments_or_not) {
+  constexpr std::size_t kMany = 30000;
+  for (const bool in_segment : {true, false}) {
+    // Some processes differ.
+    const Memory mine(kMany, in_segment != (my_proc() == 1));
+    std::ranges::copy(contribution(my_proc(), kMany), mine.all().begin());
+    std::vector<std::uint32_t> all(kMany * procs());
+    all_gather(mine.all(), std::span(all));
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      ASSERT_TRUE(std::ranges::equal(std::span(all).subspan(proc * kMany, kMany),
+                                     contribution(proc, kMany)));
+    }
+    all_bcast(mine.all(), procs() - 1);
+    ASSERT_TRUE(std::ranges::equal(mine.all(), contribution(procs() - 1, kMany)));
+  }
+}
+
+TEST(AllToAll, of_varying_parts_gives_each_what_is_for_it) {
+  std::mt19937 random(7);  // the same in all processes
+  for (const std::size_t most : {0, 1, 5, 300, 6000, 40000}) {
+    std::vector<std::size_t> all(std::size_t{procs()} * procs());  // sender by sender
+    for (std::size_t& count : all) count = random() % 3 == 0 ? 0 : random() % (most + 1);
+    const std::span<const std::size_t> counts =
+        std::span(all).subspan(std::size_t{my_proc()} * procs(), procs());
+    std::vector<std::uint32_t> to;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      for (std::size_t i = 0; i < counts[proc]; ++i) to.push_back(word(my_proc() * 100 + proc, i));
+    }
+    const auto received = all_to_all_varying(std::span(to), counts);
+    std::size_t sum = 0;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      const std::size_t expected = all[std::size_t{proc} * procs() + my_proc()];
+      ASSERT_TRUE(
+          std::ranges::equal(received.of(proc), contribution(proc * 100 + my_proc(), expected)));
+      sum += expected;
+    }
+    ASSERT_EQ(received.all().size(), sum);
+  }
+}
+
+TEST(AllToAll, of_varying_parts_refuses_counts_that_do_not_fit) {
+  std::vector<int> to(10);
+  std::vector<std::size_t> counts(procs(), 0);
+  counts[0] = 11;
+  test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
+                     {"all_to_all_varying: the counts do not add up", "40 bytes"});
+  counts[0] = ~std::size_t{0};
+  test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
+                     {"all_to_all_varying: "});
+  counts.assign(procs() + 1, 0);
+  test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
+                     {"all_to_all_varying: " + std::to_string(procs() + 1) + " counts for "});
 }
 
 TEST(Collective, calls_follow_one_another_without_barriers) {

@@ -28,6 +28,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::milliseconds(200);  // between SIGTERM and SIGKILL
+// How long one that is ending, whose end the kernel has not reported, keeps others from being
+// judged.
+constexpr auto kLateEnd = std::chrono::milliseconds(500);
 // Between the end of the first process and SIGKILL, when a process has asked all to end: the others
 // have heard of it as well, and end by themselves when their exit callbacks have returned.
 constexpr auto kExitGrace = std::chrono::seconds(2);
@@ -97,13 +100,15 @@ class Supervisor {
 
   Standstill standstill_;
   std::optional<Survival> survival_;             // only with --survive
-  std::vector<Ended> undecided_;                 // not judged before others have ended, too
+  std::vector<Ended> undecided_;                 // not judged before others have ended, too,
+  std::optional<Clock::time_point> judge_at_;    // ... or it is that time
   std::vector<bool> is_stopped_;                 // by rank
   std::optional<Clock::time_point> timeout_at_;  // none: no limit, or it has passed
   std::optional<Clock::time_point> kill_at_;     // set when the job begins to end
   bool killing_ = false;
-  bool crashed_ = false;  // the process that ended the job
-  Patience patience_;     // with the reader of the output
+  bool has_verdict_ = false;  // on the whole job, which ends because of it
+  bool crashed_ = false;      // the process that ended the job
+  Patience patience_;         // with the reader of the output
   int exit_code_ = 0;
   int exit_code_of_loss_ = 0;  // if nothing but output is lost
 };
@@ -140,7 +145,7 @@ void Supervisor::say_where_they_run() {
 
 int Supervisor::run() {
   while (!children_.none_left()) step();
-  if (survival_ && !kill_at_) {  // nobody has ended it with a code of its own
+  if (survival_ && !has_verdict_) {
     exit_code_ = survival_->exit_code();
     crashed_ = survival_->crashed();
   }
@@ -166,7 +171,7 @@ void Supervisor::sleep_until_something_happens() {
                       watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
   std::optional<Clock::time_point> deadline = patience_.deadline();
   const auto stall_at = kill_at_ ? std::nullopt : standstill_.deadline();
-  for (const auto& one : {timeout_at_, stall_at, killing_ ? std::nullopt : kill_at_}) {
+  for (const auto& one : {timeout_at_, stall_at, judge_at_, killing_ ? std::nullopt : kill_at_}) {
     if (one && (!deadline || *one < *deadline)) deadline = one;
   }
   timespec left{};
@@ -242,8 +247,14 @@ void Supervisor::take_news() {
 void Supervisor::take_ended(std::vector<Ended> ended) {
   if (survival_) take_survived(ended);
   undecided_.insert(undecided_.end(), ended.begin(), ended.end());
-  // It may have given up because of one that is being killed, whose end the kernel reports soon.
-  if (std::ranges::any_of(undecided_, gave_up) && children_.one_is_ending()) return;
+  if (undecided_.empty()) return;
+  // They may have left because of one that is being killed, whose end the kernel reports soon; not
+  // so soon if a debugger holds it.
+  if (!judge_at_) judge_at_ = Clock::now() + kLateEnd;
+  const bool may_follow = std::ranges::any_of(
+      undecided_, [this](const Ended& end) { return left_by_itself(end, control_); });
+  if (may_follow && Clock::now() < *judge_at_ && children_.one_is_ending()) return;
+  judge_at_.reset();
   const auto verdict = judge(undecided_, children_, control_);
   undecided_.clear();
   if (!verdict) return;
@@ -265,6 +276,7 @@ void Supervisor::take_survived(std::vector<Ended>& ended) {
 
 void Supervisor::take_verdict(const Verdict& verdict) {
   crashed_ = verdict.crashed;
+  has_verdict_ = true;
   if (!verdict.asked_for) {
     return end_job(verdict.sentence + ending_text(children_.running()), verdict.exit_code);
   }
@@ -301,6 +313,7 @@ void Supervisor::look_at_clock() {
     }
   }
   look_for_stall();
+  if (judge_at_ && now >= *judge_at_) kill_at_ ? judge_at_.reset() : take_ended({});
   if (killing_ || !kill_at_ || now < *kill_at_) return;
   killing_ = true;
   children_.signal_all(SIGKILL);
@@ -330,6 +343,7 @@ void Supervisor::begin_to_end() {
 
 void Supervisor::end_job(std::string_view why, int exit_code) {
   console_.say(why);
+  has_verdict_ = true;
   exit_code_ = exit_code;
   begin_to_end();
   children_.signal_all(SIGTERM);

@@ -24,6 +24,9 @@ bool was_killed(const Ended& end) {
   return WIFSIGNALED(end.status) && WTERMSIG(end.status) != SIGABRT;
 }
 
+// Whether it has ended by its own decision, and badly.
+bool gave_up(const Ended& end) { return end.status != 0 && !was_killed(end); }
+
 Severity severity_of(const Ended& end, const Children& children, Control& control) {
   if (was_killed(end)) return Severity::kKilled;
   // Whatever else a process says at its end follows from others having gone.
@@ -56,7 +59,11 @@ Verdict verdict_on(const Ended& end, Severity severity, const Control& control) 
 
 }  // namespace
 
-bool gave_up(const Ended& end) { return end.status != 0 && !was_killed(end); }
+bool left_by_itself(const Ended& end, Control& control) {
+  if (end.status != 0) return gave_up(end);
+  return control_rank(control, end.rank).state.load(std::memory_order_relaxed) ==
+         RankState::kJoined;
+}
 
 bool note_leaver(Rank rank, const Children& children, Control& control) {
   ControlRank& me = control_rank(control, rank);

@@ -18,8 +18,9 @@ struct Verdict {
   bool asked_for = false;  // by a process of the job (ExitRequest); the sentence is empty
 };
 
-// Whether it has ended by its own decision, and badly.
-bool gave_up(const Ended& end);
+// Whether it has ended by its own decision, badly or before it had finished the job: perhaps
+// because of the end of another.
+bool left_by_itself(const Ended& end, Control& control);
 
 // Judges the processes that have just ended; `children` knows those that still run. None: they have
 // all ended well. Of several that ended badly at once, the one that was killed is named before the

@@ -57,6 +57,7 @@ class Process final : public Exchange {
   const Network::Stats& network() const noexcept { return shared_.network.stats(); }
 
   void barrier();
+  Barrier& whole_barrier() noexcept { return *barrier_; }
   // The last barrier: nobody expects anything afterwards.
   void finish();
   // Polls, and lets others go on.

@@ -1,7 +1,7 @@
 // Each process ends as its argument says, the first as the first one:
 //   well      finishes, and leaves with 0        after:N  finishes, and leaves with N
 //   kill      is killed                          code:N   leaves with N before it finishes
-//   abort:N   ends the job with N
+//   abort:N   ends the job with N                child:N  leaves a child behind and leaves with N
 #include <signal.h>
 #include <unistd.h>
 
@@ -21,8 +21,9 @@ int leave(const std::string& how) {
   if (kind == "kill") kill(getpid(), SIGKILL);
   if (kind == "code") std::exit(code);
   if (kind == "abort") job.abort(code, "as it was told");
+  if (kind == "child" && fork() == 0) pause();  // splitcrun ends it
   job.finish(bundle);
-  return kind == "after" ? code : 0;
+  return kind == "after" || kind == "child" ? code : 0;
 }
 
 }  // namespace

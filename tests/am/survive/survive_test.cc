@@ -166,6 +166,8 @@ TEST(Survive, the_exit_code_says_who_is_left) {
              {") exited with code 7, after it had finished the job"});
   expect_end(9, {"kill", "well", "after:9"}, {"killed by signal 9", "exited with code 9, after"});
   expect_end(128 + 9, {"kill", "kill"}, {"rank 0 (pid ", "rank 1 (pid "});
+  expect_end(3, {"kill", "child:0"}, {"killed by signal 9 (Killed); the other process goes on"});
+  expect_end(9, {"kill", "child:9"}, {"killed by signal 9", "exited with code 9, after"});
   expect_end(5, {"well", "abort:5", "well"},
              {"ended the job: rank 1: as it was told; ending the "});
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "splitc/world/place.h"
+
+// Collective calls that move so much that each byte should move once: from the memory where one
+// process has it to where another shall have it, without boards. Each returns false, in all
+// processes, and has done nothing, where processes cannot read one another's memory (Exposed).
+
+namespace splitc::detail {
+
+bool bcast_direct(std::span<std::byte> data, std::uint32_t root, Call call);
+bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to_one, Call call);
+bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, Call call);
+
+// Adds up the elements of `from` to those of `into`, of which there are `count` each.
+struct Combine {
+  void (*run)(void* op, std::byte* into, const std::byte* from, std::size_t count);
+  void* op;
+  std::size_t element;  // bytes
+  std::uint64_t kind;   // of element
+
+  void operator()(std::byte* into, const std::byte* from, std::size_t count) const {
+    run(op, into, from, count);
+  }
+};
+bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
+                   Call call);
+
+}  // namespace splitc::detail

@@ -1,0 +1,99 @@
+#include "splitc/collective/exposed.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/am.h"
+#include "splitc/world/remote.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+std::uint64_t address_of(const void* memory) noexcept {
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+
+}  // namespace
+
+Exposed::Exposed(Call call, std::uint64_t bytes, std::uint64_t kind,
+                 std::span<const std::byte> first, std::span<const std::byte> second)
+    : call_(call), bytes_(bytes), kind_(kind), all_(procs()) {
+  Round round(call, bytes, kind);
+  Ranges mine{.both = {}, .process = am::Neighbour::self(), .readable = 0};
+  const bool exposed = expose(first, mine.both[kFirst]) && expose(second, mine.both[kSecond]);
+  mine.readable = exposed ? 1 : 0;
+  std::memcpy(round.mine(), &mine, sizeof mine);
+  round.gather(sizeof mine);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    std::memcpy(&all_[proc], round.of(proc), sizeof mine);
+    works_ = works_ && all_[proc].readable != 0;
+  }
+  std::optional<bool>& known = world().crosses();
+  if (!known) known = crosses();
+  const bool all_in_segments = std::ranges::all_of(all_, [](const Ranges& one) {
+    return one.both[kFirst].in_segment != 0 && one.both[kSecond].in_segment != 0;
+  });
+  works_ = works_ && (*known || all_in_segments);
+}
+
+// Whether processes of other nodes can read it.
+bool Exposed::expose(std::span<const std::byte> memory, Range& range) {
+  World& w = world();
+  range.offset = w.router().segment_offset(memory.data());
+  range.address = address_of(memory.data());
+  range.in_segment = memory.empty() || (range.offset < place.segment_bytes &&
+                                        memory.size() <= place.segment_bytes - range.offset);
+  if (range.in_segment != 0 || !has_far_peers()) return true;
+  if (!w.remote().can_expose()) return false;
+  try {
+    registrations_.push_back(w.remote().expose(memory));
+  } catch (const am::Error&) {
+    return false;  // more than may be pinned
+  }
+  range.key = registrations_.back()->key();
+  return true;
+}
+
+// Collective: tries whether the kernel lets every process read the memory of its neighbours.
+bool Exposed::crosses() const {
+  bool mine = world().router().options().cross_memory;
+  for (std::uint32_t proc = 0; mine && proc < procs(); ++proc) {
+    mine = is_far(proc) || all_[proc].process.is_readable();
+  }
+  Round round(call_, bytes_, kind_);
+  *round.mine() = std::byte{mine};
+  round.gather(1);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (*round.of(proc) == std::byte{0}) return false;
+  }
+  return true;
+}
+
+void Exposed::read(std::uint32_t proc, Which which, std::uint64_t at, std::span<std::byte> to) {
+  if (to.empty()) return;
+  const Range& range = all_[proc].both[which];
+  if (is_far(proc)) {
+    started_.push_back(range.in_segment != 0
+                           ? far_get(to.data(), bits_of(proc, range.offset + at), to.size(), call_)
+                           : far_get(to.data(), proc, range.key + at, to.size(), call_));
+  } else if (range.in_segment != 0) {
+    std::memcpy(to.data(), mapped(proc, range.offset + at), to.size());
+  } else if (proc == my_proc()) {
+    std::memcpy(to.data(), reinterpret_cast<const std::byte*>(range.address) + at, to.size());
+  } else {
+    all_[proc].process.read(to.data(), range.address + at, to.size());
+  }
+}
+
+void Exposed::wait() {
+  for (const handle& one : started_) sync(one, call_.where);
+  started_.clear();
+}
+
+void Exposed::meet() {
+  wait();
+  Round(call_, bytes_, kind_).meet();
+}
+
+}  // namespace splitc::detail
