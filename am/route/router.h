@@ -86,6 +86,8 @@ class Router {
 
   const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
   bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
+  // The processes of this node, itself among them, in order.
+  const std::vector<Rank>& near_ranks() const noexcept { return near_ranks_; }
   // The way to the processes of other nodes; nullptr if there are none.
   Port* port() const noexcept { return port_.get(); }
   bool far_peers() const noexcept { return port_ != nullptr; }
@@ -100,7 +102,8 @@ class Router {
   std::uint64_t segment_offset(const void* address) const noexcept;
 
   // The cache line by which this process and `rank`, of the same node, notify each other of puts.
-  // std::nullopt: `rank` is this process, or the node has too many processes.
+  // std::nullopt: `rank` is this process, or the node has too many processes. Costs a search among
+  // the processes of the node.
   std::optional<shmem::ArrivalPair> arrival_pair(Rank rank) const;
 
   // What this process is doing, for others to read.
@@ -122,10 +125,13 @@ class Router {
   [[noreturn]] void fatal(const std::string& sentence) const;
 
  private:
+  // Processes of this node with a lower rank than `rank`, which is one.
+  std::uint32_t near_index(Rank rank) const;
+
   Options options_;
-  std::vector<shmem::Region> regions_;     // of this node; they keep what peers_ points to
-  std::vector<Peer> peers_;                // by rank
-  std::vector<std::uint32_t> near_index_;  // by rank: neighbours with a lower one
+  std::vector<shmem::Region> regions_;  // of this node; they keep what peers_ points to
+  std::vector<Peer> peers_;             // by rank
+  std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
   std::unique_ptr<Port> port_;  // closed before the regions go
 };
