@@ -91,13 +91,17 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
   const Card& mine = cards[me];
   Layout layout;
   Processors processors{};
+  std::vector<std::uint32_t> processes;                       // by node
   std::unordered_map<Place, std::uint32_t, PlaceHash> nodes;  // to what it is in layout.leaders
   for (Rank rank = 0; rank < cards.size(); ++rank) {
     const Card& card = cards[rank];
     const auto number = static_cast<std::uint32_t>(layout.leaders.size());
-    if (nodes.try_emplace({card.node, card.pretended}, number).second) {
+    const auto [node, is_new] = nodes.try_emplace({card.node, card.pretended}, number);
+    if (is_new) {
       layout.leaders.push_back(rank);
+      processes.push_back(0);
     }
+    ++processes[node->second];
     if (card.same_machine(mine)) {
       ++layout.here;
       for (std::size_t i = 0; i < processors.size(); ++i) processors[i] |= card.processors[i];
@@ -107,6 +111,7 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
     layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
   }
   layout.node = nodes.at({mine.node, mine.pretended});
+  layout.most_near = *std::ranges::max_element(processes);
   layout.cores = cores_of(processors);
   return layout;
 }

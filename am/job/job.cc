@@ -77,6 +77,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .kernel_fence = layout.all_enrolled,
           .oversubscribed = layout.here > layout.cores,
           .near = static_cast<std::uint32_t>(layout.near.size()),
+          .most_near = layout.most_near,
           .leaders = layout.leaders,
           .node = layout.node,
           .wait = config.wait,

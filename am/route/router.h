@@ -58,6 +58,7 @@ class Router {
     bool kernel_fence = false;        // every process of the job is enrolled; see shmem::Fence
     bool oversubscribed = false;      // more processes than cores on this machine
     std::uint32_t near = 1;           // processes of this node, this one included
+    std::uint32_t most_near = 1;      // those of the node that has most
     std::vector<Rank> leaders = {0};  // the lowest rank of every node
     std::uint32_t node = 0;           // which of these is this process's
     WaitPolicy wait = WaitPolicy::kAuto;
@@ -88,6 +89,8 @@ class Router {
   bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
   // The processes of this node, itself among them, in order.
   const std::vector<Rank>& near_ranks() const noexcept { return near_ranks_; }
+  // How many of them have a lower rank than `rank`, which is one. Costs a search among them.
+  std::uint32_t near_index(Rank rank) const;
   // The way to the processes of other nodes; nullptr if there are none.
   Port* port() const noexcept { return port_.get(); }
   bool far_peers() const noexcept { return port_ != nullptr; }
@@ -125,9 +128,6 @@ class Router {
   [[noreturn]] void fatal(const std::string& sentence) const;
 
  private:
-  // Processes of this node with a lower rank than `rank`, which is one.
-  std::uint32_t near_index(Rank rank) const;
-
   Options options_;
   std::vector<shmem::Region> regions_;  // of this node; they keep what peers_ points to
   std::vector<Peer> peers_;             // by rank

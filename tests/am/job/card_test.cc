@@ -39,6 +39,10 @@ Layout by_definition(const std::vector<Card>& cards, Rank me) {
     if (cards[rank].near(cards[me])) layout.near.push_back(rank);
     if (cards[rank].same_machine(cards[me])) ++layout.here;
   }
+  for (const Card& card : cards) {
+    const auto near = std::ranges::count_if(cards, [&](const Card& o) { return o.near(card); });
+    layout.most_near = std::max(layout.most_near, static_cast<std::uint32_t>(near));
+  }
   while (!cards[layout.leaders[layout.node]].near(cards[me])) ++layout.node;
   layout.all_enrolled =
       std::ranges::all_of(layout.near, [&](Rank rank) { return cards[rank].enrolled != 0; });
@@ -56,6 +60,7 @@ TEST(Layout, is_that_of_comparing_each_card_with_each) {
       EXPECT_EQ(is.leaders, wanted.leaders);
       EXPECT_EQ(is.node, wanted.node);
       EXPECT_EQ(is.here, wanted.here);
+      EXPECT_EQ(is.most_near, wanted.most_near);
       EXPECT_EQ(is.all_enrolled, wanted.all_enrolled);
     }
   }
