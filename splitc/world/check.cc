@@ -106,7 +106,8 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
   }
   if (offset < World::runtime_bytes(world().near())) {
     refuse(call, describe(proc, offset, bytes) + " are the library's own memory, the first " +
-                     std::to_string(World::runtime_bytes(world().near())) + " of the segment" + kUse);
+                     std::to_string(World::runtime_bytes(world().near())) + " of the segment" +
+                     kUse);
   }
   const std::string fault = fault_in_heap(proc, offset, bytes);
   if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);

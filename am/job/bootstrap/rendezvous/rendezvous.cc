@@ -69,7 +69,7 @@ BootstrapRendezvous::~BootstrapRendezvous() {
 }
 
 // Makes the connections of the tree, which all use then, or nobody.
-void BootstrapRendezvous::join_relays(MeetingPlace place) {
+void BootstrapRendezvous::join_relays(const MeetingPlace& place) {
   std::optional<std::vector<Met>> met;
   if (rank_ == 0) {
     door_of_parent({});
@@ -90,6 +90,7 @@ Door BootstrapRendezvous::door_of_parent(const Door& mine) {
   const auto blobs = collect(bytes_of(mine));
   if (rank_ != 0) return value_of<Door>(watch_.receive(0).bytes);
   std::vector<Door> doors;
+  doors.reserve(blobs.size());
   for (const auto& blob : blobs) doors.push_back(value_of<Door>(blob));
   const bool possible = can_meet(std::span(doors).subspan(1));
   doors[0] = doors[1];  // of those that have a connection to it already

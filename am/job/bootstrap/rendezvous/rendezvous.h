@@ -32,7 +32,7 @@ class BootstrapRendezvous final : public Bootstrap {
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
-  void join_relays(MeetingPlace place);
+  void join_relays(const MeetingPlace& place);
   bool passes(bool mine);
   Door door_of_parent(const Door& mine);
   std::vector<std::vector<std::byte>> collect(std::span<const std::byte> mine);
