@@ -23,8 +23,7 @@ constexpr std::uint16_t generation_of(std::uint32_t arrival) noexcept {
 
 std::vector<shmem::ArrivalPair> pairs_of(const Router& router) {
   std::vector<shmem::ArrivalPair> pairs;
-  for (Rank rank = 0; rank < router.size(); ++rank) {
-    if (!router.is_near(rank)) continue;
+  for (const Rank rank : router.near_ranks()) {
     if (const auto pair = router.arrival_pair(rank)) pairs.push_back(*pair);
   }
   return pairs;

@@ -15,7 +15,7 @@ constexpr std::size_t kChecks = 4;
 
 }  // namespace
 
-ChannelSeats::ChannelSeats(const Router& router) : router_(router), boards_(router.size()) {}
+ChannelSeats::ChannelSeats(const Router& router) : router_(router) {}
 
 shmem::ArrivalSeats& ChannelSeats::seats_of(Rank rank) {
   std::unique_ptr<shmem::ArrivalSeats>& seats = boards_[rank].seats;

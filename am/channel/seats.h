@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "am/types/types.h"
@@ -39,8 +40,8 @@ class ChannelSeats {
   };
   // What this process has of the board of one neighbour.
   struct Board {
-    std::unique_ptr<shmem::ArrivalSeats> seats;  // made at the first use
-    std::deque<Retired> retired;                 // those not checked lately first
+    std::unique_ptr<shmem::ArrivalSeats> seats;
+    std::deque<Retired> retired;  // those not checked lately first
   };
 
   shmem::ArrivalSeats& seats_of(Rank rank);
@@ -49,9 +50,9 @@ class ChannelSeats {
   void reclaim_next();
 
   const Router& router_;
-  std::vector<Board> boards_;  // by rank
-  std::vector<Rank> waiting_;  // those with something retired
-  std::size_t turn_ = 0;       // among these
+  std::unordered_map<Rank, Board> boards_;  // of neighbours that it has ever put to
+  std::vector<Rank> waiting_;               // those with something retired
+  std::size_t turn_ = 0;                    // among these
 };
 
 }  // namespace am

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "shmem/cores.h"
 #include "shmem/fence.h"
@@ -32,20 +35,32 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
   return theirs;
 }
 
-// Processors that any process of this machine may run on (each may be bound to one), within the
-// quota.
-unsigned cores_together(const std::vector<Card>& cards, const Card& mine) {
-  unsigned processors = 0;
-  for (std::size_t word = 0; word < mine.processors.size(); ++word) {
-    std::uint64_t bits = 0;
-    for (const Card& card : cards) {
-      if (card.same_machine(mine)) bits |= card.processors[word];
-    }
-    processors += static_cast<unsigned>(std::popcount(bits));
-  }
+using Processors = decltype(Card::processors);
+
+// How many of `processors`, which any process of this machine may run on (each may be bound to
+// one), its processes may keep busy: no more than the quota.
+unsigned cores_of(const Processors& processors) {
+  unsigned count = 0;
+  for (const std::uint64_t word : processors) count += static_cast<unsigned>(std::popcount(word));
   const unsigned quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
-  return quota == 0 ? processors : std::min(processors, quota);
+  return quota == 0 ? count : std::min(count, quota);
 }
+
+// What two cards have in common exactly if they are near.
+struct Place {
+  shmem::NodeId node;
+  std::int32_t pretended;
+
+  bool operator==(const Place&) const = default;
+};
+
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const noexcept {
+    const std::string_view boot(place.node.boot.data(), place.node.boot.size());
+    return std::hash<std::string_view>()(boot) ^ place.node.place ^
+           static_cast<std::size_t>(place.pretended) * 0x9e3779b97f4a7c15;
+  }
+};
 
 }  // namespace
 
@@ -75,20 +90,31 @@ std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
 Layout lay_out(const std::vector<Card>& cards, Rank me) {
   const Card& mine = cards[me];
   Layout layout;
-  layout.cores = cores_together(cards, mine);
+  Processors processors{};
+  std::vector<std::uint32_t> processes;                       // by node
+  std::unordered_map<Place, std::uint32_t, PlaceHash> nodes;  // to what it is in layout.leaders
   for (Rank rank = 0; rank < cards.size(); ++rank) {
     const Card& card = cards[rank];
-    const auto leader = std::ranges::find_if(
-        layout.leaders, [&](Rank one) { return cards[one].near(card); });
-    layout.nodes.push_back(static_cast<std::uint32_t>(leader - layout.leaders.begin()));
-    if (leader == layout.leaders.end()) layout.leaders.push_back(rank);
-    if (card.same_machine(mine)) ++layout.here;
+    const auto number = static_cast<std::uint32_t>(layout.leaders.size());
+    const auto [node, is_new] = nodes.try_emplace({card.node, card.pretended}, number);
+    if (is_new) {
+      layout.leaders.push_back(rank);
+      processes.push_back(0);
+    }
+    ++processes[node->second];
+    layout.nodes.push_back(node->second);
+    if (card.same_machine(mine)) {
+      ++layout.here;
+      for (std::size_t i = 0; i < processors.size(); ++i) processors[i] |= card.processors[i];
+    }
     if (!card.near(mine)) continue;
-    ++layout.near;
+    layout.near.push_back(rank);
     layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
   }
   layout.node = layout.nodes[me];
   if (layout.leaders.size() == 1) layout.nodes.clear();
+  layout.most_near = *std::ranges::max_element(processes);
+  layout.cores = cores_of(processors);
   return layout;
 }
 

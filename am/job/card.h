@@ -39,14 +39,16 @@ std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine);
 
 // What the cards say of the job, as seen by one process.
 struct Layout {
-  std::uint32_t near = 0;     // processes of its node
-  std::vector<Rank> leaders;  // the lowest rank of every node
-  std::uint32_t node = 0;     // which of them is its own
+  std::vector<Rank> near;            // processes of its node, itself among them, in order
+  std::vector<Rank> leaders;         // the lowest rank of every node, in order
+  std::uint32_t node = 0;            // which of them is its own
   std::vector<std::uint32_t> nodes;  // by rank: which of them is its own; empty: there is one
-  std::uint32_t here = 0;     // processes of its machine
-  unsigned cores = 0;         // that these may use
-  bool all_enrolled = true;   // those of its node
+  std::uint32_t most_near = 0;       // processes of the node that has most
+  std::uint32_t here = 0;            // processes of its machine
+  unsigned cores = 0;                // that these may use
+  bool all_enrolled = true;          // those of its node
 };
+// Time in proportion to the number of cards, however many nodes they are of.
 Layout lay_out(const std::vector<Card>& cards, Rank me);
 
 }  // namespace am

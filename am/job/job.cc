@@ -41,8 +41,7 @@ shmem::Region make_region(Rank rank, const Config& config) {
 // Of all processes of this node.
 std::vector<CrashSegment> mapped_segments(const Router& router) {
   std::vector<CrashSegment> all;
-  for (Rank rank = 0; rank < router.size(); ++rank) {
-    if (!router.is_near(rank)) continue;
+  for (const Rank rank : router.near_ranks()) {
     const auto begin = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     all.push_back({begin, begin + router.segment_bytes(), rank});
   }
@@ -77,7 +76,8 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .segment_bytes = config.segment_bytes,
           .kernel_fence = layout.all_enrolled,
           .oversubscribed = layout.here > layout.cores,
-          .near = layout.near,
+          .near = static_cast<std::uint32_t>(layout.near.size()),
+          .most_near = layout.most_near,
           .leaders = layout.leaders,
           .node = layout.node,
           .nodes = layout.nodes,
@@ -89,7 +89,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
           .watch = make_watch(),
           .survives = bootstrap_->death_notices() != nullptr},
       std::move(own));
-  open_neighbours(cards);
+  open_neighbours(cards, layout.near);
   if (bootstrap_->activity() == nullptr) router_->activity().reset();
   if (crash_report_) {
     crash_report_->set_segments(mapped_segments(*router_));
@@ -139,10 +139,9 @@ std::function<void()> Job::make_watch() {
   return [this] { stall_reporter_->look(*router_); };
 }
 
-void Job::open_neighbours(const std::vector<Card>& cards) {
-  const Card& mine = cards[rank()];
-  for (Rank other = 0; other < size(); ++other) {
-    if (other == rank() || !cards[other].near(mine)) continue;
+void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank>& near) {
+  for (const Rank other : near) {
+    if (other == rank()) continue;
     try {
       router_->add_neighbour(other, shmem::Region::open(cards[other].region));
     } catch (const shmem::Error& error) {

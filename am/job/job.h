@@ -165,7 +165,7 @@ class Job final : public Exchange {
                                                      const char* call,
                                                      const SourceLocation& where) override;
   void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
-  void open_neighbours(const std::vector<Card>& cards);
+  void open_neighbours(const std::vector<Card>& cards, const std::vector<Rank>& near);
   void quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void watch_deaths();

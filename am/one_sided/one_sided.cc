@@ -233,8 +233,8 @@ link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noe
 
 bool OneSided::take_count(const link::Count& packet) { return count(packet.counter, packet.bytes); }
 
-// To a counter of stores, of which this process is the only writer: its line is that of one far
-// process.
+// To a counter of stores, of which this process is the only writer: its line is that of all other
+// nodes.
 bool OneSided::count(std::uint64_t counter, std::uint64_t bytes) {
   if (!has_counter(counter)) return false;
   std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(router_.segment() + counter));

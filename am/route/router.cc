@@ -11,7 +11,7 @@
 namespace am {
 
 Router::Router(Options options, shmem::Region own)
-    : options_(std::move(options)), peers_(options_.size), near_index_(options_.size) {
+    : options_(std::move(options)), peers_(options_.size) {
   add_neighbour(options_.rank, std::move(own));
   if (options_.survives) deaths_.emplace(options_.size);
 }
@@ -30,12 +30,17 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
   auto* header = reinterpret_cast<RegionHeader*>(region.data());
   peers_[rank] = {region.data() + RegionHeader::kBytes, header};
   regions_.push_back(std::move(region));
-  for (Rank higher = rank + 1; higher < options_.size; ++higher) ++near_index_[higher];
+  near_ranks_.insert(std::ranges::upper_bound(near_ranks_, rank), rank);
+}
+
+std::uint32_t Router::near_index(Rank rank) const {
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(near_ranks_, rank) -
+                                    near_ranks_.begin());
 }
 
 std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {
-  const std::uint32_t own = near_index_[options_.rank];
-  const std::uint32_t other = near_index_[rank];
+  const std::uint32_t own = near_index(options_.rank);
+  const std::uint32_t other = near_index(rank);
   if (own == other || std::max(own, other) >= shmem::ArrivalBoard::kPairs) return std::nullopt;
   return shmem::ArrivalPair(self().header->puts, own, peers_[rank].header->puts, other);
 }

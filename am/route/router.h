@@ -59,6 +59,7 @@ class Router {
     bool kernel_fence = false;        // every process of the job is enrolled; see shmem::Fence
     bool oversubscribed = false;      // more processes than cores on this machine
     std::uint32_t near = 1;           // processes of this node, this one included
+    std::uint32_t most_near = 1;      // those of the node that has most
     std::vector<Rank> leaders = {0};  // the lowest rank of every node
     std::uint32_t node = 0;           // which of these is this process's
     std::vector<std::uint32_t> nodes = {};  // by rank: which is its own; empty: there is one
@@ -88,6 +89,10 @@ class Router {
 
   const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
   bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
+  // The processes of this node, itself among them, in order.
+  const std::vector<Rank>& near_ranks() const noexcept { return near_ranks_; }
+  // How many of them have a lower rank than `rank`, which is one. Costs a search among them.
+  std::uint32_t near_index(Rank rank) const;
   // The way to the processes of other nodes; nullptr if there are none.
   Port* port() const noexcept { return port_.get(); }
   bool far_peers() const noexcept { return port_ != nullptr; }
@@ -102,7 +107,8 @@ class Router {
   std::uint64_t segment_offset(const void* address) const noexcept;
 
   // The cache line by which this process and `rank`, of the same node, notify each other of puts.
-  // std::nullopt: `rank` is this process, or the node has too many processes.
+  // std::nullopt: `rank` is this process, or the node has too many processes. Costs a search among
+  // the processes of the node.
   std::optional<shmem::ArrivalPair> arrival_pair(Rank rank) const;
 
   // What this process is doing, for others to read.
@@ -125,9 +131,9 @@ class Router {
 
  private:
   Options options_;
-  std::vector<shmem::Region> regions_;     // of this node; they keep what peers_ points to
-  std::vector<Peer> peers_;                // by rank
-  std::vector<std::uint32_t> near_index_;  // by rank: neighbours with a lower one
+  std::vector<shmem::Region> regions_;  // of this node; they keep what peers_ points to
+  std::vector<Peer> peers_;             // by rank
+  std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
   std::unique_ptr<Port> port_;  // closed before the regions go
 };

@@ -11,11 +11,23 @@
 
 namespace splitc {
 
+namespace {
+
+std::uint64_t own_line_in(std::uint64_t offset) {
+  return offset + StoreLines::offset_of(world().router().near_index(my_proc()));
+}
+
+}  // namespace
+
 store_counter::store_counter()
-    : offset_(detail::all_allocate(sizeof(StoreLine) * procs(), "store_counter", 0)),
+    : offset_(detail::all_allocate(StoreLines::bytes(world().near()), "store_counter", 0)),
+      line_offset_(own_line_in(offset_)),
       in_heap_(true) {}
 
-store_counter::store_counter(InWorld) : offset_(0), in_heap_(false) { default_ = this; }
+store_counter::store_counter(InWorld)
+    : offset_(0), line_offset_(own_line_in(offset_)), in_heap_(false) {
+  default_ = this;
+}
 
 store_counter::~store_counter() {
   if (!in_heap_) {
@@ -27,13 +39,23 @@ store_counter::~store_counter() {
   detail::all_free_at_end(offset_, "store_counter");
 }
 
+StoreLines store_counter::lines_of(std::uint32_t proc) const noexcept {
+  return {detail::mapped(proc, offset_), world().near()};
+}
+
+// Before the bytes are counted, and so before the receiver is woken to look at them.
+void store_counter::note_target(std::uint32_t proc) noexcept {
+  if (lines_of(proc).add(world().router().near_index(my_proc()))) targets_.push_back(proc);
+}
+
 std::uint64_t store_counter::arrived() const noexcept {
-  std::uint64_t sum = 0;
-  const StoreLine* const lines = own_lines();
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+  const StoreLines lines = lines_of(my_proc());
+  // pairs with: OneSided::count()
+  std::uint64_t sum = lines.far().bytes.load(std::memory_order_acquire);
+  lines.for_each_near([&sum](const StoreLine& line) {
     // pairs with: count()
-    sum += lines[proc].bytes.load(std::memory_order_acquire);
-  }
+    sum += line.bytes.load(std::memory_order_acquire);
+  });
   return sum;
 }
 
@@ -63,8 +85,8 @@ void store_counter::reset() { consumed_ = arrived(); }
 
 std::uint64_t store_counter::sent() const noexcept {
   std::uint64_t sum = sent_far_;
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    if (!detail::is_far(proc)) sum += line_at(proc).bytes.load(std::memory_order_relaxed);
+  for (const std::uint32_t proc : targets_) {
+    sum += line_at(proc).bytes.load(std::memory_order_relaxed);
   }
   return sum;
 }
@@ -75,7 +97,7 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   detail::check_far(bits, bytes, call);
   world().remote().store(
       detail::proc_of(bits), bits & detail::kOffsetMask,
-      {static_cast<const std::byte*>(local), bytes}, line_offset(),
+      {static_cast<const std::byte*>(local), bytes}, offset_,
       {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
   sent_far_ += bytes;
 }
@@ -93,7 +115,7 @@ void store_counter::wait_all_near(detail::Call call) {
   // already in its next round writes the other one, and cannot come to the round after that before
   // this process has entered it.
   const unsigned parity = round_++ % 2;
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+  for (const std::uint32_t proc : targets_) {
     StoreLine& line = line_at(proc);
     const std::uint64_t bytes = line.bytes.load(std::memory_order_relaxed);
     if (line.marks[parity].load(std::memory_order_relaxed) != bytes) {
@@ -102,10 +124,8 @@ void store_counter::wait_all_near(detail::Call call) {
   }
   detail::meet(call);
   std::uint64_t sum = 0;
-  const StoreLine* const lines = own_lines();
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    sum += lines[proc].marks[parity].load(std::memory_order_relaxed);
-  }
+  lines_of(my_proc()).for_each_near(
+      [&](const StoreLine& line) { sum += line.marks[parity].load(std::memory_order_relaxed); });
   consumed_ = sum;
 }
 

@@ -57,8 +57,8 @@ namespace splitc {
 // counter together. Thread rule: the world's thread.
 class store_counter {
  public:
-  // Collective. Takes 64 bytes per process from the spread heap of every process. Throws Error if
-  // the memory is not there. Costs a barrier.
+  // Collective. Takes 64 bytes per process of the node that has most, and at least 128 more, from
+  // the spread heap of every process. Throws Error if the memory is not there. Costs a barrier.
   store_counter();
   // Collective: waits until every store between nodes has landed, and frees the memory after a
   // barrier. Does nothing while an exception propagates; the memory then stays allocated.
@@ -71,7 +71,8 @@ class store_counter {
 
   // Waits, polling, until `bytes` more have been stored here than earlier waits consumed, and
   // consumes them. Bytes beyond that stay for the next wait. Throws Error in a handler or in
-  // another thread. Each look costs one load per process of the job.
+  // another thread. Each look costs one load per process of the node that has stored here, and one
+  // for all other nodes together.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
   // The same without waiting: returns false, and consumes nothing, if they are not here yet. Does
   // not poll: stores from other nodes land in poll() only.
@@ -84,8 +85,9 @@ class store_counter {
 
   // Collective: waits until every store of every process on this counter has landed, consumes them,
   // and is a barrier. Stores made after it are never consumed by it. Handlers may not store on this
-  // counter meanwhile. Costs, on one node, a barrier and a store and a load per process; across
-  // nodes, one reduction of two numbers, repeated until all that was sent has been received.
+  // counter meanwhile. Costs, on one node, a barrier, a store for each process that this one has
+  // stored at, and a load for each that has stored here; across nodes, one reduction of two
+  // numbers, repeated until all that was sent has been received.
   void wait_all(am::SourceLocation where = am::SourceLocation::current()) {
     wait_all(detail::Call("all_store_sync", where));
   }
@@ -94,10 +96,13 @@ class store_counter {
   // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
   // this node whose base_of() is `base`, and wakes that if it sleeps.
   void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
-    const std::uint64_t lines = (bits & ~detail::kOffsetMask) | offset_;
-    StoreLine& line = reinterpret_cast<StoreLine*>(detail::mapped(base, lines))[my_proc()];
+    const std::uint64_t at = (bits & ~detail::kOffsetMask) | line_offset_;
+    StoreLine& line = *reinterpret_cast<StoreLine*>(detail::mapped(base, at));
+    const std::uint64_t before = line.bytes.load(std::memory_order_relaxed);
+    if (before == 0) [[unlikely]]
+      note_target(detail::proc_of(bits));
     // pairs with: arrived(); the bytes were written before
-    line.bytes.store(line.bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+    line.bytes.store(before + bytes, std::memory_order_release);
     detail::place.router->notify(detail::proc_of(bits));
   }
 
@@ -109,14 +114,12 @@ class store_counter {
   static store_counter& default_counter() noexcept { return *default_; }
 
  private:
-  std::uint64_t line_offset() const noexcept { return offset_ + my_proc() * sizeof(StoreLine); }
-  // Of a process on this node.
+  // This process's at a process of this node.
   StoreLine& line_at(std::uint32_t proc) const noexcept {
-    return reinterpret_cast<StoreLine*>(detail::mapped(proc, offset_))[my_proc()];
+    return *reinterpret_cast<StoreLine*>(detail::mapped(proc, line_offset_));
   }
-  const StoreLine* own_lines() const noexcept {
-    return reinterpret_cast<const StoreLine*>(detail::mapped(my_proc(), offset_));
-  }
+  StoreLines lines_of(std::uint32_t proc) const noexcept;
+  void note_target(std::uint32_t proc) noexcept;  // the first store there
   std::uint64_t arrived() const noexcept;
   std::uint64_t sent() const noexcept;
   void wait_all_near(detail::Call call);
@@ -124,10 +127,12 @@ class store_counter {
 
   static inline store_counter* default_ = nullptr;  // set while a world runs
 
-  std::uint64_t offset_;  // of the lines in every segment
+  std::uint64_t offset_;       // of the lines in every segment
+  std::uint64_t line_offset_;  // of this process's there
   bool in_heap_;
-  std::uint64_t consumed_ = 0;  // of what has arrived
-  std::uint64_t round_ = 0;     // number of wait_all calls
+  std::vector<std::uint32_t> targets_;  // processes of this node that it has stored at
+  std::uint64_t consumed_ = 0;          // of what has arrived
+  std::uint64_t round_ = 0;             // number of wait_all calls
   std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
 };
 

@@ -104,9 +104,10 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
     refuse(call, describe(proc, offset, bytes) + " are outside its segment, which has " +
                      std::to_string(size) + " bytes" + kUse);
   }
-  if (offset < World::runtime_bytes(procs())) {
+  if (offset < World::runtime_bytes(world().near(), procs())) {
     refuse(call, describe(proc, offset, bytes) + " are the library's own memory, the first " +
-                     std::to_string(World::runtime_bytes(procs())) + " of the segment" + kUse);
+                     std::to_string(World::runtime_bytes(world().near(), procs())) +
+                     " of the segment" + kUse);
   }
   const std::string fault = fault_in_heap(proc, offset, bytes);
   if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);

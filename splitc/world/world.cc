@@ -18,14 +18,12 @@ World* current = nullptr;
 
 constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
 
-constexpr std::uint64_t edge_behind(std::uint32_t procs) noexcept {
-  return sizeof(StoreLine) * procs;
+constexpr std::uint64_t edge_behind(std::uint32_t near) noexcept { return StoreLines::bytes(near); }
+constexpr std::uint64_t boards_behind(std::uint32_t near) noexcept {
+  return edge_behind(near) + kEdgeBytes;
 }
-constexpr std::uint64_t boards_behind(std::uint32_t procs) noexcept {
-  return edge_behind(procs) + kEdgeBytes;
-}
-constexpr std::uint64_t gathered_behind(std::uint32_t procs) noexcept {
-  return boards_behind(procs) + 2 * sizeof(Board);
+constexpr std::uint64_t gathered_behind(std::uint32_t near) noexcept {
+  return boards_behind(near) + 2 * sizeof(Board);
 }
 static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
@@ -55,18 +53,21 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
 
 }  // namespace
 
-std::uint64_t World::runtime_bytes(std::uint32_t procs) noexcept {
-  return gathered_behind(procs) + 2 * gathered_bytes(procs);
+std::uint64_t World::runtime_bytes(std::uint32_t near, std::uint32_t procs) noexcept {
+  return gathered_behind(near) + (near < procs ? 2 * gathered_bytes(procs) : 0);
 }
 
-std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+std::uint32_t World::near() const noexcept { return router_.options().most_near; }
+
+std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank, std::uint32_t near,
                                 std::uint32_t procs) {
-  const std::uint64_t runtime = runtime_bytes(procs);
+  const std::uint64_t runtime = runtime_bytes(near, procs);
   if (segment_bytes > runtime) return segment_bytes - runtime;
   throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
               std::to_string(segment_bytes) + " bytes is too small for the " +
               std::to_string(runtime) + " that the library needs with " + std::to_string(procs) +
-              " processes; set SPLITC_SEGMENT higher");
+              " processes, " + std::to_string(near) +
+              " of them on a node; set SPLITC_SEGMENT higher");
 }
 
 struct World::Parts {
@@ -90,8 +91,8 @@ World::World(const am::Config& config)
       endpoint_(parts_->endpoint),
       remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
-      heap_(router().segment(), runtime_bytes(job_.size()),
-            heap_bytes(router().segment_bytes(), job_.rank(), job_.size()),
+      heap_(router().segment(), runtime_bytes(near(), job_.size()),
+            heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
   detail::place = {
       bases_.data(),       &router(), job_.rank(), job_.size(), router().segment_bytes(),
@@ -106,10 +107,10 @@ World::~World() {
   detail::place = {};
 }
 
-std::uint64_t World::edge_offset() const noexcept { return edge_behind(job_.size()); }
+std::uint64_t World::edge_offset() const noexcept { return edge_behind(near()); }
 
 std::uint64_t World::board_offset(unsigned parity) const noexcept {
-  return boards_behind(job_.size()) + parity * sizeof(Board);
+  return boards_behind(near()) + parity * sizeof(Board);
 }
 
 const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
@@ -118,8 +119,7 @@ const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
 
 std::byte* World::gathered(unsigned parity) const noexcept {
   const am::Router::Options& job = router_.options();
-  const std::uint64_t offset =
-      gathered_behind(job.size) + parity * gathered_bytes(job.size);
+  const std::uint64_t offset = gathered_behind(near()) + parity * gathered_bytes(job.size);
   return router_.peer(job.leaders[job.node]).segment + offset;
 }
 

@@ -58,12 +58,15 @@ class World {
   std::uint64_t board_offset(unsigned parity) const noexcept;
   const Heap::Edge& edge(std::uint32_t proc) const noexcept;
   Board& board(std::uint32_t proc, unsigned parity) const noexcept;
-  // Of this node's lowest rank: gathered_bytes(procs) of what processes of other nodes have shown.
+  // Of this node's lowest rank, in a job of several: gathered_bytes(procs) of what processes of
+  // other nodes have shown.
   std::byte* gathered(unsigned parity) const noexcept;
-  static std::uint64_t runtime_bytes(std::uint32_t procs) noexcept;
+  // `near`: processes of the node that has most, as many as StoreLines counts for.
+  std::uint32_t near() const noexcept;
+  static std::uint64_t runtime_bytes(std::uint32_t near, std::uint32_t procs) noexcept;
   // What a segment has left for the heap. Throws Error if it is too small.
   static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
-                                  std::uint32_t procs);
+                                  std::uint32_t near, std::uint32_t procs);
 
   // Collective rounds so far, and whether this process is between the two halves of a barrier.
   std::uint64_t& rounds() noexcept { return rounds_; }

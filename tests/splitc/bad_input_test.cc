@@ -150,7 +150,8 @@ TEST_F(BadInput, offset_outside_the_segment) {
 
 TEST_F(BadInput, the_librarys_own_memory) {
   expect_all_refuse({procs() - 1, 64}, {"8 bytes at offset 64 of process", "library's own memory"});
-  expect_all_refuse({0, World::runtime_bytes(procs()) - 8}, {"library's own memory"});
+  expect_all_refuse({0, World::runtime_bytes(world().near(), procs()) - 8},
+                    {"library's own memory"});
 }
 
 TEST_F(BadInput, memory_that_was_never_allocated) {
@@ -227,11 +228,10 @@ TEST(World, cannot_be_run_inside_itself) {
 }
 
 TEST(World, needs_a_segment_for_its_own_memory) {
-  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2), (1u << 20) - World::runtime_bytes(2));
-  EXPECT_EQ(
-      test::error_of([] { World::heap_bytes(65536, 3, 600); }),
-      "rank 3: run: a segment of 65536 bytes is too small for the 71232 that the library needs "
-      "with 600 processes; set SPLITC_SEGMENT higher");
+  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2, 2), (1u << 20) - World::runtime_bytes(2, 2));
+  EXPECT_EQ(test::error_of([] { World::heap_bytes(65536, 3, 600, 700); }),
+            "rank 3: run: a segment of 65536 bytes is too small for the 202496 that the library "
+            "needs with 700 processes, 600 of them on a node; set SPLITC_SEGMENT higher");
 }
 
 }  // namespace

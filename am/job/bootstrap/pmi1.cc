@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
+#include <iterator>
 
 #include "am/job/bootstrap/early_exit.h"
 #include "am/job/bootstrap/last_words.h"
 #include "am/job/bootstrap/mpi_state.h"
+#include "am/job/bootstrap/packing.h"
+#include "am/job/bootstrap/pmi1_text.h"
 
 namespace am {
 namespace {
@@ -22,43 +24,12 @@ namespace {
 constexpr std::size_t kMaxLine = 65536;  // beyond it this is no launcher's answer
 constexpr std::size_t kMinValue = 16;    // characters; every launcher offers hundreds
 constexpr std::size_t kMaxValue = 960;   // so that a line stays below the 1024 that some read
-constexpr std::string_view kHex = "0123456789abcdef";
-
-// A blob as characters that every launcher takes: how many, then two digits each.
-std::string to_text(std::span<const std::byte> blob) {
-  std::string text = std::to_string(blob.size()) + ":";
-  for (const std::byte one : blob) {
-    text.push_back(kHex[std::to_integer<unsigned>(one) >> 4]);
-    text.push_back(kHex[std::to_integer<unsigned>(one) & 15]);
-  }
-  return text;
-}
-
-// How many characters a text that begins like this has in all; none: that is no such text.
-std::optional<std::size_t> text_size(std::string_view begin) {
-  const std::size_t colon = begin.find(':');
-  std::size_t bytes = 0;
-  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  const auto [end, error] = std::from_chars(begin.data(), begin.data() + colon, bytes);
-  if (error != std::errc() || end != begin.data() + colon) return std::nullopt;
-  if (bytes > Bootstrap::kMaxBlob) return std::nullopt;
-  return colon + 1 + 2 * bytes;
-}
-
-// None: not what to_text made.
-std::optional<std::vector<std::byte>> from_text(std::string_view text) {
-  if (text_size(text) != text.size()) return std::nullopt;
-  text.remove_prefix(text.find(':') + 1);
-  std::vector<std::byte> blob;
-  for (; !text.empty(); text.remove_prefix(2)) {
-    const std::size_t high = kHex.find(text[0]);
-    const std::size_t low = kHex.find(text[1]);
-    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
-    blob.push_back(static_cast<std::byte>(high << 4 | low));
-  }
-  return blob;
-}
-
+// Consecutive ranks, which a launcher mostly places on one node. The first of them reads what each
+// has put and puts all of it together, which is a few values, as they differ in little.
+constexpr std::uint32_t kGroup = 64;
+// Processes of a job in which everybody reads what each has put: as long as that is a few values
+// it costs less than another barrier.
+constexpr std::uint32_t kAlone = 16;
 std::size_t number_or_0(const std::string& text) {
   std::size_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -148,19 +119,44 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
 
 std::vector<std::vector<std::byte>> BootstrapPmi1::exchange(std::span<const std::byte> mine) {
   check_blob(mine);
-  const std::string text = to_text(mine);
-  for (std::size_t begin = 0, part = 0; begin < text.size(); begin += value_characters_, ++part) {
-    put(key(rank_, part), std::string_view(text).substr(begin, value_characters_));
+  put_bytes("", rank_, mine);
+  barrier();
+  auto all = size_ <= kAlone ? blobs_of(0, size_) : blobs_of_groups();
+  ++round_;
+  return all;
+}
+
+// What each of these has put.
+BootstrapPmi1::Blobs BootstrapPmi1::blobs_of(Rank first, std::uint32_t count) {
+  Blobs blobs;
+  for (Rank rank = first; rank < first + count; ++rank) {
+    auto blob = get_bytes("", rank, kMaxBlob);
+    if (!blob) fail("what it gives as the address of rank " + std::to_string(rank) + " is damaged");
+    blobs.push_back(std::move(*blob));
+  }
+  return blobs;
+}
+
+BootstrapPmi1::Blobs BootstrapPmi1::blobs_of_groups() {
+  const auto count_of = [this](Rank first) { return std::min(kGroup, size_ - first); };
+  if (rank_ % kGroup == 0) {
+    Packer packer;
+    for (const auto& blob : blobs_of(rank_, count_of(rank_))) packer.add(blob);
+    put_bytes("from-", rank_, packer.take());
   }
   barrier();
-  std::vector<std::vector<std::byte>> all;
-  all.reserve(size_);
-  for (Rank rank = 0; rank < size_; ++rank) {
-    auto blob = from_text(get_blob_text(rank));
-    if (!blob) fail("what it gives as the address of rank " + std::to_string(rank) + " is damaged");
-    all.push_back(std::move(*blob));
+  Blobs all;
+  for (Rank first = 0; first < size_; first += kGroup) {
+    const std::uint32_t count = count_of(first);
+    const auto bytes = get_bytes("from-", first, count * Packer::kMaxPacked);
+    auto blobs = unpack(bytes ? std::span<const std::byte>(*bytes) : std::span<const std::byte>(),
+                        bytes ? count : 0);
+    if (!blobs || blobs->size() != count) {
+      fail("what it gives as the addresses of ranks " + std::to_string(first) + " to " +
+           std::to_string(first + count - 1) + " is damaged");
+    }
+    std::ranges::move(*blobs, std::back_inserter(all));
   }
-  ++round_;
   return all;
 }
 
@@ -253,20 +249,28 @@ std::string BootstrapPmi1::get(const std::string& key) {
   return ask("cmd=get kvsname=" + space_ + " key=" + key, "get_result")["value"];
 }
 
-// All parts of it, in one text.
-std::string BootstrapPmi1::get_blob_text(Rank rank) {
-  std::string text = get(key(rank, 0));
-  const std::size_t size = text_size(text).value_or(0);
+void BootstrapPmi1::put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes) {
+  const std::string text = to_pmi_text(bytes);
+  for (std::size_t begin = 0, part = 0; begin < text.size(); begin += value_characters_, ++part) {
+    put(key(kind, rank, part), std::string_view(text).substr(begin, value_characters_));
+  }
+}
+
+// All parts of it. None: it is not what put_bytes() has put, or longer than `max_bytes`.
+std::optional<std::vector<std::byte>> BootstrapPmi1::get_bytes(const char* kind, Rank rank,
+                                                               std::size_t max_bytes) {
+  std::string text = get(key(kind, rank, 0));
+  const std::size_t size = pmi_text_size(text, max_bytes).value_or(0);
   for (std::size_t part = 1; text.size() < size; ++part) {
-    const std::string more = get(key(rank, part));
+    const std::string more = get(key(kind, rank, part));
     if (more.empty()) break;
     text += more;
   }
-  return text;
+  return from_pmi_text(text, max_bytes);
 }
 
-std::string BootstrapPmi1::key(Rank rank, std::size_t part) const {
-  return "splitphase-" + std::to_string(round_) + "-" + std::to_string(rank) + "-" +
+std::string BootstrapPmi1::key(const char* kind, Rank rank, std::size_t part) const {
+  return "splitphase-" + std::to_string(round_) + "-" + kind + std::to_string(rank) + "-" +
          std::to_string(part);
 }
 

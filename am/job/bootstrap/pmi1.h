@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"
@@ -25,6 +26,7 @@ class BootstrapPmi1 final : public Bootstrap {
   void finished() override;
 
  private:
+  using Blobs = std::vector<std::vector<std::byte>>;
   using Fields = std::map<std::string, std::string, std::less<>>;
 
   void report_abort(int exit_code, std::string_view sentence) override;
@@ -36,8 +38,12 @@ class BootstrapPmi1 final : public Bootstrap {
   std::string receive();
   void put(const std::string& key, std::string_view value);
   std::string get(const std::string& key);
-  std::string get_blob_text(Rank rank);
-  std::string key(Rank rank, std::size_t part) const;
+  void put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes);
+  std::optional<std::vector<std::byte>> get_bytes(const char* kind, Rank rank,
+                                                  std::size_t max_bytes);
+  std::string key(const char* kind, Rank rank, std::size_t part) const;
+  Blobs blobs_of(Rank first, std::uint32_t count);
+  Blobs blobs_of_groups();
   [[noreturn]] void fail(const std::string& what) const;
 
   const Rank rank_;

@@ -28,8 +28,7 @@ ProcessView::Life life_of(pid_t pid) {
 
 std::vector<ProcessView> processes_of_node(const Router& router) {
   std::vector<ProcessView> processes;
-  for (Rank rank = 0; rank < router.size(); ++rank) {
-    if (!router.is_near(rank)) continue;
+  for (const Rank rank : router.near_ranks()) {
     const auto activity = router.peer(rank).header->activity.read();
     processes.push_back({rank, life_of(activity.pid), activity});
   }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "am/job/bootstrap/packing.h"
 #include "am/job/bootstrap/rendezvous/frame.h"
 #include "tests/am/fuzz/fuzz.h"
 
@@ -13,11 +14,14 @@ namespace {
 constexpr std::uint32_t kProcesses = 3;
 
 Bytes all_blobs() {
-  Bytes all;
-  for (const std::size_t bytes : {std::size_t{5}, std::size_t{0}, Bootstrap::kMaxBlob}) {
-    append_blob(all, Bytes(bytes, std::byte{'x'}));
-  }
-  return all;
+  Packer packer;
+  Bytes blob(5, std::byte{'x'});
+  packer.add(blob);
+  blob.resize(Bootstrap::kMaxBlob);
+  packer.add(blob);
+  blob[400] = std::byte{'y'};
+  packer.add(blob);
+  return packer.take();
 }
 
 }  // namespace
@@ -44,7 +48,7 @@ bool decode(const Records& input) {
   for (const Frame& frame : frames) {
     taken += sizeof(FrameHead) + frame.bytes.size();
     if (frame.kind == FrameKind::kEnd && read_end(frame).exit_code == 0) std::abort();
-    if (frame.kind == FrameKind::kAll && !read_blobs(frame.bytes, kProcesses)) return false;
+    if (frame.kind == FrameKind::kAll && !unpack(frame.bytes, kProcesses)) return false;
   }
   if (taken > given) std::abort();
   return taken == given;

@@ -58,8 +58,9 @@ bool lays_out(const Records& input) {
   Others others(input);
   const std::vector<Card> cards = exchange_cards(others, card(1, -1));
   const Layout layout = lay_out(cards, 0);
-  return layout.near >= 1 && layout.near <= layout.here && layout.here <= cards.size() &&
-         layout.node < layout.leaders.size() && layout.leaders[layout.node] == 0;
+  return !layout.near.empty() && layout.near[0] == 0 && layout.near.size() <= layout.here &&
+         layout.here <= cards.size() && layout.node < layout.leaders.size() &&
+         layout.leaders[layout.node] == 0;
 }
 
 }  // namespace

@@ -153,8 +153,8 @@ TEST_F(BootstrapPmi1Test, answers_that_are_none_are_refused) {
 }
 
 TEST_F(BootstrapPmi1Test, damaged_blobs_are_refused) {
-  for (const char* value : {"", ":", "2", "2:", "2:abc", "2:abcx", "2:abcde", "513:00", "-1:00",
-                            "99999999999999999999:00", "2:ABCD"}) {
+  for (const char* value : {"", ":", "2", "2:", "2:ab", "2:abcd", "2:ab+", "2:a=b", "513:00",
+                            "-1:00", "99999999999999999999:00", "3:abc"}) {
     expect_lie_noticed("get", std::string("cmd=get_result rc=0 value=") + value + "\n",
                        {"address of rank 0", "damaged"});
   }

@@ -563,26 +563,6 @@ TEST(Frames, come_in_pieces_and_together) {
   }
 }
 
-TEST(Frames, with_the_blobs_of_all_are_read_only_when_whole) {
-  std::vector<std::byte> all;
-  for (const char* blob : {"one", "", "three"}) append_blob(all, bytes_of(blob));
-  const auto blobs = read_blobs(all, 3);
-  ASSERT_TRUE(blobs);
-  EXPECT_EQ(text_of(blobs->at(0)) + "," + text_of(blobs->at(1)) + "," + text_of(blobs->at(2)),
-            "one,,three");
-  EXPECT_FALSE(read_blobs(all, 2));
-  EXPECT_FALSE(read_blobs(all, 4));
-  for (std::size_t bytes = 0; bytes < all.size(); ++bytes) {
-    EXPECT_FALSE(read_blobs(std::span(all).first(bytes), 3)) << bytes;
-  }
-  std::vector<std::byte> longest;
-  append_blob(longest, std::vector<std::byte>(Bootstrap::kMaxBlob));
-  EXPECT_TRUE(read_blobs(longest, 1));
-  longest.clear();
-  append_blob(longest, std::vector<std::byte>(Bootstrap::kMaxBlob + 1));
-  EXPECT_FALSE(read_blobs(longest, 1));
-}
-
 TEST(Frames, that_nobody_sends_are_refused) {
   const auto refused = [](FrameHead head) {
     std::vector<Frame> frames;
@@ -591,7 +571,7 @@ TEST(Frames, that_nobody_sends_are_refused) {
   EXPECT_TRUE(refused({FrameKind{0}, 0}));
   EXPECT_TRUE(refused({FrameKind{5}, 0}));
   EXPECT_TRUE(refused({FrameKind::kMine, 1u << 20}));
-  EXPECT_FALSE(refused({FrameKind::kAll, 1032}));
+  EXPECT_FALSE(refused({FrameKind::kAll, 1056}));
   EXPECT_EQ(read_end({FrameKind::kEnd, {}}).exit_code, 1);
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "am/job/bootstrap/bootstrap.h"
+#include "am/job/bootstrap/packing.h"
 
 namespace am {
 
@@ -29,33 +30,9 @@ End read_end(const Frame& frame) {
   return {code == 0 ? 1 : code, std::string(text + 1, frame.bytes.size() - 1)};
 }
 
-void append_blob(std::vector<std::byte>& all, std::span<const std::byte> blob) {
-  const auto bytes = static_cast<std::uint32_t>(blob.size());
-  const auto head = std::as_bytes(std::span(&bytes, 1));
-  all.insert(all.end(), head.begin(), head.end());
-  all.insert(all.end(), blob.begin(), blob.end());
-}
-
-std::optional<std::vector<std::vector<std::byte>>> read_blobs(std::span<const std::byte> all,
-                                                              std::uint32_t processes) {
-  std::vector<std::vector<std::byte>> blobs;
-  for (std::uint32_t i = 0; i < processes; ++i) {
-    std::uint32_t bytes = 0;
-    if (all.size() < sizeof bytes) return std::nullopt;
-    std::memcpy(&bytes, all.data(), sizeof bytes);
-    all = all.subspan(sizeof bytes);
-    if (bytes > all.size() || bytes > Bootstrap::kMaxBlob) return std::nullopt;
-    blobs.emplace_back(all.begin(), all.begin() + bytes);
-    all = all.subspan(bytes);
-  }
-  if (!all.empty()) return std::nullopt;
-  return blobs;
-}
-
 FrameReader::FrameReader(std::uint32_t processes)
-    : max_bytes_(std::max<std::size_t>(2 * Bootstrap::kMaxSentence,
-                                       processes * (sizeof(std::uint32_t) + Bootstrap::kMaxBlob))) {
-}
+    : max_bytes_(
+          std::max<std::size_t>(2 * Bootstrap::kMaxSentence, processes * Packer::kMaxPacked)) {}
 
 bool FrameReader::add(std::span<const std::byte> bytes, std::vector<Frame>& frames) {
   rest_.insert(rest_.end(), bytes.begin(), bytes.end());

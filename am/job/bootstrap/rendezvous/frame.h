@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +15,7 @@ namespace am {
 
 enum class FrameKind : std::uint32_t {
   kMine = 1,      // to rank 0: my blob
-  kAll = 2,       // from rank 0: everybody's, each behind its number of bytes
+  kAll = 2,       // from rank 0, or passed on: what all have said (am/job/bootstrap/packing.h)
   kFinished = 3,  // I may leave from here on
   kEnd = 4,       // leave now: exit code, and why
 };
@@ -43,12 +42,6 @@ struct End {
   std::string why;
 };
 End read_end(const Frame& frame);
-
-// The bytes of a kAll: everybody's blob behind its number of bytes. std::nullopt: that is not
-// exactly the blobs of `processes`, of at most Bootstrap::kMaxBlob bytes each.
-void append_blob(std::vector<std::byte>& all, std::span<const std::byte> blob);
-std::optional<std::vector<std::vector<std::byte>>> read_blobs(std::span<const std::byte> all,
-                                                              std::uint32_t processes);
 
 // Takes bytes as they come and gives frames.
 class FrameReader {

@@ -42,15 +42,29 @@ struct MeetingPlace {
   std::chrono::steady_clock::time_point deadline;
 };
 
-// Rank 0: listens until all others have connected and returns the connections by rank (none at 0).
+// A process that was met.
+struct Met {
+  Rank rank;
+  Connection connection;
+};
+
+// The ranks from `first` on that one process waits for.
+struct Awaited {
+  Rank first;
+  std::uint32_t count;
+};
+
+// Rank 0: listens until all others have connected and returns the connections, in order.
 // Processes that do not belong to the job are refused, and reported on standard error. Throws Error
 // at the deadline (names who is missing), when the address is not this machine's or in use, and
 // when a connection is lost; the processes that have connected are sent the reason.
-std::vector<Connection> meet_others(const MeetingPlace& place);
+std::vector<Met> meet_others(const MeetingPlace& place);
+// The same for any process that listens already and that only those of `awaited` come to.
+std::vector<Met> meet_others(const MeetingPlace& place, Connection listener, Awaited awaited);
 
-// Any other rank: the connection to rank 0. Throws Error when rank 0 refuses this process, and at
-// the deadline: then it says what was heard from those who could not prove to be rank 0. That, too,
-// is printed when it is heard, and ends nothing.
+// Any other rank: the connection to rank 0, or to whoever else listens at that place. Throws Error
+// when rank 0 refuses this process, and at the deadline: then it says what was heard from those who
+// could not prove to be rank 0. That, too, is printed when it is heard, and ends nothing.
 Connection meet_first(const MeetingPlace& place);
 
 }  // namespace am

@@ -60,12 +60,17 @@ void widen(const std::string& host, sockaddr_in& address) {
 
 class Host {
  public:
-  explicit Host(const MeetingPlace& place)
-      : place_(place), listener_(listen_there()), joined_(place.size) {}
+  explicit Host(const MeetingPlace& place) : Host(place, {}, {1, place.size - 1}) {}
+  Host(const MeetingPlace& place, Connection listener, Awaited awaited)
+      : place_(place),
+        listener_(listener ? std::move(listener) : listen_there()),
+        awaited_(awaited),
+        joined_(awaited.count),
+        missing_(awaited.count) {}
 
-  std::vector<Connection> meet() {
+  std::vector<Met> meet() {
     try {
-      while (missing() > 0) {
+      while (missing_ > 0) {
         if (Clock::now() >= place_.deadline) fail_at_deadline();
         step();
       }
@@ -73,7 +78,12 @@ class Host {
       tell_joined(error.what());
       throw;
     }
-    return std::move(joined_);
+    std::vector<Met> all;
+    for (Connection& one : joined_) {
+      const Rank rank = awaited_.first + static_cast<Rank>(all.size());
+      all.push_back({rank, std::move(one)});
+    }
+    return all;
   }
 
  private:
@@ -129,32 +139,47 @@ class Host {
       const bool gone = entry->revents != 0 && !hear(*guest);
       guest = gone || Clock::now() >= guest->until ? waiting_.erase(guest) : std::next(guest);
     }
-    for (Rank rank = 0; rank < joined_.size(); ++rank, ++entry) {
-      if (entry->fd >= 0 && entry->revents != 0) fail_with_loss(rank);
+    for (std::size_t i = 0; i < joined_.size(); ++i, ++entry) {
+      if (entry->fd >= 0 && entry->revents != 0) fail_with_loss(i);
     }
     if (watched[0].revents != 0) let_in();
   }
 
+  // All that have come, as a look at everybody costs more the more there are; of those who say
+  // nothing the first has to go for the next.
   void let_in() {
+    const bool full = waiting_.size() >= kMaxWaiting;
+    while (let_in_one() && !full && waiting_.size() < kMaxWaiting) {
+    }
+  }
+
+  // False: there is nobody more.
+  bool let_in_one() {
     sockaddr_storage address{};
     socklen_t bytes = sizeof(address);
     Connection from(
         shmem::above_standard_streams(accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address),
                                               &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)));
     if (!from) {
-      if (errno != EMFILE && errno != ENFILE) return;      // it went away again
-      if (!waiting_.empty()) return waiting_.pop_front();  // strangers may hold them all
+      if (errno != EMFILE && errno != ENFILE) return false;  // it went away again
+      if (!waiting_.empty()) {                               // strangers may hold them all
+        waiting_.pop_front();
+        return false;
+      }
       throw Error(prefix() + "too many open files for " + std::to_string(place_.size) +
                   " processes; raise ulimit -n");
     }
     prepare_connection(from.fd());
     if (waiting_.size() >= kMaxWaiting) waiting_.pop_front();
     const Challenge challenge{kGreeting, random_nonce()};
-    if (send(from.fd(), &challenge, sizeof(challenge), MSG_NOSIGNAL) != sizeof(challenge)) return;
+    if (send(from.fd(), &challenge, sizeof(challenge), MSG_NOSIGNAL) != sizeof(challenge)) {
+      return true;
+    }
     waiting_.push_back({.from = std::move(from),
                         .where = text_of(address),
                         .challenge = challenge,
                         .until = Clock::now() + kPatience});
+    return true;
   }
 
   // False: this one waits no more, whether it was let in or not.
@@ -185,18 +210,20 @@ class Host {
     } else if (hello.size != place_.size) {
       verdict.answer = Answer::kOtherSize;
       complain(guest, who + "this job has SPLITC_SIZE=" + std::to_string(place_.size));
-    } else if (hello.rank == 0 || hello.rank >= place_.size) {
+    } else if (hello.rank - awaited_.first >= awaited_.count) {  // a lower one is far above
       verdict.answer = Answer::kNoSuchRank;
-      complain(guest,
-               who + "nobody but ranks 1 to " + std::to_string(place_.size - 1) + " is to come");
-    } else if (joined_[hello.rank]) {
+      complain(guest, who + "nobody but ranks " + std::to_string(awaited_.first) + " to " +
+                          std::to_string(awaited_.first + awaited_.count - 1) + " is to come");
+    } else if (joined_[hello.rank - awaited_.first]) {
       verdict.answer = Answer::kTaken;
       complain(guest, who + "that one is here already");
     }
     verdict.proof = proof_of_verdict(place_.where.secret, guest.challenge, hello, verdict);
     const bool sent =
         send(guest.from.fd(), &verdict, sizeof(verdict), MSG_NOSIGNAL) == sizeof(verdict);
-    if (sent && verdict.answer == Answer::kWelcome) joined_[hello.rank] = std::move(guest.from);
+    if (!sent || verdict.answer != Answer::kWelcome) return;
+    joined_[hello.rank - awaited_.first] = std::move(guest.from);
+    --missing_;
   }
 
   // Once about each process that comes again and again.
@@ -208,33 +235,28 @@ class Host {
                  what.c_str());
   }
 
-  std::size_t missing() const {
-    return static_cast<std::size_t>(std::count_if(joined_.begin(), joined_.end(),
-                                                  [](const auto& one) { return !one; })) -
-           1;  // rank 0 itself
-  }
-
   [[noreturn]] void fail_at_deadline() const {
     std::vector<Rank> absent;
-    for (Rank rank = 1; rank < place_.size; ++rank) {
-      if (!joined_[rank]) absent.push_back(rank);
+    for (std::uint32_t i = 0; i < awaited_.count; ++i) {
+      if (!joined_[i]) absent.push_back(awaited_.first + i);
     }
     throw Error(prefix() + names_of(absent) + " of " + std::to_string(place_.size) +
                 " did not come in time; start every rank with the same SPLITC_RENDEZVOUS, "
                 "SPLITC_SIZE and SPLITC_SECRET");
   }
 
-  [[noreturn]] void fail_with_loss(Rank rank) const {
+  // Of the process that is `index` among those awaited.
+  [[noreturn]] void fail_with_loss(std::size_t index) const {
     // Its last words, if it had any.
     std::array<std::byte, 4096> buffer;
-    const ssize_t got = recv(joined_[rank].fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t got = recv(joined_[index].fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     std::vector<Frame> frames;
     FrameReader reader(place_.size);
     if (got > 0 && reader.add(std::span(buffer.data(), static_cast<std::size_t>(got)), frames) &&
         !frames.empty() && frames.back().kind == FrameKind::kEnd) {
       throw Error(prefix() + "the job ends: " + read_end(frames.back()).why);
     }
-    throw Error(prefix() + "rank " + std::to_string(rank) +
+    throw Error(prefix() + "rank " + std::to_string(awaited_.first + index) +
                 " had come and has died while others were awaited");
   }
 
@@ -249,16 +271,22 @@ class Host {
 
   const MeetingPlace& place_;
   const Connection listener_;
-  std::vector<Connection> joined_;  // by rank
+  const Awaited awaited_;
+  std::vector<Connection> joined_;  // of those awaited, in order
+  std::uint32_t missing_;           // of them
   std::list<Waiting> waiting_;
   std::set<std::string> complaints_;
 };
 
 }  // namespace
 
-std::vector<Connection> meet_others(const MeetingPlace& place) {
-  if (place.size == 1) return std::vector<Connection>(1);
+std::vector<Met> meet_others(const MeetingPlace& place) {
+  if (place.size == 1) return {};
   return Host(place).meet();
+}
+
+std::vector<Met> meet_others(const MeetingPlace& place, Connection listener, Awaited awaited) {
+  return Host(place, std::move(listener), awaited).meet();
 }
 
 }  // namespace am

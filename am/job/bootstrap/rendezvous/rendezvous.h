@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "am/job/bootstrap/bootstrap.h"
+#include "am/job/bootstrap/rendezvous/relays.h"
 #include "am/job/bootstrap/rendezvous/watch.h"
 #include "am/job/config/config.h"
 
@@ -31,10 +32,15 @@ class BootstrapRendezvous final : public Bootstrap {
 
  private:
   void report_abort(int exit_code, std::string_view sentence) override;
-  std::vector<std::byte> gather(std::span<const std::byte> mine);
+  void join_relays(const MeetingPlace& place);
+  bool passes(bool mine);
+  Door door_of_parent(const Door& mine);
+  std::vector<std::vector<std::byte>> collect(std::span<const std::byte> mine);
+  std::vector<std::byte> spread(std::vector<std::byte> said);
 
   const Rank rank_;
   const std::uint32_t size_;
+  Relays relays_;
   Watch watch_;
   bool finished_ = false;
 };

@@ -38,16 +38,12 @@ void send_all(int fd, std::span<const std::byte> bytes, bool may_wait) {
 
 }  // namespace
 
-Watch::Watch(Rank me, std::vector<Connection> connections)
-    : me_(me), stop_(shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC))) {
-  if (!stop_) throw Error(std::string("cannot watch connections: ") + std::strerror(errno));
-  const auto processes = static_cast<std::uint32_t>(connections.size());
-  for (Connection& one : connections) {
-    const bool none = !one;
-    peers_.push_back(
-        {.connection = std::move(one), .reader = FrameReader(processes), .frames = {}});
-    peers_.back().gone = none;
-  }
+Watch::Watch(Rank me, std::uint32_t size, std::vector<Met> connections)
+    : me_(me),
+      size_(size),
+      alarm_(shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  if (!alarm_) throw Error(std::string("cannot watch connections: ") + std::strerror(errno));
+  note(std::move(connections));
   const SignalsBlocked blocked;  // the thread inherits it
   thread_ = std::thread([this] { run(); });
 }
@@ -56,20 +52,53 @@ Watch::~Watch() {
   {
     std::unique_lock lock(mutex_);
     if (finished_ && me_ == 0) changed_.wait(lock, [this] { return all_settled(); });
+    stop_ = true;
   }
-  const std::uint64_t one = 1;
-  (void)!write(stop_.fd(), &one, sizeof(one));
+  ring();
   thread_.join();
+}
+
+void Watch::add(std::vector<Met> connections) {
+  note(std::move(connections));
+  ring();
+}
+
+void Watch::note(std::vector<Met> connections) {
+  const std::lock_guard lock(mutex_);
+  for (Met& met : connections) {
+    peers_.emplace(
+        met.rank,
+        Peer{.connection = std::move(met.connection), .reader = FrameReader(size_), .frames = {}});
+  }
+  added_ = true;
+}
+
+void Watch::ring() {
+  const std::uint64_t one = 1;
+  (void)!write(alarm_.fd(), &one, sizeof(one));
+}
+
+Watch::Peer& Watch::peer(Rank rank) {
+  const std::lock_guard lock(mutex_);
+  return peers_.at(rank);
+}
+
+SocketAddress Watch::here(Rank rank) {
+  SocketAddress address{.bytes = {}, .length = sizeof address.bytes};
+  getsockname(peer(rank).connection.fd(), reinterpret_cast<sockaddr*>(&address.bytes),
+              &address.length);
+  return address;
 }
 
 void Watch::send(Rank to, FrameKind kind, std::span<const std::byte> bytes) {
   const std::vector<std::byte> frame = frame_bytes(kind, bytes);
+  const int fd = peer(to).connection.fd();
   const std::lock_guard lock(sending_);
-  send_all(peers_[to].connection.fd(), frame, true);
+  send_all(fd, frame, true);
 }
 
 Frame Watch::receive(Rank from) {
-  Peer& peer = peers_[from];
+  Peer& peer = this->peer(from);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&peer] { return !peer.frames.empty() || peer.finished; });
   if (peer.frames.empty()) {
@@ -86,9 +115,7 @@ void Watch::finish() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(finished_, true)) return;
   }
-  for (Rank rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank].connection) send(rank, FrameKind::kFinished, {});
-  }
+  for (const Rank rank : ranks()) send(rank, FrameKind::kFinished, {});
 }
 
 void Watch::end_others(int exit_code, std::string_view why) {
@@ -98,23 +125,43 @@ void Watch::end_others(int exit_code, std::string_view why) {
   send_end(me_, exit_code, why);
 }
 
+std::vector<Rank> Watch::ranks() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Rank> all;
+  for (const auto& [rank, peer] : peers_) all.push_back(rank);
+  return all;
+}
+
 void Watch::run() {
-  std::vector<pollfd> watched;
-  for (const Peer& peer : peers_) {
-    watched.push_back({.fd = peer.connection.fd(), .events = POLLIN, .revents = 0});
-  }
-  watched.push_back({.fd = stop_.fd(), .events = POLLIN, .revents = 0});
-  while (true) {
+  std::vector<pollfd> watched;  // the alarm, and then those of watched_
+  while (is_to_watch(watched)) {
     poll(watched.data(), watched.size(), -1);
-    if (watched.back().revents != 0) return;
-    for (Rank rank = 0; rank < peers_.size(); ++rank) {
-      if (watched[rank].revents != 0 && !hear(rank)) watched[rank].fd = -1;
+    std::uint64_t rings = 0;  // what they are for was said before
+    if (watched[0].revents != 0) (void)!read(alarm_.fd(), &rings, sizeof rings);
+    for (std::size_t i = 1; i < watched.size(); ++i) {
+      if (watched[i].revents != 0 && !hear(watched_[i - 1])) watched[i].fd = -1;
     }
   }
 }
 
+// Sees to it that all connections are in `watched`. False: the thread is to return.
+bool Watch::is_to_watch(std::vector<pollfd>& watched) {
+  const std::lock_guard lock(mutex_);
+  if (stop_) return false;
+  if (!std::exchange(added_, false)) return true;
+  watched = {{.fd = alarm_.fd(), .events = POLLIN, .revents = 0}};
+  watched_.clear();
+  for (const auto& [rank, peer] : peers_) {
+    if (peer.gone) continue;
+    watched.push_back({.fd = peer.connection.fd(), .events = POLLIN, .revents = 0});
+    watched_.push_back(rank);
+  }
+  return true;
+}
+
+// False: that one says no more.
 bool Watch::hear(Rank rank) {
-  Peer& peer = peers_[rank];
+  Peer& peer = this->peer(rank);
   std::array<std::byte, kRead> buffer;
   const ssize_t got = recv(peer.connection.fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
@@ -139,10 +186,11 @@ void Watch::take(Rank rank, Frame frame) {
   }
   {
     const std::lock_guard lock(mutex_);
+    Peer& peer = peers_.at(rank);
     if (frame.kind == FrameKind::kFinished) {
-      peers_[rank].finished = true;
+      peer.finished = true;
     } else {
-      peers_[rank].frames.push_back(std::move(frame));
+      peer.frames.push_back(std::move(frame));
     }
   }
   changed_.notify_all();
@@ -152,9 +200,10 @@ void Watch::notice_loss(Rank rank) {
   bool harmless = false;
   {
     const std::lock_guard lock(mutex_);
-    peers_[rank].gone = true;
+    Peer& peer = peers_.at(rank);
+    peer.gone = true;
     // Rank 0 still tells the others of a death when it has finished itself.
-    harmless = peers_[rank].finished || (finished_ && me_ != 0);
+    harmless = peer.finished || (finished_ && me_ != 0);
   }
   if (!harmless) {
     end_process(rank, 1,
@@ -166,7 +215,7 @@ void Watch::notice_loss(Rank rank) {
 
 // With mutex_ held.
 bool Watch::all_settled() const {
-  for (const Peer& peer : peers_) {
+  for (const auto& [rank, peer] : peers_) {
     if (!peer.gone && !peer.finished) return false;
   }
   return true;
@@ -187,9 +236,8 @@ void Watch::send_end(Rank except, int exit_code, std::string_view why) {
   const std::vector<std::byte> frame = end_frame(exit_code, why);
   // Not in the midst of another frame, unless that one will not go out.
   const std::unique_lock lock(sending_, kLastWords);
-  for (Rank rank = 0; rank < peers_.size(); ++rank) {
-    if (rank == except || !peers_[rank].connection) continue;
-    send_all(peers_[rank].connection.fd(), frame, false);
+  for (const Rank rank : ranks()) {
+    if (rank != except) send_all(peer(rank).connection.fd(), frame, false);
   }
 }
 
