@@ -61,6 +61,8 @@ class Producer {
   std::uint32_t in_flight() const noexcept { return static_cast<std::uint32_t>(next_ - oldest_); }
   // Requests whose reply is to come.
   std::uint32_t awaited() const noexcept {
+    if (one_way_slots_ == 0) [[likely]]
+      return in_flight();
     return in_flight() - static_cast<std::uint32_t>(std::popcount(one_way_slots_));
   }
   // The slots of these, a bit each.
