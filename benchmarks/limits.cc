@@ -28,6 +28,12 @@ void ring(Bench& b) {
   b.report.add_time("ring", 8, samples[0]);
 }
 
+void flood(Bench& b) {
+  const int n = b.count(4000);
+  const auto samples = b.pair.interleave(b.reps(300), {[&] { return b.raw.flood(n); }});
+  b.report.add_time("pair", 8, samples[0]);
+}
+
 void barrier(Bench& b) {
   const int n = b.count(1000);
   const auto samples = b.pair.interleave(b.reps(500), {[&] { return b.raw.barrier(n); }});
@@ -66,6 +72,7 @@ int main(int argc, char** argv) {
                 "4 KiB and a flag there and back; the receiver does not look at the bytes",
                 payload},
                {"ring", "8 bytes one way through a ring of 64 cache lines", ring},
+               {"flood", "8 bytes there and back in each of 64 cache lines, many at once", flood},
                {"barrier", "two flags", barrier},
                {"copy",
                 "memcpy to one place; memcpy, or stores past the caches, and a flag, to eight",

@@ -56,7 +56,12 @@ class alignas(64) Doorbell {
   // pairs with: about_to_sleep() and the sleeper's Fence::heavy()
   void notify(const Fence& fence) noexcept {
     fence.light();
-    if (asleep_.load(std::memory_order_relaxed) != 0) ring();
+    notify_after_fence();
+  }
+  // The same for who has had that fence after it has written.
+  void notify_after_fence() noexcept {
+    if (asleep_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring();
   }
 
   // The same, of a rare event: every thread of the owner that polls searches for what it may be.

@@ -12,6 +12,10 @@
 namespace shmem {
 namespace {
 
+// What Room::request_payload() relies on.
+static_assert(offsetof(Inbox, medium_requests) - offsetof(Inbox, mediums) ==
+              sizeof(RingMemory<window(Lane::kMedium)>));
+
 std::size_t mailbox_bytes(std::uint32_t inboxes) {
   return sizeof(MailboxHeader) + std::size_t{inboxes} * sizeof(Inbox);
 }
@@ -82,7 +86,7 @@ Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence 
       header_(reinterpret_cast<MailboxHeader*>(region_.data())),
       inbox_(header_->inbox(inbox_number)),
       place_word_(&header_->attention.word_of(place_of(inbox_number, 0))),
-      place_bit_(MailboxBits::bit_of(place_of(inbox_number, 0))),
+      assisted_bit_(fence.kernel_assists() ? MailboxBits::bit_of(place_of(inbox_number, 0)) : 0),
       bell_(bell),
       fence_(fence),
       inbox_number_(inbox_number) {
@@ -98,6 +102,13 @@ Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence 
   resume(Lane::kLong, sent_.longs);
 }
 
+void Outbox::announce_to_idle(Lane lane) noexcept {
+  fence_.light();
+  const std::uint32_t place = place_of(inbox_number_, index(lane));
+  if (!header_->attention.raised(place)) header_->attention.raise(place);
+  bell_.notify_after_fence();
+}
+
 void Outbox::introduce(std::span<const std::byte> caller) noexcept {
   std::memcpy(inbox_->caller, caller.data(), caller.size());
   inbox_->caller_bytes = static_cast<std::uint32_t>(caller.size());
@@ -106,10 +117,10 @@ void Outbox::introduce(std::span<const std::byte> caller) noexcept {
   header_->states[inbox_number_].store(InboxState::kInUse, std::memory_order_seq_cst);
 }
 
-bool Outbox::has_reply() const noexcept {
-  std::uint32_t slot;
-  const auto ready = [&](const auto& producer, const Slot* slots) {
-    return producer.awaited() != 0 && producer.reply_ready(slots, slot);
+bool Outbox::has_reply() noexcept {
+  const auto ready = []<std::uint32_t kSlots>(Producer<kSlots>& producer, Slot* slots) {
+    typename Producer<kSlots>::Answered answered;
+    return producer.find_reply(slots, answered);
   };
   return ready(sent_.shorts, inbox_->shorts.slots) || ready(sent_.mediums, inbox_->mediums.slots) ||
          ready(sent_.longs, inbox_->longs.slots);

@@ -75,10 +75,8 @@ class Outbox {
 
   // Sends what `room` holds.
   template <Lane kLane>
-  void commit(const Room& room, Mark mark) noexcept {
-    const bool one_way = (mark & kOneWay) != 0;
-    sent_.of<kLane>().commit(*room.slot, mark, one_way);
-    awaited_ += one_way ? 0 : 1;
+  void commit(Room room, Mark mark) noexcept {
+    sent_.of<kLane>().commit(*room.slot, mark, (mark & kOneWay) != 0);
     announce(kLane);
   }
 
@@ -90,6 +88,11 @@ class Outbox {
   //
   // With Threads::kAny the slot of a reply is freed after the sink has had it, which is then told:
   //   void sink.released<kLane>(room)      what was in `room` is good until the next commit
+  //
+  // A sink that wants to know which replies are passed in a row has instead of reply() and
+  // released()
+  //   auto sink.replies<kLane>()           which lives as long, and has reply(room, mark),
+  //                                        released(room) and passed(), the number of reply() calls
   template <Threads kThreads = Threads::kOne, class Sink>
   int reap(Sink&& sink) {
     const auto reap = [&]<Lane kLane>() {
@@ -100,7 +103,7 @@ class Outbox {
            reap.template operator()<Lane::kLong>();
   }
   // Whether reap() would find a reply.
-  bool has_reply() const noexcept;
+  bool has_reply() noexcept;
 
   // After an alert: as reap(), which finds of the returned requests only those that are older than
   // a reply, and passes all of them.
@@ -130,13 +133,18 @@ class Outbox {
   bool take_skipped() noexcept { return std::exchange(skipped_, false); }
 
   // Requests whose reply is still to come.
-  std::uint32_t awaited() const noexcept { return awaited_; }
+  std::uint32_t awaited() const noexcept {
+    return sent_.shorts.awaited() + sent_.mediums.awaited() + sent_.longs.awaited();
+  }
+  // For who keeps a list of the outboxes with such requests: whether this one is in it.
+  bool listed() const noexcept { return listed_; }
+  void set_listed(bool listed) noexcept { listed_ = listed; }
   // ... in one lane, by slots, a bit each.
   std::uint64_t awaited_slots(std::uint32_t lane) const noexcept;
   // The slot of what reap() and the others pass on.
   template <Lane kLane>
-  std::uint32_t slot_of(const Room& room) const noexcept {
-    return static_cast<std::uint32_t>(room.slot - inbox_->slots<kLane>());
+  std::uint32_t slot_of(Room room) const noexcept {
+    return Room::place(*room.slot);
   }
   // Requests in flight in one lane, as far as known here; at most window(kLane).
   template <Lane kLane>
@@ -164,13 +172,14 @@ class Outbox {
 
   // Makes the receiver poll this lane, unless it does.
   // pairs with: Attention::sweep() and Doorbell::about_to_sleep(), both through Fence::heavy()
-  void announce(Lane lane) noexcept {
-    fence_.light();
-    const std::uint64_t bit = place_bit_ << index(lane);
+  [[gnu::always_inline]] void announce(Lane lane) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // what light() is with assistance
+    const std::uint64_t bit = assisted_bit_ << index(lane);
     if ((place_word_->load(std::memory_order_relaxed) & bit) == 0) [[unlikely]]
-      header_->attention.raise(place_of(inbox_number_, index(lane)));
-    bell_.notify(fence_);
+      return announce_to_idle(lane);
+    bell_.notify_after_fence();
   }
+  [[gnu::noinline]] void announce_to_idle(Lane lane) noexcept;
 
   template <Lane kLane>
   const Progress& progress() const noexcept {
@@ -191,36 +200,7 @@ class Outbox {
     }
   }
   template <Threads kThreads, Lane kLane, class Sink>
-  int reap_lane(Sink& sink) {
-    auto& producer = sent_.of<kLane>();
-    const Slot* const slots = inbox_->slots<kLane>();
-    int count = 0;
-    std::uint32_t slot;
-    while (producer.awaited() != 0 && count < kBudget && producer.reply_ready(slots, slot)) {
-      std::uint32_t back;
-      while (producer.take_returned_before_reply(slots, progress<kLane>(), back)) [[unlikely]] {
-          ++count;
-          sink.template returned<kLane>(inbox_->room<kLane>(back));
-        }
-      const Room room = inbox_->room<kLane>(slot);
-      // The next replies are probably there, and their slots will be written again soon.
-      if (producer.awaited() > kAhead) {
-        __builtin_prefetch(&slots[(slot + kAhead) % window(kLane)], 1);
-      }
-      ++count;
-      if constexpr (kThreads == Threads::kOne) {
-        producer.release_reply();
-        --awaited_;
-        sink.template reply<kLane>(room,
-                                   mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
-      } else {
-        pass_reply<kLane>(room, sink);
-      }
-    }
-    return count;
-  }
-  template <Lane kLane, class Sink>
-  void pass_reply(const Room& room, Sink& sink);
+  int reap_lane(Sink& sink);
   template <Threads kThreads, Lane kLane, class Sink>
   int take_returned_in(Sink& sink);
   template <Threads kThreads, Lane kLane, class Sink>
@@ -231,16 +211,16 @@ class Outbox {
   MailboxHeader* header_;
   Inbox* inbox_;
   std::atomic<std::uint64_t>* place_word_;
-  std::uint64_t place_bit_;  // of the first lane
+  std::uint64_t assisted_bit_;  // of the first lane; 0: the fences are the senders'
   Doorbell& bell_;
   Fence fence_;
   std::uint32_t inbox_number_;
   // Owned by the bundle's thread, or guarded by its lock.
   Cursors<Producer> sent_;
-  std::uint32_t awaited_ = 0;  // in all lanes
-  std::uint8_t busy_ = 0;      // lanes whose Turn it is, a bit each
-  bool skipped_ = false;       // one of these was left out
+  std::uint8_t busy_ = 0;  // lanes whose Turn it is, a bit each
+  bool skipped_ = false;   // one of these was left out
   bool owner_dead_ = false;
+  bool listed_ = false;
 };
 
 // The receiver's end.
@@ -260,11 +240,16 @@ class Mailbox {
   //   Mark sink.request<kLane>(inbox, room, mark)   the mark of the reply it has put into `room`
   //   Mark sink.one_way<kLane>(inbox, room, mark)   kNoReply; or the mark of what it has put into
   //                                            the reply half: then the request is returned
+  // or, if it wants to know which are passed in a row, instead of these two
+  //   auto sink.requests<kLane>(inbox)         which lives as long, and has request(room, mark) and
+  //                                            one_way(room, mark)
+  // and
   //   void sink.unread<kLane>(inbox, room, mark)    a reply of this mailbox, with that mark, which
   //                                            its sender has not read and never will
   //   void sink.closed(inbox)                  the sender has gone, and all it sent was passed on
   // An exception of the sink passes through after the message is finished with kNoReply.
-  // Returns how many messages were passed.
+  // Returns how many messages were passed. A sender that sleeps is woken after those that were
+  // passed in a row; with Threads::kAny, after each.
   template <Threads kThreads = Threads::kOne, class Sink>
   int poll(Sink&& sink);
 
@@ -320,10 +305,10 @@ class Mailbox {
   bool busy(Polled place) const noexcept;
   template <Threads kThreads, Lane kLane, class Sink>
   int drain_in_turn(std::uint32_t number, Sink& sink);
-  template <Lane kLane, class Sink>
+  template <Threads kThreads, Lane kLane, class Sink>
   int drain(std::uint32_t number, Sink& sink);
-  template <Lane kLane>
-  void finish(Inbox& inbox, Reader& reader, Slot& slot, Mark mark, Mark reply);
+  template <Threads kThreads, Lane kLane>
+  class Finisher;
   template <class Sink>
   void open(std::uint32_t number, Reader& reader, Sink& sink);
   template <Threads kThreads, class Sink>

@@ -13,8 +13,6 @@
 
 namespace shmem {
 
-// The bit of a request's mark that says: there is no reply.
-inline constexpr Mark kOneWay = 0x8000;
 // The mark of a reply that carries nothing: a credit alone.
 inline constexpr Mark kNoReply = 0;
 
@@ -61,20 +59,52 @@ struct alignas(kCacheLine) Extension {
   std::byte reply[64];
 };
 
-// One request and the room its reply lives in. Valid until the reply has been committed (receiver)
-// or released (sender).
-struct Room {
-  Slot* slot;
-  Extension* extension;
-  std::byte* request_payload;  // kPayloadBytes in the medium lane, nullptr in the others
-  std::byte* reply_payload;    // kPayloadBytes
-};
-
+// A ring, and at the same distance from its slots what belongs to each: so a slot's address says
+// where the rest is.
 template <std::uint32_t kSlots>
 struct RingMemory {
-  Slot slots[kSlots];
-  Extension extensions[kSlots];
-  alignas(kPage) std::byte reply_payloads[kSlots][kPayloadBytes];
+  static_assert(kSlots <= kPage / sizeof(Slot));
+  alignas(kPage) Slot slots[kSlots];
+  alignas(kPage) Extension extensions[kPage / sizeof(Slot)];  // as many in each lane
+  std::byte reply_payloads[kSlots][kPayloadBytes];
+};
+
+// One request and the room its reply lives in. Valid until the reply has been committed (receiver)
+// or released (sender). No more than the address of its slot, in a RingMemory: the rest is found
+// when it is used.
+class Room {
+ public:
+  Room() = default;
+  explicit Room(Slot* slot) noexcept : slot(slot) {}
+
+  // Of `slot`, which is in a RingMemory, the place in its ring.
+  static std::uint32_t place(const Slot& slot) noexcept {
+    return static_cast<std::uint32_t>(offset(slot) / sizeof(Slot));
+  }
+  Extension& extension() const noexcept {
+    static_assert(sizeof(Extension) == 2 * sizeof(Slot));
+    return *reinterpret_cast<Extension*>(address(*slot) + kPage + offset(*slot));
+  }
+  std::byte* reply_payload() const noexcept {  // kPayloadBytes
+    const std::uintptr_t page = address(*slot) - offset(*slot);
+    return reinterpret_cast<std::byte*>(page + kReplyPayloads + place(*slot) * kPayloadBytes);
+  }
+  std::byte* request_payload() const noexcept {  // kPayloadBytes; only in the medium lane
+    return reply_payload() + window(Lane::kMedium) * kPayloadBytes;
+  }
+
+  Slot* slot;
+
+ private:
+  static constexpr std::size_t kReplyPayloads = 3 * kPage;
+  static_assert(offsetof(RingMemory<window(Lane::kShort)>, reply_payloads) == kReplyPayloads &&
+                offsetof(RingMemory<window(Lane::kMedium)>, reply_payloads) == kReplyPayloads &&
+                offsetof(RingMemory<window(Lane::kMedium)>, extensions) == kPage);
+
+  static std::uintptr_t address(const Slot& slot) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&slot);
+  }
+  static std::uintptr_t offset(const Slot& slot) noexcept { return address(slot) % kPage; }
 };
 
 // The one of three things that belongs to a lane.
@@ -116,7 +146,9 @@ struct alignas(kPage) Inbox {
     return ring<kLane>().slots;
   }
   template <Lane kLane>
-  Room room(std::uint32_t slot) noexcept;
+  Room room(std::uint32_t slot) noexcept {
+    return Room(&slots<kLane>()[slot]);
+  }
 
   // Written by the sender: `caller` before its first message, the rest as its last act.
   alignas(8) std::byte caller[kCallerBytes];  // who it is
@@ -128,9 +160,9 @@ struct alignas(kPage) Inbox {
 
   Progress progress[kLanes];  // written by the receiver
 
-  alignas(kPage) RingMemory<window(Lane::kShort)> shorts;
+  RingMemory<window(Lane::kShort)> shorts;
   RingMemory<window(Lane::kMedium)> mediums;
-  alignas(kPage) std::byte medium_requests[window(Lane::kMedium)][kPayloadBytes];
+  std::byte medium_requests[window(Lane::kMedium)][kPayloadBytes];  // behind their ring
   RingMemory<window(Lane::kLong)> longs;
 };
 
@@ -154,7 +186,7 @@ inline constexpr std::uint32_t place_of(std::uint32_t inbox, std::uint32_t which
 using MailboxBits = AttentionBits<kMaxInboxes * kPlacesPerInbox>;
 
 struct alignas(kPage) MailboxHeader {
-  static constexpr std::uint64_t kMagic = 0x33307862'6c69616d;  // "mailbx03"
+  static constexpr std::uint64_t kMagic = 0x34307862'6c69616d;  // "mailbx04"
 
   Inbox* inbox(std::uint32_t number) noexcept {
     return reinterpret_cast<Inbox*>(reinterpret_cast<std::byte*>(this + 1)) + number;

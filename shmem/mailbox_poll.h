@@ -6,30 +6,75 @@
 
 namespace shmem {
 
-template <Lane kLane>
-Room Inbox::room(std::uint32_t slot) noexcept {
-  auto& memory = ring<kLane>();
-  std::byte* const payload = kLane == Lane::kMedium ? medium_requests[slot] : nullptr;
-  return {&memory.slots[slot], &memory.extensions[slot], payload, memory.reply_payloads[slot]};
+// What a sink does with each message, as an object of the messages of a row: by the sink's own
+// replies() and requests(), or by its functions for one message.
+template <Lane kLane, class Sink>
+struct EachReply {
+  void reply(Room room, Mark mark) {
+    ++count;
+    sink.template reply<kLane>(room, mark);
+  }
+  void released(Room room) { sink.template released<kLane>(room); }
+  int passed() const noexcept { return count; }
+  Sink& sink;
+  int count = 0;
+};
+template <Lane kLane, class Sink>
+[[gnu::always_inline]] inline auto replies_of(Sink& sink) {
+  if constexpr (requires { sink.template replies<kLane>(); }) {
+    return sink.template replies<kLane>();
+  } else {
+    return EachReply<kLane, Sink>{sink};
+  }
+}
+template <Lane kLane, class Sink>
+struct EachRequest {
+  Mark request(Room room, Mark mark) { return sink.template request<kLane>(inbox, room, mark); }
+  Mark one_way(Room room, Mark mark) { return sink.template one_way<kLane>(inbox, room, mark); }
+  Sink& sink;
+  std::uint32_t inbox;
+};
+template <Lane kLane, class Sink>
+[[gnu::always_inline]] inline auto requests_of(Sink& sink, std::uint32_t inbox) {
+  if constexpr (requires { sink.template requests<kLane>(inbox); }) {
+    return sink.template requests<kLane>(inbox);
+  } else {
+    return EachRequest<kLane, Sink>{sink, inbox};
+  }
 }
 
-// The slot stays until the sink, which may let other threads send meanwhile, has done with it. Only
-// this thread frees replies of the lane, as it has its turn.
-template <Lane kLane, class Sink>
-void Outbox::pass_reply(const Room& room, Sink& sink) {
-  const auto release = [&] {
-    sent_.of<kLane>().release_reply();
-    --awaited_;
-  };
-  try {
-    sink.template reply<kLane>(room,
-                               mark_of(room.slot->reply.head.load(std::memory_order_relaxed)));
-  } catch (...) {
-    release();
-    throw;
-  }
-  release();
-  sink.template released<kLane>(room);
+template <Threads kThreads, Lane kLane, class Sink>
+inline int Outbox::reap_lane(Sink& sink) {
+  auto& producer = sent_.of<kLane>();
+  Slot* const slots = inbox_->slots<kLane>();
+  typename std::remove_reference_t<decltype(producer)>::Answered answered;
+  if (!producer.find_reply(slots, answered)) return 0;
+  auto replies = replies_of<kLane>(sink);
+  int returned = 0;
+  do {
+    std::uint32_t back;
+    while (producer.take_returned_before(answered, slots, progress<kLane>(), back)) [[unlikely]] {
+        ++returned;
+        sink.template returned<kLane>(Room(&slots[back]));
+      }
+    const Room room(answered.slot);
+    if constexpr (kThreads == Threads::kOne) {
+      producer.release_reply(answered);
+      replies.reply(room, mark_of(answered.head));
+    } else {
+      // The slot stays until the sink, which may let other threads send meanwhile, has done with
+      // it. Only this thread frees replies of the lane, as it has its turn.
+      try {
+        replies.reply(room, mark_of(answered.head));
+      } catch (...) {
+        producer.release_reply(answered);
+        throw;
+      }
+      producer.release_reply(answered);
+      replies.released(room);
+    }
+  } while (replies.passed() < kBudget && producer.find_reply(slots, answered));
+  return replies.passed() + returned;
 }
 
 // Replies first: a returned request behind one is taken when the reply has been.
@@ -63,7 +108,6 @@ int Outbox::abandon_lane(Sink& sink) {
   // Those that the sink sends meanwhile have their turn with the next call.
   for (auto left = producer.in_flight(); left != 0 && producer.in_flight() != 0; --left) {
     const Room room = inbox_->room<kLane>(producer.oldest_slot());
-    if (!producer.oldest_is_one_way()) --awaited_;
     producer.release_oldest();
     ++count;
     sink.template undelivered<kLane>(
@@ -114,60 +158,88 @@ inline bool Mailbox::busy(Polled place) const noexcept {
 template <Threads kThreads, Lane kLane, class Sink>
 inline int Mailbox::drain_in_turn(std::uint32_t number, Sink& sink) {
   if constexpr (kThreads == Threads::kOne) {
-    return drain<kLane>(number, sink);
+    return drain<kThreads, kLane>(number, sink);
   } else {
     if (busy({number, index(kLane)})) return 0;
     const Turn turn(readers_[number].busy, index(kLane));
-    return drain<kLane>(number, sink);
+    return drain<kThreads, kLane>(number, sink);
   }
 }
 
-// Finishes the request in `slot`: by its reply, or for a one-way request now and then by a count.
-// One that was not delivered, and has a reply, is returned.
-template <Lane kLane>
-inline void Mailbox::finish(Inbox& inbox, Reader& reader, Slot& slot, Mark mark, Mark reply) {
-  auto& consumer = reader.read.template of<kLane>();
-  Slot* const slots = inbox.slots<kLane>();
-  Progress& progress = inbox.progress[index(kLane)];
-  if ((mark & kOneWay) == 0) {
-    consumer.answer(slots, slot, reply);
-  } else if (reply != kNoReply) [[unlikely]] {
-    consumer.give_back(slots, slot, reply, progress);
-    return reader.bell->alert(fence_);
-  } else if (!consumer.finish_one_way(slots, slot, progress)) {
-    return;
+// Finishes requests of one sender: each by its reply, or a one-way request now and then by a count.
+// One-way requests that were not delivered, and have a reply, are returned. Wakes the sender, if
+// there is something for it, after the last; where other threads come in between, after each.
+template <Threads kThreads, Lane kLane>
+class Mailbox::Finisher {
+ public:
+  Finisher(Inbox& inbox, Reader& reader, const Fence& fence) noexcept
+      : inbox_(inbox), reader_(reader), fence_(fence), told_(consumer().told()) {}
+  ~Finisher() {
+    if (consumer().told() != told_) reader_.bell->notify(fence_);
   }
-  reader.bell->notify(fence_);
-}
+  Finisher(const Finisher&) = delete;
+  Finisher& operator=(const Finisher&) = delete;
 
-template <Lane kLane, class Sink>
+  [[gnu::always_inline]] void answer(Slot& slot, Mark reply) noexcept {
+    consumer().answer(slot, reply);
+    if constexpr (kThreads == Threads::kAny) reader_.bell->notify(fence_);
+  }
+  [[gnu::always_inline]] void one_way(Slot& slot, Mark reply) noexcept {
+    Progress& progress = inbox_.progress[index(kLane)];
+    if (reply != kNoReply) [[unlikely]] {
+      consumer().give_back(slot, reply, progress);
+      reader_.bell->alert(fence_);
+    } else if (consumer().finish_one_way(progress)) {
+      if constexpr (kThreads == Threads::kAny) reader_.bell->notify(fence_);
+    }
+  }
+
+ private:
+  auto& consumer() noexcept { return reader_.read.template of<kLane>(); }
+
+  Inbox& inbox_;
+  Reader& reader_;
+  const Fence& fence_;
+  const std::uint64_t told_;  // to the sender before
+};
+
+template <Threads kThreads, Lane kLane, class Sink>
 inline int Mailbox::drain(std::uint32_t number, Sink& sink) {
   Reader& reader = readers_[number];
   Inbox& inbox = *header_->inbox(number);
   Slot* const slots = inbox.slots<kLane>();
   auto& consumer = reader.read.template of<kLane>();
+  std::uint64_t head;
+  Slot* slot = consumer.peek(slots, head);
+  if (slot == nullptr) return 0;
+  if (!reader.open) [[unlikely]]
+    open(number, reader, sink);
+  Finisher<kThreads, kLane> finisher(inbox, reader, fence_);
+  auto requests = requests_of<kLane>(sink, number);
   int count = 0;
-  while (Slot* const slot = consumer.peek(slots)) {
-    if (!reader.open) [[unlikely]]
-      open(number, reader, sink);
-    const auto at = static_cast<std::uint32_t>(slot - slots);
-    const Mark mark = mark_of(slot->request.head.load(std::memory_order_relaxed));
+  do {
+    const Mark mark = mark_of(head);
     Mark reply = kNoReply;
-    try {
-      if ((mark & kOneWay) == 0) {
-        reply = sink.template request<kLane>(number, inbox.room<kLane>(at), mark);
-      } else {
-        // The sender writes well ahead and never looks back: fetching early takes nothing from it.
-        __builtin_prefetch(&slots[(at + kAhead) % window(kLane)]);
-        reply = sink.template one_way<kLane>(number, inbox.room<kLane>(at), mark);
+    if ((mark & kOneWay) == 0) {
+      try {
+        reply = requests.request(Room(slot), mark);
+      } catch (...) {
+        finisher.answer(*slot, kNoReply);  // no credit is lost
+        throw;
       }
-    } catch (...) {
-      finish<kLane>(inbox, reader, *slot, mark, kNoReply);  // no credit is lost
-      throw;
+      finisher.answer(*slot, reply);
+    } else {
+      // The sender writes well ahead and never looks back: fetching early takes nothing from it.
+      __builtin_prefetch(&slots[(Room::place(*slot) + kAhead) % window(kLane)]);
+      try {
+        reply = requests.one_way(Room(slot), mark);
+      } catch (...) {
+        finisher.one_way(*slot, kNoReply);
+        throw;
+      }
+      finisher.one_way(*slot, reply);
     }
-    finish<kLane>(inbox, reader, *slot, mark, reply);
-    if (++count == kBudget) break;
-  }
+  } while (++count != kBudget && (slot = consumer.peek(slots, head)) != nullptr);
   return count;
 }
 

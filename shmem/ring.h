@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "shmem/flag.h"
@@ -17,11 +16,15 @@
 //    a release store of its head word: sequence number (47 bits), one bit that is always set, and a
 //    mark (16 bits) that the user of the ring chooses. Requests are numbered by 64-bit counters,
 //    from 1; the head holds the low bits.
+//  * Both sides know a slot by its number alone: (number - base) modulo the slots. The base moves
+//    only when nothing is in flight, and in flight is what lies between two numbers: so a request
+//    changes one private word on each side, and so does its reply.
 //  * A head matches no other request than its own. Zeroed memory lacks the bit that is always set,
 //    so it is an empty ring. And around every 2^40th request the producer goes once through the
 //    whole ring and clears the reply heads, so that no head is ever older than 2^41 requests.
 //  * A request without one-way mark is answered in its own slot: the reply's room is reserved by
-//    construction, and its arrival is the return of the credit.
+//    construction, and its arrival is the return of the credit. The producer remembers one-way
+//    requests, so where there are none it remembers nothing of a request.
 //  * One-way requests are not answered; the consumer publishes how far it has read (Progress) each
 //    time a quarter of the ring has passed.
 //  * A one-way request that the consumer could not use is returned in its own slot: the consumer
@@ -54,66 +57,63 @@ class Producer {
   // Requests between two passes through the whole ring.
   static constexpr std::uint64_t kPeriod = std::uint64_t{1} << 40;
 
-  bool full() const noexcept { return in_flight_ == kSlots; }
-  std::uint32_t in_flight() const noexcept { return in_flight_; }
-  std::uint32_t awaited() const noexcept { return awaited_; }  // requests whose reply is to come
+  bool full() const noexcept { return next_ - oldest_ == kSlots; }
+  std::uint32_t in_flight() const noexcept { return static_cast<std::uint32_t>(next_ - oldest_); }
+  // Requests whose reply is to come.
+  std::uint32_t awaited() const noexcept {
+    if (one_way_slots_ == 0) [[likely]]
+      return in_flight();
+    return in_flight() - static_cast<std::uint32_t>(std::popcount(one_way_slots_));
+  }
   // The slots of these, a bit each.
-  std::uint64_t awaited_slots() const noexcept { return wants_reply_; }
+  std::uint64_t awaited_slots() const noexcept { return slots_below(next_) & ~one_way_slots_; }
 
   // The slot for the next request; only if not full().
-  std::uint32_t next_slot() const noexcept { return next_slot_; }
+  std::uint32_t next_slot() const noexcept { return slot_of(next_); }
 
-  // Passes `slot` (which is next_slot(), filled) to the consumer.
-  void commit(Slot& slot, Mark mark, bool one_way) noexcept {
-    last_ = next_slot_;
-    next_slot_ = (last_ + 1) % kSlots;
-    if (rotating()) [[unlikely]]  // the consumer sees this with the request
-      slot.reply.head.store(0, std::memory_order_relaxed);
-    if (!one_way) {
-      if (awaited_++ == 0) {
-        first_awaited_ = last_;
-        awaited_sequence_ = next_;
-      }
-      wants_reply_ |= std::uint64_t{1} << last_;
-    }
-    ++in_flight_;
+  // Passes `slot` (which is next_slot(), filled) to the consumer. `one_way` is what the mark says.
+  [[gnu::always_inline]] void commit(Slot& slot, Mark mark, bool one_way) noexcept {
+    if (rotating()) [[unlikely]]
+      pass_through(slot);
+    if (one_way) one_way_slots_ |= std::uint64_t{1} << slot_of(next_);
     // pairs with: Consumer::peek()
-    slot.request.head.store(make_head(next_++, mark), std::memory_order_release);
+    slot.request.head.store(make_head(next_, mark), std::memory_order_release);
+    ++next_;
   }
 
-  // The slot of the oldest reply, if it has come; only if awaited() > 0.
+  // A reply that has come.
+  struct Answered {
+    std::uint64_t number;  // of its request
+    Slot* slot;
+    std::uint64_t head;
+  };
+  // The oldest reply, if it has come.
   // pairs with: Consumer::answer()
-  bool reply_ready(const Slot* slots, std::uint32_t& slot) const noexcept {
-    slot = first_awaited_;
-    return is_head_of(slots[slot].reply.head.load(std::memory_order_acquire), awaited_sequence_);
+  [[gnu::always_inline]] bool find_reply(Slot* slots, Answered& answered) noexcept {
+    answered.number = first_awaited();
+    if (answered.number == next_) return false;
+    answered.slot = &slots[slot_of(answered.number)];
+    answered.head = answered.slot->reply.head.load(std::memory_order_acquire);
+    return is_head_of(answered.head, answered.number);
   }
-
-  // Frees the slot that reply_ready() gave, and every older one-way slot with it.
-  void release_reply() noexcept {
-    wants_reply_ &= ~(std::uint64_t{1} << first_awaited_);
-    in_flight_ = static_cast<std::uint32_t>(next_ - 1 - awaited_sequence_);
-    if (in_flight_ == 0) stay_on_line();
-    if (--awaited_ == 0) return;
-    std::uint32_t step = 1;
-    const std::uint32_t next = (first_awaited_ + 1) % kSlots;
-    if ((wants_reply_ >> next & 1) == 0) {  // one-way requests in between
-      step += static_cast<std::uint32_t>(std::countr_zero(turn(wants_reply_, next)));
-    }
-    first_awaited_ = (first_awaited_ + step) % kSlots;
-    awaited_sequence_ += step;
+  // Frees its slot, and every older one-way slot with it. What was sent since then changes nothing.
+  void release_reply(const Answered& answered) noexcept {
+    if (one_way_slots_ != 0) [[unlikely]]
+      one_way_slots_ &= ~slots_below(answered.number);
+    free_below(answered.number + 1);
   }
 
   // Frees the oldest one-way slots that the consumer has read, up to the first that it returned.
   void release_consumed(const Slot* slots, const Progress& progress) noexcept {
+    if (one_way_slots_ == 0) return;
     // pairs with: Consumer::publish()
     const std::uint64_t consumed = progress.consumed.load(std::memory_order_acquire);
     if (any_returned(progress)) [[unlikely]]
       return release_up_to_returned(slots, consumed);
-    const std::uint64_t first_kept =
-        std::min(consumed + 1, awaited_ != 0 ? awaited_sequence_ : next_);
-    if (first_kept <= oldest_sequence()) return;
-    in_flight_ = static_cast<std::uint32_t>(next_ - first_kept);
-    if (in_flight_ == 0) stay_on_line();
+    const std::uint64_t first_kept = std::min(consumed + 1, first_awaited());
+    if (first_kept <= oldest_) return;
+    one_way_slots_ &= ~slots_below(first_kept);
+    free_below(first_kept);
   }
 
   // Whether more have been returned than taken. No order of its own: whoever has seen a request as
@@ -129,19 +129,18 @@ class Producer {
     release_consumed(slots, progress);
     // pairs with: Consumer::publish()
     const std::uint64_t consumed = progress.consumed.load(std::memory_order_acquire);
-    if (!any_returned(progress) || !oldest_is_one_way() || oldest_sequence() > consumed) {
-      return false;
-    }
+    if (!any_returned(progress) || !oldest_is_one_way() || oldest_ > consumed) return false;
     return take_oldest(slots, slot);
   }
 
-  // The same of those that are older than a reply which is ready. Call it until it says false,
-  // before release_reply().
-  bool take_returned_before_reply(const Slot* slots, const Progress& progress,
-                                  std::uint32_t& slot) noexcept {
-    if (!oldest_is_one_way() || !any_returned(progress)) [[likely]]
+  // The same of those that are older than a reply that find_reply() has found. Call it until it
+  // says false, before release_reply().
+  bool take_returned_before(const Answered& answered, const Slot* slots, const Progress& progress,
+                            std::uint32_t& slot) noexcept {
+    if (one_way_slots_ == 0) [[likely]]
       return false;
-    while (oldest_is_one_way()) {
+    if (oldest_ == answered.number || !any_returned(progress)) return false;
+    while (oldest_ != answered.number) {  // these are one-way
       if (take_oldest(slots, slot)) return true;
       release_oldest();
     }
@@ -150,31 +149,62 @@ class Producer {
 
   // Of requests that nobody will read any more: frees the oldest, of any kind, whose slot is
   // oldest_slot(). What it holds is good until the next commit().
-  bool oldest_is_one_way() const noexcept {
-    return in_flight_ != 0 && (wants_reply_ >> oldest_slot() & 1) == 0;
-  }
-  std::uint32_t oldest_slot() const noexcept { return (last_ + 1 + kSlots - in_flight_) % kSlots; }
+  bool oldest_is_one_way() const noexcept { return (one_way_slots_ >> oldest_slot() & 1) != 0; }
+  std::uint32_t oldest_slot() const noexcept { return slot_of(oldest_); }
   void release_oldest() noexcept {
-    if ((wants_reply_ >> oldest_slot() & 1) != 0) return release_reply();
-    if (--in_flight_ == 0) stay_on_line();
+    one_way_slots_ &= ~slots_below(oldest_ + 1);
+    free_below(oldest_ + 1);
   }
 
   // The state that outlives this producer when another takes over its ring, which it does when the
   // consumer has read everything; `returned` is then Progress::returned.
   std::uint64_t next_sequence() const noexcept { return next_; }
-  std::uint32_t last_slot() const noexcept { return last_; }
+  std::uint32_t last_slot() const noexcept {  // of the newest request
+    return slot_of(in_flight() == 0 && !rotating() ? next_ : next_ - 1);
+  }
   void resume(std::uint64_t next_sequence, std::uint32_t last_slot,
               std::uint64_t returned) noexcept {
-    next_ = next_sequence;
+    next_ = oldest_ = next_sequence;
+    rotating_from_ = (next_sequence | (kPeriod - 1)) + 1 - kSlots;
     returned_ = returned;
-    last_ = next_slot_ = last_slot;
-    if (rotating()) next_slot_ = (last_ + 1) % kSlots;
+    one_way_slots_ = 0;
+    base_ = static_cast<std::uint32_t>(next_sequence - 1) - last_slot;
+    stay_on_line();
   }
 
  private:
-  std::uint64_t oldest_sequence() const noexcept { return next_ - in_flight_; }
+  // Of a request in flight, or the next.
+  std::uint32_t slot_of(std::uint64_t number) const noexcept {
+    return (static_cast<std::uint32_t>(number) - base_) % kSlots;
+  }
+  // The slots of those in flight that are older than `number`, which is one of them or the next.
+  std::uint64_t slots_below(std::uint64_t number) const noexcept {
+    const std::uint64_t count = number - oldest_;
+    return turned_left(count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1,
+                       oldest_slot());
+  }
+  // The oldest request that awaits a reply, or the next one.
+  std::uint64_t first_awaited() const noexcept {
+    if (one_way_slots_ == 0) [[likely]]
+      return oldest_;
+    const std::uint64_t from_oldest =
+        turned_left(one_way_slots_, (kSlots - oldest_slot()) % kSlots);
+    return oldest_ + static_cast<std::uint32_t>(std::countr_one(from_oldest));
+  }
+  // Of a mask of slots.
+  static std::uint64_t turned_left(std::uint64_t mask, std::uint32_t by) noexcept {
+    if constexpr (kSlots == 64) {
+      return std::rotl(mask, static_cast<int>(by));
+    } else {
+      return (mask << by | mask >> (kSlots - by)) & ((std::uint64_t{1} << kSlots) - 1);
+    }
+  }
+  void free_below(std::uint64_t number) noexcept {
+    oldest_ = number;
+    if (number == next_) stay_on_line();
+  }
   void release_up_to_returned(const Slot* slots, std::uint64_t consumed) noexcept {
-    while (oldest_is_one_way() && oldest_sequence() <= consumed && !oldest_returned(slots)) {
+    while (oldest_is_one_way() && oldest_ <= consumed && !oldest_returned(slots)) {
       release_oldest();
     }
   }
@@ -182,7 +212,7 @@ class Producer {
   // pairs with: Consumer::give_back()
   bool oldest_returned(const Slot* slots) const noexcept {
     const auto& reply = slots[oldest_slot()].reply;
-    return is_head_of(reply.head.load(std::memory_order_acquire), oldest_sequence());
+    return is_head_of(reply.head.load(std::memory_order_acquire), oldest_);
   }
   bool take_oldest(const Slot* slots, std::uint32_t& slot) noexcept {
     if (!oldest_returned(slots)) return false;
@@ -193,29 +223,27 @@ class Producer {
   }
   // Whether the next request belongs to a pass through the whole ring: one of the last kSlots of a
   // period.
-  bool rotating() const noexcept { return ((next_ + kSlots) & (kPeriod - 1)) < kSlots; }
-  // Nothing is in flight.
+  bool rotating() const noexcept { return next_ >= rotating_from_; }
+  [[gnu::cold]] void pass_through(Slot& slot) noexcept {
+    // No partner: the consumer sees this with the request.
+    slot.reply.head.store(0, std::memory_order_relaxed);
+    if ((next_ & (kPeriod - 1)) == kPeriod - 1) rotating_from_ += kPeriod;
+  }
+  // Nothing is in flight, and the base is that of the newest request.
   void stay_on_line() noexcept {
     if (!rotating()) [[likely]]
-      next_slot_ = last_;
-  }
-  static std::uint64_t turn(std::uint64_t mask, std::uint32_t by) noexcept {
-    if constexpr (kSlots == 64) {
-      return std::rotr(mask, static_cast<int>(by));
-    } else {
-      return ((mask >> by) | (mask << (kSlots - by))) & ((std::uint64_t{1} << kSlots) - 1);
-    }
+      ++base_;
   }
 
-  std::uint64_t next_ = 1;              // sequence number of the next request
-  std::uint64_t wants_reply_ = 0;       // bit per slot
-  std::uint64_t awaited_sequence_ = 0;  // of the request whose reply comes next
-  std::uint64_t returned_ = 0;          // one-way requests that came back and were taken
-  std::uint32_t last_ = 0;              // slot of the newest request
-  std::uint32_t next_slot_ = 0;         // of the next: the same while nothing is in flight
-  std::uint32_t in_flight_ = 0;         // slots not yet free again
-  std::uint32_t awaited_ = 0;           // of these, how many await a reply
-  std::uint32_t first_awaited_ = 0;     // its slot
+  std::uint64_t next_ = 1;    // number of the next request
+  std::uint64_t oldest_ = 1;  // of the oldest whose slot is not free again; next_ if there is none
+  // Of one-way requests in flight, a bit each. (Their marks would say so, too. But a processor may
+  // give a changed line away for good to who reads it: then each look at one brings it back, and a
+  // flood of them takes four times as long.)
+  std::uint64_t one_way_slots_ = 0;
+  std::uint64_t rotating_from_ = kPeriod - kSlots;  // of the next pass through the whole ring
+  std::uint64_t returned_ = 0;  // one-way requests that came back, and were taken
+  std::uint32_t base_ = 1;
 };
 
 // The consumer's private view of the same ring.
@@ -227,36 +255,52 @@ class Consumer {
   // The next request, or nullptr. It stays the next one until finish() is called.
   // pairs with: Producer::commit()
   Slot* peek(Slot* slots) noexcept {
-    // First where the one before last was found in relation to it: an idle pair of processes uses
-    // one slot only, and then a load of another line first would delay every message.
-    Slot* const first = &slots[(last_ + step_) % kSlots];
-    if (is_next(*first)) return first;
-    Slot* const second = &slots[(last_ + 1 - step_) % kSlots];
-    return is_next(*second) ? second : nullptr;
+    std::uint64_t head;
+    return peek(slots, head);
+  }
+  // The same with its head. First it looks where the last was found in relation to the one before:
+  // an idle pair of processes uses one slot only, and then a load of another line first would delay
+  // every message.
+  [[gnu::always_inline]] Slot* peek(Slot* slots, std::uint64_t& head) noexcept {
+    const std::uint64_t expected = expected_;
+    Slot* const first = &slots[slot_of(expected)];
+    // pairs with: Producer::commit()
+    head = first->request.head.load(std::memory_order_acquire);
+    if (is_head_of(head, expected)) [[likely]]
+      return first;
+    const std::uint32_t other = stays_ ? base_ - 1 : base_ + 1;
+    Slot* const second = &slots[(static_cast<std::uint32_t>(expected) - other) % kSlots];
+    // pairs with: Producer::commit()
+    head = second->request.head.load(std::memory_order_acquire);
+    if (!is_head_of(head, expected)) return nullptr;
+    base_ = other;
+    stays_ = !stays_;
+    return second;
   }
 
   // Answers the request in `slot`, whose reply half is filled, and goes on to the next.
-  // pairs with: Producer::reply_ready()
-  void answer(const Slot* slots, Slot& slot, Mark mark) noexcept {
-    slot.reply.head.store(make_head(expected_, mark), std::memory_order_release);
-    advance(slots, slot);
+  // pairs with: Producer::find_reply()
+  [[gnu::always_inline]] void answer(Slot& slot, Mark mark) noexcept {
+    const std::uint64_t expected = expected_;  // read once, though the store might be to it
+    slot.reply.head.store(make_head(expected, mark), std::memory_order_release);
+    advance(expected);
   }
 
   // Goes on to the next after a one-way request. True: progress was published.
-  bool finish_one_way(const Slot* slots, const Slot& slot, Progress& progress) noexcept {
-    advance(slots, slot);
+  [[gnu::always_inline]] bool finish_one_way(Progress& progress) noexcept {
+    advance(expected_);
     if (++unpublished_ < kBatch) return false;
     publish(progress);
     return true;
   }
 
   // Returns the one-way request in `slot`, whose reply half says why, and goes on to the next.
-  void give_back(const Slot* slots, Slot& slot, Mark mark, Progress& progress) noexcept {
+  void give_back(Slot& slot, Mark mark, Progress& progress) noexcept {
     // pairs with: Producer::oldest_returned()
     slot.reply.head.store(make_head(expected_, mark), std::memory_order_release);
     const std::uint64_t before = progress.returned.load(std::memory_order_relaxed);
     progress.returned.store(before + 1, std::memory_order_relaxed);
-    advance(slots, slot);
+    advance(expected_);
     publish(progress);
   }
 
@@ -268,30 +312,31 @@ class Consumer {
   }
 
   std::uint64_t consumed() const noexcept { return expected_ - 1; }
-  std::uint32_t last_slot() const noexcept { return last_; }  // of the newest request read
+  // Changes when something is said to the producer: by an answer, or a published count.
+  std::uint64_t told() const noexcept { return consumed() - unpublished_; }
+  // Of the newest request read.
+  std::uint32_t last_slot() const noexcept { return slot_of(stays_ ? expected_ : expected_ - 1); }
 
   // Goes on where another consumer has ended: see Producer::resume().
   void resume(std::uint64_t next_sequence, std::uint32_t last_slot) noexcept {
     expected_ = next_sequence;
-    last_ = last_slot;
-    step_ = unpublished_ = 0;
+    base_ = static_cast<std::uint32_t>(next_sequence) - last_slot;
+    stays_ = true;
+    unpublished_ = 0;
   }
 
  private:
-  // pairs with: Producer::commit()
-  bool is_next(const Slot& slot) const noexcept {
-    return is_head_of(slot.request.head.load(std::memory_order_acquire), expected_);
+  std::uint32_t slot_of(std::uint64_t number) const noexcept {
+    return (static_cast<std::uint32_t>(number) - base_) % kSlots;
   }
-  void advance(const Slot* slots, const Slot& slot) noexcept {
-    const auto at = static_cast<std::uint32_t>(&slot - slots);
-    step_ = at == last_ ? 0 : 1;
-    last_ = at;
-    ++expected_;
+  void advance(std::uint64_t expected) noexcept {
+    expected_ = expected + 1;
+    if (stays_) ++base_;
   }
 
   std::uint64_t expected_ = 1;
-  std::uint32_t last_ = 0;         // slot of the newest request read
-  std::uint32_t step_ = 0;         // its distance from the one before: 0 or 1
+  std::uint32_t base_ = 1;         // where the next is looked for first
+  bool stays_ = true;              // ... namely in the slot of the newest that was read
   std::uint32_t unpublished_ = 0;  // one-way requests read since the last published count
 };
 

@@ -13,6 +13,8 @@ namespace shmem {
 
 // What a head word holds beside the sequence number.
 using Mark = std::uint16_t;
+// The bit of a request's mark that says: there is no reply.
+inline constexpr Mark kOneWay = 0x8000;
 
 inline constexpr std::uint64_t make_head(std::uint64_t sequence, Mark mark) noexcept {
   return (sequence << 17) | (std::uint64_t{1} << 16) | mark;
@@ -20,7 +22,7 @@ inline constexpr std::uint64_t make_head(std::uint64_t sequence, Mark mark) noex
 inline constexpr Mark mark_of(std::uint64_t head) noexcept { return static_cast<Mark>(head); }
 // Whether `head` is that of request number `sequence`.
 inline constexpr bool is_head_of(std::uint64_t head, std::uint64_t sequence) noexcept {
-  return head >> 16 == make_head(sequence, 0) >> 16;
+  return (head ^ make_head(sequence, 0)) >> 16 == 0;
 }
 
 struct Half {

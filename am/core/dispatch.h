@@ -15,20 +15,42 @@
 
 namespace am {
 
+namespace detail {
+
+// Finds the payload of a medium or long message as its handler shall see it, a long one that has
+// been written in this process's `segment`.
+template <Kind kKind>
+inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span<std::byte> segment,
+                           std::span<std::byte>& payload) {
+  if constexpr (kKind == Kind::kMedium) {
+    payload = {medium, packet::medium_bytes(half)};
+    return payload.size() <= max_medium() ? Status::kDelivered : Status::kBadLength;
+  } else {
+    const packet::Placement place = packet::placement(half);
+    const Extent extent{0, segment.size()};
+    if (!extent.holds(place.offset, place.bytes)) [[unlikely]]  // damaged
+      return Status::kBadLength;
+    payload = segment.subspan(place.offset, place.bytes);
+    return Status::kDelivered;
+  }
+}
+
+}  // namespace detail
+
 // In whose way a handler could be: template parameter of all that is between a poll and it.
 struct Endpoint::OneThread {
   // Lives while a handler runs.
   struct Outside {
-    explicit Outside(const Bundle&) noexcept {}
+    explicit Outside(const Endpoint&) noexcept {}
   };
   static constexpr shmem::Threads kThreads = shmem::Threads::kOne;
-  static constexpr Answer kAnswer = Answer::kOne;
   static Activity& activity(const Bundle& bundle) noexcept { return *bundle.activity_; }
 };
 struct Endpoint::AnyThread {
-  using Outside = Bundle::Unlocked;
+  struct Outside : Bundle::Unlocked {
+    explicit Outside(const Endpoint& endpoint) noexcept : Unlocked(endpoint.bundle()) {}
+  };
   static constexpr shmem::Threads kThreads = shmem::Threads::kAny;
-  static constexpr Answer kAnswer = Answer::kOneUncounted;
   static Activity& activity(const Bundle& bundle) noexcept { return bundle.activity(); }
 };
 
@@ -37,7 +59,7 @@ template <class Access>
 [[gnu::noinline]] void Endpoint::invoke_untyped(const HandlerEntry& entry, HandlerIndex handler,
                                                 Shape shape, Delivery& delivery) {
   Access::activity(*bundle_).enter_handler(entry.untyped, delivery.from.name.rank);
-  const typename Access::Outside others(*bundle_);
+  const typename Access::Outside others(*this);
   entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
 }
 
@@ -62,7 +84,7 @@ template <Kind kKind, class Access, class FindPayload>
       if (is_get) return serve_get(delivery);
       ++stats_[kKind].received(role_of(shape));
       // Nothing can be answered but a request.
-      if (role_of(shape) != Role::kRequest) delivery.answer = Answer::kNone;
+      delivery.may_reply = role_of(shape) == Role::kRequest;
       invoke_untyped<Access>(*entry, handler, shape, delivery);
       return Status::kDelivered;
     }
@@ -74,8 +96,8 @@ template <Kind kKind, class Access, class FindPayload>
   }
   ++stats_[kKind].received(role_of(shape));
   Access::activity(*bundle_).enter_handler(entry->invoke, delivery.from.name.rank);
-  const typename Access::Outside others(*bundle_);
-  entry->invoke(delivery);
+  const typename Access::Outside others(*this);
+  delivery.reply = entry->invoke(delivery.endpoint, delivery.from, delivery.room, delivery.payload);
   return Status::kDelivered;
 }
 
@@ -87,37 +109,24 @@ class Endpoint::Dispatch {
   shmem::Doorbell& opened(std::uint32_t inbox, std::span<const std::byte> caller);
   void closed(std::uint32_t inbox);
   template <shmem::Lane kLane>
-  void unread(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark) {
+  void unread(std::uint32_t inbox, shmem::Room room, shmem::Mark mark) {
     unread_reply(endpoint_.correspondents_[inbox], room, packet::ReplyMark::of(mark));
   }
 
- protected:
+  // Delivers any message, and counts it; the result is the mark of its reply.
   template <class Access, Role kRole, shmem::Lane kLane>
-  shmem::Mark serve(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark);
+  shmem::Mark serve(const Correspondent& from, shmem::Room room, shmem::Mark mark);
+
+ protected:
+  Endpoint& endpoint_;
 
  private:
   // The unusual ends of a message, out of the way of the usual one.
   [[gnu::cold]] shmem::Mark refuse(const Delivery& delivery, Status why);
-  [[gnu::cold]] void rejected_reply(const Correspondent& from, const shmem::Room& room,
+  [[gnu::cold]] void rejected_reply(const Correspondent& from, shmem::Room room,
                                     packet::RequestMark fields);
-  void unread_reply(const Correspondent& from, const shmem::Room& room, packet::ReplyMark fields);
+  void unread_reply(const Correspondent& from, shmem::Room room, packet::ReplyMark fields);
   void take_back(Returned& reply, const Correspondent& from, Status why);
-
-  Endpoint& endpoint_;
-};
-
-template <class Access>
-class Endpoint::Arrivals final : public Dispatch {
- public:
-  using Dispatch::Dispatch;
-  template <shmem::Lane kLane>
-  shmem::Mark request(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark) {
-    return serve<Access, Role::kRequest, kLane>(inbox, room, mark);
-  }
-  template <shmem::Lane kLane>
-  shmem::Mark one_way(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark) {
-    return serve<Access, Role::kOneWay, kLane>(inbox, room, mark);
-  }
 };
 
 // What comes back of one translation's requests.
@@ -126,12 +135,12 @@ class Endpoint::ReplyDispatch {
   ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept
       : endpoint_(endpoint), near_(*endpoint.translations_[to].near), to_(to) {}
   template <shmem::Lane kLane>
-  void returned(const shmem::Room& room) {
+  void returned(shmem::Room room) {
     take_back(packet::kind_of(kLane), room, Role::kOneWay);
   }
   // The endpoint there has ended without having read this request, or its process has died.
   template <shmem::Lane kLane>
-  void undelivered(const shmem::Room& room, shmem::Mark mark) {
+  void undelivered(shmem::Room room, shmem::Mark mark) {
     if (packet::RequestMark::of(mark).form != packet::Form::kOrdinary) return;
     const bool one_way = (mark & packet::kOneWay) != 0;
     const bool dead = endpoint_.bundle().router().is_dead(near_.peer.name.rank);
@@ -140,55 +149,40 @@ class Endpoint::ReplyDispatch {
     take_back(packet::kind_of(kLane), room, one_way ? Role::kOneWay : Role::kRequest);
   }
 
- protected:
   // A reply that cannot be delivered.
   struct Rejected {
     packet::ReplyMark fields;
     Status why = Status::kDelivered;
   };
-  // Delivers a reply; or says why not.
+  // Delivers any reply, and counts it; or says why not.
   template <class Access, shmem::Lane kLane>
-  Rejected take(const shmem::Room& room, shmem::Mark mark);
-  [[gnu::cold]] void reject(shmem::Lane lane, const Rejected& reply, const shmem::Room& room);
-  void reject_get(const shmem::Room& room, Status why);
+  Rejected take(shmem::Room room, shmem::Mark mark);
+  // Sends it back in its slot, which is free.
+  void give_back(shmem::Lane lane, const Rejected& reply, shmem::Room room) {
+    if (reply.why != Status::kDelivered) [[unlikely]]
+      reject(lane, reply, room);
+  }
+
+ protected:
+  Endpoint& endpoint_;
+  const Near& near_;
+  const std::uint32_t to_;
 
  private:
   // Whether the endpoint's tag still admits the reply to the request in `room`.
   template <shmem::Lane kLane>
-  bool settle(const shmem::Room& room) {
+  bool settle(shmem::Room room) {
     if (near_.retagged.empty()) [[likely]]
       return true;
     return endpoint_.settle_tag(to_, shmem::index(kLane), near_.box->slot_of<kLane>(room));
   }
   template <class Access, Kind kKind>
-  Status deliver(const shmem::Room& room, packet::ReplyMark fields, bool tag_admits);
+  Status deliver(shmem::Room room, packet::ReplyMark fields, bool tag_admits);
+  [[gnu::cold]] void reject(shmem::Lane lane, const Rejected& reply, shmem::Room room);
+  void reject_get(shmem::Room room, Status why);
   template <shmem::Lane kLane>
-  void reject_in(packet::ReplyMark fields, const shmem::Room& room, Status why);
-  [[gnu::cold]] void take_back(Kind kind, const shmem::Room& room, Role role);
-
-  Endpoint& endpoint_;
-  const Near& near_;
-  const std::uint32_t to_;
-};
-
-template <class Access>
-class Endpoint::Replies final : public ReplyDispatch {
- public:
-  using ReplyDispatch::ReplyDispatch;
-  template <shmem::Lane kLane>
-  void reply(const shmem::Room& room, shmem::Mark mark) {
-    rejected_ = take<Access, kLane>(room, mark);
-    if constexpr (Access::kThreads == shmem::Threads::kOne) released<kLane>(room);
-  }
-  // It goes back in the slot that has become free.
-  template <shmem::Lane kLane>
-  void released(const shmem::Room& room) {
-    if (rejected_.why != Status::kDelivered) [[unlikely]]
-      reject(kLane, rejected_, room);
-  }
-
- private:
-  Rejected rejected_{};
+  void reject_in(packet::ReplyMark fields, shmem::Room room, Status why);
+  [[gnu::cold]] void take_back(Kind kind, shmem::Room room, Role role);
 };
 
 }  // namespace am

@@ -90,7 +90,10 @@ void Endpoint::set_tag(Tag tag) {
                     "poll until some have");
   }
   const Tag former = tag_.exchange(tag, std::memory_order_relaxed);
-  for (Correspondent& from : correspondents_) from.admitted = admits(from.tag);
+  for (Correspondent& from : correspondents_) {
+    from.admitted = admits(from.tag);
+    from.barrier = from.admitted ? Shape{0} : kBarred;
+  }
   admission().set_tag(tag);
   for (const std::uint32_t to : connected_) retag(to, former);
   if (far_) far_->tag_changed();
@@ -107,6 +110,7 @@ void Endpoint::retag(std::uint32_t to, Tag former) {
     any |= now.slots[lane];
   }
   if (any != 0 && former != kTagNone) near.retagged.push_back(now);
+  near.peer.barrier = near.retagged.empty() ? kReplyShape : kBarred;
   publish_retagged(to);
 }
 
@@ -129,6 +133,7 @@ bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t sl
   const bool admitted = admits(former->tag);
   former->slots[lane] &= ~bit;
   if ((former->slots[0] | former->slots[1] | former->slots[2]) == 0) near.retagged.erase(former);
+  if (near.retagged.empty()) near.peer.barrier = kReplyShape;
   publish_retagged(to);
   return admitted;
 }
@@ -256,7 +261,7 @@ shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
                               " at translation " + std::to_string(to) + ": " + error.what());
   }
   if (!near->box) return nullptr;
-  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}};
+  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}, kReplyShape};
   connected_.push_back(to);
   // It may have been closed before it knew of us: then nobody has raised an alert.
   if (near->box->gone()) {
@@ -291,7 +296,7 @@ void Endpoint::disconnect(std::uint32_t index) noexcept {
   std::erase(gone_, index);
 }
 
-HandlerIndex Endpoint::find_handler(void (*invoke)(Delivery&)) const {
+HandlerIndex Endpoint::find_handler(Invoke invoke) const {
   const HandlerIndex found = handlers_.find(invoke);
   if (found == 0) {
     bundle_->refuse("Endpoint",

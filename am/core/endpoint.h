@@ -265,6 +265,10 @@ class Endpoint {
   class Arrivals;
   template <class Access>
   class Replies;
+  template <class Access, shmem::Lane kLane>
+  class RequestRow;
+  template <class Access, shmem::Lane kLane>
+  class ReplyRow;
   class DropStaged;
   class DropReceived;
 
@@ -286,7 +290,7 @@ class Endpoint {
   // The same for a message of this node.
   template <Role kRole, Kind kKind, class Access>
   Status try_deliver(HandlerIndex handler, std::uint32_t words, bool tag_admits,
-                     const shmem::Half& half, std::byte* medium, Delivery& delivery);
+                     const shmem::Half& half, Delivery& delivery);
   void close_mailbox();  // returns what it has not handled
   int attend();          // after an alert: finds what has ended and what has come back
   int attend_among_threads();
@@ -309,7 +313,7 @@ class Endpoint {
   // The index of a handler in this endpoint's table; Error if it is not there.
   template <auto kFunction>
   HandlerIndex index_of();
-  HandlerIndex find_handler(void (*invoke)(Delivery&)) const;  // Error: it is not there
+  HandlerIndex find_handler(Invoke invoke) const;  // Error: it is not there
   HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
   template <auto kFunction, class Object>
   void add_member_handler(Object& object);
@@ -342,7 +346,8 @@ class Endpoint {
 
   // Sends the request that was written into `room`, and counts it.
   template <Kind kKind>
-  void send(std::uint32_t to, const shmem::Room& room, shmem::Mark mark, Role role);
+  void send(std::uint32_t to, shmem::Outbox& box, shmem::Room room, shmem::Mark mark, Role role);
+  void await(std::uint32_t to);  // it has replies to come now
   // A request to another node. `payload` is that of a medium or long message, the latter for
   // `offset` there; a long one with `released` is not copied, see Far::Parcel.
   template <class H, class... Args>
@@ -368,16 +373,16 @@ class Endpoint {
   void check_medium(std::span<const std::byte> payload, const char* call) const;
   // Writes the payload of a long request, if it is admitted, and the words in `room` that say
   // where.
-  void write_long(std::uint32_t to, const shmem::Room& room, const LongRequest& message,
+  void write_long(std::uint32_t to, shmem::Room room, const LongRequest& message,
                   std::span<const std::byte> payload);
-  void place_long(const shmem::Room& room, shmem::Half& half, const Verdict& verdict,
-                  std::byte* segment, std::uint64_t offset, std::span<const std::byte> payload);
-  [[gnu::cold]] void stage(const shmem::Room& room, shmem::Half& half, std::uint64_t offset,
+  void place_long(shmem::Room room, shmem::Half& half, const Verdict& verdict, std::byte* segment,
+                  std::uint64_t offset, std::span<const std::byte> payload);
+  [[gnu::cold]] void stage(shmem::Room room, shmem::Half& half, std::uint64_t offset,
                            std::span<const std::byte> payload);
   // Copies the payload of a long message of this node to its place.
-  [[gnu::cold]] Status take_staged(const shmem::Room& room, const packet::Placement& place,
+  [[gnu::cold]] Status take_staged(shmem::Room room, const packet::Placement& place,
                                    std::span<std::byte>& payload);
-  void drop_staged(const shmem::Room& room, const shmem::Half& half) noexcept;
+  void drop_staged(shmem::Room room, const shmem::Half& half) noexcept;
   void drop_sent(shmem::Outbox& box);  // whose receiver has ended: nobody else would
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback

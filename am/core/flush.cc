@@ -32,7 +32,8 @@ bool Endpoint::try_farewell(std::uint32_t to) {
   if (box->in_flight<kLane>() == static_cast<std::uint32_t>(answered)) return true;
   shmem::Room room;
   if (!box->try_claim<kLane>(room)) return false;
-  send<kKind>(to, room, packet::RequestMark{0, 0, packet::Form::kFarewell}.mark(), Role::kRequest);
+  send<kKind>(to, *box, room, packet::RequestMark{0, 0, packet::Form::kFarewell}.mark(),
+              Role::kRequest);
   --stats_[kKind].requests_sent;  // not the user's, and not counted there
   return true;
 }

@@ -16,7 +16,7 @@ void Endpoint::check_medium(std::span<const std::byte> payload, const char* call
   }
 }
 
-void Endpoint::write_long(std::uint32_t to, const shmem::Room& room, const LongRequest& message,
+void Endpoint::write_long(std::uint32_t to, shmem::Room room, const LongRequest& message,
                           std::span<const std::byte> payload) {
   const Translation& translation = translations_[to];
   const shmem::Outbox& box = *boxes_[to];
@@ -26,7 +26,7 @@ void Endpoint::write_long(std::uint32_t to, const shmem::Room& room, const LongR
              translation.near->peer.segment, message.offset, payload);
 }
 
-void Endpoint::place_long(const shmem::Room& room, shmem::Half& half, const Verdict& verdict,
+void Endpoint::place_long(shmem::Room room, shmem::Half& half, const Verdict& verdict,
                           std::byte* segment, std::uint64_t offset,
                           std::span<const std::byte> payload) {
   const bool written = verdict.status == Status::kDelivered;
@@ -43,10 +43,10 @@ void Endpoint::place_long(const shmem::Room& room, shmem::Half& half, const Verd
 }
 
 // For the receiver to copy.
-void Endpoint::stage(const shmem::Room& room, shmem::Half& half, std::uint64_t offset,
+void Endpoint::stage(shmem::Room room, shmem::Half& half, std::uint64_t offset,
                      std::span<const std::byte> payload) {
   try {
-    bundle_->process().staging().put(room.reply_payload, payload);
+    bundle_->process().staging().put(room.reply_payload(), payload);
   } catch (const shmem::Error& error) {
     bundle_->refuse("a long message",
                     std::string("no memory for its payload on the way: ") + error.what());

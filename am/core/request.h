@@ -10,7 +10,14 @@ namespace detail {
 
 // Where a handler was registered last: nearly always right, and checked against the table.
 template <auto kFunction>
-inline std::atomic<HandlerIndex> handler_hint{0};
+inline std::atomic<std::uint32_t> handler_hint{0};  // (a byte would be extended at each use)
+
+template <auto kFunction>
+[[gnu::always_inline]] inline std::uint32_t hinted() noexcept {
+  const std::uint32_t index = handler_hint<kFunction>.load(std::memory_order_relaxed);
+  if (index >= kHandlers) __builtin_unreachable();
+  return index;
+}
 
 // What requests wait for.
 inline constexpr const char* kCredit = "a credit";
@@ -29,12 +36,11 @@ inline constexpr const char* kAnswer = "an answer";
 template <auto kFunction>
 inline HandlerIndex Endpoint::index_of() {
   using H = Handler<kFunction>;
-  auto& hint = detail::handler_hint<kFunction>;
-  const HandlerIndex guess = hint.load(std::memory_order_relaxed);
+  const std::uint32_t guess = detail::hinted<kFunction>();
   if (handlers_.invoke_of(guess) == &H::invoke) [[likely]]
-    return guess;
+    return static_cast<HandlerIndex>(guess);
   const HandlerIndex index = find_handler(&H::invoke);
-  hint.store(index, std::memory_order_relaxed);
+  detail::handler_hint<kFunction>.store(index, std::memory_order_relaxed);
   return index;
 }
 
@@ -65,15 +71,15 @@ inline void Endpoint::add_member_handler(Object& object) {
 }
 
 template <Kind kKind>
-[[gnu::always_inline]] inline void Endpoint::send(std::uint32_t to, const shmem::Room& room,
-                                                  shmem::Mark mark, Role role) {
-  shmem::Outbox& box = *boxes_[to];
+[[gnu::always_inline]] inline void Endpoint::send(std::uint32_t to, shmem::Outbox& box,
+                                                  shmem::Room room, shmem::Mark mark, Role role) {
   if (role == Role::kOneWay) {
     ++stats_[kKind].one_way_sent;
     box.commit<packet::lane_of(kKind)>(room, mark | packet::kOneWay);
   } else {
     ++stats_[kKind].requests_sent;
-    if (box.awaited() == 0) awaiting_.push_back(std::uint32_t{to});
+    if (!box.listed()) [[unlikely]]
+      await(to);
     box.commit<packet::lane_of(kKind)>(room, mark);
   }
 }
@@ -101,14 +107,13 @@ template <auto kFunction, class... Args>
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
   if constexpr (kChecked) refuse_in_handler(to, "request");
   shmem::Outbox* const box = outbox(to, "request");
-  const HandlerIndex index = index_of<kFunction>();
   if (box == nullptr) [[unlikely]]
-    return try_far<H>(to, index, {}, 0, nullptr, args...);
+    return try_far<H>(to, index_of<kFunction>(), {}, 0, nullptr, args...);
+  const HandlerIndex index = index_of<kFunction>();
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
-  H::Packing::pack(
-      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kShort>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
+  send<Kind::kShort>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -128,10 +133,9 @@ template <auto kFunction, class... Args>
     return try_far<H>(to, index, payload, 0, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
-  detail::put_medium(*bundle_, room.slot->request, room.request_payload, payload);
-  H::Packing::pack(
-      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kMedium>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  detail::put_medium(*bundle_, room.slot->request, room.request_payload(), payload);
+  H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
+  send<Kind::kMedium>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -152,9 +156,8 @@ template <auto kFunction, class... Args>
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
   write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
-  H::Packing::pack(
-      packet::arguments(room.slot->request, room.extension->request, H::kind, H::words), args...);
-  send<Kind::kLong>(to, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
+  send<Kind::kLong>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -268,7 +271,24 @@ inline void Request::reply(const Args&... args) && {
   using H = Handler<kFunction>;
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: reply_medium or reply_long");
-  H::Packing::pack(begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words), args...);
+  const std::uint32_t guess = detail::hinted<kFunction>();
+  if (endpoint().handlers_.invoke_of(guess) != &H::invoke) [[unlikely]] {
+    check_unanswered();
+    delivery_->reply = reply_elsewhere<kFunction>(endpoint(), delivery_->room, args...);
+    delivery_->may_reply = false;
+    return;
+  }
+  H::Packing::pack(begin_reply(static_cast<HandlerIndex>(guess), H::kind, H::words), args...);
+}
+
+// Not inline, and with nothing to do behind it, so that handlers need no registers to be saved.
+template <auto kFunction, class... Args>
+[[gnu::noinline, gnu::cold]] shmem::Mark Request::reply_elsewhere(Endpoint& endpoint,
+                                                                  shmem::Room room, Args... args) {
+  using H = Handler<kFunction>;
+  const packet::ReplyMark mark{endpoint.index_of<kFunction>(), H::words, H::kind};
+  H::Packing::pack(packet::reply_arguments(room, H::kind, H::words), args...);
+  return mark.mark();
 }
 
 template <auto kFunction, class... Args>
@@ -279,8 +299,8 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
                 "the handler's second parameter must be std::span<const std::byte>");
   endpoint().check_medium(payload, "reply_medium");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
-  const shmem::Room& room = delivery_->room;
-  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload, payload);
+  const shmem::Room room = delivery_->room;
+  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload(), payload);
   H::Packing::pack(to, args...);
 }
 
@@ -298,24 +318,20 @@ inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte>
 }
 
 inline void Request::check_unanswered() const {
-  if (delivery_->answer == Answer::kNone) [[unlikely]] {
+  if (!delivery_->may_reply) [[unlikely]] {
     endpoint().bundle().refuse("reply",
                                "this request has been answered already, or is none; a request "
                                "takes one reply at most");
   }
 }
 
-// Inline, as the short round trip goes through it.
+// Inline, as the short round trip goes through it. Whoever has called the handler counts the reply.
 inline std::byte* Request::begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words) {
+  check_unanswered();
   Delivery& d = *delivery_;
-  if (d.answer == Answer::kOne) [[likely]] {
-    ++d.endpoint.stats_[kind].replies_sent;
-  } else {
-    check_unanswered();  // counted after the handler
-  }
-  d.answer = Answer::kNone;
+  d.may_reply = false;
   d.reply = packet::ReplyMark{handler, static_cast<std::uint8_t>(words), kind}.mark();
-  return packet::arguments(d.room.slot->reply, d.room.extension->reply, kind, words);
+  return packet::reply_arguments(d.room, kind, words);
 }
 
 }  // namespace am

@@ -76,13 +76,12 @@ struct Rejection {
 };
 
 // A message as it comes back to its sender. What it says of its own size is not to be trusted.
-Returned contents(const shmem::Half& half, std::byte* extension, const std::byte* payload,
+Returned contents(const shmem::Half& half, const std::byte* arguments, const std::byte* payload,
                   Kind kind, HandlerIndex handler, std::uint32_t words) {
   Returned returned{};
   returned.kind = kind;
   returned.handler = handler;
-  returned.arguments = {packet::arguments(const_cast<shmem::Half&>(half), extension, kind, words),
-                        std::min(words * packet::kWord, kMaxArgumentBytes)};
+  returned.arguments = {arguments, std::min(words * packet::kWord, kMaxArgumentBytes)};
   if (kind == Kind::kMedium) {
     returned.payload = {payload, std::min<std::uint64_t>(packet::medium_bytes(half), max_medium())};
   }
@@ -96,9 +95,9 @@ Returned contents(const shmem::Half& half, std::byte* extension, const std::byte
 }  // namespace
 
 // The payload of a long message that comes back waits for nobody any more.
-void Endpoint::drop_staged(const shmem::Room& room, const shmem::Half& half) noexcept {
+void Endpoint::drop_staged(shmem::Room room, const shmem::Half& half) noexcept {
   const packet::Placement place = packet::placement(half);
-  if (place.staged) bundle_->process().staging().drop(room.reply_payload, place.bytes);
+  if (place.staged) bundle_->process().staging().drop(room.reply_payload(), place.bytes);
 }
 
 // Takes everything back for nobody.
@@ -106,7 +105,7 @@ class Endpoint::DropStaged {
  public:
   explicit DropStaged(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
   template <shmem::Lane kLane>
-  void reply(const shmem::Room& room, shmem::Mark mark) {
+  void reply(shmem::Room room, shmem::Mark mark) {
     const auto fields = packet::ReplyMark::of(mark);
     if (fields.handler != 0 && fields.kind == Kind::kLong) {
       endpoint_.drop_staged(room, room.slot->reply);
@@ -114,11 +113,11 @@ class Endpoint::DropStaged {
     if (mark == packet::ReplyMark::kReturned) returned<kLane>(room);
   }
   template <shmem::Lane kLane>
-  void returned(const shmem::Room& room) {
+  void returned(shmem::Room room) {
     if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
   }
   template <shmem::Lane kLane>
-  void undelivered(const shmem::Room& room, shmem::Mark) {
+  void undelivered(shmem::Room room, shmem::Mark) {
     returned<kLane>(room);
   }
 
@@ -135,16 +134,16 @@ class Endpoint::DropReceived {
   }
   void closed(std::uint32_t) {}
   template <shmem::Lane kLane>
-  shmem::Mark request(std::uint32_t, const shmem::Room& room, shmem::Mark) {
+  shmem::Mark request(std::uint32_t, shmem::Room room, shmem::Mark) {
     if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
     return shmem::kNoReply;
   }
   template <shmem::Lane kLane>
-  shmem::Mark one_way(std::uint32_t inbox, const shmem::Room& room, shmem::Mark mark) {
+  shmem::Mark one_way(std::uint32_t inbox, shmem::Room room, shmem::Mark mark) {
     return request<kLane>(inbox, room, mark);
   }
   template <shmem::Lane kLane>
-  void unread(std::uint32_t, const shmem::Room& room, shmem::Mark mark) {
+  void unread(std::uint32_t, shmem::Room room, shmem::Mark mark) {
     DropStaged(endpoint_).reply<kLane>(room, mark);
   }
 
@@ -171,22 +170,24 @@ void Endpoint::Dispatch::take_back(Returned& reply, const Correspondent& from, S
 }
 
 // One of our own replies could not be delivered; ReplyDispatch::reject() has made this message.
-void Endpoint::Dispatch::rejected_reply(const Correspondent& from, const shmem::Room& room,
+void Endpoint::Dispatch::rejected_reply(const Correspondent& from, shmem::Room room,
                                         packet::RequestMark fields) {
   Rejection rejection;
-  std::memcpy(&rejection, room.extension->reply, sizeof rejection);
+  std::memcpy(&rejection, room.extension().reply, sizeof rejection);
   if (static_cast<int>(rejection.kind) >= kKinds) return;
-  Returned reply = contents(room.slot->request, room.extension->request, room.reply_payload,
-                            rejection.kind, fields.handler, fields.words);
+  Returned reply =
+      contents(room.slot->request, packet::request_arguments(room, rejection.kind, fields.words),
+               room.reply_payload(), rejection.kind, fields.handler, fields.words);
   take_back(reply, from, rejection.status);
 }
 
 // One of our own replies was not read by the requester, which has ended.
-void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Room& room,
+void Endpoint::Dispatch::unread_reply(const Correspondent& from, shmem::Room room,
                                       packet::ReplyMark fields) {
   if (fields.handler == 0) return;  // an empty one, or a request that was returned
-  Returned reply = contents(room.slot->reply, room.extension->reply, room.reply_payload,
-                            fields.kind, fields.handler, fields.words);
+  Returned reply =
+      contents(room.slot->reply, packet::reply_arguments(room, fields.kind, fields.words),
+               room.reply_payload(), fields.kind, fields.handler, fields.words);
   if (reply.kind == Kind::kLong) {
     endpoint_.drop_staged(room, room.slot->reply);
     // The answer to a get is nobody's here.
@@ -198,8 +199,7 @@ void Endpoint::Dispatch::unread_reply(const Correspondent& from, const shmem::Ro
   take_back(reply, from, Status::kBadEndpoint);
 }
 
-void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply,
-                                     const shmem::Room& room) {
+void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply, shmem::Room room) {
   const auto& [fields, why] = reply;
   const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
   if (fields.kind == Kind::kLong && packet::RequestMark::of(shmem::mark_of(head)).handler == 0) {
@@ -214,10 +214,10 @@ void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply,
 }
 
 // The answer to a get, which the program there knows nothing of: the get itself comes back, here.
-void Endpoint::ReplyDispatch::reject_get(const shmem::Room& room, Status why) {
+void Endpoint::ReplyDispatch::reject_get(shmem::Room room, Status why) {
   endpoint_.drop_staged(room, room.slot->reply);
-  Returned get = contents(room.slot->request, room.extension->request, room.request_payload,
-                          Kind::kMedium, 0, 0);
+  Returned get = contents(room.slot->request, packet::request_arguments(room, Kind::kMedium, 0),
+                          room.request_payload(), Kind::kMedium, 0, 0);
   get.status = why;
   get.role = Role::kRequest;
   get.destination = near_.peer.name.rank;
@@ -228,32 +228,32 @@ void Endpoint::ReplyDispatch::reject_get(const shmem::Room& room, Status why) {
 // this very reply has just been freed. So it goes in the lane of the request, whatever its own kind
 // is, and may go in the same slot.
 template <shmem::Lane kLane>
-void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, const shmem::Room& room,
-                                        Status why) {
+void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, shmem::Room room, Status why) {
   shmem::Outbox& box = *endpoint_.boxes_[to_];
   shmem::Room back;
   if (!box.try_claim<kLane>(back)) {
     endpoint_.bundle_->router().fatal("poll: no room for a reply that cannot be delivered");
   }
   std::memcpy(back.slot->request.bytes, room.slot->reply.bytes, sizeof back.slot->request.bytes);
-  std::memcpy(back.extension->request, room.extension->reply, sizeof back.extension->request);
+  std::memcpy(back.extension().request, room.extension().reply, sizeof back.extension().request);
   if (fields.kind == Kind::kLong) endpoint_.drop_staged(room, room.slot->reply);
-  if (fields.kind == Kind::kMedium && back.reply_payload != room.reply_payload) {
-    std::memcpy(back.reply_payload, room.reply_payload, max_medium());
+  if (fields.kind == Kind::kMedium && back.slot != room.slot) {
+    std::memcpy(back.reply_payload(), room.reply_payload(), max_medium());
   }
   const Rejection rejection{why, fields.kind};  // in the reply's half: nobody replies to this
-  std::memcpy(back.extension->reply, &rejection, sizeof rejection);
+  std::memcpy(back.extension().reply, &rejection, sizeof rejection);
   const packet::RequestMark mark{fields.handler, fields.words, packet::Form::kRejectedReply};
   box.commit<kLane>(back, mark.mark() | packet::kOneWay);
 }
 
 // One of our own requests could not be delivered: its half of the slot still holds it, and the
 // other half says why.
-void Endpoint::ReplyDispatch::take_back(Kind kind, const shmem::Room& room, Role role) {
+void Endpoint::ReplyDispatch::take_back(Kind kind, shmem::Room room, Role role) {
   const shmem::Half& sent = room.slot->request;
   const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
   const auto fields = packet::RequestMark::of(shmem::mark_of(head));
-  Returned request = contents(sent, room.extension->request, room.request_payload, kind,
+  Returned request = contents(sent, packet::request_arguments(room, kind, fields.words),
+                              kind == Kind::kMedium ? room.request_payload() : nullptr, kind,
                               fields.handler, fields.words);
   if (kind == Kind::kLong) {
     endpoint_.drop_staged(room, sent);

@@ -85,6 +85,9 @@ class Request : public Message {
   // By the library.
   void check_unanswered() const;
   std::byte* begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words);
+  // A short reply to a handler that is not where it was last; returns its mark.
+  template <auto kFunction, class... Args>
+  static shmem::Mark reply_elsewhere(Endpoint& endpoint, shmem::Room room, Args... args);
   void place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
                   std::span<const std::byte> payload);
 };

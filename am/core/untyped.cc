@@ -15,7 +15,9 @@ namespace am {
 namespace {
 
 // In the place of an untyped handler's `invoke`, so that the place is in use. Never called.
-void invoke_by_shape(Delivery&) {}
+shmem::Mark invoke_by_shape(Endpoint&, const Correspondent&, shmem::Room, std::span<std::byte>) {
+  return shmem::kNoReply;
+}
 
 }  // namespace
 
@@ -112,8 +114,8 @@ void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const st
                                         std::span<const std::uint32_t> arguments) && {
   check("reply_index_medium", handler, arguments);
   endpoint().check_medium(payload, "reply_index_medium");
-  const shmem::Room& room = delivery_->room;
-  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload, payload);
+  const shmem::Room room = delivery_->room;
+  detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload(), payload);
   answer(handler, Kind::kMedium, arguments);
 }
 

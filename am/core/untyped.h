@@ -36,13 +36,15 @@ class UntypedMessage : public Request {
   HandlerIndex handler() const noexcept { return handler_; }
   // The arguments, 0 to 16 words; valid until the handler returns.
   std::span<const std::uint32_t> arguments() const noexcept {
-    return {reinterpret_cast<const std::uint32_t*>(delivery_->arguments), words_of(shape_)};
+    const std::byte* const words =
+        packet::arguments(delivery_->room, role(), kind(), words_of(shape_));
+    return {reinterpret_cast<const std::uint32_t*>(words), words_of(shape_)};
   }
   // Of a medium or long message: as a typed handler gets it. Empty of a short one.
   std::span<std::byte> payload() const noexcept { return delivery_->payload; }
 
   // Whether it is a request that has not been answered.
-  bool may_answer() const noexcept { return delivery_->answer != Answer::kNone; }
+  bool may_answer() const noexcept { return delivery_->may_reply; }
   // Answers to the handler at index `handler` of the endpoint that sent the request: AM_ReplyM,
   // AM_ReplyIM, AM_ReplyXferM. As reply(), reply_medium() and reply_long(). Throw Error if this is
   // no Role::kRequest, if `handler` is 0, or at more than 16 arguments.

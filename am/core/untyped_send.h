@@ -30,16 +30,15 @@ template <Kind kKind>
   shmem::Room room;
   if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
   if constexpr (kKind == Kind::kMedium) {
-    detail::put_medium(*bundle_, room.slot->request, room.request_payload, request.payload);
+    detail::put_medium(*bundle_, room.slot->request, room.request_payload(), request.payload);
   } else if constexpr (kKind == Kind::kLong) {
     const Shape shape = make_shape(request.role, kKind, words);
     write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
                request.payload);
   }
-  copy_words(packet::arguments(room.slot->request, room.extension->request, kKind, words),
-             request.arguments);
+  copy_words(packet::request_arguments(room, kKind, words), request.arguments);
   const packet::RequestMark mark{request.handler, static_cast<std::uint8_t>(words)};
-  send<kKind>(to, room, mark.mark(), request.role);
+  send<kKind>(to, box, room, mark.mark(), request.role);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "am/message/admission.h"
+#include "am/message/handler.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -19,6 +20,9 @@ struct Correspondent {
   std::byte* segment = nullptr;                   // its process's segment, mapped here
   // Of the long replies to its requests, by lane and slot: the offsets as the handlers gave them.
   std::vector<std::array<std::uint64_t, 64>> reply_offsets;
+  // What is added to the shape of each message, before it is compared with that of its handler: of
+  // requests 0, of replies kReplyShape; kBarred if a tag may forbid it.
+  Shape barrier = kBarred;
 };
 
 }  // namespace am

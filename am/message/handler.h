@@ -63,39 +63,60 @@ class Request;
 class UntypedMessage;
 struct Correspondent;
 
-// What its handler may still reply.
-enum class Answer : std::uint8_t {
-  kOne,
-  kOneUncounted,  // likewise; whoever has called the handler counts it, as several threads do
-  kNone,
-};
-
-// One message that is being delivered to a handler.
+// One message that is being delivered to a handler: made where that is called, so that the compiler
+// keeps in registers what a handler that it knows does not use.
 struct Delivery {
   Endpoint& endpoint;
   const Correspondent& from;
-  const shmem::Room& room;
-  const std::byte* arguments;
+  shmem::Room room;              // the message, and the place for its reply
   std::span<std::byte> payload;  // of a medium or long message
   shmem::Mark reply = shmem::kNoReply;
-  Answer answer = Answer::kOne;
+  bool may_reply = true;
 };
 
 // Role, kind and words of arguments of a message, or of those that a handler takes, in one number:
-// a message is delivered where the two are equal, and to handlers that take any.
+// a message is delivered where the two are equal, and to handlers that take any. It is the upper
+// byte of the message's mark (am/message/slot_format.h), and above it what the mark does not say:
+//
+//   request   words (5) | 0 (2) | one way (1) | kind (2) | 0 (2)
+//   reply     words (5) | kind (2) | 0 (3) | 1 | not short (1)
 using Shape = std::uint16_t;
+inline constexpr Shape kReplyShape = 1 << 10;
+inline constexpr Shape kLargerReply = 1 << 11;
 inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noexcept {
-  return static_cast<Shape>(static_cast<unsigned>(role) << 10 | static_cast<unsigned>(kind) << 8 |
-                            words);
+  const std::uint32_t low = words < 31 ? words : 31;  // more than any handler takes
+  const auto number = static_cast<std::uint32_t>(kind);
+  if (role == Role::kReply) {
+    return static_cast<Shape>(low | number << 5 | kReplyShape |
+                              (kind == Kind::kShort ? 0u : kLargerReply));
+  }
+  return static_cast<Shape>(low | (role == Role::kOneWay ? 0x80u : 0u) | number << 8);
+}
+// Of an ordinary request on one node. Any other has a shape that no handler has.
+inline constexpr Shape shape_of_request(Kind kind, shmem::Mark mark) noexcept {
+  return static_cast<Shape>(mark >> 8 | static_cast<std::uint32_t>(kind) << 8);
+}
+// Of a short reply there, but for kReplyShape. Any other has a shape that no handler has, or, if it
+// is empty, has no handler.
+inline constexpr Shape shape_of_reply(shmem::Mark mark) noexcept {
+  return static_cast<Shape>(mark >> 8);
 }
 
 // The parts of a Shape.
-inline constexpr Role role_of(Shape shape) noexcept { return static_cast<Role>(shape >> 10 & 3); }
-inline constexpr Kind kind_of(Shape shape) noexcept { return static_cast<Kind>(shape >> 8 & 3); }
-inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 0xff; }
+inline constexpr Role role_of(Shape shape) noexcept {
+  if ((shape & kReplyShape) != 0) return Role::kReply;
+  return (shape & 0x80) != 0 ? Role::kOneWay : Role::kRequest;
+}
+inline constexpr Kind kind_of(Shape shape) noexcept {
+  return static_cast<Kind>(((shape & kReplyShape) != 0 ? shape >> 5 : shape >> 8) & 3);
+}
+inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 31; }
 
 inline constexpr Shape kNoShape = 0xffff;   // of a free place in the table; no message has it
 inline constexpr Shape kAnyShape = 0xfffe;  // of an untyped handler; likewise
+
+// Added to the shape of a message it makes one that no handler has, and no free place.
+inline constexpr Shape kBarred = 0x8000;
 
 inline constexpr bool takes(Shape handler, Shape message) noexcept {
   return handler == message || handler == kAnyShape;
@@ -104,9 +125,14 @@ inline constexpr bool takes_long(Shape handler) noexcept {
   return handler == kAnyShape || (handler != kNoShape && kind_of(handler) == Kind::kLong);
 }
 
+// Unpacks the arguments of the message in `room` and calls its handler, which gets what it needs in
+// registers. Returns the mark of the reply that it has written; shmem::kNoReply: it has not.
+using Invoke = shmem::Mark (*)(Endpoint& endpoint, const Correspondent& from, shmem::Room room,
+                               std::span<std::byte> payload);
+
 // A place in a handler table. Its size is a power of two, as it is found by a shift.
 struct alignas(32) HandlerEntry {
-  void (*invoke)(Delivery&) = nullptr;
+  Invoke invoke = nullptr;
   Shape shape = kNoShape;
   void* context = nullptr;  // the object of a member function; what an untyped handler is given
   void (*untyped)(UntypedMessage, void* context) = nullptr;  // if shape is kAnyShape
@@ -209,9 +235,11 @@ struct Handler {
   static constexpr std::uint32_t words = Packing::words;
   static constexpr Shape shape = make_shape(role, kind, words);
 
-  // Unpacks the arguments of a message and calls the handler.
-  static void invoke(Delivery& delivery) {
-    Packing::Unpacker::apply(delivery.arguments, [&delivery](const auto&... args) {
+  static shmem::Mark invoke(Endpoint& endpoint, const Correspondent& from, shmem::Room room,
+                            std::span<std::byte> payload) {
+    Delivery delivery{endpoint, from, room, payload};
+    const std::byte* const arguments = packet::arguments(room, role, kind, words);
+    Packing::Unpacker::apply(arguments, [&delivery](const auto&... args) {
       using First = typename Signature::First;
       if constexpr (kind == Kind::kShort) {
         call(delivery, First(delivery), args...);
@@ -221,6 +249,7 @@ struct Handler {
         call(delivery, First(delivery), delivery.payload, args...);
       }
     });
+    return delivery.reply;
   }
 
  private:

@@ -11,12 +11,12 @@ HandlerIndex HandlerTable::lowest_free() const noexcept {
   return 0;
 }
 
-HandlerIndex HandlerTable::find(void (*invoke)(Delivery&)) const noexcept {
-  const auto found = std::ranges::find_if(entries_, [&](const HandlerEntry& entry) {
-    return of(entry).load(std::memory_order_relaxed) == invoke;
+HandlerIndex HandlerTable::find(Invoke invoke) const noexcept {
+  const auto found = std::ranges::find_if(invokes_, [&](const Invoke& one) {
+    return of(one).load(std::memory_order_relaxed) == invoke;
   });
-  return found == entries_.end() ? HandlerIndex{0}
-                                 : static_cast<HandlerIndex>(found - entries_.begin());
+  return found == invokes_.end() ? HandlerIndex{0}
+                                 : static_cast<HandlerIndex>(found - invokes_.begin());
 }
 
 void HandlerTable::set(HandlerIndex index, const HandlerEntry& entry) {
@@ -27,10 +27,8 @@ void HandlerTable::set(HandlerIndex index, const HandlerEntry& entry) {
     });
     replaced_.push_back({index, now});
   }
-  now.shape = entry.shape;
-  now.context = entry.context;
-  now.untyped = entry.untyped;
-  of(now).store(entry.invoke, std::memory_order_relaxed);
+  now = entry;
+  of(invokes_[index]).store(entry.invoke, std::memory_order_relaxed);
   has_had_long_ |= takes_long(entry.shape);
 }
 
@@ -42,7 +40,7 @@ const HandlerEntry& HandlerTable::admitted(HandlerIndex index, Shape shape) cons
   return last != replaced_.rend() ? last->entry : entries_[index];
 }
 
-void* HandlerTable::object_of(void (*invoke)(Delivery&)) const noexcept {
+void* HandlerTable::object_of(Invoke invoke) const noexcept {
   if (const HandlerIndex index = find(invoke); index != 0) return entries_[index].context;
   for (const Replaced& one : replaced_) {
     if (one.entry.invoke == invoke) return one.entry.context;

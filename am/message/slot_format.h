@@ -76,6 +76,11 @@ struct ReplyMark {
   std::uint8_t words;
   Kind kind;
 };
+// Not empty, and not one that returns a request.
+inline constexpr bool is_short_reply(shmem::Mark mark) noexcept {
+  static_assert(make_mark(0, 0, 1) == 0x2000);
+  return static_cast<shmem::Mark>(mark - 1) < 0x1fff;
+}
 static_assert(RequestMark{255, 16, Form::kRejectedReply}.mark() < kOneWay);
 static_assert(ReplyMark{255, 16, Kind::kLong}.mark() < kOneWay && ReplyMark::kReturned < kOneWay);
 static_assert(shmem::kNoReply == 0, "handler 0: nobody is called");
@@ -90,11 +95,25 @@ inline constexpr std::uint32_t prefix_bytes(Kind kind) noexcept {
   return static_cast<std::uint32_t>(kind) * 8;
 }
 
-// Where the arguments of a message are.
-inline std::byte* arguments(shmem::Half& half, std::byte* extension, Kind kind,
-                            std::uint32_t words) noexcept {
-  const std::uint32_t prefix = prefix_bytes(kind);
-  return prefix + words * kWord <= shmem::Half::kBytes ? half.bytes + prefix : extension;
+// Whether the arguments of a message are in its slot.
+inline constexpr bool fit_slot(Kind kind, std::uint32_t words) noexcept {
+  return prefix_bytes(kind) + words * kWord <= shmem::Half::kBytes;
+}
+// Where the arguments of a request, or of a reply, are.
+inline std::byte* request_arguments(shmem::Room room, Kind kind, std::uint32_t words) noexcept {
+  if (fit_slot(kind, words)) [[likely]]
+    return room.slot->request.bytes + prefix_bytes(kind);
+  return room.extension().request;
+}
+inline std::byte* reply_arguments(shmem::Room room, Kind kind, std::uint32_t words) noexcept {
+  if (fit_slot(kind, words)) [[likely]]
+    return room.slot->reply.bytes + prefix_bytes(kind);
+  return room.extension().reply;
+}
+
+inline std::byte* arguments(shmem::Room room, Role role, Kind kind, std::uint32_t words) noexcept {
+  return role == Role::kReply ? reply_arguments(room, kind, words)
+                              : request_arguments(room, kind, words);
 }
 
 // The payload size of a medium message.
@@ -130,10 +149,10 @@ inline Placement placement(const shmem::Half& half) noexcept {
 }
 
 // Why a request is returned: in the reply's half of its slot.
-inline void put_status(const shmem::Room& room, Status status) noexcept {
+inline void put_status(shmem::Room room, Status status) noexcept {
   std::memcpy(room.slot->reply.bytes, &status, sizeof status);
 }
-inline Status status_in(const shmem::Room& room) noexcept {
+inline Status status_in(shmem::Room room) noexcept {
   Status status;
   std::memcpy(&status, room.slot->reply.bytes, sizeof status);
   return status;

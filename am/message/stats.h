@@ -9,6 +9,7 @@ namespace am {
 
 // What an endpoint has sent and received since it was made (AMX had such statistics beyond AM-II).
 // Plain counters, numbers of messages, written by the bundle's thread, which alone may read them.
+// In a handler of a sequential bundle the messages that the running poll delivers may be missing.
 // Messages of the library itself (credits, barriers, farewells) are not counted.
 struct Stats {
   struct Category {

@@ -82,9 +82,8 @@ Activity::Snapshot Activity::read() const noexcept {
   Snapshot now;
   now.pid = pid_.load(std::memory_order_relaxed);
   now.handler = handler_.load(std::memory_order_relaxed);
-  const std::uint64_t source = source_.load(std::memory_order_relaxed);
-  now.source = static_cast<Rank>(source);
-  now.handled = static_cast<std::uint32_t>(source >> kCountBit);
+  now.source = source_.load(std::memory_order_relaxed);
+  now.handled = handled_.load(std::memory_order_relaxed);
   now.looks = looks_.load(std::memory_order_relaxed);
   now.polls = polls_.load(std::memory_order_relaxed);
   // pairs with: finish(), show_wait()

@@ -92,6 +92,15 @@ class alignas(64) Activity {
   void enter_handler(Function* handler, Rank source) noexcept {
     enter(reinterpret_cast<std::uintptr_t>(handler), source);
   }
+  // The next handlers run for messages of `source`, each from its enter_next_handler() on.
+  void begin_row(Rank source) noexcept { source_.store(source, std::memory_order_relaxed); }
+  template <class Function>
+  void enter_next_handler(Function* handler) noexcept {
+    const auto word = reinterpret_cast<std::uintptr_t>(handler);
+    if (handler_.load(std::memory_order_relaxed) != word) [[unlikely]]
+      handler_.store(word, std::memory_order_relaxed);
+    count_handler();
+  }
   // Endpoint::on_returned runs for a message that was sent to `destination`, likewise.
   void enter_returned(Rank destination) noexcept { enter(kReturned, destination); }
   // Callbacks may run, until leave_handler().
@@ -105,8 +114,7 @@ class alignas(64) Activity {
     bool is_function() const noexcept { return handler > kReturned; }
   };
   Running running() const noexcept {
-    return {handler_.load(std::memory_order_relaxed),
-            static_cast<Rank>(source_.load(std::memory_order_relaxed))};
+    return {handler_.load(std::memory_order_relaxed), source_.load(std::memory_order_relaxed)};
   }
 
   // One wait at a time is shown: false if that is another one.
@@ -119,18 +127,20 @@ class alignas(64) Activity {
 
  private:
   static constexpr std::size_t kWords = sizeof(WaitRecord) / sizeof(std::uint64_t);
-  static constexpr int kCountBit = 32;
 
-  // One word holds the source and how many handlers were called.
   void enter(std::uint64_t handler, Rank source) noexcept {
     handler_.store(handler, std::memory_order_relaxed);
-    const std::uint64_t count = source_.load(std::memory_order_relaxed) >> kCountBit;
-    source_.store((count + 1) << kCountBit | source, std::memory_order_relaxed);
+    source_.store(source, std::memory_order_relaxed);
+    count_handler();
+  }
+  void count_handler() noexcept {
+    handled_.store(handled_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   std::atomic<std::uint64_t> polls_;
   std::atomic<std::uint64_t> handler_;
-  std::atomic<std::uint64_t> source_;
+  std::atomic<Rank> source_;
+  std::atomic<std::uint32_t> handled_;
   std::atomic<State> state_;
   std::atomic<std::uint32_t> taken_;  // some bundle shows its wait
   std::atomic<std::int32_t> pid_;

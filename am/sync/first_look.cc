@@ -39,7 +39,7 @@ FirstLook measure() noexcept {
         std::min<std::int64_t>((delay_ns * kPauses + ns / 2) / ns, kPauses));
   };
   // first_look.h has what was measured.
-  if (is_amd()) return {.after_short = 0, .after_medium = pauses_in(70)};
+  if (is_amd()) return {.after_short = pauses_in(30), .after_medium = pauses_in(70)};
   return {.after_short = pauses_in(90), .after_medium = pauses_in(90)};
 }
 

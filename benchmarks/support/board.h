@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "am/sync/backoff.h"
+#include "shmem/doorbell.h"
 #include "shmem/flag.h"
+#include "shmem/slot.h"
 
 namespace bench {
 
@@ -27,7 +29,7 @@ struct alignas(4 * shmem::kCacheLine) LoneFlag : shmem::Flag {};
 // What the loops that use no library share: it lies in the segment of rank 0. All zero at first,
 // and every number in it only grows.
 struct Board {
-  static constexpr std::size_t kBytes = 20480;
+  static constexpr std::size_t kBytes = 28672;
   static constexpr std::uint32_t kRingSlots = 64;
 
   LoneFlag met[2];           // Pair::meet(), by rank
@@ -40,6 +42,8 @@ struct Board {
   alignas(4096) Line line;   // one_line()
   alignas(4096) Line probe;  // Pair::probe()
   alignas(4096) Line ring[kRingSlots];
+  alignas(4096) shmem::Slot flood[kRingSlots];  // requests and replies
+  shmem::Doorbell bells[2];                     // of the flood, by rank; nobody sleeps
 };
 static_assert(sizeof(Board) <= Board::kBytes);
 

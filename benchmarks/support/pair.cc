@@ -28,6 +28,8 @@ Pair::Pair(am::Job& job, am::Bundle& bundle, std::uint64_t offset)
   std::memset(source_.get(), 1, kBufferBytes);
 }
 
+shmem::Fence Pair::fence() const noexcept { return bundle_.router().fence(); }
+
 void Pair::meet() {
   if (!near_) {
     meeting_([this] { bundle_.poll(); });

@@ -10,6 +10,7 @@
 #include "am/types/types.h"
 #include "benchmarks/support/board.h"
 #include "benchmarks/support/samples.h"
+#include "shmem/fence.h"
 
 namespace am {
 class Bundle;
@@ -38,6 +39,8 @@ class Pair {
   bool first() const noexcept { return me_ == 0; }
   // On one node. board() and probe() are only for these.
   bool near() const noexcept { return near_; }
+  // Of the job, as the library's mailboxes use it.
+  shmem::Fence fence() const noexcept;
   // How two on different nodes meet.
   void meet_over(Meeting meeting) { meeting_ = std::move(meeting); }
 

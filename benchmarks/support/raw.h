@@ -27,6 +27,10 @@ class Raw {
   // 8 bytes one way, from rank 1 to rank 0, through a ring of 64 slots of one cache line. The
   // consumer adds the bytes up and says every 16 slots how far it has read.
   double ring(int messages);
+  // As many requests as 64 slots take at once, from rank 0 to rank 1, each answered in its slot,
+  // until all answers are here: with the slots, heads, marks, handlers, fence and bells of the
+  // library's mailboxes, and of each side's state one or two counts.
+  double flood(int pairs);
   // Each says that it is there and waits for the other.
   double barrier(int times);
 
@@ -48,6 +52,7 @@ class Raw {
   std::uint64_t line_ = 0;
   std::uint64_t flags_ = 0;
   std::uint64_t ring_ = 0;
+  std::uint64_t flooded_ = 0;
   std::uint64_t barriers_ = 0;
 };
 

@@ -43,6 +43,10 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 }
 
 // All bytes of one direction of a message, made from one number.
+// Of a request in that lane; nullptr: there is none.
+std::byte* request_payload(Room room, Lane lane) {
+  return lane == Lane::kMedium ? room.request_payload() : nullptr;
+}
 void fill(std::byte (&words)[24], std::byte* extension, std::byte* payload, std::uint64_t number) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::uint64_t word = i == 0 ? number : mix(number, i);
@@ -110,7 +114,7 @@ class Receiver {
   template <Lane kLane>
   Mark request(std::uint32_t inbox, const Room& room, Mark mark) {
     const std::uint64_t number = take(inbox, kLane, room, mark);
-    fill(room.slot->reply.bytes, room.extension->reply, room.reply_payload, ~number);
+    fill(room.slot->reply.bytes, room.extension().reply, room.reply_payload(), ~number);
     return static_cast<Mark>(number % 0x7fff + 1);
   }
   template <Lane kLane>
@@ -137,12 +141,10 @@ class Receiver {
     Conversation& from = conversations_[inbox];
     if (!from.open) throw std::logic_error("a message before its sender was opened");
     const std::uint64_t number = from.next[index(lane)]++;
-    if (!holds(room.slot->request.bytes, room.extension->request, room.request_payload, number)) {
+    if (!holds(room.slot->request.bytes, room.extension().request, request_payload(room, lane),
+               number)) {
       throw std::logic_error("message " + std::to_string(number_in(room.slot->request.bytes)) +
                              " instead of " + std::to_string(number));
-    }
-    if ((room.request_payload != nullptr) != (lane == Lane::kMedium)) {
-      throw std::logic_error("a payload's room in the wrong lane");
     }
     if ((mark & 0x7fff) != number % 0x7fff) throw std::logic_error("another mark");
     ++messages;
@@ -193,7 +195,7 @@ class Sender {
       Room room;
       wait_until([&] { return box_->try_claim<kLane>(room); });
       const std::uint64_t number = next_[index(kLane)]++;
-      fill(room.slot->request.bytes, room.extension->request, room.request_payload, number);
+      fill(room.slot->request.bytes, room.extension().request, request_payload(room, lane), number);
       if (!one_way) awaited_[index(kLane)].push_back(number);
       box_->commit<kLane>(room, static_cast<Mark>(number % 0x7fff | (one_way ? kOneWay : 0)));
       if (box_->in_flight<kLane>() > window(kLane)) throw std::logic_error("beyond the window");
@@ -223,7 +225,7 @@ class Sender {
     if (awaited.empty()) throw std::logic_error("a reply too many");
     const std::uint64_t number = awaited.front();
     awaited.pop_front();
-    if (!holds(room.slot->reply.bytes, room.extension->reply, room.reply_payload, ~number) ||
+    if (!holds(room.slot->reply.bytes, room.extension().reply, room.reply_payload(), ~number) ||
         mark != number % 0x7fff + 1) {
       throw std::logic_error("another reply than that to " + std::to_string(number));
     }

@@ -17,8 +17,6 @@
 namespace shmem {
 namespace {
 
-constexpr Mark kOneWayMark = 0x8000;
-
 // What a half carries, besides its mark.
 struct Content {
   std::uint64_t words[3];
@@ -30,7 +28,7 @@ Content content_of(std::uint64_t number) {
   return {{number, number * 0x9e3779b97f4a7c15u, ~number}};
 }
 Mark mark_for(std::uint64_t number, bool one_way) {
-  return static_cast<Mark>((number * 40503u & 0x7fff) | (one_way ? kOneWayMark : 0));
+  return static_cast<Mark>((number * 40503u & 0x7fff) | (one_way ? kOneWay : 0));
 }
 void write(Half& half, const Content& content) {
   std::memcpy(half.bytes, &content, sizeof content);
@@ -155,38 +153,46 @@ class Model {
     ASSERT_EQ(read(slot->request), content_of(m.number));
     ASSERT_EQ(mark_in(slot->request), mark_for(m.number, m.one_way));
     m.consumed = true;
+    const std::uint64_t told = consumer_.told();
     if (m.one_way && random_() % 100 < return_percent_) {
       m.returned = true;
       write(slot->reply, content_of(~m.number));
-      consumer_.give_back(slots_.get(), *slot, mark_for(~m.number, false), progress_);
+      consumer_.give_back(*slot, mark_for(~m.number, false), progress_);
       published_ = m.number;
       unpublished_ = 0;
     } else if (m.one_way) {
-      const bool publish = consumer_.finish_one_way(slots_.get(), *slot, progress_);
+      const bool publish = consumer_.finish_one_way(progress_);
       if (++unpublished_ >= Consumer<kSlots>::kBatch) unpublished_ = 0;
       ASSERT_EQ(publish, unpublished_ == 0);
+      ASSERT_EQ(consumer_.told() != told, publish);
       if (publish) published_ = m.number;
     } else {
       write(slot->reply, content_of(~m.number));
-      consumer_.answer(slots_.get(), *slot, mark_for(~m.number, false));
+      consumer_.answer(*slot, mark_for(~m.number, false));
+      ASSERT_NE(consumer_.told(), told);
     }
     ASSERT_EQ(consumer_.consumed(), m.number);
     ASSERT_EQ(progress_.consumed.load(std::memory_order_relaxed), published_);
   }
 
   void reap() {
-    if (producer_.awaited() == 0) return;
+    if (producer_.awaited() == 0) {
+      typename Producer<kSlots>::Answered none{};
+      ASSERT_FALSE(producer_.find_reply(slots_.get(), none));
+      return;
+    }
     std::size_t oldest = 0;
     while (flight_[oldest].one_way) ++oldest;
     const Message m = flight_[oldest];
-    std::uint32_t slot = kSlots;
-    ASSERT_EQ(producer_.reply_ready(slots_.get(), slot), m.consumed);
-    ASSERT_EQ(slot, m.slot);
+    typename Producer<kSlots>::Answered answered{};
+    ASSERT_EQ(producer_.find_reply(slots_.get(), answered), m.consumed);
+    ASSERT_EQ(answered.slot - slots_.get(), m.slot);
     if (!m.consumed) return;
+    ASSERT_EQ(mark_of(answered.head), mark_for(~m.number, false));
     check_reply(m);
     std::uint32_t back;
-    while (producer_.take_returned_before_reply(slots_.get(), progress_, back)) took(back);
-    producer_.release_reply();
+    while (producer_.take_returned_before(answered, slots_.get(), progress_, back)) took(back);
+    producer_.release_reply(answered);
     free_until(m.number);
     flight_.pop_front();
   }
@@ -345,10 +351,10 @@ TEST(Ring, clears_what_is_older_than_a_period) {
     producer.commit(slots[producer.next_slot()], 7, false);
     Slot* const slot = consumer.peek(slots.get());
     ASSERT_NE(slot, nullptr);
-    consumer.answer(slots.get(), *slot, 7);
-    std::uint32_t at;
-    ASSERT_TRUE(producer.reply_ready(slots.get(), at));
-    producer.release_reply();
+    consumer.answer(*slot, 7);
+    Producer<kSlots>::Answered answered{};
+    ASSERT_TRUE(producer.find_reply(slots.get(), answered));
+    producer.release_reply(answered);
   };
   for (std::uint64_t i = 0; i < kSlots; ++i) {  // heads of every slot, by numbers of this period
     producer.resume(i + 1, static_cast<std::uint32_t>(i), 0);
@@ -405,14 +411,15 @@ class TwoThreads {
         idle = false;
       }
       if (producer.full()) producer.release_consumed(slots_.get(), *progress_);
-      while (producer.awaited() != 0 && producer.reply_ready(slots_.get(), slot)) {
-        wrong_replies_ += !(read(slots_[slot].reply) == content_of(~awaited.front()));
+      typename Producer<kSlots>::Answered reply;
+      while (producer.find_reply(slots_.get(), reply)) {
+        wrong_replies_ += !(read(reply.slot->reply) == content_of(~awaited.front()));
         awaited.pop_front();
         std::uint32_t back;
-        while (producer.take_returned_before_reply(slots_.get(), *progress_, back)) {
+        while (producer.take_returned_before(reply, slots_.get(), *progress_, back)) {
           take_back(slots_[back]);
         }
-        producer.release_reply();
+        producer.release_reply(reply);
         ++answered;
         idle = false;
       }
@@ -445,12 +452,12 @@ class TwoThreads {
       wrong_ += !(read(slot->request) == content_of(read_));
       if (!one_way(read_)) {
         write(slot->reply, content_of(~read_));
-        consumer.answer(slots_.get(), *slot, mark_for(~read_, false));
+        consumer.answer(*slot, mark_for(~read_, false));
       } else if (returned(read_)) {
         write(slot->reply, content_of(~read_));
-        consumer.give_back(slots_.get(), *slot, mark_for(~read_, false), *progress_);
+        consumer.give_back(*slot, mark_for(~read_, false), *progress_);
       } else {
-        consumer.finish_one_way(slots_.get(), *slot, *progress_);
+        consumer.finish_one_way(*progress_);
       }
     }
   }

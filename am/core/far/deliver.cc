@@ -20,7 +20,7 @@ using link::Type;
 template <>
 class Endpoint::Far::Borrowed<Endpoint::OneThread> {
  public:
-  explicit Borrowed(Far& far) noexcept : answering(far.own_answering_) {}
+  explicit Borrowed(Far& far) noexcept : answering(*far.own_answering_) {}
   Answering& answering;
 };
 template <>
@@ -66,6 +66,12 @@ bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
   arguments = {at + place_bytes, argument_bytes};
   payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
   return true;
+}
+
+shmem::Room Endpoint::Far::Body::write_arguments(Answering& to, Role role) const noexcept {
+  const auto words = static_cast<std::uint32_t>(arguments.size() / packet::kWord);
+  packet::copy_payload(packet::arguments(to.room(), role, kind, words), arguments);
+  return to.room();
 }
 
 template <class Access>
@@ -210,8 +216,8 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   if (!body.read(message)) return false;
   const Borrowed<Access> borrowed(*this);
   Answering& answering = borrowed.answering;
-  Delivery delivery{endpoint_, from.from,       answering.room, body.arguments.data(),
-                    {},        shmem::kNoReply, Access::kAnswer};
+  const shmem::Room room = body.write_arguments(answering, role);
+  Delivery delivery{endpoint_, from.from, room, {}};
   answering.long_reply.to = &from;
   answering.long_reply.epoch = message.epoch;
   const auto finish = [&] {
@@ -228,7 +234,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
     throw;
   }
   if (status == Status::kDelivered) {
-    if constexpr (Access::kAnswer == Answer::kOneUncounted) endpoint_.count_reply(delivery.reply);
+    endpoint_.count_reply(delivery.reply);
     finish();
     return true;
   }
@@ -267,8 +273,9 @@ bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) 
   const bool tag_admits = answered(from, body.request, message.epoch);
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
-  // (Nothing is written to its room, which several threads may have.)
-  Delivery delivery{endpoint_, from.peer, own_answering_.room, body.arguments.data(), {}};
+  const Borrowed<Access> borrowed(*this);
+  Delivery delivery{
+      endpoint_, from.peer, body.write_arguments(borrowed.answering, Role::kReply), {}};
   const Status status =
       try_deliver<Access>(delivery, message, body, Role::kReply, tag_admits, from.pieces);
   if (status == Status::kDelivered) return true;

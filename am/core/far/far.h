@@ -178,6 +178,7 @@ class Endpoint::Far {
     Pieces pieces;           // of its requests
   };
   // The parts of a message that carries something.
+  struct Answering;
   struct Body {
     Kind kind = Kind::kShort;
     Kind request = Kind::kShort;  // what a reply answers
@@ -190,6 +191,8 @@ class Endpoint::Far {
 
     // False: the packet is damaged.
     [[nodiscard]] bool read(const link::MessagePacket& message) noexcept;
+    // Puts the arguments where the handler of a message of that role looks for them.
+    shmem::Room write_arguments(Answering& to, Role role) const noexcept;
   };
 
   // Of a long reply that a handler has made.
@@ -200,21 +203,18 @@ class Endpoint::Far {
     Status status = Status::kDelivered;
     std::vector<std::byte> payload;  // if it does not fit the room
   };
-  // What Delivery::room refers to.
-  struct ReplyRoom : shmem::Room {
-    LongReply* long_reply;
-  };
-  // Where a handler writes its reply, as it would into a mailbox.
-  struct Answering {
-    Answering() noexcept : room{{&slot, &extension, nullptr, payload.data()}, &long_reply} {}
+  // Where a handler writes its reply, as it would into a mailbox: Delivery::room is its only slot.
+  struct Answering : shmem::RingMemory<1> {
+    Answering() noexcept : RingMemory() {}
     Answering(const Answering&) = delete;
     Answering& operator=(const Answering&) = delete;
 
-    shmem::Slot slot{};
-    shmem::Extension extension{};
-    std::array<std::byte, shmem::kPayloadBytes> payload;
+    shmem::Room room() noexcept { return shmem::Room(&slots[0]); }
+    static Answering& of(shmem::Room room) noexcept {
+      return static_cast<Answering&>(*reinterpret_cast<shmem::RingMemory<1>*>(room.slot));
+    }
+
     LongReply long_reply;
-    const ReplyRoom room;
   };
   // One for as long as it lives: of one thread always the same.
   template <class Access>
@@ -309,7 +309,7 @@ class Endpoint::Far {
   Incoming* last_incoming_ = nullptr;  // nullptr: none
   bool unreachable_ = false;           // there may be requests to the dead
   int turns_ = 0;                      // objects of class Turn
-  Answering own_answering_;
+  const std::unique_ptr<Answering> own_answering_ = std::make_unique<Answering>();
   ObjectPool<Answering> answerings_;  // of several threads
 };
 

@@ -236,15 +236,15 @@ void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
   head.head.detail = link::make_detail(kind, request, Role::kReply);
   head.credits = take_credits(to);
   head.epoch = answering.long_reply.epoch;
-  const std::byte* const payload = answering.payload.data();
-  const std::span<const std::byte> arguments(
-      packet::arguments(answering.slot.reply, answering.extension.reply, kind, fields.words),
-      fields.words * packet::kWord);
+  const shmem::Room room = answering.room();
+  const std::byte* const payload = room.reply_payload();
+  const std::span<const std::byte> arguments(packet::reply_arguments(room, kind, fields.words),
+                                             fields.words * packet::kWord);
   switch (kind) {
     case Kind::kShort: return post(port_.link(), to.rank, head, nullptr, arguments, {});
     case Kind::kMedium:
       return post(port_.link(), to.rank, head, nullptr, arguments,
-                  {payload, packet::medium_bytes(answering.slot.reply)});
+                  {payload, packet::medium_bytes(room.slot->reply)});
     case Kind::kLong: return send_long_reply(to, head, arguments, answering.long_reply, payload);
   }
 }
@@ -278,12 +278,11 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
 
 void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& message,
                                 std::span<const std::byte> payload) {
-  const auto& room = static_cast<const ReplyRoom&>(delivery.room);
-  LongReply& reply = *room.long_reply;
+  LongReply& reply = Answering::of(delivery.room).long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
     reply.place = {message.offset, message.bytes, 0};
     reply.status = Status::kDelivered;
-    packet::copy_payload(room.reply_payload, payload);
+    packet::copy_payload(delivery.room.reply_payload(), payload);
     return;
   }
   // By what the requester had announced before its request.
