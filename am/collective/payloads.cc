@@ -39,11 +39,11 @@ SameCall::SameCall(Barrier& barrier, const Shown& shown)
       digest_(digest_of({header_of(barrier.router().rank()), shown.header_bytes})) {}
 
 const std::byte* SameCall::header_of(Rank near) const noexcept {
-  return router_.peer(near).segment + shown_.offset;
+  return router_.peer(near).segment + shown_.header;
 }
 
 const std::byte* SameCall::bytes_of(Rank near) const noexcept {
-  return header_of(near) + shown_.header_bytes;
+  return router_.peer(near).segment + shown_.bytes;
 }
 
 bool SameCall::begin() {
@@ -160,9 +160,8 @@ bool Transposition::begin() {
 std::span<const std::byte> Transposition::outgoing(int round) {
   std::byte* const begin = block(nodes().count());
   std::byte* at = begin;
-  for_travellers(round, steps(round) - 1, [&](const std::byte* one, std::size_t bytes) {
-    at = copy(at, one, bytes);
-  });
+  for_travellers(round, steps(round) - 1,
+                 [&](const std::byte* one, std::size_t bytes) { at = copy(at, one, bytes); });
   return {begin, at};
 }
 

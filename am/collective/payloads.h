@@ -15,11 +15,12 @@ class Barrier;
 class Router;
 
 // Where each process shows what it contributes to a collective call, before it enters the barrier:
-// at one offset of all segments a header, which has to be the same in all processes, and behind it
-// the bytes.
+// at the same offsets of all segments a header, which has to be the same in all processes, and the
+// bytes.
 struct Shown {
-  std::uint64_t offset;
+  std::uint64_t header;
   std::uint32_t header_bytes;
+  std::uint64_t bytes;
 };
 
 // Carries nothing, and compares the headers. What the others are made of.

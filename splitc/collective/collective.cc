@@ -8,10 +8,12 @@
 namespace splitc::detail {
 namespace {
 
-// More bytes than that are moved without boards. On a node a copy through the kernel, of memory
-// that is in no segment, takes twice the time of one by the processor, so two of these are as fast,
-// and the barriers decide.
-std::size_t most_by_boards(std::size_t on_node) { return has_far_peers() ? 0 : on_node; }
+// Up to that many bytes go by boards also where they take several. On a node a copy through the
+// kernel, of memory that is in no segment, takes nearly twice the time of one by the processor.
+constexpr std::size_t kByBoards = 1024 * 1024;
+
+// By boards a process that gathers copies 1 + procs() times, else 1 + 1.7 (procs() - 1).
+bool gathers_by_boards() { return !has_far_peers() && procs() > 3; }
 
 // Calls step(at, bytes) for pieces of at most `piece` bytes of `total`, at least once: also those
 // who move nothing meet.
@@ -37,11 +39,11 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
                      std::to_string(procs()));
   }
   auto* const all = static_cast<std::byte*>(data);
-  const std::size_t most = std::max(Board::kBytes, most_by_boards(256 * 1024));
+  const std::size_t most = has_far_peers() ? Round::most_shown() : kByBoards;
   if (bytes > most && bcast_direct({all, bytes}, root, call)) return;
-  in_pieces(bytes, Board::kBytes, [&](std::size_t at, std::size_t piece) {
+  in_pieces(bytes, Round::most_shown(), [&](std::size_t at, std::size_t piece) {
     Round round(call, bytes, root);
-    if (my_proc() == root) move_bytes(round.mine(), all + at, piece);
+    if (my_proc() == root) move_bytes(round.mine(piece), all + at, piece);
     round.broadcast(piece, root);
     if (my_proc() == root) return;
     move_bytes(all + at, round.of(root), piece);
@@ -49,11 +51,13 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
 }
 
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
-  const std::size_t most = std::max(Round::most_gathered(), most_by_boards(64 * 1024));
-  if (mine.size() > most && gather_direct(mine, all, only_to_one, call)) return;
+  const std::size_t little = std::min(Board::kBytes, Round::most_gathered());
+  if (mine.size() > (gathers_by_boards() ? kByBoards : little) &&
+      gather_direct(mine, all, only_to_one, call))
+    return;
   in_pieces(mine.size(), Round::most_gathered(), [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size());
-    move_bytes(round.mine(), mine.data() + at, piece);
+    move_bytes(round.mine(piece), mine.data() + at, piece);
     const bool gets = !only_to_one || my_proc() == 0;
     round.gather(piece, 0, gets ? procs() : 0);
     if (!gets) return;
@@ -65,16 +69,18 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
 
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {
   const std::size_t part = to.size() / procs();
-  const std::size_t most = Board::kBytes / procs();  // of each part on the board
-  if (part > most && all_to_all_direct(to, from, call)) return;
+  const std::size_t little = Board::kBytes / procs();
+  const std::size_t most = Round::most_shown() / procs();  // of each part on the board
+  if (part > little && all_to_all_direct(to, from, call)) return;
   if (most == 0) {
     refuse(call, std::to_string(procs()) + " processes are too many; at most " +
-                     std::to_string(Board::kBytes) + " can exchange this way");
+                     std::to_string(Round::most_shown()) + " can exchange this way");
   }
   in_pieces(part, most, [&](std::size_t at, std::size_t piece) {
     Round round(call, to.size());
+    std::byte* const board = round.mine(piece * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      move_bytes(round.mine() + proc * piece, to.data() + proc * part + at, piece);
+      move_bytes(board + proc * piece, to.data() + proc * part + at, piece);
     }
     round.transpose(piece);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
@@ -92,7 +98,7 @@ void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Comb
   if (mine.size() > most && reduce_direct(mine, result, combine, call)) return;
   in_pieces(mine.size(), std::max(most, combine.element), [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size(), combine.kind);
-    move_bytes(round.mine(), mine.data() + at, piece);
+    move_bytes(round.mine(piece), mine.data() + at, piece);
     round.gather(piece);
     move_bytes(result + at, round.of(0), piece);
     for (std::uint32_t proc = 1; proc < procs(); ++proc) {

@@ -108,7 +108,7 @@ template <class T>
 Round show(Call call, const T& x, std::uint32_t last) {
   check_value<T>();
   Round round(call, sizeof(T), kind_of<T>());
-  std::memcpy(round.mine(), &x, sizeof(T));
+  std::memcpy(round.mine(sizeof(T)), &x, sizeof(T));
   round.gather(sizeof(T), 0, last);
   return round;
 }

@@ -23,7 +23,7 @@ Exposed::Exposed(Call call, std::uint64_t bytes, std::uint64_t kind,
   Ranges mine{.both = {}, .process = am::Neighbour::self(), .readable = 0};
   const bool exposed = expose(first, mine.both[kFirst]) && expose(second, mine.both[kSecond]);
   mine.readable = exposed ? 1 : 0;
-  std::memcpy(round.mine(), &mine, sizeof mine);
+  std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
   round.gather(sizeof mine);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     std::memcpy(&all_[proc], round.of(proc), sizeof mine);
@@ -62,7 +62,7 @@ bool Exposed::crosses() const {
     mine = is_far(proc) || all_[proc].process.is_readable();
   }
   Round round(call_, bytes_, kind_);
-  *round.mine() = std::byte{mine};
+  *round.mine(1) = std::byte{mine};
   round.gather(1);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     if (*round.of(proc) == std::byte{0}) return false;

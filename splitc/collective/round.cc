@@ -54,10 +54,31 @@ Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
 
 Round Round::latest() noexcept { return Round(world().rounds() % 2); }
 
-std::byte* Round::mine() noexcept { return world().board(my_proc(), parity_).data; }
+std::byte* Round::mine(std::size_t bytes) noexcept {
+  choose_board(bytes);
+  return const_cast<std::byte*>(shown_by(my_proc()));
+}
+
+std::size_t Round::most_shown() noexcept {
+  return std::max(Board::kBytes, world().large_board_bytes());
+}
+
+std::uint64_t Round::shown_offset() const noexcept {
+  const World& w = world();
+  return large_ ? w.large_board_offset(parity_) : w.board_offset(parity_) + sizeof(BoardHeader);
+}
+
+const std::byte* Round::shown_by(std::uint32_t near) const noexcept {
+  return mapped(near, shown_offset());
+}
+
+// Of this node.
+std::byte* Round::gathered() const noexcept {
+  return world().large_board(world().leader(), parity_);
+}
 
 am::Shown Round::shown() const noexcept {
-  return {world().board_offset(parity_), sizeof(BoardHeader)};
+  return {world().board_offset(parity_), sizeof(BoardHeader), shown_offset()};
 }
 
 // Passes the barrier.
@@ -92,13 +113,13 @@ void Round::enter() {
 }
 
 void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
-  gathered_ = world().gathered(parity_) + at;
+  gathered_ = gathered() + at;
   gathered_stride_ = stride;
 }
 
 std::size_t Round::most_gathered() noexcept {
-  if (!has_far_peers()) return Board::kBytes;
-  return std::min(Board::kBytes, gathered_bytes(procs()) / procs());
+  if (!has_far_peers()) return most_shown();
+  return std::min(Board::kBytes, world().large_board_bytes() / procs());
 }
 
 void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
@@ -107,18 +128,19 @@ void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
     return look(first, last, 0, bytes);
   }
   World& w = world();
-  am::Gathering payload(w.job().barrier(), shown(), bytes, w.gathered(parity_));
+  am::Gathering payload(w.job().barrier(), shown(), bytes, gathered());
   pass(payload);
   find_in_gathered(0, bytes);
 }
 
 void Round::broadcast(std::size_t bytes, std::uint32_t root) {
+  choose_board(bytes);
   if (!has_far_peers()) {
     meet();
     return look(root, root + 1, 0, bytes);
   }
   World& w = world();
-  am::Broadcast payload(w.job().barrier(), shown(), bytes, root, w.gathered(parity_));
+  am::Broadcast payload(w.job().barrier(), shown(), bytes, root, gathered());
   pass(payload);
   if (is_far(root)) {
     find_in_gathered(0, 0);
@@ -132,11 +154,11 @@ void Round::transpose(std::size_t bytes) {
   const am::Nodes& nodes = w.job().barrier().nodes();
   const auto mine = nodes.ranks(nodes.mine());
   const std::size_t each = procs() * bytes;  // that a process gets
-  if (!has_far_peers() || bytes > kTransposed || nodes.most() * each > gathered_bytes(procs())) {
+  if (!has_far_peers() || bytes > kTransposed || nodes.most() * each > w.large_board_bytes()) {
     meet();
     return look(0, procs(), my_proc() * bytes, bytes);
   }
-  am::Transposition payload(w.job().barrier(), shown(), bytes, w.gathered(parity_));
+  am::Transposition payload(w.job().barrier(), shown(), bytes, gathered());
   pass(payload);
   const auto index = std::ranges::find(mine, my_proc()) - mine.begin();
   find_in_gathered(static_cast<std::size_t>(index) * each, bytes);
@@ -170,24 +192,25 @@ void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::s
   for (std::uint32_t proc = first; proc < last; ++proc) {
     if (!is_far(proc)) continue;
     std::byte* const to = &fetched_[place_of(proc)];
-    // The header stands before the first byte: in one piece with it.
-    started.push_back(fetch(proc, 0, to, at == 0 ? kHead + bytes : kHead));
-    if (at != 0) started.push_back(fetch(proc, kHead + at, to + kHead, bytes));
+    // The header may stand before the first byte: in one piece with it.
+    const std::uint64_t header = world().board_offset(parity_);
+    const bool together = shown_offset() + at == header + kHead;
+    started.push_back(fetch(proc, header, to, together ? kHead + bytes : kHead));
+    if (!together) started.push_back(fetch(proc, shown_offset() + at, to + kHead, bytes));
   }
   for (const handle& h : started) sync(h, call_.where);
 }
 
-handle Round::fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const {
-  World& w = world();
-  const std::uint64_t bits = bits_of(proc, w.board_offset(parity_) + at);
-  return far_get(to, bits, bytes, call_);
+handle Round::fetch(std::uint32_t proc, std::uint64_t offset, std::byte* to,
+                    std::size_t bytes) const {
+  return far_get(to, bits_of(proc, offset), bytes, call_);
 }
 
 const std::byte* Round::of(std::uint32_t proc) const {
   if (gathered_ != nullptr) return gathered_ + proc * gathered_stride_;
   check(proc);
   if (is_far(proc)) return &fetched_[place_of(proc)] + sizeof(BoardHeader);
-  return world().board(proc, parity_).data + at_;
+  return shown_by(proc) + at_;
 }
 
 const BoardHeader& Round::header_of(std::uint32_t proc) const {

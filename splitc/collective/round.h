@@ -38,10 +38,11 @@ class Round {
   // Most bytes of each process that gather() moves with the barrier.
   static std::size_t most_gathered() noexcept;
 
-  // This process's board, Board::kBytes to be filled before one of the following calls, each of
-  // which passes the barrier and says what of() gives then, until this process's next collective
-  // call.
-  std::byte* mine() noexcept;
+  // Where this process shows `bytes`, at most most_shown(), which are to be filled before one of
+  // the following calls. Each of these passes the barrier, and says what of() gives then, until
+  // this process's next collective call.
+  std::byte* mine(std::size_t bytes) noexcept;
+  static std::size_t most_shown() noexcept;
   void meet();  // nothing
   // The first `bytes` that each process shows.
   void gather(std::size_t bytes) { gather(bytes, 0, procs()); }
@@ -62,18 +63,24 @@ class Round {
   explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
   am::Shown shown() const noexcept;
   void pass(am::Payload& payload);
+  // For so many bytes; the same in all processes, also in those that show none.
+  void choose_board(std::size_t bytes) noexcept { large_ = bytes > Board::kBytes; }
+  std::uint64_t shown_offset() const noexcept;
+  const std::byte* shown_by(std::uint32_t near) const noexcept;
+  std::byte* gathered() const noexcept;
   void find_in_gathered(std::size_t at, std::size_t stride) noexcept;
   void look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
   // Where the header and the bytes of a far process are; all headers begin on a whole word.
   std::size_t stride() const noexcept { return (sizeof(BoardHeader) + bytes_ + 7) / 8 * 8; }
   std::size_t place_of(std::uint32_t proc) const noexcept { return (proc - first_) * stride(); }
-  handle fetch(std::uint32_t proc, std::size_t at, std::byte* to, std::size_t bytes) const;
+  handle fetch(std::uint32_t proc, std::uint64_t offset, std::byte* to, std::size_t bytes) const;
   const BoardHeader& header_of(std::uint32_t proc) const;
   void check(std::uint32_t proc) const;
   void find_difference();
 
   Call call_;
   unsigned parity_;
+  bool large_ = false;  // shows on the large board
   // Where the barrier has brought all that of() gives, if it has.
   const std::byte* gathered_ = nullptr;
   std::size_t gathered_stride_ = 0;

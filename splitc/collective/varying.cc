@@ -42,7 +42,7 @@ std::vector<Part> parts_of(std::span<const std::byte> to, std::span<const std::s
 // By boards, a piece of every part at a time.
 void move_in_pieces(std::span<const std::byte> to, std::span<const Part> mine,
                     std::span<const Part> theirs, Received& received, Call call) {
-  const std::size_t most = std::max<std::size_t>(Board::kBytes / procs(), 1);
+  const std::size_t most = std::max<std::size_t>(Round::most_shown() / procs(), 1);
   const auto larger = [](const Part& a, const Part& b) { return a.bytes < b.bytes; };
   const std::uint64_t longest =
       to_all(call, std::ranges::max_element(mine, larger)->bytes,
@@ -52,9 +52,10 @@ void move_in_pieces(std::span<const std::byte> to, std::span<const Part> mine,
       return part.bytes <= at ? 0 : std::min<std::size_t>(most, part.bytes - at);
     };
     Round round(call, at);
+    std::byte* const board = round.mine(most * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (const std::size_t bytes = piece_of(mine[proc]); bytes != 0) {
-        std::memcpy(round.mine() + proc * most, to.data() + mine[proc].at + at, bytes);
+        std::memcpy(board + proc * most, to.data() + mine[proc].at + at, bytes);
       }
     }
     round.transpose(most);

@@ -36,7 +36,7 @@ std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind) {
   // Before the meeting: as soon as it is over others may write there.
   const Heap::Room mine = heap.prepare_spread(at, bytes);
   Round round(call, bytes, kind);
-  std::memcpy(round.mine(), &mine, sizeof mine);
+  std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
   round.gather(sizeof mine);
   if (!mine.fits) refuse(call, heap.out_of_memory(bytes, mine));
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {

@@ -13,6 +13,10 @@
 namespace splitc::detail {
 namespace {
 
+std::uint64_t runtime_bytes() noexcept {
+  return World::runtime_bytes(place.segment_bytes, world().near(), procs());
+}
+
 constexpr const char* kUse =
     "; use addresses that all_spread_malloc, local_malloc or a spread array gave";
 
@@ -104,10 +108,9 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
     refuse(call, describe(proc, offset, bytes) + " are outside its segment, which has " +
                      std::to_string(size) + " bytes" + kUse);
   }
-  if (offset < World::runtime_bytes(world().near(), procs())) {
+  if (offset < runtime_bytes()) {
     refuse(call, describe(proc, offset, bytes) + " are the library's own memory, the first " +
-                     std::to_string(World::runtime_bytes(world().near(), procs())) +
-                     " of the segment" + kUse);
+                     std::to_string(runtime_bytes()) + " of the segment" + kUse);
   }
   const std::string fault = fault_in_heap(proc, offset, bytes);
   if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -10,8 +11,9 @@
 //   StoreLines         what has been stored here, on the default counter (splitc/access/store.h)
 //   Heap::Edge         how far down the local side of the heap reaches (a cache line)
 //   Board[2]           what this process shows in collective calls (splitc/collective/round.h)
-//   gathered[2]        of the lowest rank of a node, in a job of several: what the processes of
-//                      other nodes have shown; gathered_bytes() each
+//   large board[2]     the same of more, and of the lowest rank of a node what the processes of
+//   other
+//                      nodes have shown; large_board_bytes() each
 
 namespace splitc {
 
@@ -82,11 +84,11 @@ struct Board {
   std::byte data[kBytes];
 };
 
-// At least 32 bytes of each process.
-constexpr std::size_t gathered_bytes(std::uint32_t procs) noexcept {
-  constexpr std::size_t kLeast = 64 * 1024;
-  const std::size_t bytes = (std::size_t{32} * procs + 63) / 64 * 64;
-  return bytes < kLeast ? kLeast : bytes;
+// 256 KiB, or 32 bytes of each process, but little of a small segment.
+constexpr std::size_t large_board_bytes(std::uint64_t segment_bytes, std::uint32_t procs) noexcept {
+  constexpr std::size_t kUsual = 256 * 1024;
+  const std::size_t wanted = std::max(kUsual, std::size_t{32} * procs);
+  return std::min<std::size_t>(wanted, segment_bytes / 64) / 64 * 64;
 }
 
 }  // namespace splitc

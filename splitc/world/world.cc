@@ -22,7 +22,7 @@ constexpr std::uint64_t edge_behind(std::uint32_t near) noexcept { return StoreL
 constexpr std::uint64_t boards_behind(std::uint32_t near) noexcept {
   return edge_behind(near) + kEdgeBytes;
 }
-constexpr std::uint64_t gathered_behind(std::uint32_t near) noexcept {
+constexpr std::uint64_t large_boards_behind(std::uint32_t near) noexcept {
   return boards_behind(near) + 2 * sizeof(Board);
 }
 static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
@@ -53,15 +53,16 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
 
 }  // namespace
 
-std::uint64_t World::runtime_bytes(std::uint32_t near, std::uint32_t procs) noexcept {
-  return gathered_behind(near) + (near < procs ? 2 * gathered_bytes(procs) : 0);
+std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,
+                                   std::uint32_t procs) noexcept {
+  return large_boards_behind(near) + 2 * splitc::large_board_bytes(segment_bytes, procs);
 }
 
 std::uint32_t World::near() const noexcept { return router_.options().most_near; }
 
 std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank, std::uint32_t near,
                                 std::uint32_t procs) {
-  const std::uint64_t runtime = runtime_bytes(near, procs);
+  const std::uint64_t runtime = runtime_bytes(segment_bytes, near, procs);
   if (segment_bytes > runtime) return segment_bytes - runtime;
   throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
               std::to_string(segment_bytes) + " bytes is too small for the " +
@@ -91,7 +92,7 @@ World::World(const am::Config& config)
       endpoint_(parts_->endpoint),
       remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
-      heap_(router().segment(), runtime_bytes(near(), job_.size()),
+      heap_(router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
   detail::place = {
@@ -117,10 +118,20 @@ const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
   return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset()));
 }
 
-std::byte* World::gathered(unsigned parity) const noexcept {
-  const am::Router::Options& job = router_.options();
-  const std::uint64_t offset = gathered_behind(near()) + parity * gathered_bytes(job.size);
-  return router_.peer(job.leaders[job.node]).segment + offset;
+std::size_t World::large_board_bytes() const noexcept {
+  return splitc::large_board_bytes(router_.segment_bytes(), job_.size());
+}
+
+std::uint64_t World::large_board_offset(unsigned parity) const noexcept {
+  return large_boards_behind(near()) + parity * large_board_bytes();
+}
+
+std::byte* World::large_board(std::uint32_t proc, unsigned parity) const noexcept {
+  return detail::mapped(proc, large_board_offset(parity));
+}
+
+std::uint32_t World::leader() const noexcept {
+  return router_.options().leaders[router_.options().node];
 }
 
 Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {

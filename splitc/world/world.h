@@ -58,12 +58,14 @@ class World {
   std::uint64_t board_offset(unsigned parity) const noexcept;
   const Heap::Edge& edge(std::uint32_t proc) const noexcept;
   Board& board(std::uint32_t proc, unsigned parity) const noexcept;
-  // Of this node's lowest rank, in a job of several: gathered_bytes(procs) of what processes of
-  // other nodes have shown.
-  std::byte* gathered(unsigned parity) const noexcept;
+  std::size_t large_board_bytes() const noexcept;
+  std::uint64_t large_board_offset(unsigned parity) const noexcept;
+  std::byte* large_board(std::uint32_t proc, unsigned parity) const noexcept;
+  std::uint32_t leader() const noexcept;  // the lowest rank of this node
   // `near`: processes of the node that has most, as many as StoreLines counts for.
   std::uint32_t near() const noexcept;
-  static std::uint64_t runtime_bytes(std::uint32_t near, std::uint32_t procs) noexcept;
+  static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,
+                                     std::uint32_t procs) noexcept;
   // What a segment has left for the heap. Throws Error if it is too small.
   static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
                                   std::uint32_t near, std::uint32_t procs);

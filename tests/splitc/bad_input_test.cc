@@ -16,6 +16,11 @@ namespace {
 
 using namespace splitc;
 
+std::uint64_t runtime_bytes() {
+  World& w = world();
+  return World::runtime_bytes(w.router().segment_bytes(), w.near(), procs());
+}
+
 using Calls = std::vector<std::pair<std::string, std::function<void(global_ptr<std::uint64_t>)>>>;
 
 std::uint64_t word = 0;
@@ -150,8 +155,7 @@ TEST_F(BadInput, offset_outside_the_segment) {
 
 TEST_F(BadInput, the_librarys_own_memory) {
   expect_all_refuse({procs() - 1, 64}, {"8 bytes at offset 64 of process", "library's own memory"});
-  expect_all_refuse({0, World::runtime_bytes(world().near(), procs()) - 8},
-                    {"library's own memory"});
+  expect_all_refuse({0, runtime_bytes() - 8}, {"library's own memory"});
 }
 
 TEST_F(BadInput, memory_that_was_never_allocated) {
@@ -228,9 +232,9 @@ TEST(World, cannot_be_run_inside_itself) {
 }
 
 TEST(World, needs_a_segment_for_its_own_memory) {
-  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2, 2), (1u << 20) - World::runtime_bytes(2, 2));
+  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2, 2), (1u << 20) - World::runtime_bytes(1 << 20, 2, 2));
   EXPECT_EQ(test::error_of([] { World::heap_bytes(65536, 3, 600, 700); }),
-            "rank 3: run: a segment of 65536 bytes is too small for the 202496 that the library "
+            "rank 3: run: a segment of 65536 bytes is too small for the 73472 that the library "
             "needs with 700 processes, 600 of them on a node; set SPLITC_SEGMENT higher");
 }
 

@@ -28,7 +28,8 @@ class Calls {
   void one() {
     const std::uint64_t kind = plan_() % 4;
     const std::uint64_t key = plan_();
-    shown_ = {(call_++ % 2) * (kMost + 64), kHeader};  // two places by turns, as each is read late
+    const std::uint64_t place = (call_++ % 2) * (kMost + 64);  // by turns, as each is read late
+    shown_ = {place, kHeader, place + kHeader};
     for (std::uint32_t i = 0; i < kHeader; ++i) at()[i] = static_cast<std::byte>(call_ + i);
     switch (kind) {
       case 0: return gather(plan_() % (kMost / process_.size()), key);
@@ -40,7 +41,7 @@ class Calls {
 
  private:
   Barrier& barrier() { return process_.whole_barrier(); }
-  std::byte* at() { return process_.segment().data() + shown_.offset; }
+  std::byte* at() { return process_.segment().data() + shown_.header; }
   std::span<std::byte> bytes() { return {at() + kHeader, kMost}; }
 
   void pass(Payload&& payload) {
@@ -116,8 +117,8 @@ TEST_P(Payloads, of_different_calls_are_told_apart_by_all) {
     for (int call = 0; call < 4; ++call) {
       std::byte* const header = process.segment().data();
       std::memset(header, call == 2 && process.rank() == other ? 7 : call, kHeader);
-      Gathering payload(barrier, {0, kHeader}, call == 2 && process.rank() == other ? 33 : 100,
-                        all.data());
+      Gathering payload(barrier, {0, kHeader, kHeader},
+                        call == 2 && process.rank() == other ? 33 : 100, all.data());
       barrier.enter(false, &payload);
       barrier.wait(process.bundle(), "a test", SourceLocation::current());
       EXPECT_EQ(barrier.differed(), call == 2);
