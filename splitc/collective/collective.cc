@@ -55,16 +55,18 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
   if (mine.size() > (gathers_by_boards() ? kByBoards : little) &&
       gather_direct(mine, all, only_to_one, call))
     return;
-  in_pieces(mine.size(), Round::most_gathered(), [&](std::size_t at, std::size_t piece) {
-    Round round(call, mine.size());
-    move_bytes(round.mine(piece), mine.data() + at, piece);
-    const bool gets = !only_to_one || my_proc() == 0;
-    round.gather(piece, 0, gets ? procs() : 0);
-    if (!gets) return;
-    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
-    }
-  });
+  constexpr std::size_t kLeast = 4096;  // beyond most_gathered() pieces are fetched
+  in_pieces(mine.size(), std::max(kLeast, Round::most_gathered()),
+            [&](std::size_t at, std::size_t piece) {
+              Round round(call, mine.size());
+              move_bytes(round.mine(piece), mine.data() + at, piece);
+              const bool gets = !only_to_one || my_proc() == 0;
+              round.gather(piece, 0, gets ? procs() : 0);
+              if (!gets) return;
+              for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+                move_bytes(all + proc * mine.size() + at, round.of(proc), piece);
+              }
+            });
 }
 
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {

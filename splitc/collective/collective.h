@@ -43,8 +43,9 @@
 // Cost. Little costs one barrier: each process copies its value to a board in its segment, passes
 // the barrier, and reads the boards of its node; between nodes the barrier carries the values
 // along, log2(nodes) messages for each node, and a process gets as many connections. "Little" is
-// 16,320 bytes of each on a node; between nodes 16,320 bytes of a root, 64 KiB of all together, and
-// in all_to_all 1 KiB of a part.
+// 256 KiB of a root; 16,320 bytes of each for a gather or a reduction, on a node of more than three
+// processes 256 KiB, between nodes 256 KiB of all together; in all_to_all 16,320 bytes of all
+// parts, between nodes 1 KiB of each. A segment below 16 MiB makes it less.
 //
 // Much costs two or three barriers, and each byte moves once, from the memory where one process has
 // it to where another shall have it: by RMA, by a copy within segments, or through the kernel.
