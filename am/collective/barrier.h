@@ -23,8 +23,8 @@ namespace am {
 // so all increment one counter instead and the last one wakes the others: two turns each.
 //
 // In a job of several nodes the processes of each increment the counter of their lowest rank, and
-// these lowest ranks ("leaders") disseminate among themselves, by packets, which may carry a payload
-// (am/collective/payload.h).
+// these lowest ranks ("leaders") disseminate among themselves, by packets, which may carry a
+// payload (am/collective/payload.h).
 //
 // Thread rule: the bundle's. One barrier per process and job: all processes pass it in step.
 class Barrier {
@@ -84,7 +84,7 @@ class Barrier {
   const bool several_nodes_;
   const Rank leader_;  // of this node
   const Nodes nodes_;
-  int rounds_ = 0;     // among the processes of one node; 0: they count
+  int rounds_ = 0;  // among the processes of one node; 0: they count
   // Owned by the bundle's thread.
   std::uint64_t epoch_ = 0;
   bool entered_ = false;  // and not passed
