@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "am/collective/dissemination.h"
+#include "am/collective/leader_memory.h"
 #include "am/collective/nodes.h"
 #include "am/collective/payload.h"
 #include "am/core/bundle.h"
@@ -64,6 +67,9 @@ class Barrier {
   const Router& router() const noexcept { return router_; }
   const Nodes& nodes() const noexcept { return nodes_; }
   std::vector<std::byte>& memory() noexcept { return memory_; }
+  LeaderMemory* leader_memory() noexcept { return leader_memory_.get(); }
+  // At a leader, and then at all of them before the next barrier with a payload.
+  void set(std::unique_ptr<LeaderMemory> memory) noexcept { leader_memory_ = std::move(memory); }
   // How often enter() was called.
   std::uint64_t count() const noexcept { return epoch_; }
 
@@ -92,6 +98,7 @@ class Barrier {
   Payload* payload_ = nullptr;     // of the barrier that was entered
   Dissemination between_;          // ... among the nodes
   std::vector<std::byte> memory_;  // of payloads
+  std::unique_ptr<LeaderMemory> leader_memory_;
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.
   std::uint64_t known_[2] = {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "am/collective/payload.h"
+#include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
@@ -15,7 +17,8 @@ namespace am {
 
 // The part of a barrier that goes between nodes: the lowest rank of each, its leader, disseminates
 // by packets that all processes of its node have entered, that one of them has more to do, that one
-// is in another call, and a payload. log2(nodes) rounds of a message for each node.
+// is in another call, and a payload. log2(nodes) rounds of a message for each node. Where a payload
+// has much, and a place for it there, the network writes it before the packet.
 //
 // What comes may belong to the next barrier already, but not to a later one: who sends that has
 // passed the next, which this process would have entered first.
@@ -53,13 +56,27 @@ class Dissemination final : public link::TypeSink {
   struct Arrived {
     std::vector<std::byte> data;
     std::uint64_t digest = 0;
+    std::uint64_t written = 0;
     Word word;
+  };
+  // What is written before the packet of a round.
+  struct Write : link::Completion {
+    enum class State : std::uint8_t { kNone, kToStart, kUnderWay };
+    State state = State::kNone;
+    int round = 0;
+    std::atomic<bool> is_done = false;
+    std::optional<link::RmaAccess> access;
   };
 
   Arrived& arrived(std::uint64_t epoch, int round) noexcept { return arrived_[epoch % 2][round]; }
   Rank signaller(int round) const noexcept;
+  Rank receiver(int round) const noexcept;
   void signal(int round);
-  void send(Rank to, int round, std::span<const std::byte> data, bool continues) const;
+  bool has_signalled();
+  bool begin_write(int round, std::span<const std::byte> data);
+  void send(int round, std::span<const std::byte> data);
+  void send_packet(int round, std::span<const std::byte> data, std::uint64_t written,
+                   bool continues) const;
   void learn(int round);
   std::uint64_t digest() const noexcept { return payload_ != nullptr ? payload_->digest() : 0; }
 
@@ -73,7 +90,8 @@ class Dissemination final : public link::TypeSink {
   Payload* payload_ = nullptr;
   Word word_;
   int round_ = 0;
-  bool telling_ = false;                // round 0 has been signalled
+  bool telling_ = false;  // round 0 is being signalled, or has been
+  Write write_;
   std::optional<Expectation> expects_;  // while it is going on
   // Written by whoever takes packets, and read when the round's flag in this process's region says
   // that all of it is there.

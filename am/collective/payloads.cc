@@ -1,9 +1,12 @@
 #include "am/collective/payloads.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <vector>
 
 #include "am/collective/barrier.h"
+#include "am/route/port.h"
 #include "am/route/router.h"
 
 namespace am {
@@ -32,9 +35,9 @@ constexpr std::uint32_t steps(int round) noexcept { return std::uint32_t{1} << r
 }  // namespace
 
 SameCall::SameCall(Barrier& barrier, const Shown& shown)
-    : router_(barrier.router()),
+    : barrier_(barrier),
+      router_(barrier.router()),
       nodes_(barrier.nodes()),
-      memory_(barrier.memory()),
       shown_(shown),
       digest_(digest_of({header_of(barrier.router().rank()), shown.header_bytes})) {}
 
@@ -44,6 +47,28 @@ const std::byte* SameCall::header_of(Rank near) const noexcept {
 
 const std::byte* SameCall::bytes_of(Rank near) const noexcept {
   return router_.peer(near).segment + shown_.bytes;
+}
+
+std::uint32_t SameCall::receiver(int round) const noexcept {
+  return nodes_.after(nodes_.mine(), steps(round));
+}
+
+void SameCall::take_memory(std::size_t bytes) {
+  LeaderMemory* const shared = barrier_.leader_memory();
+  shared_ = shared != nullptr && bytes <= LeaderMemory::kHalf;
+  if (shared_) {
+    memory_ = shared->half(barrier_.count()).data();
+  } else {
+    std::vector<std::byte>& own = barrier_.memory();
+    if (own.size() < bytes) own.resize(bytes);
+    memory_ = own.data();
+  }
+}
+
+std::optional<link::RemoteKey> SameCall::memory_of(std::uint32_t node,
+                                                   std::size_t at) const noexcept {
+  if (!shared_) return std::nullopt;
+  return barrier_.leader_memory()->half_of(node, barrier_.count()) + at;
 }
 
 bool SameCall::begin() {
@@ -63,36 +88,41 @@ std::uint32_t Gathering::blocks(int round) const noexcept {
   return std::min(steps(round), nodes().count() - steps(round));
 }
 
-// Of the first `blocks` blocks.
-std::size_t Gathering::size(std::uint32_t blocks) const noexcept {
+// Of the first `blocks` blocks at `node`.
+std::size_t Gathering::size(std::uint32_t node, std::uint32_t blocks) const noexcept {
   std::size_t processes = 0;
   for (std::uint32_t d = 0; d < blocks; ++d) {
-    processes += nodes().ranks(nodes().before(nodes().mine(), d)).size();
+    processes += nodes().ranks(nodes().before(node, d)).size();
   }
   return processes * bytes_;
 }
 
 bool Gathering::begin() {
-  memory().resize(size(nodes().count()));
-  std::byte* at = memory().data();
+  take_memory(nodes().processes() * bytes_);
+  std::byte* at = memory();
   for (const Rank rank : nodes().ranks(nodes().mine())) at = copy(at, bytes_of(rank), bytes_);
   return SameCall::begin();
 }
 
 std::span<const std::byte> Gathering::outgoing(int round) {
-  return {memory().data(), size(blocks(round))};
+  return {memory(), size(nodes().mine(), blocks(round))};
+}
+
+std::optional<link::RemoteKey> Gathering::place(int round) const {
+  return memory_of(receiver(round), size(receiver(round), steps(round)));
 }
 
 std::size_t Gathering::incoming_bytes(int round) const {
-  return size(steps(round) + blocks(round)) - size(steps(round));
+  const std::uint32_t mine = nodes().mine();
+  return size(mine, steps(round) + blocks(round)) - size(mine, steps(round));
 }
 
 void Gathering::incoming(int round, std::span<const std::byte> data) {
-  copy(memory().data() + size(steps(round)), data.data(), data.size());
+  copy(memory() + size(nodes().mine(), steps(round)), data.data(), data.size());
 }
 
 void Gathering::end() {
-  const std::byte* at = memory().data();
+  const std::byte* at = memory();
   for (std::uint32_t d = 0; d < nodes().count(); ++d) {
     for (const Rank rank : nodes().ranks(nodes().before(nodes().mine(), d))) {
       copy(to_ + rank * bytes_, at, bytes_);
@@ -109,9 +139,25 @@ Broadcast::Broadcast(Barrier& barrier, const Shown& shown, std::size_t bytes, Ra
   distance_ = (nodes().mine() + nodes().count() - nodes().of(root)) % nodes().count();
 }
 
+bool Broadcast::begin() {
+  const std::uint64_t bytes = router().segment_bytes();
+  const std::uint64_t offset = router().segment_offset(to_);
+  writes_ = offset < bytes && bytes_ <= bytes - offset && LeaderMemory::works(*router().port());
+  // The network writes from this process's own memory.
+  if (writes_ && distance_ == 0 && root_ != router().rank()) copy(to_, bytes_of(root_), bytes_);
+  return SameCall::begin();
+}
+
 std::span<const std::byte> Broadcast::outgoing(int round) {
   if (distance_ >= steps(round) || distance_ + steps(round) >= nodes().count()) return {};
-  return {distance_ == 0 ? bytes_of(root_) : to_, bytes_};
+  const bool shows = distance_ == 0 && (root_ == router().rank() || !writes_);
+  return {shows ? bytes_of(root_) : to_, bytes_};
+}
+
+std::optional<link::RemoteKey> Broadcast::place(int round) const {
+  if (!writes_) return std::nullopt;
+  const Rank to = nodes().ranks(receiver(round)).front();
+  return router().port()->link().segment_key(to) + router().segment_offset(to_);
 }
 
 std::size_t Broadcast::incoming_bytes(int round) const {
@@ -125,7 +171,22 @@ void Broadcast::incoming(int /*round*/, std::span<const std::byte> data) {
 // --- Block d holds the parts that go d nodes far: at first from this node, at the end to it.
 
 Transposition::Transposition(Barrier& barrier, const Shown& shown, std::size_t bytes, std::byte* to)
-    : SameCall(barrier, shown), bytes_(bytes), to_(to) {}
+    : SameCall(barrier, shown),
+      bytes_(bytes),
+      to_(to),
+      stride_(nodes().most() * nodes().most() * bytes),
+      rounds_(std::bit_width(nodes().count() - 1)) {}
+
+// Every second node at most.
+std::size_t Transposition::most_of_round() const noexcept {
+  return (nodes().count() + 1) / 2 * stride_;
+}
+
+std::size_t Transposition::leaving(int round) const noexcept {
+  return nodes().count() * stride_ + static_cast<std::size_t>(round) * most_of_round();
+}
+
+std::size_t Transposition::coming(int round) const noexcept { return leaving(rounds_ + round); }
 
 // Of the parts that go `distance` nodes from `origin`.
 std::size_t Transposition::size(std::uint32_t origin, std::uint32_t distance) const noexcept {
@@ -144,8 +205,7 @@ void Transposition::for_travellers(int round, std::uint32_t travelled, const Vis
 }
 
 bool Transposition::begin() {
-  stride_ = nodes().most() * nodes().most() * bytes_;
-  memory().resize(2 * stride_ * nodes().count());  // the second half is for what leaves
+  take_memory(coming(rounds_));
   for (std::uint32_t d = 0; d < nodes().count(); ++d) {
     std::byte* at = block(d);
     for (const Rank to : nodes().ranks(nodes().after(nodes().mine(), d))) {
@@ -158,11 +218,15 @@ bool Transposition::begin() {
 }
 
 std::span<const std::byte> Transposition::outgoing(int round) {
-  std::byte* const begin = block(nodes().count());
+  std::byte* const begin = memory() + leaving(round);
   std::byte* at = begin;
   for_travellers(round, steps(round) - 1,
                  [&](const std::byte* one, std::size_t bytes) { at = copy(at, one, bytes); });
   return {begin, at};
+}
+
+std::optional<link::RemoteKey> Transposition::place(int round) const {
+  return memory_of(receiver(round), coming(round));
 }
 
 std::size_t Transposition::incoming_bytes(int round) const {
@@ -178,6 +242,10 @@ void Transposition::incoming(int round, std::span<const std::byte> data) {
     copy(one, at, bytes);
     at += bytes;
   });
+}
+
+void Transposition::written(int round) {
+  incoming(round, {memory() + coming(round), incoming_bytes(round)});
 }
 
 void Transposition::end() {

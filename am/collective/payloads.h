@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "am/collective/nodes.h"
 #include "am/collective/payload.h"
+#include "am/link/link.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -34,17 +35,26 @@ class SameCall : public Payload {
 
  protected:
   const Nodes& nodes() const noexcept { return nodes_; }
+  const Router& router() const noexcept { return router_; }
+  // The node to which this one sends in `round`.
+  std::uint32_t receiver(int round) const noexcept;
   // What `near`, of this node, contributes.
   const std::byte* bytes_of(Rank near) const noexcept;
-  // Kept from one call to the next.
-  std::vector<std::byte>& memory() const noexcept { return memory_; }
+  // Memory of `bytes`, as much on all nodes, with the content of earlier calls: where other nodes
+  // can write, if there is so much. To be taken in begin().
+  void take_memory(std::size_t bytes);
+  std::byte* memory() const noexcept { return memory_; }
+  // The byte `at` of the memory of another node, if others can write there.
+  std::optional<link::RemoteKey> memory_of(std::uint32_t node, std::size_t at) const noexcept;
 
  private:
   const std::byte* header_of(Rank near) const noexcept;
 
+  Barrier& barrier_;
   const Router& router_;
   const Nodes& nodes_;
-  std::vector<std::byte>& memory_;
+  std::byte* memory_ = nullptr;
+  bool shared_ = false;
   const Shown shown_;
   const std::uint64_t digest_;
 };
@@ -57,13 +67,14 @@ class Gathering final : public SameCall {
 
   bool begin() override;
   std::span<const std::byte> outgoing(int round) override;
+  std::optional<link::RemoteKey> place(int round) const override;
   std::size_t incoming_bytes(int round) const override;
   void incoming(int round, std::span<const std::byte> data) override;
   void end() override;
 
  private:
   std::uint32_t blocks(int round) const noexcept;
-  std::size_t size(std::uint32_t blocks) const noexcept;
+  std::size_t size(std::uint32_t node, std::uint32_t blocks) const noexcept;
 
   const std::size_t bytes_;
   std::byte* const to_;
@@ -73,10 +84,13 @@ class Gathering final : public SameCall {
 class Broadcast final : public SameCall {
  public:
   // Of `bytes` of `root`. They come to `to` at the leaders of all nodes but that of the root, where
-  // all can read what it shows.
+  // all can read what it shows. If `to` is in the segment, it is at the same offset on all nodes,
+  // and what a leader shows for another payload is elsewhere.
   Broadcast(Barrier& barrier, const Shown& shown, std::size_t bytes, Rank root, std::byte* to);
 
+  bool begin() override;
   std::span<const std::byte> outgoing(int round) override;
+  std::optional<link::RemoteKey> place(int round) const override;
   std::size_t incoming_bytes(int round) const override;
   void incoming(int round, std::span<const std::byte> data) override;
 
@@ -85,6 +99,7 @@ class Broadcast final : public SameCall {
   const Rank root_;
   std::uint32_t distance_;  // of this node from that of the root
   std::byte* const to_;
+  bool writes_ = false;  // the network can write to `to` of other nodes
 };
 
 // Part p of each process to process p. A part goes the distance between its nodes by the powers of
@@ -97,21 +112,26 @@ class Transposition final : public SameCall {
 
   bool begin() override;
   std::span<const std::byte> outgoing(int round) override;
+  std::optional<link::RemoteKey> place(int round) const override;
   std::size_t incoming_bytes(int round) const override;
   void incoming(int round, std::span<const std::byte> data) override;
+  void written(int round) override;
   void end() override;
 
  private:
   template <class Visit>
   void for_travellers(int round, std::uint32_t travelled, const Visit& visit) const;
   std::size_t size(std::uint32_t origin, std::uint32_t distance) const noexcept;
-  std::byte* block(std::uint32_t distance) const noexcept {
-    return memory().data() + distance * stride_;
-  }
+  std::byte* block(std::uint32_t distance) const noexcept { return memory() + distance * stride_; }
+  // Behind the blocks: what goes in each round, and what comes.
+  std::size_t most_of_round() const noexcept;
+  std::size_t leaving(int round) const noexcept;
+  std::size_t coming(int round) const noexcept;
 
   const std::size_t bytes_;
   std::byte* const to_;
-  std::size_t stride_ = 0;  // of the parts from one node to another, in memory()
+  const std::size_t stride_;  // of the parts from one node to another, in memory()
+  const int rounds_;
 };
 
 }  // namespace am

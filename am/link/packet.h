@@ -154,9 +154,10 @@ inline constexpr std::uint8_t kFlushed = 1;
 struct Barrier {
   PacketHeader head;  // detail: the round, below 32, and the flags below
   std::uint64_t epoch;
-  std::uint64_t digest;  // of the collective call that the sender is in
+  std::uint64_t digest;   // of the collective call that the sender is in
+  std::uint64_t written;  // bytes of the round that the network has written before, instead of data
 };
-static_assert(sizeof(Barrier) == 24);
+static_assert(sizeof(Barrier) == 32);
 
 // Flags in the detail of a Barrier.
 inline constexpr std::uint8_t kDiffers = 0x20;    // two processes are in different calls

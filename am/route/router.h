@@ -30,6 +30,11 @@ struct RegionHeader {
   static constexpr std::size_t kBytes = 4096 + sizeof(shmem::ArrivalBoard);
   static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
 
+  // That of the region whose segment begins there.
+  static RegionHeader& of(std::byte* segment) noexcept {
+    return *reinterpret_cast<RegionHeader*>(segment - kBytes);
+  }
+
   shmem::Doorbell bell;           // rung by neighbours who have something for this process
   shmem::Flag rounds[kRounds];    // am/collective/barrier.h
   shmem::SharedCounter arrivals;  // ... of rank 0 only

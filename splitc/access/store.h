@@ -96,14 +96,14 @@ class store_counter {
   // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
   // this node whose base_of() is `base`, and wakes that if it sleeps.
   void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
-    const std::uint64_t at = (bits & ~detail::kOffsetMask) | line_offset_;
-    StoreLine& line = *reinterpret_cast<StoreLine*>(detail::mapped(base, at));
+    std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
+    StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);
     const std::uint64_t before = line.bytes.load(std::memory_order_relaxed);
     if (before == 0) [[unlikely]]
       note_target(detail::proc_of(bits));
     // pairs with: arrived(); the bytes were written before
     line.bytes.store(before + bytes, std::memory_order_release);
-    detail::place.router->notify(detail::proc_of(bits));
+    am::RegionHeader::of(segment).bell.notify(shmem::Fence(detail::place.kernel_fence));
   }
 
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.

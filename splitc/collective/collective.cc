@@ -56,6 +56,7 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
       gather_direct(mine, all, only_to_one, call))
     return;
   constexpr std::size_t kLeast = 4096;  // beyond most_gathered() pieces are fetched
+  Round::prepare(call, mine.size(), 0, procs() * std::min(mine.size(), Round::most_gathered()));
   in_pieces(mine.size(), std::max(kLeast, Round::most_gathered()),
             [&](std::size_t at, std::size_t piece) {
               Round round(call, mine.size());
@@ -91,13 +92,49 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call)
   });
 }
 
+// Two barriers bring each process its slice of all, and then the sums of the others. Returns false,
+// in all processes, and has done nothing, where the barriers cannot carry that.
+bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
+                      Call call) {
+  const std::size_t elements = mine.size() / combine.element;
+  const std::size_t slice = (elements + procs() - 1) / procs() * combine.element;
+  if (slice > std::min(Round::most_transposed(), Round::most_gathered())) return false;
+  Round::prepare(call, mine.size(), combine.kind, procs() * slice);
+  const auto part = [&](std::uint32_t proc) {
+    const std::size_t at = std::min(mine.size(), proc * slice);
+    return std::pair(at, std::min(slice, mine.size() - at));
+  };
+  std::vector<std::byte> sum(slice);
+  {
+    Round round(call, mine.size(), combine.kind);
+    move_bytes(round.mine(slice * procs()), mine.data(), mine.size());
+    round.transpose(slice, true);
+    const std::size_t own = part(my_proc()).second;
+    move_bytes(sum.data(), round.of(0), own);
+    for (std::uint32_t proc = 1; proc < procs(); ++proc) {
+      combine(sum.data(), round.of(proc), own / combine.element);
+    }
+  }
+  Round round(call, mine.size(), combine.kind);
+  move_bytes(round.mine(slice), sum.data(), slice);
+  round.gather(slice);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    const auto [at, bytes] = part(proc);
+    move_bytes(result + at, round.of(proc), bytes);
+  }
+  return true;
+}
+
 // Every process combines everything of few bytes, and of many a part.
 void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                   Call call) {
   constexpr std::size_t kFew = 2048;
   const std::size_t most =
       std::min(Round::most_gathered(), kFew) / combine.element * combine.element;
-  if (mine.size() > most && reduce_direct(mine, result, combine, call)) return;
+  if (mine.size() > most && (reduce_by_slices(mine, result, combine, call) ||
+                             reduce_direct(mine, result, combine, call))) {
+    return;
+  }
   in_pieces(mine.size(), std::max(most, combine.element), [&](std::size_t at, std::size_t piece) {
     Round round(call, mine.size(), combine.kind);
     move_bytes(round.mine(piece), mine.data() + at, piece);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "am/am.h"
 #include "splitc/world/remote.h"
@@ -14,6 +17,8 @@ namespace {
 
 // Most bytes of a part that travels by way of other nodes.
 constexpr std::size_t kTransposed = 1024;
+// From so many bytes of all processes on a barrier carries what may be written at once.
+constexpr std::size_t kMuch = 16384;
 
 std::string describe(const BoardHeader& header) {
   return std::string(header.call) + " of " + std::to_string(header.bytes) + " bytes";
@@ -122,6 +127,41 @@ std::size_t Round::most_gathered() noexcept {
   return std::min(Board::kBytes, world().large_board_bytes() / procs());
 }
 
+void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::size_t carried) {
+  World& w = world();
+  if (!has_far_peers() || carried < kMuch || std::exchange(w.prepared(), true)) return;
+  struct Shared {
+    am::link::RemoteKey key;
+    std::uint64_t works;
+  };
+  Shared mine{};
+  std::unique_ptr<am::LeaderMemory> memory;
+  if (am::Port& port = *w.router().port(); am::LeaderMemory::works(port)) {
+    mine.works = 1;
+    try {
+      if (w.leader() == my_proc()) memory = std::make_unique<am::LeaderMemory>(port);
+    } catch (const am::Error&) {
+      mine.works = 0;  // no more memory may be registered
+    }
+    if (memory) mine.key = memory->key();
+  }
+  Round round(call, bytes, kind);
+  std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
+  round.gather(sizeof mine);
+  am::Barrier& barrier = w.job().barrier();
+  std::vector<am::link::RemoteKey> keys(barrier.nodes().count());
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    Shared theirs;
+    std::memcpy(&theirs, round.of(proc), sizeof theirs);
+    if (theirs.works == 0) return;
+    const std::uint32_t node = barrier.nodes().of(proc);
+    if (barrier.nodes().ranks(node).front() == proc) keys[node] = theirs.key;
+  }
+  if (!memory) return;
+  memory->introduce(std::move(keys));
+  barrier.set(std::move(memory));
+}
+
 void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
   if (!has_far_peers() || bytes > most_gathered()) {
     meet();
@@ -149,12 +189,20 @@ void Round::broadcast(std::size_t bytes, std::uint32_t root) {
   }
 }
 
-void Round::transpose(std::size_t bytes) {
+// At the leader there is room for what all processes of its node get.
+std::size_t Round::most_transposed() noexcept {
+  World& w = world();
+  const std::size_t most = w.job().barrier().nodes().most();
+  return has_far_peers() ? w.large_board_bytes() / (most * procs()) : 0;
+}
+
+void Round::transpose(std::size_t bytes, bool by_nodes) {
   World& w = world();
   const am::Nodes& nodes = w.job().barrier().nodes();
   const auto mine = nodes.ranks(nodes.mine());
   const std::size_t each = procs() * bytes;  // that a process gets
-  if (!has_far_peers() || bytes > kTransposed || nodes.most() * each > w.large_board_bytes()) {
+  const std::size_t most = most_transposed();
+  if (!has_far_peers() || bytes > (by_nodes ? most : std::min(kTransposed, most))) {
     meet();
     return look(0, procs(), my_proc() * bytes, bytes);
   }

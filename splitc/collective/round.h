@@ -37,6 +37,12 @@ class Round {
 
   // Most bytes of each process that gather() moves with the barrier.
   static std::size_t most_gathered() noexcept;
+  // Most bytes of a part that transpose() moves so, if it is `by_nodes`. 0 on one node.
+  static std::size_t most_transposed() noexcept;
+  // Collective, before a round of the same arguments that will move `carried` bytes with a barrier:
+  // if that is much, the nodes write into one another's memory from now on, where the network does
+  // that.
+  static void prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::size_t carried);
 
   // Where this process shows `bytes`, at most most_shown(), which are to be filled before one of
   // the following calls. Each of these passes the barrier, and says what of() gives then, until
@@ -50,8 +56,9 @@ class Round {
   void gather(std::size_t bytes, std::uint32_t first, std::uint32_t last);
   // Those that `root` shows; of() gives them for `root`.
   void broadcast(std::size_t bytes, std::uint32_t root);
-  // The part for this process that each shows: part p of `bytes` is for process p.
-  void transpose(std::size_t bytes);
+  // The part for this process that each shows: part p of `bytes` is for process p. `by_nodes`: with
+  // the barrier, if they are at most most_transposed(); else large ones are fetched.
+  void transpose(std::size_t bytes, bool by_nodes = false);
 
   const std::byte* of(std::uint32_t proc) const;
 

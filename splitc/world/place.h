@@ -14,10 +14,6 @@
 // and what its checks have in common. Of this file programs use Error, my_proc(), procs() and
 // procs_log2().
 
-namespace am {
-class Router;
-}
-
 namespace splitc {
 
 // Thrown by every call that cannot be done: what() is a sentence with rank, call, value, cause and
@@ -47,11 +43,11 @@ struct Place {
   // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
   // writes numbers need not load them again.)
   std::byte* const* bases = nullptr;
-  const am::Router* router = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
   std::uint64_t segment_bytes = 0;
-  bool far_peers = false;  // some processes are on other nodes
+  bool far_peers = false;     // some processes are on other nodes
+  bool kernel_fence = false;  // as in am::Router::Options: who wakes a neighbour needs no fence
 };
 inline Place place;
 

@@ -95,9 +95,12 @@ World::World(const am::Config& config)
       heap_(router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
-  detail::place = {
-      bases_.data(),       &router(), job_.rank(), job_.size(), router().segment_bytes(),
-      router().far_peers()};
+  detail::place = {.bases = bases_.data(),
+                   .my_proc = job_.rank(),
+                   .procs = job_.size(),
+                   .segment_bytes = router().segment_bytes(),
+                   .far_peers = router().far_peers(),
+                   .kernel_fence = router().options().kernel_fence};
   current = this;
   detail::is_worlds_thread = true;
 }

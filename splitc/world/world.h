@@ -76,6 +76,8 @@ class World {
   // Whether every process can copy from the memory of every other one of its node through the
   // kernel. Unknown until a collective call has tried it.
   std::optional<bool>& crosses() noexcept { return crosses_; }
+  // Whether a collective call has asked for memory into which other nodes write.
+  bool& prepared() noexcept { return prepared_; }
 
  private:
   struct Parts;  // of am, which those who include this shall not have to know
@@ -92,6 +94,7 @@ class World {
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
   std::optional<bool> crosses_;
+  bool prepared_ = false;
 };
 
 // The running world, valid until run() returns. Throws Error outside run(). A load and a test; any

@@ -17,7 +17,7 @@
 namespace am::sim {
 namespace {
 
-constexpr std::size_t kMost = 20000;  // bytes that a process shows: several packets
+constexpr std::size_t kMost = 60000;  // bytes that a process shows: several packets, or a write
 constexpr std::uint32_t kHeader = 16;
 
 // What each process does in the same order, as all take their choices from the same numbers.
@@ -25,10 +25,25 @@ class Calls {
  public:
   Calls(Process& process, std::uint64_t seed) : process_(process), plan_(seed) {}
 
+  // Before the first call.
+  void share_memory() {
+    if (!LeaderMemory::works(*process_.router().port())) return;
+    auto memory = std::make_unique<LeaderMemory>(*process_.router().port());
+    shown_ = {0, kHeader, kHeader};
+    const link::RemoteKey mine = memory->key();
+    std::memset(at(), 1, kHeader);
+    std::memcpy(bytes().data(), &mine, sizeof mine);
+    std::vector<link::RemoteKey> keys(process_.size());
+    pass(Gathering(barrier(), shown_, sizeof mine, reinterpret_cast<std::byte*>(keys.data())));
+    memory->introduce(std::move(keys));
+    barrier().set(std::move(memory));
+    process_.barrier();  // what is shown has been read
+  }
+
   void one() {
     const std::uint64_t kind = plan_() % 4;
     const std::uint64_t key = plan_();
-    const std::uint64_t place = (call_++ % 2) * (kMost + 64);  // by turns, as each is read late
+    const std::uint64_t place = (call_++ % 2) * 2 * kStride;  // by turns, as each is read late
     shown_ = {place, kHeader, place + kHeader};
     for (std::uint32_t i = 0; i < kHeader; ++i) at()[i] = static_cast<std::byte>(call_ + i);
     switch (kind) {
@@ -40,6 +55,8 @@ class Calls {
   }
 
  private:
+  static constexpr std::size_t kStride = kMost + 64;
+
   Barrier& barrier() { return process_.whole_barrier(); }
   std::byte* at() { return process_.segment().data() + shown_.header; }
   std::span<std::byte> bytes() { return {at() + kHeader, kMost}; }
@@ -61,7 +78,7 @@ class Calls {
 
   void broadcast(std::size_t size, Rank root, std::uint64_t key) {
     if (process_.rank() == root) soak::fill(bytes().first(size), key);
-    std::vector<std::byte> got(size);
+    const std::span got = process_.segment().subspan(shown_.header + kStride, size);
     pass(Broadcast(barrier(), shown_, size, root, got.data()));
     if (process_.rank() == root) std::ranges::copy(bytes().first(size), got.begin());
     EXPECT_EQ(soak::difference(got, key), "");
@@ -103,8 +120,12 @@ class Payloads : public testing::TestWithParam<Kind> {
 
 TEST_P(Payloads, come_to_every_node_as_they_were_shown) {
   run_all([](Process& process, std::uint64_t seed) {
+    process.barrier();  // all have made their segments
     Calls calls(process, seed);
-    for (int i = 0; i < 12; ++i) calls.one();
+    for (int i = 0; i < 12; ++i) {
+      if (i == 4) calls.share_memory();
+      calls.one();
+    }
   });
 }
 

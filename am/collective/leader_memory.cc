@@ -1,0 +1,22 @@
+#include "am/collective/leader_memory.h"
+
+#include "am/route/port.h"
+
+namespace am {
+
+bool LeaderMemory::works(Port& port) noexcept {
+  const Port::Inside inside(port);
+  return port.link().has_rma() && port.link().writes_before_packets(kHalf);
+}
+
+LeaderMemory::LeaderMemory(Port& port) : port_(port), memory_(2 * kHalf) {
+  const Port::Inside inside(port);
+  registration_ = port.link().register_memory(memory_);
+}
+
+LeaderMemory::~LeaderMemory() {
+  const Port::Inside inside(port_);
+  registration_.reset();
+}
+
+}  // namespace am
