@@ -58,7 +58,7 @@ class alignas(64) Doorbell {
     fence.light();
     notify_after_fence();
   }
-  // The same for who has had that fence after it has written.
+  // The same for who has had that fence after it has written, or will look again after one.
   void notify_after_fence() noexcept {
     if (asleep_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring();

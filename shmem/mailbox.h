@@ -151,7 +151,13 @@ class Outbox {
   std::uint32_t in_flight() const noexcept {
     return sent_.of<kLane>().in_flight();
   }
-  // ... in all lanes.
+  // The same, after having looked which one-way requests have been reported as read.
+  template <Lane kLane>
+  std::uint32_t unread() noexcept {
+    sent_.of<kLane>().release_consumed(inbox_->slots<kLane>(), progress<kLane>());
+    return in_flight<kLane>();
+  }
+  // ... in all lanes, as far as known.
   std::uint32_t in_flight() const noexcept {
     return in_flight<Lane::kShort>() + in_flight<Lane::kMedium>() + in_flight<Lane::kLong>();
   }

@@ -31,6 +31,7 @@ template <Lane kLane, class Sink>
 struct EachRequest {
   Mark request(Room room, Mark mark) { return sink.template request<kLane>(inbox, room, mark); }
   Mark one_way(Room room, Mark mark) { return sink.template one_way<kLane>(inbox, room, mark); }
+  void threw(Room) {}
   Sink& sink;
   std::uint32_t inbox;
 };
@@ -168,37 +169,51 @@ inline int Mailbox::drain_in_turn(std::uint32_t number, Sink& sink) {
 
 // Finishes requests of one sender: each by its reply, or a one-way request now and then by a count.
 // One-way requests that were not delivered, and have a reply, are returned. Wakes the sender, if
-// there is something for it, after the last; where other threads come in between, after each.
+// there is something for it: a look without a fence after each message, as the next handler may
+// take long, and one with it after the last, which finds a sender that was about to sleep
+// meanwhile. Where other threads come in between, one with a fence after each.
 template <Threads kThreads, Lane kLane>
 class Mailbox::Finisher {
  public:
   Finisher(Inbox& inbox, Reader& reader, const Fence& fence) noexcept
-      : inbox_(inbox), reader_(reader), fence_(fence), told_(consumer().told()) {}
+      : inbox_(inbox),
+        reader_(reader),
+        bell_(*reader.bell),
+        fence_(fence),
+        told_(consumer().told()) {}
   ~Finisher() {
-    if (consumer().told() != told_) reader_.bell->notify(fence_);
+    if (consumer().told() != told_) bell_.notify(fence_);
   }
   Finisher(const Finisher&) = delete;
   Finisher& operator=(const Finisher&) = delete;
 
   [[gnu::always_inline]] void answer(Slot& slot, Mark reply) noexcept {
     consumer().answer(slot, reply);
-    if constexpr (kThreads == Threads::kAny) reader_.bell->notify(fence_);
+    look();
   }
   [[gnu::always_inline]] void one_way(Slot& slot, Mark reply) noexcept {
     Progress& progress = inbox_.progress[index(kLane)];
     if (reply != kNoReply) [[unlikely]] {
       consumer().give_back(slot, reply, progress);
-      reader_.bell->alert(fence_);
+      bell_.alert(fence_);
     } else if (consumer().finish_one_way(progress)) {
-      if constexpr (kThreads == Threads::kAny) reader_.bell->notify(fence_);
+      look();
     }
   }
 
  private:
   auto& consumer() noexcept { return reader_.read.template of<kLane>(); }
+  [[gnu::always_inline]] void look() noexcept {
+    if constexpr (kThreads == Threads::kAny) {
+      bell_.notify(fence_);
+    } else {
+      bell_.notify_after_fence();
+    }
+  }
 
   Inbox& inbox_;
   Reader& reader_;
+  Doorbell& bell_;
   const Fence& fence_;
   const std::uint64_t told_;  // to the sender before
 };
@@ -224,6 +239,7 @@ inline int Mailbox::drain(std::uint32_t number, Sink& sink) {
       try {
         reply = requests.request(Room(slot), mark);
       } catch (...) {
+        requests.threw(Room(slot));
         finisher.answer(*slot, kNoReply);  // no credit is lost
         throw;
       }

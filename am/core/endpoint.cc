@@ -109,7 +109,7 @@ void Endpoint::retag(std::uint32_t to, Tag former) {
     for (const Near::Former& earlier : near.retagged) now.slots[lane] &= ~earlier.slots[lane];
     any |= now.slots[lane];
   }
-  if (any != 0 && former != kTagNone) near.retagged.push_back(now);
+  if (any != 0) near.retagged.push_back(now);
   near.peer.barrier = near.retagged.empty() ? kReplyShape : kBarred;
   publish_retagged(to);
 }
@@ -117,7 +117,7 @@ void Endpoint::retag(std::uint32_t to, Tag former) {
 void Endpoint::publish_retagged(std::uint32_t to) {
   std::uint64_t refused[shmem::kLanes] = {};
   for (const Near::Former& former : translations_[to].near->retagged) {
-    if (admits(former.tag)) continue;
+    if (admits_reply(former.tag)) continue;
     for (std::uint32_t lane = 0; lane < shmem::kLanes; ++lane) refused[lane] |= former.slots[lane];
   }
   admission_at(to).set_retagged(refused);
@@ -130,7 +130,7 @@ bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t sl
   const auto former = std::ranges::find_if(
       near.retagged, [&](const Near::Former& one) { return (one.slots[lane] & bit) != 0; });
   if (former == near.retagged.end()) return true;
-  const bool admitted = admits(former->tag);
+  const bool admitted = admits_reply(former->tag);
   former->slots[lane] &= ~bit;
   if ((former->slots[0] | former->slots[1] | former->slots[2]) == 0) near.retagged.erase(former);
   if (near.retagged.empty()) near.peer.barrier = kReplyShape;

@@ -181,7 +181,8 @@ class Endpoint {
   // start of the receiving endpoint's segment, before the handler runs. It is admitted first: what
   // does not fit there comes back, with nothing written. Near, the caller copies it in place; far,
   // above 4 KiB, it is an RMA write, and the call waits until the network has read the payload;
-  // into a segment elsewhere it is copied into packets.
+  // into a segment elsewhere it is copied into packets. What a handler throws during that wait
+  // comes out when the payload is free, and the message has been sent all the same.
   template <auto kFunction, class... Args>
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
@@ -232,6 +233,7 @@ class Endpoint {
   void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
 
   // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
+  // What is read is reported by quarters of the window; flush() asks for the rest.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
   Stats stats() const noexcept;                         // since it was made

@@ -70,6 +70,9 @@ void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset
   from.reply_offsets[lane][number] = offset;
   self.place_long(delivery_->room, slot.reply, from.admission->judge_reply(message, lane, number),
                   from.segment, offset, payload);
+  if (packet::placement(slot.reply).staged) {
+    from.staged_reply[lane] = slot.request.head.load(std::memory_order_relaxed);
+  }
 }
 
 void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {
@@ -121,12 +124,12 @@ void Endpoint::stall(std::uint32_t to, const char* call) {
 std::uint32_t Endpoint::in_flight(std::uint32_t to, Kind kind) const {
   const Locked inside(*this);
   translation(to, "Endpoint::in_flight");
-  const shmem::Outbox* const box = boxes_[to];
+  shmem::Outbox* const box = boxes_[to];
   if (box == nullptr) return far_ ? far_->in_flight(to, kind) : 0;
   switch (kind) {
-    case Kind::kShort: return box->in_flight<shmem::Lane::kShort>();
-    case Kind::kMedium: return box->in_flight<shmem::Lane::kMedium>();
-    default: return box->in_flight<shmem::Lane::kLong>();
+    case Kind::kShort: return box->unread<shmem::Lane::kShort>();
+    case Kind::kMedium: return box->unread<shmem::Lane::kMedium>();
+    default: return box->unread<shmem::Lane::kLong>();
   }
 }
 

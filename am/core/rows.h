@@ -31,6 +31,13 @@ class Endpoint::RequestRow {
   shmem::Mark one_way(shmem::Room room, shmem::Mark mark) {
     return pass<Role::kOneWay>(room, mark);
   }
+  // The handler of a request threw: what it has replied does not leave.
+  [[gnu::cold]] void threw(shmem::Room room) noexcept {
+    const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
+    if (from_.staged_reply[shmem::index(kLane)] == head) {
+      endpoint_.drop_staged(room, room.slot->reply);
+    }
+  }
 
  private:
   static constexpr Kind kKind = packet::kind_of(kLane);

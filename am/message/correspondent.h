@@ -8,6 +8,7 @@
 #include "am/message/admission.h"
 #include "am/message/handler.h"
 #include "am/types/types.h"
+#include "shmem/mailbox_layout.h"
 
 namespace am {
 
@@ -23,6 +24,8 @@ struct Correspondent {
   // What is added to the shape of each message, before it is compared with that of its handler: of
   // requests 0, of replies kReplyShape; kBarred if a tag may forbid it.
   Shape barrier = kBarred;
+  // By lane: the head of the request to which its handler has staged the last long reply.
+  std::array<std::uint64_t, shmem::kLanes> staged_reply{};
 };
 
 }  // namespace am

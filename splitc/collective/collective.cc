@@ -51,7 +51,8 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
 }
 
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
-  const std::size_t little = std::min(Board::kBytes, Round::most_gathered());
+  const std::size_t most = Round::most_gathered();
+  const std::size_t little = has_far_peers() ? most : std::min(Board::kBytes, most);
   if (mine.size() > (gathers_by_boards() ? kByBoards : little) &&
       gather_direct(mine, all, only_to_one, call))
     return;

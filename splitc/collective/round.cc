@@ -123,8 +123,7 @@ void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
 }
 
 std::size_t Round::most_gathered() noexcept {
-  if (!has_far_peers()) return most_shown();
-  return std::min(Board::kBytes, world().large_board_bytes() / procs());
+  return has_far_peers() ? world().large_board_bytes() / procs() : most_shown();
 }
 
 void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::size_t carried) {
@@ -163,6 +162,7 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
 }
 
 void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
+  choose_board(bytes);
   if (!has_far_peers() || bytes > most_gathered()) {
     meet();
     return look(first, last, 0, bytes);

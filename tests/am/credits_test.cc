@@ -119,6 +119,18 @@ class Credits : public testing::Test {
   Endpoint endpoint_{bundle()};
 };
 
+TEST_F(Credits, one_way_requests_that_were_reported_as_read_are_in_flight_no_more) {
+  for (const Kind kind : kAllKinds) {
+    settle();
+    barrier();
+    meet_silently();
+    EXPECT_EQ(send_all_possible(right(), kind, Role::kOneWay), window(kind));
+    meet_silently();
+    bundle().wait_until([&] { return endpoint_.in_flight(right(), kind) == 0; });
+    barrier();
+  }
+}
+
 TEST_F(Credits, exactly_the_window_is_admitted_while_nobody_polls) {
   for (const Role role : {Role::kRequest, Role::kOneWay}) {
     for (const Kind kind : kAllKinds) {

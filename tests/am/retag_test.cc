@@ -140,6 +140,14 @@ TEST_F(Retag, the_wildcard_admits_all) {
   expect(4 * (kWants - 1), 0);
 }
 
+TEST_F(Retag, what_was_asked_without_a_tag_is_admitted_by_all_that_follow) {
+  for (std::uint32_t want = 0; want < kWants; ++want) ask(static_cast<Want>(want));
+  asker_.set_tag(11);
+  asker_.set_tag(12);
+  answer();
+  expect(kWants - 1, 0);
+}
+
 TEST_F(Retag, what_was_asked_under_the_wildcard_is_refused_by_another_tag) {
   asker_.set_tag(kTagAll);
   ask(Want::kShort);

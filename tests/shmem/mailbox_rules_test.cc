@@ -28,6 +28,7 @@ struct Notes {
   template <Lane kLane>
   Mark request(std::uint32_t, const Room&, Mark mark) {
     events.push_back("request " + std::to_string(index(kLane)) + " " + std::to_string(mark));
+    if (on_request) on_request(mark);
     if (throw_at == mark) throw std::runtime_error("no");
     return 77;
   }
@@ -47,6 +48,7 @@ struct Notes {
   void closed(std::uint32_t) { events.push_back("closed"); }
 
   Doorbell bell{};
+  std::function<void(Mark)> on_request;
   Mark throw_at = 0;
   Mark return_at = 0xffff;  // a one-way request with this mark is returned
   std::vector<std::string> events;
@@ -127,6 +129,16 @@ TEST_F(MailboxRules, each_lane_has_a_window_of_its_own) {
   EXPECT_FALSE(send<Lane::kShort>(*box, 1)) << "only its reply gives the room back";
   reap_for(*box, 80);
   EXPECT_TRUE(send<Lane::kShort>(*box, 1));
+}
+
+// The next handler may take long.
+TEST_F(MailboxRules, sender_that_sleeps_is_woken_before_the_next_message_is_handled) {
+  const auto box = open(mailbox_, "a");
+  for (const Mark mark : {1, 2, 3}) ASSERT_TRUE(send<Lane::kShort>(*box, mark));
+  const std::uint32_t ticket = notes_.bell.about_to_sleep();
+  notes_.on_request = [&](Mark mark) { EXPECT_EQ(notes_.bell.rung_since(ticket), mark != 1); };
+  poll_for(1 + 3);
+  EXPECT_TRUE(notes_.bell.rung_since(ticket));
 }
 
 TEST_F(MailboxRules, opened_comes_before_the_first_message_and_closed_after_the_last) {
