@@ -82,6 +82,7 @@ bool Barrier::has_passed() noexcept {
 bool Barrier::leaders_have_passed() noexcept {
   if (!between_.has_begun()) {
     if (root().arrivals.total() != epoch_ * router_.options().near) return false;
+    root().digests[epoch_ % 2].publish(payload_ != nullptr ? payload_->digest() : 0);
     between_.begin(epoch_, {.more = has_more()}, payload_);
   }
   if (!between_.has_ended()) return false;

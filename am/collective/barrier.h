@@ -56,6 +56,12 @@ class Barrier {
   // nodes, or the leader of one has found that on its own. The same everywhere.
   bool differed() const noexcept { return root().differed[epoch_ % 2].value() == epoch_; }
 
+  // In a job of several nodes: whether the barrier that was passed last has carried a payload with
+  // this digest for this node.
+  bool carried(std::uint64_t digest) const noexcept {
+    return root().digests[epoch_ % 2].value() == digest;
+  }
+
   // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
   // passed(). On behalf of `call` at `where`.
   void wait(Bundle& bundle, const char* call, const SourceLocation& where) {

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include "am/types/types.h"
 #include "shmem/cross_memory.h"
+#include "shmem/error.h"
 
 namespace am {
 namespace {
@@ -20,7 +22,11 @@ bool Neighbour::is_readable() const noexcept {
 }
 
 void Neighbour::read(void* to, std::uint64_t address, std::size_t bytes) const {
-  shmem::CrossMemory(static_cast<pid_t>(pid)).read(to, address, bytes);
+  try {
+    shmem::CrossMemory(static_cast<pid_t>(pid)).read(to, address, bytes);
+  } catch (const shmem::Error& error) {
+    throw Error(error.what());
+  }
 }
 
 }  // namespace am

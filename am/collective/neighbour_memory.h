@@ -15,7 +15,7 @@ struct Neighbour {
 
   // Whether the system lets this process read there. Costs a system call.
   bool is_readable() const noexcept;
-  // Copies `bytes` from `address` there. Throws shmem::Error: refused, not mapped, or gone.
+  // Copies `bytes` from `address` there. Throws Error: refused, not mapped, or gone.
   void read(void* to, std::uint64_t address, std::size_t bytes) const;
 };
 

@@ -25,7 +25,11 @@ void barrier_notify(am::SourceLocation where) {
   if constexpr (am::kChecked) {
     detail::Round("barrier", 0).enter();
   } else {
-    w.job().barrier().enter();
+    if (!w.job().barrier().enter()) {
+      detail::refuse(call,
+                     "an exception has left the barrier before this one, so this process is "
+                     "still in it; let what handlers throw leave the program");
+    }
   }
   w.notified() = true;
 }

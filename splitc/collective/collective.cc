@@ -1,6 +1,7 @@
 #include "splitc/collective/collective.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "splitc/collective/direct.h"
@@ -15,14 +16,15 @@ constexpr std::size_t kByBoards = 1024 * 1024;
 // By boards a process that gathers copies 1 + procs() times, else 1 + 1.7 (procs() - 1).
 bool gathers_by_boards() { return !has_far_peers() && procs() > 3; }
 
-// Calls step(at, bytes) for pieces of at most `piece` bytes of `total`, at least once: also those
-// who move nothing meet.
-template <class Step>
-void in_pieces(std::size_t total, std::size_t piece, Step step) {
+// Calls move(at, bytes, step) for pieces of at most `piece` bytes of `total`, at least once: also
+// those who move nothing meet.
+template <class Move>
+void in_pieces(std::size_t total, std::size_t piece, Move move) {
   std::size_t at = 0;
+  std::uint32_t step = 0;
   do {
     const std::size_t bytes = std::min(piece, total - at);
-    step(at, bytes);
+    move(at, bytes, step++);
     at += bytes;
   } while (at < total);
 }
@@ -33,16 +35,17 @@ void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 }  // namespace
 
-void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, std::uint64_t type, Call call) {
   if (root >= procs()) {
     refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
                      std::to_string(procs()));
   }
+  const std::uint64_t kind = type << 24 | root;
   auto* const all = static_cast<std::byte*>(data);
   const std::size_t most = has_far_peers() ? Round::most_shown() : kByBoards;
-  if (bytes > most && bcast_direct({all, bytes}, root, call)) return;
-  in_pieces(bytes, Round::most_shown(), [&](std::size_t at, std::size_t piece) {
-    Round round(call, bytes, root);
+  if (bytes > most && bcast_direct({all, bytes}, root, kind, call)) return;
+  in_pieces(bytes, Round::most_shown(), [&](std::size_t at, std::size_t piece, std::uint32_t step) {
+    Round round(call, bytes, kind, step);
     if (my_proc() == root) move_bytes(round.mine(piece), all + at, piece);
     round.broadcast(piece, root);
     if (my_proc() == root) return;
@@ -50,17 +53,18 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call) {
   });
 }
 
-void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one) {
+void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one,
+                  std::uint64_t type) {
   const std::size_t most = Round::most_gathered();
   const std::size_t little = has_far_peers() ? most : std::min(Board::kBytes, most);
   if (mine.size() > (gathers_by_boards() ? kByBoards : little) &&
-      gather_direct(mine, all, only_to_one, call))
+      gather_direct(mine, all, only_to_one, type, call))
     return;
   constexpr std::size_t kLeast = 4096;  // beyond most_gathered() pieces are fetched
-  Round::prepare(call, mine.size(), 0, procs() * std::min(mine.size(), Round::most_gathered()));
+  Round::prepare(call, mine.size(), type, procs() * std::min(mine.size(), Round::most_gathered()));
   in_pieces(mine.size(), std::max(kLeast, Round::most_gathered()),
-            [&](std::size_t at, std::size_t piece) {
-              Round round(call, mine.size());
+            [&](std::size_t at, std::size_t piece, std::uint32_t step) {
+              Round round(call, mine.size(), type, step);
               move_bytes(round.mine(piece), mine.data() + at, piece);
               const bool gets = !only_to_one || my_proc() == 0;
               round.gather(piece, 0, gets ? procs() : 0);
@@ -71,17 +75,18 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
             });
 }
 
-void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call) {
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, std::uint64_t type,
+                      Call call) {
   const std::size_t part = to.size() / procs();
   const std::size_t little = Board::kBytes / procs();
   const std::size_t most = Round::most_shown() / procs();  // of each part on the board
-  if (part > little && all_to_all_direct(to, from, call)) return;
+  if (part > little && all_to_all_direct(to, from, type, call)) return;
   if (most == 0) {
     refuse(call, std::to_string(procs()) + " processes are too many; at most " +
                      std::to_string(Round::most_shown()) + " can exchange this way");
   }
-  in_pieces(part, most, [&](std::size_t at, std::size_t piece) {
-    Round round(call, to.size());
+  in_pieces(part, most, [&](std::size_t at, std::size_t piece, std::uint32_t step) {
+    Round round(call, to.size(), type, step);
     std::byte* const board = round.mine(piece * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(board + proc * piece, to.data() + proc * part + at, piece);
@@ -116,7 +121,7 @@ bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const 
       combine(sum.data(), round.of(proc), own / combine.element);
     }
   }
-  Round round(call, mine.size(), combine.kind);
+  Round round(call, mine.size(), combine.kind, 1);
   move_bytes(round.mine(slice), sum.data(), slice);
   round.gather(slice);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
@@ -136,15 +141,26 @@ void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Comb
                              reduce_direct(mine, result, combine, call))) {
     return;
   }
-  in_pieces(mine.size(), std::max(most, combine.element), [&](std::size_t at, std::size_t piece) {
-    Round round(call, mine.size(), combine.kind);
-    move_bytes(round.mine(piece), mine.data() + at, piece);
-    round.gather(piece);
-    move_bytes(result + at, round.of(0), piece);
-    for (std::uint32_t proc = 1; proc < procs(); ++proc) {
-      combine(result + at, round.of(proc), piece / combine.element);
-    }
-  });
+  in_pieces(mine.size(), std::max(most, combine.element),
+            [&](std::size_t at, std::size_t piece, std::uint32_t step) {
+              Round round(call, mine.size(), combine.kind, step);
+              move_bytes(round.mine(piece), mine.data() + at, piece);
+              round.gather(piece);
+              move_bytes(result + at, round.of(0), piece);
+              for (std::uint32_t proc = 1; proc < procs(); ++proc) {
+                combine(result + at, round.of(proc), piece / combine.element);
+              }
+            });
+}
+
+void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call) {
+  const auto begins_before = [](const std::byte* x, const std::byte* y) {
+    return std::less<const std::byte*>()(x, y);
+  };
+  const bool overlap =
+      begins_before(a.data(), b.data() + b.size()) && begins_before(b.data(), a.data() + a.size());
+  if (same || !overlap) return;
+  refuse(call, "the span for the result and that of the argument overlap; pass memory of its own");
 }
 
 void check_span(std::size_t got, std::size_t expected, Call call) {

@@ -63,9 +63,12 @@ namespace splitc {
 namespace detail {
 
 // What the calls below do, on bytes.
-void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, Call call);
-void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one);
-void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, Call call);
+// `type` is what must agree of the elements, type_of().
+void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, std::uint64_t type, Call call);
+void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one,
+                  std::uint64_t type);
+void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, std::uint64_t type,
+                      Call call);
 void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                   Call call);
 // Where the parts of the others, of varying size, begin in `from`, by process, and then its end.
@@ -74,7 +77,9 @@ struct Received {
   std::vector<std::size_t> begin;
 };
 Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const std::size_t> bytes,
-                                  Call call);
+                                  std::uint64_t type, Call call);
+// Throws Error if the spans overlap and are not the `same`.
+void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call);
 // Throws Error unless `got`, the size of a span, is `expected`.
 void check_span(std::size_t got, std::size_t expected, Call call);
 // The same for a span of `each` elements of every process.
@@ -88,10 +93,11 @@ constexpr void check_value() {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
   static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
 }
-// What must agree of the types that processes combine: floating-point, signed or unsigned.
+// What must agree of the types of elements: their size, and whether they are floating-point, signed
+// or others.
 template <class T>
-std::uint64_t kind_of() noexcept {
-  return std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3;
+constexpr std::uint64_t type_of() noexcept {
+  return sizeof(T) << 2 | (std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3);
 }
 template <class T>
 T load(const std::byte* from) noexcept {
@@ -108,7 +114,7 @@ T value_of(const Round& round, std::uint32_t proc) {
 template <class T>
 Round show(Call call, const T& x, std::uint32_t last) {
   check_value<T>();
-  Round round(call, sizeof(T), kind_of<T>());
+  Round round(call, sizeof(T), type_of<T>());
   std::memcpy(round.mine(sizeof(T)), &x, sizeof(T));
   round.gather(sizeof(T), 0, last);
   return round;
@@ -160,7 +166,7 @@ T exscan(Call call, const T& x, Op op, const T& identity) {
 template <class T>
 T all_bcast(T x, std::uint32_t root = 0, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
-  detail::bcast_bytes(&x, sizeof(T), root, {"all_bcast", where});
+  detail::bcast_bytes(&x, sizeof(T), root, detail::type_of<T>(), {"all_bcast", where});
   return x;
 }
 // Copies the root's `data` to that of all others, which are as large.
@@ -168,13 +174,15 @@ template <class T>
 void all_bcast(std::span<T> data, std::uint32_t root = 0,
                am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::bcast_bytes(data.data(), data.size_bytes(), root, {"all_bcast", where});
+  detail::bcast_bytes(data.data(), data.size_bytes(), root, detail::type_of<T>(),
+                      {"all_bcast", where});
 }
 
 // --- Reductions and scans. op(T, T) -> T is any associative function, the same everywhere, that
-// communicates nothing. Values are combined in the order of the processes, from left to right:
-// every process gets the same bits, also for floating-point types, and so does every run with as
-// many processes. Every process that has a result combines it itself: procs() - 1 calls of op.
+// communicates nothing and throws nothing. Values are combined in the order of the processes, from
+// left to right: every process gets the same bits, also for floating-point types, and so does every
+// run with as many processes. Every process that has a result combines it itself: procs() - 1 calls
+// of op.
 
 // op over the values of all processes, returned to every process.
 template <class T, class Op>
@@ -182,7 +190,8 @@ T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::c
   return detail::to_all({"all_reduce", where}, x, op);
 }
 // The same for each element: result[i] is op over the mine[i] of all processes, everywhere. All
-// spans have the same size; Error if those of this process differ. `result` may be `mine`. Above 2
+// spans have the same size; Error if those of this process differ. `result` may be `mine`, and
+// overlaps it in no other way, or Error. Above 2
 // KiB each process combines a part of the elements, and the others read its results.
 template <class T, class Op>
 void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
@@ -191,8 +200,10 @@ void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op 
   detail::check_value<Element>();
   const detail::Call call("all_reduce", where);
   detail::check_span(result.size(), mine.size(), call);
+  detail::check_apart(std::as_bytes(mine), std::as_bytes(result), mine.data() == result.data(),
+                      call);
   const detail::Combine combine{&detail::combine_elements<Element, Op>, &op, sizeof(Element),
-                                detail::kind_of<Element>()};
+                                detail::type_of<Element>()};
   detail::reduce_bytes(std::as_bytes(mine), reinterpret_cast<std::byte*>(result.data()), combine,
                        call);
 }
@@ -223,18 +234,22 @@ std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocat
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
   std::vector<T> all(procs(), x);
   detail::gather_bytes({"all_gather", where}, std::as_bytes(std::span(&x, 1)),
-                       reinterpret_cast<std::byte*>(all.data()), false);
+                       reinterpret_cast<std::byte*>(all.data()), false, detail::type_of<T>());
   return all;
 }
 // The same for several elements of each: mine.size() of them, the same number everywhere, and `all`
-// has exactly procs() times as many, or Error. Those of process p begin at p * mine.size().
+// has exactly procs() times as many, or Error. Those of process p begin at p * mine.size(). `mine`
+// may be this process's own part of `all`, and overlaps it in no other way, or Error.
 template <class T>
 void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
                 am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::check_gathered(all.size(), mine.size(), {"all_gather", where});
-  detail::gather_bytes({"all_gather", where}, std::as_bytes(mine),
-                       reinterpret_cast<std::byte*>(all.data()), false);
+  const detail::Call call("all_gather", where);
+  detail::check_gathered(all.size(), mine.size(), call);
+  detail::check_apart(std::as_bytes(mine), std::as_bytes(all),
+                      mine.data() == all.data() + my_proc() * mine.size(), call);
+  detail::gather_bytes(call, std::as_bytes(mine), reinterpret_cast<std::byte*>(all.data()), false,
+                       detail::type_of<std::remove_const_t<T>>());
 }
 // The same to process 0 only. The others get an empty vector; of the form with spans they may pass
 // any `all`, which is left alone.
@@ -245,29 +260,35 @@ std::vector<T> all_gather_to_one(const T& x,
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
   std::vector<T> all(my_proc() == 0 ? procs() : 0, x);
   detail::gather_bytes({"all_gather_to_one", where}, std::as_bytes(std::span(&x, 1)),
-                       reinterpret_cast<std::byte*>(all.data()), true);
+                       reinterpret_cast<std::byte*>(all.data()), true, detail::type_of<T>());
   return all;
 }
 template <class T>
 void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
                        am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  if (my_proc() == 0) detail::check_gathered(all.size(), mine.size(), {"all_gather_to_one", where});
-  detail::gather_bytes({"all_gather_to_one", where}, std::as_bytes(mine),
-                       reinterpret_cast<std::byte*>(all.data()), true);
+  const detail::Call call("all_gather_to_one", where);
+  if (my_proc() == 0) {
+    detail::check_gathered(all.size(), mine.size(), call);
+    detail::check_apart(std::as_bytes(mine), std::as_bytes(all), mine.data() == all.data(), call);
+  }
+  detail::gather_bytes(call, std::as_bytes(mine), reinterpret_cast<std::byte*>(all.data()), true,
+                       detail::type_of<std::remove_const_t<T>>());
 }
 
 // --- All to all. Both spans consist of procs() parts of equal size, the same everywhere; Error if
 // their sizes differ or are no multiple of procs(). Part p of `to` becomes part my_proc() of `from`
-// on process p. The spans do not overlap.
+// on process p. Error if the spans overlap.
 template <class T>
 void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
                 am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::check_span(from.size(), to.size(), {"all_to_all", where});
-  detail::check_parts(to.size(), {"all_to_all", where});
+  const detail::Call call("all_to_all", where);
+  detail::check_span(from.size(), to.size(), call);
+  detail::check_parts(to.size(), call);
+  detail::check_apart(std::as_bytes(to), std::as_bytes(from), false, call);
   detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()),
-                           {"all_to_all", where});
+                           detail::type_of<std::remove_const_t<T>>(), call);
 }
 
 // The parts of all_to_all_varying(): what each process has sent to this one.
@@ -280,8 +301,10 @@ class received_parts {
     if (!all_.empty()) std::memcpy(all_.data(), bytes.from.data(), all_.size() * sizeof(T));
   }
 
-  // The part of process `proc`, valid as long as this; and all parts one after the other.
+  // The part of process `proc`, valid as long as this; Error if there is no such process. And all
+  // parts one after the other.
   std::span<const T> of(std::uint32_t proc) const {
+    if (proc + 1 >= begin_.size()) detail::refuse_proc(proc, "received_parts::of");
     return std::span(all_).subspan(begin_[proc], begin_[proc + 1] - begin_[proc]);
   }
   const std::vector<T>& all() const noexcept { return all_; }
@@ -303,8 +326,8 @@ received_parts<std::remove_const_t<T>> all_to_all_varying(
   const detail::Call call("all_to_all_varying", where);
   std::vector<std::size_t> bytes(counts.begin(), counts.end());
   for (std::size_t& one : bytes) one = detail::product(one, "elements", sizeof(T), "bytes", call);
-  return received_parts<std::remove_const_t<T>>(
-      detail::all_to_all_varying_bytes(std::as_bytes(to), bytes, call));
+  return received_parts<std::remove_const_t<T>>(detail::all_to_all_varying_bytes(
+      std::as_bytes(to), bytes, detail::type_of<std::remove_const_t<T>>(), call));
 }
 
 }  // namespace splitc

@@ -76,8 +76,8 @@ class Representatives {
 
 }  // namespace
 
-bool bcast_direct(std::span<std::byte> data, std::uint32_t root, Call call) {
-  Exposed all(call, data.size(), root, data);
+bool bcast_direct(std::span<std::byte> data, std::uint32_t root, std::uint64_t kind, Call call) {
+  Exposed all(call, data.size(), kind, data);
   if (!all.works()) return false;
   Representatives nodes(all, data, root);
   if (has_far_peers()) {
@@ -89,9 +89,10 @@ bool bcast_direct(std::span<std::byte> data, std::uint32_t root, Call call) {
   return true;
 }
 
-bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to_one, Call call) {
+bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to_one,
+                   std::uint64_t kind, Call call) {
   const std::size_t bytes = mine.size();
-  Exposed shown(call, bytes, 0, mine);
+  Exposed shown(call, bytes, kind, mine);
   if (!shown.works()) return false;
   if (!only_to_one || my_proc() == 0) {
     for_others_first([&](std::uint32_t proc) {
@@ -102,9 +103,10 @@ bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to
   return true;
 }
 
-bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, Call call) {
+bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, std::uint64_t kind,
+                       Call call) {
   const std::size_t part = to.size() / procs();
-  Exposed shown(call, to.size(), 0, to);
+  Exposed shown(call, to.size(), kind, to);
   if (!shown.works()) return false;
   for_others_first([&](std::uint32_t proc) {
     shown.read(proc, Exposed::kFirst, my_proc() * part, {from + proc * part, part});

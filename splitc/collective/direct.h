@@ -13,9 +13,11 @@
 
 namespace splitc::detail {
 
-bool bcast_direct(std::span<std::byte> data, std::uint32_t root, Call call);
-bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to_one, Call call);
-bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, Call call);
+bool bcast_direct(std::span<std::byte> data, std::uint32_t root, std::uint64_t kind, Call call);
+bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to_one,
+                   std::uint64_t kind, Call call);
+bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, std::uint64_t kind,
+                       Call call);
 
 // Adds up the elements of `from` to those of `into`, of which there are `count` each.
 struct Combine {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "am/am.h"
 #include "splitc/world/remote.h"
@@ -18,8 +19,8 @@ std::uint64_t address_of(const void* memory) noexcept {
 
 Exposed::Exposed(Call call, std::uint64_t bytes, std::uint64_t kind,
                  std::span<const std::byte> first, std::span<const std::byte> second)
-    : call_(call), bytes_(bytes), kind_(kind), all_(procs()) {
-  Round round(call, bytes, kind);
+    : call_(call), bytes_(bytes), kind_(kind), all_(procs()), started_(call) {
+  Round round(call, bytes, kind, step_++);
   Ranges mine{.both = {}, .process = am::Neighbour::self(), .readable = 0};
   const bool exposed = expose(first, mine.both[kFirst]) && expose(second, mine.both[kSecond]);
   mine.readable = exposed ? 1 : 0;
@@ -56,12 +57,12 @@ bool Exposed::expose(std::span<const std::byte> memory, Range& range) {
 }
 
 // Collective: tries whether the kernel lets every process read the memory of its neighbours.
-bool Exposed::crosses() const {
+bool Exposed::crosses() {
   bool mine = world().router().options().cross_memory;
   for (std::uint32_t proc = 0; mine && proc < procs(); ++proc) {
     mine = is_far(proc) || all_[proc].process.is_readable();
   }
-  Round round(call_, bytes_, kind_);
+  Round round(call_, bytes_, kind_, step_++);
   *round.mine(1) = std::byte{mine};
   round.gather(1);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
@@ -74,26 +75,32 @@ void Exposed::read(std::uint32_t proc, Which which, std::uint64_t at, std::span<
   if (to.empty()) return;
   const Range& range = all_[proc].both[which];
   if (is_far(proc)) {
-    started_.push_back(range.in_segment != 0
-                           ? far_get(to.data(), bits_of(proc, range.offset + at), to.size(), call_)
-                           : far_get(to.data(), proc, range.key + at, to.size(), call_));
+    started_.add(range.in_segment != 0
+                     ? far_get(to.data(), bits_of(proc, range.offset + at), to.size(), call_)
+                     : far_get(to.data(), proc, range.key + at, to.size(), call_));
   } else if (range.in_segment != 0) {
     std::memcpy(to.data(), mapped(proc, range.offset + at), to.size());
   } else if (proc == my_proc()) {
     std::memcpy(to.data(), reinterpret_cast<const std::byte*>(range.address) + at, to.size());
   } else {
-    all_[proc].process.read(to.data(), range.address + at, to.size());
+    read_neighbour(proc, range.address + at, to);
   }
 }
 
-void Exposed::wait() {
-  for (const handle& one : started_) sync(one, call_.where);
-  started_.clear();
+void Exposed::read_neighbour(std::uint32_t proc, std::uint64_t address, std::span<std::byte> to) {
+  try {
+    all_[proc].process.read(to.data(), address, to.size());
+  } catch (const am::Error& error) {
+    world().router().need_all(call_.name);  // it may have died
+    refuse(call_, "the memory of rank " + std::to_string(proc) + " cannot be read (" +
+                      error.what() +
+                      "); pass memory that the kernel copies, such as that of the heap");
+  }
 }
 
 void Exposed::meet() {
   wait();
-  Round(call_, bytes_, kind_).meet();
+  Round(call_, bytes_, kind_, step_++).meet();
 }
 
 }  // namespace splitc::detail

@@ -11,7 +11,7 @@
 #include "am/remote_memory/remote_memory.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/place.h"
-#include "splitc/world/sync.h"
+#include "splitc/world/tickets.h"
 
 namespace splitc::detail {
 
@@ -35,7 +35,7 @@ class Exposed {
   enum Which : std::uint8_t { kFirst, kSecond };
   void read(std::uint32_t proc, Which which, std::uint64_t at, std::span<std::byte> to);
   // All that this process has started to read is here.
-  void wait();
+  void wait() { started_.wait(); }
   // Collective: the same, and all have come so far.
   void meet();
   // Collective: the same, and nobody reads any more. Once.
@@ -57,14 +57,16 @@ class Exposed {
   };
 
   bool expose(std::span<const std::byte> memory, Range& range);
-  bool crosses() const;
+  bool crosses();
+  void read_neighbour(std::uint32_t proc, std::uint64_t address, std::span<std::byte> to);
 
   const Call call_;
   const std::uint64_t bytes_;
   const std::uint64_t kind_;
   std::vector<Ranges> all_;  // by process
   std::vector<std::shared_ptr<const am::link::Registration>> registrations_;
-  std::vector<handle> started_;
+  std::uint32_t step_ = 0;  // the rounds of this call
+  Started started_;
   bool works_ = true;
 };
 

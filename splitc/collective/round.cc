@@ -17,6 +17,7 @@ namespace {
 
 // Most bytes of a part that travels by way of other nodes.
 constexpr std::size_t kTransposed = 1024;
+constexpr std::uint32_t kPreparation = ~std::uint32_t{0};  // a step
 // From so many bytes of all processes on a barrier carries what may be written at once.
 constexpr std::size_t kMuch = 16384;
 
@@ -35,12 +36,12 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
   }
   const bool same = describe(mine) == describe(theirs);
   return who + " called " + describe(theirs) + " while this process called " + describe(mine) +
-         (same ? ", with another root, length or type" : "");
+         (same ? ", with another root, length or type, or is in another part of it" : "");
 }
 
 }  // namespace
 
-Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
+Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step) : call_(call) {
   check_may_wait(call);
   World& w = world();
   if (w.notified()) {
@@ -54,6 +55,7 @@ Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
   header.round = round;
   header.bytes = bytes;
   header.kind = kind;
+  header.step = step;
   std::strncpy(header.call, call.name, sizeof header.call - 1);
 }
 
@@ -90,17 +92,14 @@ am::Shown Round::shown() const noexcept {
 void Round::pass(am::Payload& payload) {
   World& w = world();
   am::Barrier& barrier = w.job().barrier();
-  if (!barrier.enter(false, &payload)) {
-    refuse(call_,
-           "an exception has left the collective call before this one, so this process is still in "
-           "it; let what handlers throw leave the program");
-  }
+  if (!barrier.enter(false, &payload)) refuse_entry();
   try {
     barrier.wait(w.bundle(), call_.name, call_.where);
   } catch (...) {
     barrier.forget_payload();
     throw;
   }
+  if (has_far_peers() && !barrier.carried(payload.digest())) find_difference();
   check();
 }
 
@@ -114,7 +113,13 @@ void Round::enter() {
   static std::optional<am::SameCall> payload;
   am::Barrier& barrier = world().job().barrier();
   payload.emplace(barrier, shown());
-  barrier.enter(false, &*payload);
+  if (!barrier.enter(false, &*payload)) refuse_entry();
+}
+
+void Round::refuse_entry() const {
+  refuse(call_,
+         "an exception has left the collective call before this one, so this process is still in "
+         "it; let what handlers throw leave the program");
 }
 
 void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
@@ -144,7 +149,7 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
     }
     if (memory) mine.key = memory->key();
   }
-  Round round(call, bytes, kind);
+  Round round(call, bytes, kind, kPreparation);
   std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
   round.gather(sizeof mine);
   am::Barrier& barrier = w.job().barrier();
@@ -175,11 +180,11 @@ void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
 
 void Round::broadcast(std::size_t bytes, std::uint32_t root) {
   choose_board(bytes);
-  if (!has_far_peers()) {
+  World& w = world();
+  if (!has_far_peers() || bytes > w.large_board_bytes()) {
     meet();
     return look(root, root + 1, 0, bytes);
   }
-  World& w = world();
   am::Broadcast payload(w.job().barrier(), shown(), bytes, root, gathered());
   pass(payload);
   if (is_far(root)) {
@@ -236,17 +241,17 @@ void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::s
   if (!has_far_peers()) return;
   constexpr std::size_t kHead = sizeof(BoardHeader);
   fetched_.resize((last - first) * stride());
-  std::vector<handle> started;
+  Started started(call_);
   for (std::uint32_t proc = first; proc < last; ++proc) {
     if (!is_far(proc)) continue;
     std::byte* const to = &fetched_[place_of(proc)];
     // The header may stand before the first byte: in one piece with it.
     const std::uint64_t header = world().board_offset(parity_);
     const bool together = shown_offset() + at == header + kHead;
-    started.push_back(fetch(proc, header, to, together ? kHead + bytes : kHead));
-    if (!together) started.push_back(fetch(proc, shown_offset() + at, to + kHead, bytes));
+    started.add(fetch(proc, header, to, together ? kHead + bytes : kHead));
+    if (!together) started.add(fetch(proc, shown_offset() + at, to + kHead, bytes));
   }
-  for (const handle& h : started) sync(h, call_.where);
+  started.wait();
 }
 
 handle Round::fetch(std::uint32_t proc, std::uint64_t offset, std::byte* to,

@@ -31,8 +31,9 @@ namespace detail {
 // Thread rule: the world's thread.
 class Round {
  public:
-  // Announces `call`, cut to 39 letters. Throws Error between barrier_notify() and barrier_wait().
-  Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0);
+  // Announces `call`, cut to 35 letters; `step` counts the rounds of one call. Throws Error between
+  // barrier_notify() and barrier_wait().
+  Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0, std::uint32_t step = 0);
   static Round latest() noexcept;  // the one this process is in
 
   // Most bytes of each process that gather() moves with the barrier.
@@ -70,6 +71,7 @@ class Round {
   explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
   am::Shown shown() const noexcept;
   void pass(am::Payload& payload);
+  [[noreturn]] void refuse_entry() const;
   // For so many bytes; the same in all processes, also in those that show none.
   void choose_board(std::size_t bytes) noexcept { large_ = bytes > Board::kBytes; }
   std::uint64_t shown_offset() const noexcept;

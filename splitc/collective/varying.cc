@@ -41,17 +41,19 @@ std::vector<Part> parts_of(std::span<const std::byte> to, std::span<const std::s
 
 // By boards, a piece of every part at a time.
 void move_in_pieces(std::span<const std::byte> to, std::span<const Part> mine,
-                    std::span<const Part> theirs, Received& received, Call call) {
+                    std::span<const Part> theirs, Received& received, std::uint64_t type,
+                    Call call) {
   const std::size_t most = std::max<std::size_t>(Round::most_shown() / procs(), 1);
   const auto larger = [](const Part& a, const Part& b) { return a.bytes < b.bytes; };
   const std::uint64_t longest =
       to_all(call, std::ranges::max_element(mine, larger)->bytes,
              [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+  std::uint32_t step = 0;
   for (std::uint64_t at = 0; at < longest; at += most) {
     const auto piece_of = [&](const Part& part) {
       return part.bytes <= at ? 0 : std::min<std::size_t>(most, part.bytes - at);
     };
-    Round round(call, at);
+    Round round(call, 0, type, ++step);
     std::byte* const board = round.mine(most * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (const std::size_t bytes = piece_of(mine[proc]); bytes != 0) {
@@ -70,18 +72,18 @@ void move_in_pieces(std::span<const std::byte> to, std::span<const Part> mine,
 }  // namespace
 
 Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const std::size_t> bytes,
-                                  Call call) {
+                                  std::uint64_t type, Call call) {
   const std::vector<Part> mine = parts_of(to, bytes, call);
   std::vector<Part> theirs(procs());
   all_to_all_bytes(std::as_bytes(std::span(mine)), reinterpret_cast<std::byte*>(theirs.data()),
-                   call);
+                   type, call);
   Received received;
   received.begin.push_back(0);
   for (const Part& part : theirs) received.begin.push_back(received.begin.back() + part.bytes);
   received.from.resize(received.begin.back());
-  Exposed shown(call, 0, 0, to);
+  Exposed shown(call, 0, type, to);
   if (!shown.works()) {
-    move_in_pieces(to, mine, theirs, received, call);
+    move_in_pieces(to, mine, theirs, received, type, call);
     return received;
   }
   for (std::uint32_t i = 1; i <= procs(); ++i) {

@@ -73,7 +73,8 @@ struct BoardHeader {
   std::uint64_t round;  // rounds of this process so far, from 1
   std::uint64_t bytes;  // that each contributes
   std::uint64_t kind;   // what else must agree: root, type of element, length
-  char call[40];        // its name, padded with zeros
+  std::uint32_t step;   // of the rounds of one call, from 0
+  char call[36];        // its name, padded with zeros
 };
 static_assert(sizeof(BoardHeader) == 64, "one cache line");
 

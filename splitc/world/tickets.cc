@@ -32,12 +32,22 @@ handle Tickets::take(Pending pending) {
   free_ = ticket.next_free;
   if (++ticket.generation == 0) ++ticket.generation;  // 0 is a handle's "done"
   ticket.waiting = true;
+  ticket.lost = false;
   ticket.pending = std::move(pending);
   ++outstanding;
   return {index, ticket.generation};
 }
 
 void Tickets::give_back(std::uint32_t index) noexcept {
+  Ticket& ticket = tickets_[index];
+  if (world().router().is_dead(ticket.pending.proc)) [[unlikely]] {
+    lost_some_ = ticket.lost = true;
+    return;
+  }
+  free(index);
+}
+
+void Tickets::free(std::uint32_t index) noexcept {
   Ticket& ticket = tickets_[index];
   ticket.waiting = false;
   ticket.pending.kept.reset();
@@ -51,7 +61,7 @@ void Tickets::answered(std::uint32_t ticket, const std::byte* result) noexcept {
   if (pending.result != nullptr && pending.result_bytes != 0) {
     std::memcpy(pending.result, result, pending.result_bytes);
   }
-  give_back(ticket);
+  free(ticket);
 }
 
 std::uint32_t Tickets::some_proc() const noexcept {
@@ -99,12 +109,49 @@ void finish_one(handle h, const am::Reason& reason) noexcept {
 
 bool try_finish_outstanding() {
   poll();
+  if (world().tickets().lost_some()) world().router().need_all("try_sync");
   return outstanding == 0;
 }
 
 bool try_finish_one(handle h) {
   poll();
+  if (world().tickets().lost(h)) world().router().need_all("try_sync");
   return world().tickets().done(h);
+}
+
+void Started::wait() {
+  Tickets& tickets = world().tickets();
+  std::exception_ptr thrown;
+  for (const handle h : std::exchange(all_, {})) {
+    while (h.generation() != 0 && !tickets.done(h)) {
+      try {
+        if (tickets.lost(h)) {
+          tickets.forget(h);
+          world().router().need_all(call_.name);
+        }
+        world().bundle().wait_until([&] { return tickets.done(h) || tickets.lost(h); },
+                                    am::Wake::kRung,
+                                    [&] {
+                                      return am::Reason{.call = call_.name,
+                                                        .where = call_.where,
+                                                        .needs = "an answer",
+                                                        .peer = tickets.proc_of(h),
+                                                        .needs_all = true};
+                                    });
+      } catch (...) {
+        if (!thrown) thrown = std::current_exception();
+      }
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+// An exception is on its way already.
+Started::~Started() {
+  try {
+    wait();
+  } catch (...) {
+  }
 }
 
 }  // namespace splitc::detail

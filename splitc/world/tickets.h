@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 
 namespace splitc::detail {
@@ -49,7 +50,8 @@ class Tickets {
     bool started_ = false;
   };
 
-  // The operation is done.
+  // The operation is done; or it has ended as its process has died, and then it stays one that is
+  // waited for, in vain.
   void give_back(std::uint32_t ticket) noexcept;
   // The same, with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
@@ -58,6 +60,11 @@ class Tickets {
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
   std::uint32_t some_proc() const noexcept;
+  // Whether it has ended without being done. Nobody waits for it any more after forget().
+  bool lost(handle h) const noexcept { return !done(h) && tickets_[h.ticket()].lost; }
+  void forget(handle h) noexcept { free(h.ticket()); }
+  // Whether some have.
+  bool lost_some() const noexcept { return lost_some_; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -65,14 +72,38 @@ class Tickets {
   struct Ticket {
     std::uint32_t generation = 0;     // how many operations have had it
     bool waiting = false;             // for one that is not done
+    bool lost = false;                // ... nor will ever be
     std::uint32_t next_free = kNone;  // while it is free
     Pending pending;
   };
 
   handle take(Pending pending);
+  void free(std::uint32_t ticket) noexcept;
 
   std::vector<Ticket> tickets_;
   std::uint32_t free_ = kNone;  // the one that was given back last
+  bool lost_some_ = false;
+};
+
+// Operations of a call that may be left by an exception: whatever happens, none of them uses memory
+// of the caller any more when this ends.
+//
+// Thread rule: the world's thread.
+class Started {
+ public:
+  explicit Started(Call call) noexcept : call_(call) {}
+  ~Started();
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+
+  void add(handle h) { all_.push_back(h); }
+  // Waits for all of them. Throws what a handler throws meanwhile, and am::PeerDied if a process
+  // has died with which one was; but first it waits for the others.
+  void wait();
+
+ private:
+  const Call call_;
+  std::vector<handle> all_;
 };
 
 }  // namespace splitc::detail

@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "splitc/splitc.h"
@@ -193,6 +198,10 @@ TEST(AllToAll, of_varying_parts_refuses_counts_that_do_not_fit) {
   counts[0] = ~std::size_t{0};
   test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
                      {"all_to_all_varying: "});
+  counts.assign(procs(), 0);
+  const auto nothing = all_to_all_varying(std::span(to).first(0), std::span(counts));
+  EXPECT_TRUE(nothing.all().empty());
+  test::expect_error([&] { nothing.of(procs()); }, {"received_parts::of: there is no process"});
   counts.assign(procs() + 1, 0);
   test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
                      {"all_to_all_varying: " + std::to_string(procs() + 1) + " counts for "});
@@ -224,6 +233,21 @@ TEST(Collective, spans_of_the_wrong_size_are_refused) {
   }
   test::expect_error([] { all_bcast(1, procs()); },
                      {"all_bcast: there is no process " + std::to_string(procs())});
+}
+
+TEST(Collective, spans_that_overlap_are_refused) {
+  std::vector<int> memory(2 * procs() + 4);
+  const std::span<int> all(memory);
+  const auto refused = [](const std::string& call, const std::function<void()>& make) {
+    test::expect_error(make, {call + ": the span for the result and that of the argument overlap"});
+  };
+  const std::span<int> mine = all.subspan(my_proc() * 2 + 1, 2);
+  refused("all_gather", [&] { all_gather(mine, all.first(2 * procs())); });
+  refused("all_reduce", [&] { all_reduce(all.first(4), all.subspan(1, 4), std::plus<int>()); });
+  refused("all_to_all", [&] { all_to_all(all.first(procs()), all.first(procs())); });
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<int>(i);
+  all_gather(all.subspan(2 * my_proc(), 2), all.first(2 * procs()));  // its own part
+  for (std::size_t i = 0; i < memory.size(); ++i) EXPECT_EQ(memory[i], static_cast<int>(i));
 }
 
 // --- Barriers
@@ -312,6 +336,35 @@ TEST(Mismatch, of_size_root_and_type_names_both) {
                   "all_spread_malloc of 4 bytes", "all_spread_malloc of ");
   expect_mismatch([] { spread_array<int> a(procs()); }, [] { spread_array<int> a(procs() - 1); },
                   "spread_array of 4 bytes", "with another root, length or type");
+}
+
+TEST(Mismatch, of_types_of_one_size_is_noticed) {
+  const std::string why = "with another root, length or type";
+  expect_mismatch([] { all_bcast(1); }, [] { all_bcast(1.0f); }, "all_bcast", why);
+  expect_mismatch([] { all_gather(1); }, [] { all_gather(1.0f); }, "all_gather", why);
+  std::vector<float> floats(procs(), 1);
+  std::vector<int> ints(procs(), 1);
+  const std::vector<std::size_t> counts(procs(), 1);
+  expect_mismatch([&] { all_to_all_varying(std::span(ints), std::span(counts)); },
+                  [&] { all_to_all_varying(std::span(floats), std::span(counts)); },
+                  "all_to_all_varying", why);
+}
+
+// An operation throws, and its process makes the same call once more, while the others are in the
+// middle of the first.
+TEST(Mismatch, of_the_parts_of_one_call_is_noticed) {
+  std::vector<int> mine(5000, 1), sums(5000);
+  bool throws = my_proc() == 0;
+  const auto reduce = [&] {
+    all_reduce(std::span(mine), std::span(sums), [&](int a, int b) {
+      if (std::exchange(throws, false)) throw std::runtime_error("no");
+      return a + b;
+    });
+  };
+  if (am::kChecked && procs() > 1 && my_proc() == 0) {
+    EXPECT_THROW(reduce(), std::runtime_error);
+  }
+  expect_mismatch(reduce, reduce, "all_reduce of 20000 bytes", "is in another part of it");
 }
 
 TEST(Mismatch, leaves_what_follows_intact) {
