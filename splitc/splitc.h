@@ -95,6 +95,7 @@
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/collective/reduce.h"
+#include "splitc/collective/started.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"

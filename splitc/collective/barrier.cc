@@ -2,12 +2,14 @@
 
 #include "am/am.h"
 #include "splitc/collective/round.h"
+#include "splitc/collective/started_calls.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
 
 void detail::meet(Call call) {
   check_may_wait(call);
+  finish_started(call);
   World& w = world();
   if (am::kChecked || w.notified()) return Round(call, 0).meet();
   w.job().barrier(w.bundle(), call.name, call.where);
@@ -18,12 +20,15 @@ void barrier(am::SourceLocation where) { detail::meet({"barrier", where}); }
 void barrier_notify(am::SourceLocation where) {
   const detail::Call call("barrier_notify", where);
   detail::check_may_wait(call);
+  detail::finish_started(call);
   World& w = world();
   if (w.notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
   if constexpr (am::kChecked) {
-    detail::Round("barrier", 0).enter();
+    detail::Round round("barrier", 0);
+    round.start_meet();
+    round.leave_payload();
   } else {
     if (!w.job().barrier().enter()) {
       detail::refuse(call,

@@ -36,10 +36,7 @@ void move_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
 }  // namespace
 
 void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, std::uint64_t type, Call call) {
-  if (root >= procs()) {
-    refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
-                     std::to_string(procs()));
-  }
+  check_root(root, call);
   const std::uint64_t kind = type << 24 | root;
   auto* const all = static_cast<std::byte*>(data);
   const std::size_t most = has_far_peers() ? Round::most_shown() : kByBoards;
@@ -151,6 +148,12 @@ void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Comb
                 combine(result + at, round.of(proc), piece / combine.element);
               }
             });
+}
+
+void check_root(std::uint32_t root, Call call) {
+  if (root < procs()) return;
+  refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
+                   std::to_string(procs()));
 }
 
 void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call) {

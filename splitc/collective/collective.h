@@ -80,6 +80,8 @@ Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const
                                   std::uint64_t type, Call call);
 // Throws Error if the spans overlap and are not the `same`.
 void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call);
+// Throws Error if there is no such process.
+void check_root(std::uint32_t root, Call call);
 // Throws Error unless `got`, the size of a span, is `expected`.
 void check_span(std::size_t got, std::size_t expected, Call call);
 // The same for a span of `each` elements of every process.

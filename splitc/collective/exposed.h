@@ -66,7 +66,7 @@ class Exposed {
   std::vector<Ranges> all_;  // by process
   std::vector<std::shared_ptr<const am::link::Registration>> registrations_;
   std::uint32_t step_ = 0;  // the rounds of this call
-  Started started_;
+  StartedAccesses started_;
   bool works_ = true;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/am.h"
+#include "splitc/collective/started_calls.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
@@ -39,23 +40,32 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
          (same ? ", with another root, length or type, or is in another part of it" : "");
 }
 
+// Before a call of the program that is not started only.
+void check_order(Call call) {
+  check_may_wait(call);
+  finish_started(call);
+  if (!world().notified()) return;
+  refuse(call,
+         "called between barrier_notify() and barrier_wait(); no collective call may come between "
+         "them");
+}
+
 }  // namespace
 
-Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step) : call_(call) {
-  check_may_wait(call);
+Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step)
+    : Round(Started(), (check_order(call), call), bytes, kind) {
+  world().board(my_proc(), parity_).header.step = step;
+}
+
+Round::Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
   World& w = world();
-  if (w.notified()) {
-    refuse(call,
-           "called between barrier_notify() and barrier_wait(); no collective call may come "
-           "between them");
-  }
   const std::uint64_t round = ++w.rounds();
   parity_ = round % 2;
   BoardHeader& header = w.board(my_proc(), parity_).header;
   header.round = round;
   header.bytes = bytes;
   header.kind = kind;
-  header.step = step;
+  header.step = 0;
   std::strncpy(header.call, call.name, sizeof header.call - 1);
 }
 
@@ -88,43 +98,62 @@ am::Shown Round::shown() const noexcept {
   return {world().board_offset(parity_), sizeof(BoardHeader), shown_offset()};
 }
 
-// Passes the barrier.
-void Round::pass(am::Payload& payload) {
+void Round::enter(std::unique_ptr<am::Payload> payload, const Found& found) {
+  found_ = found;
+  payload_ = std::move(payload);
+  if (world().job().barrier().enter(false, payload_.get())) return;
+  refuse(call_,
+         "an exception has left the collective call before this one, so this process is still in "
+         "it; let what handlers throw leave the program");
+}
+
+void Round::enter_to_look(std::uint32_t first, std::uint32_t last, std::size_t at,
+                          std::size_t bytes) {
+  const Found found{.at = at, .first = first, .last = last, .bytes = bytes};
+  if (!has_far_peers()) return enter(nullptr, found);
+  enter(std::make_unique<am::SameCall>(world().job().barrier(), shown()), found);
+}
+
+void Round::wait() {
   World& w = world();
   am::Barrier& barrier = w.job().barrier();
-  if (!barrier.enter(false, &payload)) refuse_entry();
   try {
     barrier.wait(w.bundle(), call_.name, call_.where);
   } catch (...) {
     barrier.forget_payload();
     throw;
   }
-  if (has_far_peers() && !barrier.carried(payload.digest())) find_difference();
+}
+
+bool Round::passed() noexcept { return world().job().barrier().passed(); }
+
+// On other nodes, or the leader of this one has carried something else.
+bool Round::differs() const noexcept {
+  const am::Barrier& barrier = world().job().barrier();
+  return payload_ != nullptr && (barrier.differed() || !barrier.carried(payload_->digest()));
+}
+
+bool Round::asks_others() const noexcept {
+  if (!has_far_peers()) return false;
+  bool fetches = false;
+  for (std::uint32_t proc = found_.first; proc < found_.last; ++proc) fetches |= is_far(proc);
+  return differs() || fetches;
+}
+
+void Round::finish() {
+  if (differs()) find_difference();
   check();
+  if (found_.is_gathered) {
+    gathered_ = gathered() + found_.at;
+  } else {
+    look(found_.first, found_.last, found_.at, found_.bytes);
+  }
 }
 
-void Round::meet() {
-  am::SameCall payload(world().job().barrier(), shown());
-  pass(payload);
-}
-
-// What the payload compares lives until the next notify: nobody passes two barriers meanwhile.
-void Round::enter() {
-  static std::optional<am::SameCall> payload;
-  am::Barrier& barrier = world().job().barrier();
-  payload.emplace(barrier, shown());
-  if (!barrier.enter(false, &*payload)) refuse_entry();
-}
-
-void Round::refuse_entry() const {
-  refuse(call_,
-         "an exception has left the collective call before this one, so this process is still in "
-         "it; let what handlers throw leave the program");
-}
-
-void Round::find_in_gathered(std::size_t at, std::size_t stride) noexcept {
-  gathered_ = gathered() + at;
-  gathered_stride_ = stride;
+// Until the next notify: nobody passes two barriers meanwhile.
+void Round::leave_payload() {
+  static std::unique_ptr<am::Payload> kept;
+  kept = std::move(payload_);
 }
 
 std::size_t Round::most_gathered() noexcept {
@@ -166,32 +195,25 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
   barrier.set(std::move(memory));
 }
 
-void Round::gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
+void Round::start_meet() { enter_to_look(0, 0, 0, 0); }
+
+void Round::start_gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
   choose_board(bytes);
-  if (!has_far_peers() || bytes > most_gathered()) {
-    meet();
-    return look(first, last, 0, bytes);
-  }
-  World& w = world();
-  am::Gathering payload(w.job().barrier(), shown(), bytes, gathered());
-  pass(payload);
-  find_in_gathered(0, bytes);
+  if (!has_far_peers() || bytes > most_gathered()) return enter_to_look(first, last, 0, bytes);
+  enter(std::make_unique<am::Gathering>(world().job().barrier(), shown(), bytes, gathered()),
+        {.is_gathered = true, .at = 0, .stride = bytes});
 }
 
-void Round::broadcast(std::size_t bytes, std::uint32_t root) {
+void Round::start_broadcast(std::size_t bytes, std::uint32_t root) {
   choose_board(bytes);
   World& w = world();
   if (!has_far_peers() || bytes > w.large_board_bytes()) {
-    meet();
-    return look(root, root + 1, 0, bytes);
+    return enter_to_look(root, root + 1, 0, bytes);
   }
-  am::Broadcast payload(w.job().barrier(), shown(), bytes, root, gathered());
-  pass(payload);
-  if (is_far(root)) {
-    find_in_gathered(0, 0);
-  } else {
-    look(root, root + 1, 0, bytes);
-  }
+  Found found{.is_gathered = is_far(root)};
+  if (!found.is_gathered) found = {.first = root, .last = root + 1, .bytes = bytes};
+  enter(std::make_unique<am::Broadcast>(w.job().barrier(), shown(), bytes, root, gathered()),
+        found);
 }
 
 // At the leader there is room for what all processes of its node get.
@@ -201,20 +223,16 @@ std::size_t Round::most_transposed() noexcept {
   return has_far_peers() ? w.large_board_bytes() / (most * procs()) : 0;
 }
 
-void Round::transpose(std::size_t bytes, bool by_nodes) {
-  World& w = world();
-  const am::Nodes& nodes = w.job().barrier().nodes();
-  const auto mine = nodes.ranks(nodes.mine());
-  const std::size_t each = procs() * bytes;  // that a process gets
+void Round::start_transpose(std::size_t bytes, bool by_nodes) {
   const std::size_t most = most_transposed();
   if (!has_far_peers() || bytes > (by_nodes ? most : std::min(kTransposed, most))) {
-    meet();
-    return look(0, procs(), my_proc() * bytes, bytes);
+    return enter_to_look(0, procs(), my_proc() * bytes, bytes);
   }
-  am::Transposition payload(w.job().barrier(), shown(), bytes, gathered());
-  pass(payload);
-  const auto index = std::ranges::find(mine, my_proc()) - mine.begin();
-  find_in_gathered(static_cast<std::size_t>(index) * each, bytes);
+  am::Barrier& barrier = world().job().barrier();
+  const auto mine = barrier.nodes().ranks(barrier.nodes().mine());
+  const auto index = static_cast<std::size_t>(std::ranges::find(mine, my_proc()) - mine.begin());
+  enter(std::make_unique<am::Transposition>(barrier, shown(), bytes, gathered()),
+        {.is_gathered = true, .at = index * procs() * bytes, .stride = bytes});
 }
 
 // After the barrier.
@@ -241,7 +259,7 @@ void Round::look(std::uint32_t first, std::uint32_t last, std::size_t at, std::s
   if (!has_far_peers()) return;
   constexpr std::size_t kHead = sizeof(BoardHeader);
   fetched_.resize((last - first) * stride());
-  Started started(call_);
+  StartedAccesses started(call_);
   for (std::uint32_t proc = first; proc < last; ++proc) {
     if (!is_far(proc)) continue;
     std::byte* const to = &fetched_[place_of(proc)];
@@ -260,7 +278,7 @@ handle Round::fetch(std::uint32_t proc, std::uint64_t offset, std::byte* to,
 }
 
 const std::byte* Round::of(std::uint32_t proc) const {
-  if (gathered_ != nullptr) return gathered_ + proc * gathered_stride_;
+  if (gathered_ != nullptr) return gathered_ + proc * found_.stride;
   check(proc);
   if (is_far(proc)) return &fetched_[place_of(proc)] + sizeof(BoardHeader);
   return shown_by(proc) + at_;

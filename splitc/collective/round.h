@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "am/collective/payload.h"
 #include "am/collective/payloads.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
@@ -31,9 +33,12 @@ namespace detail {
 // Thread rule: the world's thread.
 class Round {
  public:
-  // Announces `call`, cut to 35 letters; `step` counts the rounds of one call. Throws Error between
-  // barrier_notify() and barrier_wait().
+  // Announces `call`, cut to 35 letters; `step` counts the rounds of one call. First waits for all
+  // calls that were started (started.h). Throws Error between barrier_notify() and barrier_wait().
   Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0, std::uint32_t step = 0);
+  // The same for a call that was started, and whose turn has come: perhaps in a poll.
+  struct Started {};
+  Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind);
   static Round latest() noexcept;  // the one this process is in
 
   // Most bytes of each process that gather() moves with the barrier.
@@ -46,38 +51,69 @@ class Round {
   static void prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::size_t carried);
 
   // Where this process shows `bytes`, at most most_shown(), which are to be filled before one of
-  // the following calls. Each of these passes the barrier, and says what of() gives then, until
-  // this process's next collective call.
+  // the following calls. Each of these enters the barrier, and says what of() will give, from
+  // finish() until this process's next collective call.
   std::byte* mine(std::size_t bytes) noexcept;
   static std::size_t most_shown() noexcept;
-  void meet();  // nothing
-  // The first `bytes` that each process shows.
-  void gather(std::size_t bytes) { gather(bytes, 0, procs()); }
-  // The same of processes `first` to `last` - 1 alone, if that is less to be moved.
-  void gather(std::size_t bytes, std::uint32_t first, std::uint32_t last);
+  void start_meet();  // nothing
+  // The first `bytes` that processes `first` to `last` - 1 show, or of more than those.
+  void start_gather(std::size_t bytes, std::uint32_t first, std::uint32_t last);
   // Those that `root` shows; of() gives them for `root`.
-  void broadcast(std::size_t bytes, std::uint32_t root);
+  void start_broadcast(std::size_t bytes, std::uint32_t root);
   // The part for this process that each shows: part p of `bytes` is for process p. `by_nodes`: with
   // the barrier, if they are at most most_transposed(); else large ones are fetched.
-  void transpose(std::size_t bytes, bool by_nodes = false);
+  void start_transpose(std::size_t bytes, bool by_nodes);
+  // Waits until all have entered; then finish(). An exception of a handler comes out, and the round
+  // ends without having been passed.
+  void wait();
+  // All have entered; asked by whoever does not wait().
+  bool passed() noexcept;
+  // Then: whether finish() would ask other nodes, and so wait: what does not fit on boards, or an
+  // error.
+  bool asks_others() const noexcept;
+  void finish();
+
+  // All at once.
+  void meet() { start_meet(), wait(), finish(); }
+  void gather(std::size_t bytes) { gather(bytes, 0, procs()); }
+  void gather(std::size_t bytes, std::uint32_t first, std::uint32_t last) {
+    start_gather(bytes, first, last), wait(), finish();
+  }
+  void broadcast(std::size_t bytes, std::uint32_t root) {
+    start_broadcast(bytes, root), wait(), finish();
+  }
+  void transpose(std::size_t bytes, bool by_nodes = false) {
+    start_transpose(bytes, by_nodes), wait(), finish();
+  }
 
   const std::byte* of(std::uint32_t proc) const;
 
-  // The two halves of meet(), which a process may make on its own.
-  void enter();
+  // For the two halves of a barrier, which are two objects: the first one's payload is kept, and
+  // the second one only checks.
+  void leave_payload();
   void check();
 
  private:
+  // What of() gives: of the leader's large board, or, else, of the boards of some processes.
+  struct Found {
+    bool is_gathered = false;
+    std::size_t at = 0;
+    std::size_t stride = 0;  // on the large board, from one process to the next
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::size_t bytes = 0;
+  };
+
   explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
   am::Shown shown() const noexcept;
-  void pass(am::Payload& payload);
-  [[noreturn]] void refuse_entry() const;
+  void enter(std::unique_ptr<am::Payload> payload, const Found& found);
+  void enter_to_look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
+  bool differs() const noexcept;
   // For so many bytes; the same in all processes, also in those that show none.
   void choose_board(std::size_t bytes) noexcept { large_ = bytes > Board::kBytes; }
   std::uint64_t shown_offset() const noexcept;
   const std::byte* shown_by(std::uint32_t near) const noexcept;
   std::byte* gathered() const noexcept;
-  void find_in_gathered(std::size_t at, std::size_t stride) noexcept;
   void look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
   // Where the header and the bytes of a far process are; all headers begin on a whole word.
   std::size_t stride() const noexcept { return (sizeof(BoardHeader) + bytes_ + 7) / 8 * 8; }
@@ -89,10 +125,11 @@ class Round {
 
   Call call_;
   unsigned parity_;
-  bool large_ = false;  // shows on the large board
+  bool large_ = false;                    // shows on the large board
+  std::unique_ptr<am::Payload> payload_;  // of a job of several nodes
+  Found found_;
   // Where the barrier has brought all that of() gives, if it has.
   const std::byte* gathered_ = nullptr;
-  std::size_t gathered_stride_ = 0;
   // Else: what look() said, and what it has fetched.
   std::uint32_t first_ = 0;
   std::size_t at_ = 0;

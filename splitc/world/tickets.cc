@@ -119,7 +119,7 @@ bool try_finish_one(handle h) {
   return world().tickets().done(h);
 }
 
-void Started::wait() {
+void StartedAccesses::wait() {
   Tickets& tickets = world().tickets();
   std::exception_ptr thrown;
   for (const handle h : std::exchange(all_, {})) {
@@ -147,7 +147,7 @@ void Started::wait() {
 }
 
 // An exception is on its way already.
-Started::~Started() {
+StartedAccesses::~StartedAccesses() {
   try {
     wait();
   } catch (...) {

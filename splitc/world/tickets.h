@@ -89,12 +89,12 @@ class Tickets {
 // of the caller any more when this ends.
 //
 // Thread rule: the world's thread.
-class Started {
+class StartedAccesses {
  public:
-  explicit Started(Call call) noexcept : call_(call) {}
-  ~Started();
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
+  explicit StartedAccesses(Call call) noexcept : call_(call) {}
+  ~StartedAccesses();
+  StartedAccesses(const StartedAccesses&) = delete;
+  StartedAccesses& operator=(const StartedAccesses&) = delete;
 
   void add(handle h) { all_.push_back(h); }
   // Waits for all of them. Throws what a handler throws meanwhile, and am::PeerDied if a process

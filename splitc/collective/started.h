@@ -1,0 +1,323 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "am/types/source_location.h"
+#include "splitc/collective/collective.h"
+#include "splitc/world/place.h"
+
+// Split-phase collective calls: started now, and waited for later, with computation in between.
+//
+//   auto sum = start_all_reduce(mine, std::plus<>());     // returns at once
+//   auto done = start_barrier();
+//   while (compute_a_little()) poll();                    // they go on meanwhile
+//   const double total = sum.wait();
+//   done.wait();
+//
+//   call                                       wait() returns
+//   start_barrier()                            nothing
+//   start_all_bcast(x, root)                   the root's x
+//   start_all_reduce(x, op)                    op over all values
+//   start_all_gather(x)                        all values, by process
+//   start_all_bcast(span, root)                nothing; then the spans of all hold the root's
+//   start_all_reduce(mine, result, op)         nothing; then `result` holds op over each element
+//   start_all_gather(mine, all)                nothing; then `all` holds everybody's
+//   start_all_to_all(to, from)                 nothing; then `from` holds what is for this process
+//
+// Collective. Starting is the call that all processes make in the same order, among their other
+// collective calls. Each does what the call of its name without start_ does
+// (splitc/collective/collective.h), is a barrier likewise, and moves as much at the same cost; but
+// nobody waits in it. Several may be under way; they go on one after another, in the order in which
+// they were started, whenever this process polls. All other collective calls wait first until those
+// that were started have ended.
+//
+// What does not fit on a board, as that header says, is moved by wait() alone, with all others that
+// were started before it. Everything else goes on in polls: no process need be in wait() for the
+// others to finish, but each must poll.
+//
+// Memory. Values are copied when the call is started. Spans stay where they are until wait() has
+// returned; until then arguments may not be changed, and results not be read.
+//
+// Thread rule: the world's thread. Starting, and wait(), throw Error in a handler. An operation
+// `op` is called in a poll, so it may not wait.
+
+namespace splitc {
+namespace detail {
+
+// A collective call that was started.
+class StartedCall {
+ public:
+  enum class How : std::uint8_t { kMeet, kGather, kBroadcast, kTranspose };
+  struct Plan {
+    How how = How::kMeet;
+    std::uint64_t bytes = 0;  // as Round compares them
+    std::uint64_t kind = 0;
+    std::size_t moved = 0;  // of each process; of each part
+    std::uint32_t root = 0;
+    std::vector<std::byte> shown = {};         // if it is a value: a copy
+    std::span<const std::byte> argument = {};  // ... or a span
+  };
+
+  StartedCall(Call call, Plan plan) : call_(call), plan_(std::move(plan)) {}
+  virtual ~StartedCall() = default;
+  StartedCall(const StartedCall&) = delete;
+  StartedCall& operator=(const StartedCall&) = delete;
+
+  bool done() const noexcept { return done_; }
+  const Call& call() const noexcept { return call_; }
+  void rethrow() {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+
+ protected:
+  // Takes what the round has brought.
+  virtual void take(const Round& round) = 0;
+  // Does it all, waiting.
+  virtual void run() = 0;
+
+ private:
+  friend class StartedCalls;
+
+  bool fits() const noexcept;
+  void enter();
+
+  const Call call_;
+  const Plan plan_;
+  std::optional<Round> round_;  // once it is under way
+  std::exception_ptr thrown_;
+  bool done_ = false;
+};
+
+// Puts `call` behind those that were started before. Error where no collective call may be made.
+void start(const std::shared_ptr<StartedCall>& call);
+// Polls until it has ended. Throws what it throws.
+void wait_for(StartedCall& call, am::SourceLocation where);
+
+// The results of calls with one.
+template <class T, class Take, class Run>
+class StartedValue final : public StartedCall {
+ public:
+  StartedValue(Call call, Plan plan, Take take, Run run)
+      : StartedCall(call, std::move(plan)), take_(std::move(take)), run_(std::move(run)) {}
+
+ private:
+  void take(const Round& round) override { result = take_(round); }
+  void run() override { result = run_(); }
+
+  Take take_;
+  Run run_;
+
+ public:
+  std::optional<T> result;
+};
+
+}  // namespace detail
+
+// A collective call that was started, of which wait() returns a T or nothing. It may be moved. One
+// that is dropped goes on all the same.
+template <class T = void>
+class started {
+ public:
+  using Value = std::conditional_t<std::is_void_v<T>, bool, T>;
+
+  started(std::shared_ptr<detail::StartedCall> call, std::optional<Value>& result) noexcept
+      : call_(std::move(call)), result_(&result) {}
+  started(started&&) noexcept = default;
+  started& operator=(started&&) noexcept = default;
+
+  // Whether it has ended, so that wait() returns at once. Does not poll.
+  bool ready() const noexcept { return call_->done(); }
+  // Polls until it has ended; once. Throws Error as the call of its name does, and what `op`
+  // throws.
+  T wait(am::SourceLocation where = am::SourceLocation::current()) {
+    detail::wait_for(*call_, where);
+    if constexpr (!std::is_void_v<T>) return std::move(**result_);
+  }
+
+ private:
+  std::shared_ptr<detail::StartedCall> call_;
+  std::optional<Value>* result_;  // of it
+};
+
+namespace detail {
+
+template <class T, class Take, class Run>
+started<T> start_call(Call call, StartedCall::Plan plan, Take take, Run run) {
+  using Made = StartedValue<typename started<T>::Value, Take, Run>;
+  auto made = std::make_shared<Made>(call, std::move(plan), std::move(take), std::move(run));
+  start(made);
+  std::optional<typename started<T>::Value>& result = made->result;
+  return {std::move(made), result};
+}
+template <class T>
+std::vector<std::byte> bytes_of_value(const T& x) {
+  const auto bytes = std::as_bytes(std::span(&x, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace detail
+
+inline started<> start_barrier(am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_call<void>(
+      {"start_barrier", where}, {}, [](const detail::Round&) { return true; }, [] { return true; });
+}
+
+template <class T>
+started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_value<T>();
+  const detail::Call call("start_all_bcast", where);
+  detail::check_root(root, call);
+  return detail::start_call<T>(
+      call,
+      {.how = detail::StartedCall::How::kBroadcast,
+       .bytes = sizeof(T),
+       .kind = detail::type_of<T>() << 24 | root,
+       .moved = sizeof(T),
+       .root = root,
+       .shown = detail::bytes_of_value(x)},
+      [root](const detail::Round& round) { return detail::value_of<T>(round, root); },
+      [x, root, where] { return all_bcast(x, root, where); });
+}
+
+template <class T, class Op>
+started<T> start_all_reduce(const T& x, Op op,
+                            am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_value<T>();
+  return detail::start_call<T>(
+      {"start_all_reduce", where},
+      {.how = detail::StartedCall::How::kGather,
+       .bytes = sizeof(T),
+       .kind = detail::type_of<T>(),
+       .moved = sizeof(T),
+       .shown = detail::bytes_of_value(x)},
+      [op](const detail::Round& round) mutable { return detail::combine<T>(round, procs(), op); },
+      [x, op, where] { return all_reduce(x, op, where); });
+}
+
+template <class T>
+started<std::vector<T>> start_all_gather(const T& x,
+                                         am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_value<T>();
+  static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
+  return detail::start_call<std::vector<T>>(
+      {"start_all_gather", where},
+      {.how = detail::StartedCall::How::kGather,
+       .bytes = sizeof(T),
+       .kind = detail::type_of<T>(),
+       .moved = sizeof(T),
+       .shown = detail::bytes_of_value(x)},
+      [](const detail::Round& round) {
+        std::vector<T> all;
+        for (std::uint32_t p = 0; p < procs(); ++p) all.push_back(detail::value_of<T>(round, p));
+        return all;
+      },
+      [x, where] { return all_gather(x, where); });
+}
+
+template <class T>
+started<> start_all_bcast(std::span<T> data, std::uint32_t root = 0,
+                          am::SourceLocation where = am::SourceLocation::current()) {
+  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  const detail::Call call("start_all_bcast", where);
+  detail::check_root(root, call);
+  return detail::start_call<void>(
+      call,
+      {.how = detail::StartedCall::How::kBroadcast,
+       .bytes = data.size_bytes(),
+       .kind = detail::type_of<T>() << 24 | root,
+       .moved = data.size_bytes(),
+       .root = root,
+       .argument = std::as_bytes(data)},
+      [data, root](const detail::Round& round) {
+        if (my_proc() != root && !data.empty()) {
+          std::memcpy(data.data(), round.of(root), data.size_bytes());
+        }
+        return true;
+      },
+      [data, root, where] { return all_bcast(data, root, where), true; });
+}
+
+template <class T, class Op>
+started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  using Element = std::remove_const_t<T>;
+  detail::check_value<Element>();
+  const detail::Call call("start_all_reduce", where);
+  detail::check_span(result.size(), mine.size(), call);
+  return detail::start_call<void>(
+      call,
+      {.how = detail::StartedCall::How::kGather,
+       .bytes = mine.size_bytes(),
+       .kind = detail::type_of<Element>(),
+       .moved = mine.size_bytes(),
+       .argument = std::as_bytes(mine)},
+      [result, op](const detail::Round& round) mutable {
+        auto* const to = reinterpret_cast<std::byte*>(result.data());
+        if (!result.empty()) std::memcpy(to, round.of(0), result.size_bytes());
+        for (std::uint32_t p = 1; p < procs(); ++p) {
+          detail::combine_elements<Element, Op>(&op, to, round.of(p), result.size());
+        }
+        return true;
+      },
+      [mine, result, op, where] { return all_reduce(mine, result, op, where), true; });
+}
+
+template <class T>
+started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  const detail::Call call("start_all_gather", where);
+  detail::check_gathered(all.size(), mine.size(), call);
+  return detail::start_call<void>(
+      call,
+      {.how = detail::StartedCall::How::kGather,
+       .bytes = mine.size_bytes(),
+       .kind = detail::type_of<std::remove_const_t<T>>(),
+       .moved = mine.size_bytes(),
+       .argument = std::as_bytes(mine)},
+      [all, bytes = mine.size_bytes()](const detail::Round& round) {
+        auto* const to = reinterpret_cast<std::byte*>(all.data());
+        for (std::uint32_t p = 0; p < procs() && bytes != 0; ++p) {
+          std::memcpy(to + p * bytes, round.of(p), bytes);
+        }
+        return true;
+      },
+      [mine, all, where] { return all_gather(mine, all, where), true; });
+}
+
+template <class T>
+started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  const detail::Call call("start_all_to_all", where);
+  detail::check_span(from.size(), to.size(), call);
+  detail::check_parts(to.size(), call);
+  const std::size_t part = to.size_bytes() / procs();
+  return detail::start_call<void>(
+      call,
+      {.how = detail::StartedCall::How::kTranspose,
+       .bytes = to.size_bytes(),
+       .kind = detail::type_of<std::remove_const_t<T>>(),
+       .moved = part,
+       .argument = std::as_bytes(to)},
+      [from, part](const detail::Round& round) {
+        auto* const at = reinterpret_cast<std::byte*>(from.data());
+        for (std::uint32_t p = 0; p < procs() && part != 0; ++p) {
+          std::memcpy(at + p * part, round.of(p), part);
+        }
+        return true;
+      },
+      [to, from, where] { return all_to_all(to, from, where), true; });
+}
+
+}  // namespace splitc

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "am/core/poller.h"
+#include "splitc/collective/started.h"
+
+namespace splitc::detail {
+
+// The collective calls that this process has started and that have not ended, in order. Part of
+// every poll of the world's bundle while there are some.
+//
+// Thread rule: the world's thread.
+class StartedCalls final : public am::Poller {
+ public:
+  // That of the world; made at its first use, and ends with its bundle.
+  static StartedCalls& of_world();
+  static StartedCalls* existing() noexcept { return the_; }
+  ~StartedCalls() override;
+
+  bool empty() const noexcept { return calls_.empty(); }
+  void add(const std::shared_ptr<StartedCall>& call);
+  // Polls until `call` has ended, and with it those before it.
+  void wait_for(StartedCall& call, Call on_behalf);
+  void finish_all(Call on_behalf);
+
+  int poll() override { return go_on(); }
+  bool has_work() noexcept override;
+
+ private:
+  StartedCalls() = default;
+  int go_on();
+  bool waits_for_caller() const noexcept;
+  void finish_here();
+  void end_first() noexcept;
+
+  static inline StartedCalls* the_ = nullptr;
+
+  std::deque<std::shared_ptr<StartedCall>> calls_;
+};
+
+// Before another collective call: waits until all that were started have ended.
+inline void finish_started(Call on_behalf) {
+  if (StartedCalls* const calls = StartedCalls::existing(); calls != nullptr && !calls->empty()) {
+    calls->finish_all(on_behalf);
+  }
+}
+
+}  // namespace splitc::detail

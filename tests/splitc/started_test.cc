@@ -1,0 +1,173 @@
+#include "splitc/collective/started.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+#include "tests/support/seed.h"
+
+namespace {
+
+using namespace splitc;
+
+std::uint32_t sum_of_ranks() { return procs() * (procs() - 1) / 2; }
+
+TEST(Started, gives_what_the_blocking_call_gives) {
+  auto root = start_all_bcast(my_proc() + 7, procs() - 1);
+  auto sum = start_all_reduce(my_proc(), std::plus<>());
+  auto all = start_all_gather(2 * my_proc());
+  auto barrier = start_barrier();
+  EXPECT_EQ(root.wait(), procs() + 6);
+  EXPECT_EQ(sum.wait(), sum_of_ranks());
+  const std::vector<std::uint32_t> gathered = all.wait();
+  ASSERT_EQ(gathered.size(), procs());
+  for (std::uint32_t p = 0; p < procs(); ++p) EXPECT_EQ(gathered[p], 2 * p);
+  barrier.wait();
+  EXPECT_TRUE(barrier.ready());
+}
+
+TEST(Started, goes_on_in_polls_alone) {
+  auto first = start_all_reduce(my_proc(), std::plus<>());
+  auto second = start_all_gather(my_proc());
+  auto third = start_barrier();
+  while (!third.ready()) poll();
+  EXPECT_TRUE(first.ready());
+  EXPECT_TRUE(second.ready());
+  EXPECT_EQ(first.wait(), sum_of_ranks());
+  EXPECT_EQ(second.wait().back(), procs() - 1);
+}
+
+TEST(Started, goes_on_while_another_wait_polls) {
+  const spread_array<std::uint32_t> told(procs());
+  told[my_proc()] = 0;
+  barrier();
+  auto sum = start_all_reduce(my_proc() + 1, std::plus<>());
+  if (my_proc() == 0) {
+    // The others learn of it only after process 0 has the sum, and it has that only if they poll.
+    EXPECT_EQ(sum.wait(), sum_of_ranks() + procs());
+    for (std::uint32_t p = 0; p < procs(); ++p) told[p] = 1;
+  } else {
+    wait_until([&] { return told.mine()[0] == 1; });
+    EXPECT_TRUE(sum.ready());
+    EXPECT_EQ(sum.wait(), sum_of_ranks() + procs());
+  }
+  barrier();
+}
+
+TEST(Started, may_be_waited_for_in_any_order_or_dropped) {
+  auto a = start_all_reduce(1u, std::plus<>());
+  start_all_gather(my_proc());
+  auto c = start_all_reduce(3u, std::plus<>());
+  EXPECT_EQ(c.wait(), 3 * procs());
+  EXPECT_EQ(all_reduce_to_all_add(2u), 2 * procs());
+  start_barrier();
+  EXPECT_EQ(a.wait(), procs());
+  barrier();
+}
+
+// Whatever the sizes, and whether the next call waits or is started only.
+TEST(Started, calls_of_all_sizes_come_in_order) {
+  std::mt19937_64 random(test::seed());  // the same in all processes
+  struct Open {
+    std::vector<std::uint32_t> mine, result;
+    started<> call;
+    std::function<void(const Open&)> check;
+  };
+  std::deque<Open> open;
+  const auto finish = [&open](std::size_t index) {
+    open[index].call.wait();
+    open[index].check(open[index]);
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(index));
+  };
+  constexpr std::size_t kSizes[] = {0, 1, 10, 1000, 4080, 5000, 70000};
+  for (int i = 0; i < 60; ++i) {
+    const std::size_t n = kSizes[random() % std::size(kSizes)];
+    const auto key = static_cast<std::uint32_t>(random());
+    const auto word = [key](std::uint32_t from, std::size_t at) {
+      return key + from * 1000003u + static_cast<std::uint32_t>(at) * 7919u;
+    };
+    std::vector<std::uint32_t> mine(n), wide(n * procs());
+    for (std::size_t at = 0; at < n; ++at) mine[at] = word(my_proc(), at);
+    switch (random() % 5) {
+      case 0: {
+        const auto root = static_cast<std::uint32_t>(random() % procs());
+        auto call = start_all_bcast(std::span(mine), root);
+        open.push_back({std::move(mine), {}, std::move(call), [=](const Open& o) {
+                          for (std::size_t at = 0; at < n; ++at)
+                            ASSERT_EQ(o.mine[at], word(root, at));
+                        }});
+        break;
+      }
+      case 1: {
+        auto call = start_all_gather(std::span(mine), std::span(wide));
+        open.push_back({std::move(mine), std::move(wide), std::move(call), [=](const Open& o) {
+                          for (std::size_t at = 0; at < n * procs(); ++at)
+                            ASSERT_EQ(o.result[at],
+                                      word(static_cast<std::uint32_t>(at / n), at % n));
+                        }});
+        break;
+      }
+      case 2: {
+        std::vector<std::uint32_t> sums(n);
+        auto call = start_all_reduce(std::span(mine), std::span(sums), std::plus<>());
+        open.push_back({std::move(mine), std::move(sums), std::move(call), [=](const Open& o) {
+                          for (std::size_t at = 0; at < n; ++at) {
+                            std::uint32_t sum = 0;
+                            for (std::uint32_t p = 0; p < procs(); ++p) sum += word(p, at);
+                            ASSERT_EQ(o.result[at], sum);
+                          }
+                        }});
+        break;
+      }
+      case 3: {
+        std::vector<std::uint32_t> to(n * procs());
+        for (std::size_t at = 0; at < to.size(); ++at) to[at] = word(my_proc(), at);
+        auto call = start_all_to_all(std::span(to), std::span(wide));
+        open.push_back({std::move(to), std::move(wide), std::move(call), [=](const Open& o) {
+                          for (std::size_t at = 0; at < n * procs(); ++at)
+                            ASSERT_EQ(o.result[at], word(static_cast<std::uint32_t>(at / n),
+                                                         my_proc() * n + at % n));
+                        }});
+        break;
+      }
+      default: ASSERT_EQ(all_reduce_to_all_add(key), key * procs());
+    }
+    while (open.size() > random() % 6) finish(random() % open.size());
+  }
+  while (!open.empty()) finish(0);
+}
+
+TEST(Started, what_its_operation_throws_comes_out_of_its_wait) {
+  auto sum = start_all_reduce(1, [](int, int) -> int { throw std::runtime_error("no"); });
+  auto next = start_all_reduce(1u, std::plus<>());
+  EXPECT_EQ(next.wait(), procs());
+  if (procs() > 1) {
+    EXPECT_THROW(sum.wait(), std::runtime_error);
+  }
+}
+
+TEST(Started, calls_that_differ_are_told_apart) {
+  if (!am::kChecked || procs() == 1) return;
+  auto call = my_proc() == 0 ? start_all_reduce(1.0f, std::plus<>()) : start_all_bcast(1.0f);
+  test::expect_error([&] { call.wait(); },
+                     {"start_all_reduce of 4 bytes", "start_all_bcast of 4 bytes"});
+  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+}
+
+TEST(Started, is_refused_where_no_collective_call_may_be_made) {
+  barrier_notify();
+  test::expect_error([] { start_barrier(); }, {"start_barrier: called between barrier_notify()"});
+  barrier_wait();
+  test::expect_error([] { start_all_bcast(1, procs()); },
+                     {"start_all_bcast: there is no process " + std::to_string(procs())});
+}
+
+}  // namespace
