@@ -124,8 +124,8 @@ class Bundle {
   //
   // What a handler throws comes out; the other messages stay for the next poll. That begins where
   // every poll does, so an endless stream of messages whose handlers throw keeps those behind it
-  // from being handled. Throws Error in a handler or callback. Costs 5 to 7 ns when nothing is there, with 2 processes or with 64, and
-  // 130 to 300 ns with processes on other nodes.
+  // from being handled. Throws Error in a handler or callback. Costs 5 to 7 ns when nothing is
+  // there, with 2 processes or with 64, and 130 to 300 ns with processes on other nodes.
   int poll() { return poll(false); }
 
   // Sleeps until one of the events, at most `timeout_ns` nanoseconds; negative: no limit (AM_Wait).
