@@ -34,6 +34,9 @@ class OwnFd {
   int fd_;
 };
 
+constexpr std::size_t kSmallPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 std::string text_of(int error) { return std::strerror(error); }
 
 std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
@@ -63,9 +66,29 @@ void check_file_size_limit(const Region::Options& options) {
               "; raise it (ulimit -f) or ask for less");
 }
 
+// Address space for `bytes`, so aligned that huge pages can be mapped there; nullptr: anywhere.
+std::byte* find_aligned(std::size_t bytes) noexcept {
+  if (bytes < kHugePage) return nullptr;
+  const std::size_t wide = bytes + kHugePage;
+  void* const found =
+      mmap(nullptr, wide, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(found);
+  const std::size_t before = kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage;
+  munmap(begin, before);
+  const std::size_t used = (bytes + kSmallPage - 1) / kSmallPage * kSmallPage;
+  if (wide - before > used) munmap(begin + before + used, wide - before - used);
+  return begin + before;
+}
+
 std::byte* map_whole(int fd, std::size_t bytes, const std::string& what) {
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  std::byte* const at = find_aligned(bytes);
+  void* data = mmap(at, bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, 0);
   if (data != MAP_FAILED) return static_cast<std::byte*>(data);
+  const int error = errno;
+  if (at != nullptr) munmap(at, bytes);
+  errno = error;
   throw Error("shmem: cannot map " + what + ", " + bytes_text(bytes) + " (" + text_of(errno) +
               "): this process maps " + bytes_text(mapped_now()) +
               " already and its address space limit is " + limit_text(soft_limit(RLIMIT_AS)) +
@@ -208,6 +231,18 @@ Region& Region::operator=(Region&& other) noexcept {
 Region::~Region() {
   if (data_ != nullptr) munmap(data_, size_);
   if (fd_ >= 0) close(fd_);
+}
+
+bool Region::ask_for_huge_pages() const noexcept {
+  return madvise(data_, size_, MADV_HUGEPAGE) == 0;
+}
+
+// The choice that is in brackets counts: "always within_size [advise] never deny force".
+bool Region::has_huge_pages() {
+  std::string choices;
+  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/shmem_enabled"), choices);
+  return choices.find("[never]") == choices.npos && choices.find("[deny]") == choices.npos &&
+         !choices.empty();
 }
 
 Region::Address Region::address() const {

@@ -56,7 +56,14 @@ class Region {
   // Of a region made here or adopted. Throws Error for an opened one: only its creator shows it.
   Address address() const;
 
-  std::byte* data() const { return data_; }  // page aligned
+  // Asks the kernel for huge pages. Who maps the region elsewhere asks, too. False: it has none, or
+  // this is not for them to decide; and where it is asked in vain, small ones are as good.
+  bool ask_for_huge_pages() const noexcept;
+  // Whether the kernel gives those who ask huge pages of shared memory.
+  static bool has_huge_pages();
+
+  // Page aligned, and, from 2 MiB on, aligned to huge pages of that size.
+  std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   int fd() const { return fd_; }  // -1 for an opened region, which needs none
 

@@ -31,8 +31,11 @@ std::string prefix(Rank rank) { return "rank " + std::to_string(rank) + ": "; }
 
 shmem::Region make_region(Rank rank, const Config& config) {
   try {
-    return shmem::Region::create({.what = "the segment of rank " + std::to_string(rank),
-                                  .bytes = RegionHeader::kBytes + config.segment_bytes});
+    shmem::Region region =
+        shmem::Region::create({.what = "the segment of rank " + std::to_string(rank),
+                               .bytes = RegionHeader::kBytes + config.segment_bytes});
+    if (config.huge_pages) region.ask_for_huge_pages();
+    return region;
   } catch (const shmem::Error& error) {
     throw Error(prefix(rank) + "Job: " + error.what() + "; SPLITC_SEGMENT sets the size");
   }
@@ -143,7 +146,9 @@ void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank
   for (const Rank other : near) {
     if (other == rank()) continue;
     try {
-      router_->add_neighbour(other, shmem::Region::open(cards[other].region));
+      shmem::Region region = shmem::Region::open(cards[other].region);
+      if (config_.huge_pages) region.ask_for_huge_pages();
+      router_->add_neighbour(other, std::move(region));
     } catch (const shmem::Error& error) {
       throw Error(prefix(rank()) + "Job: no way to the memory of rank " + std::to_string(other) +
                   ": " + error.what());
@@ -155,6 +160,14 @@ void Job::report_layout(const Layout& layout, const std::string& choice) const {
   spdlog::info("{} processes by {}, segment {} MiB each, {} usable cores, fences by {}", size(),
                launcher(), config_.segment_bytes >> 20, layout.cores,
                layout.all_enrolled ? "membarrier" : "every sender");
+  if (!config_.huge_pages || !shmem::Region::has_huge_pages()) {
+    spdlog::info("segments on small pages: {}",
+                 config_.huge_pages ? "the kernel gives no huge ones of shared memory "
+                                      "(/sys/kernel/mm/transparent_hugepage/shmem_enabled)"
+                                    : "SPLITC_HUGE_PAGES=0");
+  } else {
+    spdlog::info("segments on huge pages");
+  }
   if (Port* const port = router_->port()) {
     spdlog::info("{} nodes, joined by {}", layout.leaders.size(), port->link().describe());
     if (!choice.empty()) spdlog::info("SPLITC_LINK=auto takes {}", choice);

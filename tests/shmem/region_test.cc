@@ -93,6 +93,19 @@ TEST(Region, moves_without_losing_its_memory) {
   EXPECT_EQ(text_of(third), "kept");
 }
 
+TEST(Region, lies_where_huge_pages_can_be_mapped) {
+  constexpr std::size_t kHuge = std::size_t{2} << 20;
+  for (const std::size_t bytes : {kHuge, kHuge + 1, 3 * kHuge, 3 * kHuge + 5000}) {
+    const Region region = Region::create({.what = "test", .bytes = bytes});
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.data()) % kHuge, 0u) << bytes;
+    region.ask_for_huge_pages();
+    region.data()[0] = region.data()[bytes - 1] = std::byte{1};
+    const Region again = Region::open(region.address());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(again.data()) % kHuge, 0u) << bytes;
+    EXPECT_EQ(again.data()[bytes - 1], std::byte{1});
+  }
+}
+
 TEST(Region, is_private_to_the_user_and_closed_by_exec) {
   for (const bool try_memfd : {true, false}) {
     const Region region = Region::create({.what = "r", .bytes = kBytes, .try_memfd = try_memfd});

@@ -35,7 +35,7 @@ constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 21> kSettings{{
+constexpr std::array<Setting, 22> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -76,6 +76,11 @@ constexpr std::array<Setting, 21> kSettings{{
     {kCrossMemory, "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
      "kernel, where that is allowed; off: by messages.",
+     false},
+    {"SPLITC_HUGE_PAGES", "0 or 1", "1",
+     "0 keeps segments on small pages where the kernel has huge ones for those who ask "
+     "(/sys/kernel/mm/transparent_hugepage/shmem_enabled is advise). They make accesses all over a "
+     "large segment faster, and a page that is touched takes 2 MiB.",
      false},
     {"SPLITC_CRASH_REPORT", "0 or 1", "1",
      "0 keeps a process from saying where it crashes: which function, which address and whose "
@@ -371,6 +376,7 @@ Config read_config() {
   config.progress_thread = read_progress(config.link);
   config.rma = read_switch(kRma, "1") && !is_apart(config.way);
   config.learn = read_switch("SPLITC_LEARN", "1");
+  config.huge_pages = read_switch("SPLITC_HUGE_PAGES", "1");
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
   config.survive = read_switch("SPLITC_SURVIVE", "0");

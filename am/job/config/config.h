@@ -73,6 +73,7 @@ struct Config {
   double stall_s = 30;           // without progress, before that is reported; 0: never
   bool crash_report = true;      // a crash is reported by the process itself
   bool survive = false;          // the job goes on without processes that die
+  bool huge_pages = true;        // segments ask for them
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
 
   Rank rank = 0;           // with job_fd or rendezvous

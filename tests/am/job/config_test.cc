@@ -98,6 +98,7 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
   EXPECT_FALSE(config_with({{"SPLITC_LEARN", "0"}}).learn);
   EXPECT_FALSE(config_with({{"SPLITC_CROSS_MEMORY", "off"}}).cross_memory);
+  EXPECT_FALSE(config_with({{"SPLITC_HUGE_PAGES", "0"}}).huge_pages);
   EXPECT_FALSE(config_with({{"SPLITC_CRASH_REPORT", "0"}}).crash_report);
   EXPECT_TRUE(config_with({{"SPLITC_SURVIVE", "1"}}).survive);
   expect_refused({{"SPLITC_RMA", "off"}}, {"SPLITC_RMA=off", "0 or 1"});
