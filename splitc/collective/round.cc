@@ -162,7 +162,9 @@ std::size_t Round::most_gathered() noexcept {
 
 void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::size_t carried) {
   World& w = world();
-  if (!has_far_peers() || carried < kMuch || std::exchange(w.prepared(), true)) return;
+  if (!has_far_peers() || carried < kMuch) return;
+  check_order(call);  // those that were started may prepare for much, too
+  if (w.prepared()) return;
   struct Shared {
     am::link::RemoteKey key;
     std::uint64_t works;
@@ -179,6 +181,7 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
     if (memory) mine.key = memory->key();
   }
   Round round(call, bytes, kind, kPreparation);
+  w.prepared() = true;  // not before: the call may be refused
   std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
   round.gather(sizeof mine);
   am::Barrier& barrier = w.job().barrier();

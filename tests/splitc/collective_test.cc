@@ -257,6 +257,21 @@ TEST(Collective, spans_that_overlap_are_refused) {
   for (std::size_t i = 0; i < memory.size(); ++i) EXPECT_EQ(memory[i], static_cast<int>(i));
 }
 
+// A call that one process makes where none may be made, and that would have prepared for much.
+TEST(Collective, refused_calls_leave_what_follows_intact) {
+  std::vector<std::uint32_t> mine(at_most(10000), my_proc()), all(mine.size() * procs());
+  if (my_proc() == 0) {
+    barrier_notify();
+    test::expect_error([&] { all_gather(std::span(mine), std::span(all)); },
+                       {"all_gather: called between barrier_notify() and"});
+    barrier_wait();
+  } else {
+    barrier();
+  }
+  all_gather(std::span(mine), std::span(all));
+  EXPECT_EQ(all.back(), procs() - 1);
+}
+
 // --- Barriers
 
 TEST(Barrier, nobody_passes_before_all_have_come) {

@@ -21,6 +21,19 @@ using namespace splitc;
 
 std::uint32_t sum_of_ranks() { return procs() * (procs() - 1) / 2; }
 
+// The first of the calls that move much prepares for that: by whichever call it comes to pass here.
+TEST(Started, large_calls_are_run_by_the_next_blocking_one_or_by_their_wait) {
+  const std::size_t n = std::min<std::size_t>(20000, (std::size_t{1} << 20) / procs());
+  std::vector<std::uint32_t> mine(n, my_proc()), all(n * procs()), few(4000, my_proc()),
+      some(4000 * procs());
+  auto gather = start_all_gather(std::span(mine), std::span(all));
+  if (my_proc() == 0) gather.wait();
+  all_gather(std::span(few), std::span(some));
+  if (my_proc() != 0) gather.wait();
+  EXPECT_EQ(all.back(), procs() - 1);
+  EXPECT_EQ(some.back(), procs() - 1);
+}
+
 TEST(Started, gives_what_the_blocking_call_gives) {
   auto root = start_all_bcast(my_proc() + 7, procs() - 1);
   auto sum = start_all_reduce(my_proc(), std::plus<>());
