@@ -181,9 +181,9 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
     if (memory) mine.key = memory->key();
   }
   Round round(call, bytes, kind, kPreparation);
-  w.prepared() = true;  // not before: the call may be refused
   std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
   round.gather(sizeof mine);
+  w.prepared() = true;  // not before: the call may be refused, or not be that of all
   am::Barrier& barrier = w.job().barrier();
   std::vector<am::link::RemoteKey> keys(barrier.nodes().count());
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {

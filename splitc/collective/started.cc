@@ -1,6 +1,8 @@
 #include "splitc/collective/started.h"
 
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "am/am.h"
 #include "splitc/collective/started_calls.h"
@@ -45,7 +47,13 @@ void start(const std::shared_ptr<StartedCall>& call) {
            "called between barrier_notify() and barrier_wait(); no collective call may come "
            "between them");
   }
-  StartedCalls::of_world().add(call);
+  StartedCalls& calls = StartedCalls::of_world();
+  calls.check_may_call(call->call());
+  calls.add(call);
+}
+
+void drop(StartedCall& call) noexcept {
+  if (StartedCalls* const calls = StartedCalls::existing()) calls->drop(call);
 }
 
 void wait_for(StartedCall& call, am::SourceLocation where) {
@@ -66,7 +74,21 @@ StartedCalls& StartedCalls::of_world() {
   return *the_;
 }
 
-StartedCalls::~StartedCalls() { the_ = nullptr; }
+// What is left has no job any more.
+StartedCalls::~StartedCalls() {
+  the_ = nullptr;
+  for (const std::shared_ptr<StartedCall>& call : calls_) {
+    call->round_.reset();
+    call->thrown_ = std::make_exception_ptr(
+        Error(std::string(call->call().name) + ": the job has ended before it"));
+    call->done_ = true;
+  }
+}
+
+void StartedCalls::check_may_call(Call call) const {
+  if (!ending_) return;
+  refuse(call, "called by the operation of a collective call, which may not start or make another");
+}
 
 void StartedCalls::add(const std::shared_ptr<StartedCall>& call) {
   if (calls_.empty()) world().bundle().add(*this);
@@ -85,7 +107,7 @@ bool StartedCalls::waits_for_caller() const noexcept {
 // As far as possible; returns how many have ended.
 int StartedCalls::go_on() {
   int count = 0;
-  while (!calls_.empty()) {
+  while (!calls_.empty() && !ending_) {
     StartedCall& first = *calls_.front();
     try {
       if (!first.round_) {
@@ -93,11 +115,13 @@ int StartedCalls::go_on() {
         first.enter();
       }
       if (!first.round_->passed() || first.round_->asks_others()) break;
+      ending_ = true;
       first.round_->finish();
       first.take(*first.round_);
     } catch (...) {
       first.thrown_ = std::current_exception();
     }
+    ending_ = false;
     end_first();
     ++count;
   }
@@ -105,24 +129,38 @@ int StartedCalls::go_on() {
 }
 
 void StartedCalls::end_first() noexcept {
-  calls_.front()->done_ = true;
-  calls_.front()->round_.reset();
+  const std::shared_ptr<StartedCall> first = std::move(calls_.front());
   calls_.pop_front();
+  first->done_ = true;
+  first->round_.reset();
+  keep_error_of(*first);
   if (calls_.empty()) world().bundle().remove(*this);
 }
 
+// If nobody else will hear of it.
+void StartedCalls::keep_error_of(const StartedCall& call) noexcept {
+  if (call.dropped_ && call.thrown_ && !call.thrown_seen_ && !orphan_error_) {
+    orphan_error_ = call.thrown_;
+  }
+}
+
+void StartedCalls::drop(StartedCall& call) noexcept {
+  call.dropped_ = true;
+  if (call.done()) keep_error_of(call);
+}
+
 bool StartedCalls::has_work() noexcept {
-  if (calls_.empty()) return false;
+  if (calls_.empty() || ending_) return false;
   const StartedCall& first = *calls_.front();
   if (!first.round_) return first.fits();
   return world().job().barrier().passed() && !first.round_->asks_others();
 }
 
-// The first, which waits_for_caller().
+// The first, which waits_for_caller(). What a handler throws comes out, as the call is not over
+// then.
 void StartedCalls::finish_here() {
-  const std::shared_ptr<StartedCall> first = calls_.front();
-  const bool entered = first->round_.has_value();
-  if (!entered) {  // run() is a collective call like others
+  if (!calls_.front()->round_) {  // run() is a collective call like others
+    const std::shared_ptr<StartedCall> first = calls_.front();
     const std::deque<std::shared_ptr<StartedCall>> later(calls_.begin() + 1, calls_.end());
     calls_.clear();
     world().bundle().remove(*this);
@@ -132,26 +170,40 @@ void StartedCalls::finish_here() {
       first->thrown_ = std::current_exception();
     }
     first->done_ = true;
-    calls_ = later;
-    if (!calls_.empty()) world().bundle().add(*this);
+    const bool polled = !calls_.empty();  // its operation has started some
+    calls_.insert(calls_.end(), later.begin(), later.end());
+    if (!polled && !calls_.empty()) world().bundle().add(*this);
+    if (first->thrown_ && !world().job().barrier().passed()) {
+      first->thrown_seen_ = true;
+      std::rethrow_exception(first->thrown_);
+    }
+    keep_error_of(*first);
     return;
   }
+  StartedCall& first = *calls_.front();
   try {
-    first->round_->finish();
-    first->take(*first->round_);
+    first.round_->finish();
+    ending_ = true;
+    first.take(*first.round_);
   } catch (...) {
-    first->thrown_ = std::current_exception();
+    first.thrown_ = std::current_exception();
   }
+  ending_ = false;
   end_first();
 }
 
 void StartedCalls::wait_for(StartedCall& call, Call on_behalf) {
-  while (!call.done()) {
+  check_may_call(on_behalf);
+  wait_until([&call] { return call.done(); }, on_behalf);
+}
+
+void StartedCalls::wait_until(const std::function<bool()>& done, Call on_behalf) {
+  while (!done()) {
     if (waits_for_caller()) {
       finish_here();
       continue;
     }
-    const auto can_go_on = [&] { return go_on(), call.done() || waits_for_caller(); };
+    const auto can_go_on = [&] { return go_on(), done() || waits_for_caller(); };
     world().bundle().wait_with_siblings(can_go_on, [&] {
       return am::Reason{.call = on_behalf.name,
                         .where = on_behalf.where,
@@ -161,8 +213,9 @@ void StartedCalls::wait_for(StartedCall& call, Call on_behalf) {
 }
 
 void StartedCalls::finish_all(Call on_behalf) {
-  const std::shared_ptr<StartedCall> last = calls_.back();
-  wait_for(*last, on_behalf);
+  check_may_call(on_behalf);
+  wait_until([this] { return calls_.empty(); }, on_behalf);
+  if (orphan_error_) std::rethrow_exception(std::exchange(orphan_error_, nullptr));
 }
 
 }  // namespace splitc::detail

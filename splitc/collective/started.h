@@ -48,7 +48,8 @@
 // returned; until then arguments may not be changed, and results not be read.
 //
 // Thread rule: the world's thread. Starting, and wait(), throw Error in a handler. An operation
-// `op` is called in a poll, so it may not wait.
+// `op` is called in a poll, so it may not wait, nor start or make a collective call: Error.
+// world().job().barrier() and quiesce() know nothing of these calls: wait for them before.
 
 namespace splitc {
 namespace detail {
@@ -75,7 +76,9 @@ class StartedCall {
   bool done() const noexcept { return done_; }
   const Call& call() const noexcept { return call_; }
   void rethrow() {
-    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    if (!thrown_) return;
+    thrown_seen_ = true;
+    std::rethrow_exception(thrown_);
   }
 
  protected:
@@ -94,11 +97,15 @@ class StartedCall {
   const Plan plan_;
   std::optional<Round> round_;  // once it is under way
   std::exception_ptr thrown_;
+  bool thrown_seen_ = false;  // by the caller of wait()
+  bool dropped_ = false;      // nobody will wait() any more
   bool done_ = false;
 };
 
 // Puts `call` behind those that were started before. Error where no collective call may be made.
 void start(const std::shared_ptr<StartedCall>& call);
+// Nobody will wait for it any more.
+void drop(StartedCall& call) noexcept;
 // Polls until it has ended. Throws what it throws.
 void wait_for(StartedCall& call, am::SourceLocation where);
 
@@ -123,7 +130,8 @@ class StartedValue final : public StartedCall {
 }  // namespace detail
 
 // A collective call that was started, of which wait() returns a T or nothing. It may be moved. One
-// that is dropped goes on all the same.
+// that is dropped goes on all the same, before the program ends; what it throws comes out of the
+// next collective call, or the end of the program.
 template <class T = void>
 class started {
  public:
@@ -131,15 +139,24 @@ class started {
 
   started(std::shared_ptr<detail::StartedCall> call, std::optional<Value>& result) noexcept
       : call_(std::move(call)), result_(&result) {}
+  ~started() {
+    if (call_ != nullptr) detail::drop(*call_);
+  }
   started(started&&) noexcept = default;
-  started& operator=(started&&) noexcept = default;
+  started& operator=(started&& other) noexcept {
+    std::swap(call_, other.call_);
+    std::swap(result_, other.result_);
+    return *this;
+  }
 
   // Whether it has ended, so that wait() returns at once. Does not poll.
-  bool ready() const noexcept { return call_->done(); }
-  // Polls until it has ended; once. Throws Error as the call of its name does, and what `op`
-  // throws.
+  bool ready() const noexcept { return call_ == nullptr || call_->done(); }
+  // Polls until it has ended; once. Throws Error as the call of its name does, or if it has been
+  // waited for already, and what `op` throws.
   T wait(am::SourceLocation where = am::SourceLocation::current()) {
+    if (call_ == nullptr) detail::refuse({"started::wait", where}, "there is nothing to wait for");
     detail::wait_for(*call_, where);
+    const std::shared_ptr<detail::StartedCall> call = std::move(call_);
     if constexpr (!std::is_void_v<T>) return std::move(**result_);
   }
 
@@ -254,6 +271,8 @@ started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> 
   detail::check_value<Element>();
   const detail::Call call("start_all_reduce", where);
   detail::check_span(result.size(), mine.size(), call);
+  detail::check_apart(std::as_bytes(mine), std::as_bytes(result), mine.data() == result.data(),
+                      call);
   return detail::start_call<void>(
       call,
       {.how = detail::StartedCall::How::kGather,
@@ -278,6 +297,8 @@ started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> 
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
   const detail::Call call("start_all_gather", where);
   detail::check_gathered(all.size(), mine.size(), call);
+  detail::check_apart(std::as_bytes(mine), std::as_bytes(all),
+                      mine.data() == all.data() + my_proc() * mine.size(), call);
   return detail::start_call<void>(
       call,
       {.how = detail::StartedCall::How::kGather,
@@ -302,6 +323,7 @@ started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> fr
   const detail::Call call("start_all_to_all", where);
   detail::check_span(from.size(), to.size(), call);
   detail::check_parts(to.size(), call);
+  detail::check_apart(std::as_bytes(to), std::as_bytes(from), false, call);
   const std::size_t part = to.size_bytes() / procs();
   return detail::start_call<void>(
       call,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <deque>
+#include <exception>
+#include <functional>
 #include <memory>
 
 #include "am/core/poller.h"
@@ -19,10 +21,14 @@ class StartedCalls final : public am::Poller {
   static StartedCalls* existing() noexcept { return the_; }
   ~StartedCalls() override;
 
-  bool empty() const noexcept { return calls_.empty(); }
+  bool empty() const noexcept { return calls_.empty() && !orphan_error_; }
+  // Throws Error in an operation of a call that ends now.
+  void check_may_call(Call call) const;
   void add(const std::shared_ptr<StartedCall>& call);
+  void drop(StartedCall& call) noexcept;
   // Polls until `call` has ended, and with it those before it.
   void wait_for(StartedCall& call, Call on_behalf);
+  // Until all have ended. Throws also what those threw that nobody will wait for any more.
   void finish_all(Call on_behalf);
 
   int poll() override { return go_on(); }
@@ -31,13 +37,17 @@ class StartedCalls final : public am::Poller {
  private:
   StartedCalls() = default;
   int go_on();
+  void wait_until(const std::function<bool()>& done, Call on_behalf);
   bool waits_for_caller() const noexcept;
   void finish_here();
   void end_first() noexcept;
+  void keep_error_of(const StartedCall& call) noexcept;
 
   static inline StartedCalls* the_ = nullptr;
 
   std::deque<std::shared_ptr<StartedCall>> calls_;
+  std::exception_ptr orphan_error_;
+  bool ending_ = false;  // the first one's operation runs
 };
 
 // Before another collective call: waits until all that were started have ended.

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "am/core/bundle.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
 #include "tests/support/seed.h"
@@ -20,6 +21,22 @@ namespace {
 using namespace splitc;
 
 std::uint32_t sum_of_ranks() { return procs() * (procs() - 1) / 2; }
+
+// One large call differed, so only some processes have prepared for it.
+TEST(Started, after_a_mismatch_large_calls_are_right) {
+  if (!am::kChecked || procs() == 1) return;
+  std::vector<unsigned> mine(9000, 1), all(9000 * procs());
+  EXPECT_NE(test::error_of([&] {
+              my_proc() == 0
+                  ? all_reduce(std::span(mine), std::span(all).first(9000), std::plus<>())
+                  : barrier();
+            }),
+            "");
+  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+  const std::size_t n = std::min<std::size_t>(4000, (std::size_t{1} << 20) / procs());
+  all_gather(std::span(mine).first(n), std::span(all).first(n * procs()));
+  EXPECT_EQ(all[n * procs() - 1], 1u);
+}
 
 // The first of the calls that move much prepares for that: by whichever call it comes to pass here.
 TEST(Started, large_calls_are_run_by_the_next_blocking_one_or_by_their_wait) {
@@ -170,6 +187,38 @@ TEST(Started, what_its_operation_throws_comes_out_of_its_wait) {
   }
 }
 
+// Also where it runs in the wait of this process, not in a poll.
+TEST(Started, its_operation_may_not_start_or_make_collective_calls) {
+  if (procs() == 1) return;
+  for (const bool waits : {true, false}) {
+    auto sum = start_all_reduce(1u, [waits](unsigned a, unsigned b) {
+      waits ? barrier() : start_barrier().wait();
+      return a + b;
+    });
+    EXPECT_NE(test::error_of([&] { sum.wait(); }), "");
+    auto polls = start_all_reduce(1u, [](unsigned a, unsigned b) {
+      if (!am::Bundle::handling()) poll();
+      return a + b;
+    });
+    EXPECT_EQ(polls.wait(), procs());
+  }
+}
+
+TEST(Started, what_nobody_waits_for_throws_in_the_next_call) {
+  if (procs() == 1) return;
+  start_all_reduce(1, [](int, int) -> int { throw std::runtime_error("no"); });
+  EXPECT_THROW(barrier(), std::runtime_error);
+  barrier();
+}
+
+TEST(Started, is_waited_for_once) {
+  auto sum = start_all_reduce(1u, std::plus<>());
+  auto moved = std::move(sum);
+  test::expect_error([&] { sum.wait(); }, {"started::wait: there is nothing to wait for"});
+  EXPECT_EQ(moved.wait(), procs());
+  test::expect_error([&] { moved.wait(); }, {"started::wait: there is nothing to wait for"});
+}
+
 TEST(Started, calls_that_differ_are_told_apart) {
   if (!am::kChecked || procs() == 1) return;
   auto call = my_proc() == 0 ? start_all_reduce(1.0f, std::plus<>()) : start_all_bcast(1.0f);
@@ -184,6 +233,12 @@ TEST(Started, is_refused_where_no_collective_call_may_be_made) {
   barrier_wait();
   test::expect_error([] { start_all_bcast(1, procs()); },
                      {"start_all_bcast: there is no process " + std::to_string(procs())});
+}
+
+// The last one: the end of the program waits for it.
+TEST(Started, one_that_is_left_over_ends_before_the_program) {
+  start_all_reduce(my_proc(), std::plus<>());
+  start_barrier();
 }
 
 }  // namespace
