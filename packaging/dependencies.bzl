@@ -6,6 +6,7 @@
 """
 
 load("//third_party:cli11.bzl", "cli11")
+load("//third_party:hwloc.bzl", "hwloc")
 load("//third_party:libfabric.bzl", "libfabric")
 load("//third_party:libsodium.bzl", "libsodium")
 load("//third_party:pmix.bzl", "pmix")
@@ -17,6 +18,7 @@ load("//third_party:spdlog.bzl", "spdlog")
 _DEPENDENCIES = {
     # Of the library.
     "cli11": cli11,
+    "hwloc": hwloc,
     "libfabric": libfabric,
     "libsodium": libsodium,
     "pmix": pmix,

@@ -2,6 +2,7 @@
 
 load("//third_party:cblas.bzl", "cblas")
 load("//third_party:cli11.bzl", "cli11")
+load("//third_party:hwloc.bzl", "hwloc")
 load("//third_party:libfabric.bzl", "libfabric")
 load("//third_party:libsodium.bzl", "libsodium")
 load("//third_party:pmix.bzl", "pmix")
@@ -10,6 +11,7 @@ load("//third_party:spdlog.bzl", "spdlog")
 def _system_libraries_impl(_):
     cblas()
     cli11()
+    hwloc()
     libfabric()
     libsodium()
     pmix()

@@ -81,5 +81,6 @@ Recommends: libfabric1, libpmix2, libsodium23" \
 package libsplitphase-dev libdevel \
   "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev, python3" \
   "global address space and Active Messages: development files" "${development[@]}"
-package splitphase-tools utils "$tools_need" \
+package splitphase-tools utils "$tools_need
+Recommends: libhwloc15" \
   "global address space and Active Messages: launcher" bin/splitcrun share/**/splitcrun*

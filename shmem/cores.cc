@@ -3,9 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace shmem {
@@ -54,6 +57,16 @@ int first_sibling(int processor) {
   return first;
 }
 
+// By the link that the folder of a processor has to its node.
+std::optional<int> node_of(const std::string& processor) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(processor, error)) {
+    int node = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "node%d", &node) == 1) return node;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<int> allowed_processors() {
@@ -99,6 +112,19 @@ unsigned quota_cores(const std::string& membership, const std::string& mount) {
     }
   }
   return cores;
+}
+
+std::optional<int> only_node(const std::string& system) {
+  std::string nodes;  // such as "0-3,8"
+  std::getline(std::ifstream(system + "/node/online"), nodes);
+  if (nodes.find_first_of(",-") == std::string::npos) return std::nullopt;
+  std::optional<int> common;
+  for (const int processor : allowed_processors()) {
+    const auto node = node_of(system + "/cpu/cpu" + std::to_string(processor));
+    if (!node || (common && common != node)) return std::nullopt;
+    common = node;
+  }
+  return common;
 }
 
 }  // namespace shmem

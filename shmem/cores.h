@@ -1,6 +1,7 @@
 // How many cores there are for this process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,9 @@ unsigned usable_cores();
 // The cgroup quota in processors, rounded up; 0: none. `membership` is a /proc/<pid>/cgroup file,
 // `mount` the folder under which cgroups are mounted (version 1 or 2).
 unsigned quota_cores(const std::string& membership, const std::string& mount);
+
+// The NUMA node of all the processors that this process may run on. None: they are on several, or
+// the machine has only one. `system` is the folder that describes the machine.
+std::optional<int> only_node(const std::string& system = "/sys/devices/system");
 
 }  // namespace shmem

@@ -1,15 +1,19 @@
 #include "shmem/region.h"
 
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 #include "shmem/descriptor.h"
@@ -235,6 +239,16 @@ Region::~Region() {
 
 bool Region::ask_for_huge_pages() const noexcept {
   return madvise(data_, size_, MADV_HUGEPAGE) == 0;
+}
+
+// The policy is one of the file, as this is a shared mapping.
+bool Region::prefer_node(int node) const noexcept {
+  constexpr int kBits = std::numeric_limits<unsigned long>::digits;
+  std::array<unsigned long, 16> nodes{};
+  if (node < 0 || node >= kBits * static_cast<int>(nodes.size())) return false;
+  nodes[static_cast<std::size_t>(node / kBits)] |= 1ul << (node % kBits);
+  const unsigned long bits = kBits * nodes.size() + 1;  // the kernel takes one off
+  return syscall(SYS_mbind, data_, size_, MPOL_PREFERRED, nodes.data(), bits, 0) == 0;
 }
 
 // The choice that is in brackets counts: "always within_size [advise] never deny force".

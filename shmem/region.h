@@ -62,6 +62,10 @@ class Region {
   // Whether the kernel gives those who ask huge pages of shared memory.
   static bool has_huge_pages();
 
+  // Asks the kernel to take untouched pages from NUMA node `node`, whoever touches them first and
+  // through whatever mapping; where it has no room, from another. False: it refuses.
+  bool prefer_node(int node) const noexcept;
+
   // Page aligned, and, from 2 MiB on, aligned to huge pages of that size.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }

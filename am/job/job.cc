@@ -20,6 +20,7 @@
 #include "am/one_sided/far_memory.h"
 #include "am/remote_memory/learned_stores.h"
 #include "am/route/port.h"
+#include "shmem/cores.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -35,6 +36,8 @@ shmem::Region make_region(Rank rank, const Config& config) {
         shmem::Region::create({.what = "the segment of rank " + std::to_string(rank),
                                .bytes = RegionHeader::kBytes + config.segment_bytes});
     if (config.huge_pages) region.ask_for_huge_pages();
+    // Else the pages that a neighbour touches first would be on the neighbour's node.
+    if (const auto node = shmem::only_node()) region.prefer_node(*node);
     return region;
   } catch (const shmem::Error& error) {
     throw Error(prefix(rank) + "Job: " + error.what() + "; SPLITC_SEGMENT sets the size");

@@ -11,7 +11,7 @@ _splitcrun() {
         ((++i))
         break
         ;;
-      -n | --nodes | --bind | --timeout | --stall-report | --stall-timeout | --on-crash)
+      -n | --nodes | --bind | --threads | --timeout | --stall-report | --stall-timeout | --on-crash)
         ((++i))
         [[ ${COMP_WORDS[i]} != = ]] || ((++i))  # bash takes --bind=core for three words
         ;;
@@ -35,12 +35,12 @@ _splitcrun() {
     before=${COMP_WORDS[COMP_CWORD - 2]}
   fi
   case $before in
-    --bind) mapfile -t COMPREPLY < <(compgen -W "none core auto" -- "$word") ;;
-    -n | --nodes | --timeout | --stall-report | --stall-timeout | --on-crash) ;;
+    --bind) mapfile -t COMPREPLY < <(compgen -W "none core l3 numa socket auto" -- "$word") ;;
+    -n | --nodes | --threads | --timeout | --stall-report | --stall-timeout | --on-crash) ;;
     *)
       if [[ $word == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "-h --help -n --nodes --bind --timeout --stall-report
-          --stall-timeout --survive --label --verbose --on-crash --help-env --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "-h --help -n --nodes --bind --threads --timeout
+          --stall-report --stall-timeout --survive --label --verbose --on-crash --help-env --version" -- "$word")
       else
         mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u)
       fi

@@ -32,7 +32,7 @@ offers() {
   [[ $got == "$2" ]] || fail "for '$1' it offers: $got"
   echo "passed: $1"
 }
-offers "splitcrun --bind " "auto core none"
+offers "splitcrun --bind " "auto core l3 none numa socket"
 offers "splitcrun --bind = c" core
 offers "splitcrun -n 4 --lab" --label
 offers "splitcrun -n 4 --bind = core --lab" --label

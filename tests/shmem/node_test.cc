@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "shmem/cores.h"
 #include "tests/shmem/in_child.h"
@@ -48,6 +51,41 @@ TEST(Node, is_another_in_another_pid_namespace) {
   });
   if (seen == "refused") GTEST_SKIP() << "no pid namespace";
   EXPECT_EQ(seen, "other");
+}
+
+// A folder that looks like /sys/devices/system of a machine with two nodes.
+class Nodes : public testing::Test {
+ protected:
+  Nodes() : root_(testing::TempDir() + "/nodes." + std::to_string(getpid())) {
+    std::filesystem::create_directories(root_ + "/node");
+    set_online("0-1");
+  }
+  ~Nodes() override { std::filesystem::remove_all(root_); }
+
+  void set_online(const std::string& text) {
+    std::ofstream(root_ + "/node/online") << text << "\n";
+  }
+  void put(int processor, int node) {
+    const std::string folder = root_ + "/cpu/cpu" + std::to_string(processor);
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder + "/topology");
+    std::filesystem::create_directories(folder + "/node" + std::to_string(node));
+  }
+
+  const std::string root_;
+};
+
+TEST_F(Nodes, of_a_process_is_where_all_its_processors_are) {
+  const std::vector<int> processors = allowed_processors();
+  EXPECT_EQ(only_node(root_), std::nullopt);  // of no processor it is known
+  for (const int processor : processors) put(processor, 1);
+  EXPECT_EQ(only_node(root_), 1);
+  set_online("1");
+  EXPECT_EQ(only_node(root_), std::nullopt);  // nothing to choose
+  if (processors.size() < 2) return;
+  set_online("0,1");
+  put(processors[1], 0);
+  EXPECT_EQ(only_node(root_), std::nullopt);
 }
 
 TEST(Node, processors_are_those_of_the_affinity_mask) {

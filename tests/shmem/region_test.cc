@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "shmem/descriptor.h"
 #include "shmem/error.h"
@@ -104,6 +107,27 @@ TEST(Region, lies_where_huge_pages_can_be_mapped) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(again.data()) % kHuge, 0u) << bytes;
     EXPECT_EQ(again.data()[bytes - 1], std::byte{1});
   }
+}
+
+// Of the page at `data`: of its file, where that is shared.
+std::pair<int, unsigned long> policy_at(const std::byte* data) {
+  int mode = -1;
+  std::array<unsigned long, 16> nodes{};
+  const unsigned long bits = sizeof nodes * 8;
+  if (syscall(SYS_get_mempolicy, &mode, nodes.data(), bits, data, MPOL_F_ADDR) != 0) return {-1, 0};
+  return {mode, nodes[0]};
+}
+
+TEST(Region, prefers_a_node_through_every_mapping) {
+  const Region region = small();
+  const Region before = Region::open(region.address());
+  if (!region.prefer_node(0)) GTEST_SKIP() << "a kernel without NUMA";
+  const Region after = Region::open(region.address());
+  const std::pair<int, unsigned long> expected{MPOL_PREFERRED, 1};
+  for (const Region* one : {&region, &before, &after}) EXPECT_EQ(policy_at(one->data()), expected);
+  EXPECT_FALSE(region.prefer_node(-1));
+  EXPECT_FALSE(region.prefer_node(1 << 20));
+  EXPECT_EQ(policy_at(region.data()), expected);
 }
 
 TEST(Region, is_private_to_the_user_and_closed_by_exec) {

@@ -45,12 +45,15 @@ Image::Image(const Role& role, const std::vector<std::string>& command)
     : role_(role), variables_(variables_of(role)), environment_(environment_with(variables_)) {
   for (const std::string& word : command) arguments_.push_back(const_cast<char*>(word.c_str()));
   arguments_.push_back(nullptr);
-  if (role.processor < 0) return;
-  processors_bytes_ = CPU_ALLOC_SIZE(role.processor + 1);
-  processors_ = CPU_ALLOC(role.processor + 1);
+  if (role.processors == nullptr) return;
+  const int end = role.processors->back() + 1;
+  processors_bytes_ = CPU_ALLOC_SIZE(end);
+  processors_ = CPU_ALLOC(end);
   if (processors_ == nullptr) return;
   CPU_ZERO_S(processors_bytes_, processors_);
-  CPU_SET_S(role.processor, processors_bytes_, processors_);
+  for (const int processor : *role.processors) {
+    CPU_SET_S(processor, processors_bytes_, processors_);
+  }
 }
 
 Image::~Image() {

@@ -9,6 +9,7 @@
 
 #include "am/job/launcher/inherited.h"
 #include "am/job/launcher/output.h"
+#include "am/job/launcher/topology.h"
 #include "am/types/types.h"
 
 namespace am::launcher {
@@ -18,8 +19,8 @@ struct Role {
   Rank rank;
   std::uint32_t size;
   int job_fd;
-  int node;       // that it pretends to be on; -1: the real one
-  int processor;  // -1: any
+  int node;                      // that it pretends to be on; -1: the real one
+  const Processors* processors;  // that it may run on; null: any
   bool verbose;
   int null_fd;        // /dev/null, standard input of all but rank 0
   Output::Ends ends;  // -1: as splitcrun's

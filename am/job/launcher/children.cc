@@ -75,7 +75,7 @@ void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe)
             .size = setup.options.processes,
             .job_fd = setup.job_fd,
             .node = node_of(rank, setup.options),
-            .processor = setup.processors.empty() ? -1 : setup.processors[rank],
+            .processors = setup.processors.empty() ? nullptr : &setup.processors[rank],
             .verbose = setup.options.verbose,
             .null_fd = null_fd,
             .ends = {.out = -1, .err = -1},

@@ -35,9 +35,9 @@ class Children {
   struct Setup {
     const Options& options;
     const Inherited& inherited;
-    int job_fd;                   // the control region
-    std::vector<int> processors;  // rank i runs on the i-th; empty: wherever it likes
-    Output* output;               // nullptr: they write where splitcrun writes
+    int job_fd;                                 // the control region
+    const std::vector<Processors>& processors;  // of each rank; empty: any
+    Output* output;                             // nullptr: they write where splitcrun writes
   };
 
   // Starts all processes; each is killed when splitcrun's supervisor dies. Also makes this process

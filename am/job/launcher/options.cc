@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
+#include <string_view>
+#include <utility>
 
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"
@@ -60,11 +62,23 @@ double stall_report_of(const std::string& text) {
   return *value;
 }
 
+std::uint32_t threads_of(const std::string& text) {
+  const auto value = whole_number<std::int64_t>(text);
+  if (value && *value >= 1 && *value <= Options::kMaxThreads) {
+    return static_cast<std::uint32_t>(*value);
+  }
+  refuse("--threads " + text + ": not a number of threads from 1 to " +
+         std::to_string(Options::kMaxThreads) + "; write one, such as --threads 4");
+}
+
 Bind bind_of(const std::string& text) {
-  if (text == "none") return Bind::kNone;
-  if (text == "core") return Bind::kCore;
-  if (text == "auto") return Bind::kAuto;
-  refuse("--bind " + text + ": not a way to bind; write none, core or auto");
+  constexpr std::pair<std::string_view, Bind> kWays[] = {
+      {"auto", Bind::kAuto}, {"none", Bind::kNone}, {"core", Bind::kCore},
+      {"l3", Bind::kL3},     {"numa", Bind::kNuma}, {"socket", Bind::kSocket}};
+  for (const auto& [name, way] : kWays) {
+    if (name == text) return way;
+  }
+  refuse("--bind " + text + ": not a way to bind; write none, core, l3, numa, socket or auto");
 }
 
 // --help's first line, with the program that CLI11 does not know of.
@@ -98,13 +112,17 @@ std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, nodes, timeout, stall_report, stall_timeout, bind = "auto";
+  std::string processes, nodes, timeout, stall_report, stall_timeout, bind = "auto", threads = "1";
   bool help_env = false, version = false;
   app.add_option("-n", processes, "number of processes")->type_name("N");
   app.add_option("--nodes", nodes, "pretend that the processes are on M machines, in blocks")
       ->type_name("M");
-  app.add_option("--bind", bind, "none, core (one core a process) or auto (core if they suffice)")
+  app.add_option("--bind", bind,
+                 "core (a core for each thread), l3, numa, socket (processes in equal blocks on "
+                 "those), none or auto (core if they suffice)")
       ->type_name("HOW");
+  app.add_option("--threads", threads, "threads of a process that are to have a core each (1)")
+      ->type_name("T");
   app.add_option("--timeout", timeout, "end the job after that long")->type_name("SECONDS");
   app.add_option("--stall-report", stall_report,
                  "say who waits for what after that long without progress, 0: never (30, or "
@@ -142,6 +160,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.processes = processes_of(processes);
   options.nodes = nodes_of(nodes, options.processes);
   options.bind = bind_of(bind);
+  options.threads = threads_of(threads);
   options.timeout_s = timeout_of("--timeout", timeout);
   options.stall_report_s = stall_report_of(stall_report);
   options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);

@@ -20,14 +20,16 @@ constexpr int kExitMissingProgram = 127;
 constexpr int kExitTimeout = 124;
 constexpr int kExitSurvived = 3;  // the job went on without processes that died, and ended well
 
-enum class Bind { kNone, kCore, kAuto };
+enum class Bind { kNone, kAuto, kCore, kL3, kNuma, kSocket };
 
 struct Options {
   static constexpr std::uint32_t kMaxProcesses = 4096;  // each maps the memory of all the others
+  static constexpr std::uint32_t kMaxThreads = 65536;
 
   std::uint32_t processes = 0;
   std::uint32_t nodes = 0;  // that the machine pretends to be; 0: it is what it is
   Bind bind = Bind::kAuto;
+  std::uint32_t threads = 1;  // of a process, that are to have a core each
   bool label = false;
   bool verbose = false;
   bool survive = false;  // a death does not end the job

@@ -1,27 +1,79 @@
 #include "am/job/launcher/placement.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "shmem/cores.h"
 
 namespace am::launcher {
+namespace {
 
-std::vector<int> choose_processors(const Options& options) {
-  if (options.bind == Bind::kNone) return {};
-  std::vector<int> processors = shmem::allowed_processors();
-  const std::size_t cores = std::min<std::size_t>(processors.size(), shmem::usable_cores());
-  if (options.processes <= cores) {
-    // A process alone has nobody to keep off its core; jobs of one would all meet on the first.
-    if (options.processes == 1 && options.bind == Bind::kAuto) return {};
-    processors.resize(options.processes);
-    return processors;
+// Without hwloc in the order of the system's numbers, each hardware thread as a core of its own.
+std::vector<Processors> find_cores() {
+  const Processors allowed = shmem::allowed_processors();
+  auto cores = find_domains(Domain::kCore, allowed);
+  if (cores && !cores->empty()) return std::move(*cores);
+  std::vector<Processors> all;
+  for (const int processor : allowed) all.push_back({processor});
+  return all;
+}
+
+std::vector<Processors> bind_to_cores(const Options& options) {
+  const bool asked = options.bind == Bind::kCore;
+  // A process alone has nobody to keep off its core; jobs of one would all meet on the first.
+  if (options.processes == 1 && !asked) return {};
+  const std::uint64_t wanted = std::uint64_t{options.processes} * options.threads;
+  const unsigned usable = shmem::usable_cores();
+  std::vector<Processors> all;
+  if (wanted <= usable) all = give_cores(find_cores(), options.processes, options.threads);
+  if (!all.empty() || !asked) return all;
+  throw Failure(
+      kExitUsage,
+      "--bind core: " + std::to_string(options.processes) + " processes" +
+          (options.threads > 1 ? " of " + std::to_string(options.threads) + " threads" : "") +
+          " need " + (options.threads > 1 ? std::to_string(wanted) : "as many") + " cores, and " +
+          std::to_string(usable) + " can be used here; write --bind auto or start fewer");
+}
+
+std::vector<Processors> bind_to_domains(const Options& options, Domain kind, const char* name,
+                                        const char* what) {
+  const auto domains = find_domains(kind, shmem::allowed_processors());
+  const std::string call = std::string("--bind ") + name + ": ";
+  if (!domains) {
+    throw Failure(kExitUsage, call + "only hwloc knows where the machine has " + what +
+                                  ", and it is not here; install it (Debian: libhwloc15), or write "
+                                  "--bind core");
   }
-  if (options.bind == Bind::kAuto) return {};
-  throw Failure(kExitUsage, "--bind core: " + std::to_string(options.processes) +
-                                " processes need as many cores, and " + std::to_string(cores) +
-                                " can be used here; write --bind auto or start fewer");
+  if (domains->empty()) {
+    throw Failure(kExitUsage, call + "hwloc knows of no " + what +
+                                  " here; `lstopo` shows what there is; write --bind core or none");
+  }
+  return spread(*domains, options.processes);
+}
+
+}  // namespace
+
+std::vector<Processors> choose_processors(const Options& options) {
+  switch (options.bind) {
+    case Bind::kNone: return {};
+    case Bind::kL3: return bind_to_domains(options, Domain::kL3, "l3", "level-3 caches");
+    case Bind::kNuma: return bind_to_domains(options, Domain::kNuma, "numa", "NUMA nodes");
+    case Bind::kSocket: return bind_to_domains(options, Domain::kSocket, "socket", "sockets");
+    default: return bind_to_cores(options);
+  }
+}
+
+std::string describe(const Processors& processors) {
+  std::string text;
+  for (std::size_t i = 0; i < processors.size();) {
+    std::size_t last = i;
+    while (last + 1 < processors.size() && processors[last + 1] == processors[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(processors[i]);
+    if (last != i) text += (last == i + 1 ? "," : "-") + std::to_string(processors[last]);
+    i = last + 1;
+  }
+  return (processors.size() == 1 ? "processor " : "processors ") + text;
 }
 
 }  // namespace am::launcher

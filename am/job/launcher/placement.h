@@ -1,13 +1,18 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "am/job/launcher/options.h"
+#include "am/job/launcher/topology.h"
 
 namespace am::launcher {
 
-// One processor for each rank, as --bind asks, or none for any. Throws Failure: more processes than
-// cores are to have one each.
-std::vector<int> choose_processors(const Options& options);
+// The processors that each rank may run on, as --bind and --threads ask, or none for any. Throws
+// Failure: there are fewer cores than are to be given away, or nothing is known of such domains.
+std::vector<Processors> choose_processors(const Options& options);
+
+// "processor 3" or "processors 0-3,8".
+std::string describe(const Processors& processors);
 
 }  // namespace am::launcher

@@ -90,7 +90,7 @@ class Supervisor {
 
   const Options& options_;
   const pid_t guard_;
-  const std::vector<int> processors_;
+  const std::vector<Processors> processors_;
   const shmem::Region region_;
   Control& control_;
   const int signals_;
@@ -139,7 +139,7 @@ void Supervisor::say_where_they_run() {
   for (Rank rank = 0; rank < options_.processes; ++rank) {
     console_.say("rank " + std::to_string(rank) + " is process " +
                  std::to_string(children_.pid(rank)) +
-                 (processors_.empty() ? "" : " on processor " + std::to_string(processors_[rank])));
+                 (processors_.empty() ? "" : " on " + describe(processors_[rank])));
   }
 }
 

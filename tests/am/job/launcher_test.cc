@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "shmem/cores.h"
 #include "tests/am/job/splitcrun.h"
 #include "tests/support/text.h"
 
@@ -221,9 +223,13 @@ TEST(Usage, programs_that_cannot_run_are_refused) {
 
 TEST(Usage, nonsense_options_are_refused) {
   expect_refused(splitcrun({"-n", "2", "--labl", "true"}), 2, {"--labl", "--help"});
-  expect_refused(splitcrun({"-n", "2", "--bind", "socket", "true"}), 2, {"socket", "none, core"});
+  expect_refused(splitcrun({"-n", "2", "--bind", "sock", "true"}), 2,
+                 {"--bind sock:", "none, core"});
+  expect_refused(splitcrun({"-n", "2", "--threads", "0", "true"}), 2, {"--threads 0", "from 1"});
   expect_refused(splitcrun({"-n", "2", "--timeout", "soon", "true"}), 2, {"soon", "seconds"});
   expect_refused(splitcrun({"-n", "4096", "--bind", "core", "true"}), 2, {"--bind core", "4096"});
+  expect_refused(splitcrun({"-n", "4", "--threads", "4096", "--bind", "core", "true"}), 2,
+                 {"4 processes of 4096 threads need 16384 cores"});
 }
 
 TEST(Usage, nonsense_variables_are_refused_once) {
@@ -251,20 +257,39 @@ TEST(Usage, help_env_prints_the_table) {
   expect_contains(result.out, {"SPLITC_SEGMENT", "SPLITC_WAIT", "SPLITC_VERBOSE", "256M"});
 }
 
-TEST(Bind, core_gives_each_process_a_processor_of_its_own) {
-  const Words show = {"sh", "-c", "grep Cpus_allowed_list /proc/self/status"};
-  const auto list_of = [&](Words options) {
-    options.insert(options.end(), show.begin(), show.end());
-    return sorted_lines(run(splitcrun(std::move(options))).out);
-  };
-  const Words one = list_of({"-n", "1", "--bind", "core"});
-  ASSERT_EQ(one.size(), 1u);
-  EXPECT_EQ(one[0].find_first_of(",-"), std::string::npos) << one[0];
-  const Words two = list_of({"-n", "2", "--bind", "core"});
-  if (two.empty()) GTEST_SKIP() << "one core";
+// The processors of each rank of a job.
+Words processors_of(Words options) {
+  for (const char* word : {"sh", "-c", "echo $SPLITC_RANK $(taskset -cp $$ | sed 's/.*: //')"}) {
+    options.emplace_back(word);
+  }
+  return sorted_lines(run(splitcrun(std::move(options))).out);
+}
+
+TEST(Bind, core_gives_each_process_processors_of_its_own) {
+  if (shmem::usable_cores() < 2) GTEST_SKIP() << "one core";
+  const Words two = processors_of({"-n", "2", "--bind", "core"});
   ASSERT_EQ(two.size(), 2u);
-  EXPECT_NE(two[0], two[1]);
-  EXPECT_EQ(list_of({"-n", "2", "--bind", "auto"}), two);
+  EXPECT_NE(two[0].substr(2), two[1].substr(2));
+  EXPECT_EQ(processors_of({"-n", "2", "--bind", "auto"}), two);
+  EXPECT_EQ(processors_of({"-n", "1", "--bind", "core"}), Words{two[0]});
+}
+
+// On a machine as hwloc's variable describes it, of the two processors that there are.
+TEST(Bind, sockets_are_shared_out_in_blocks) {
+  if (shmem::allowed_processors() != std::vector<int>{0, 1}) GTEST_SKIP() << "not two processors";
+  setenv("HWLOC_SYNTHETIC", "package:2 numa:1 l3:1 core:1 pu:1", 1);
+  for (const char* domain : {"socket", "numa", "l3"}) {
+    const Words four = processors_of({"-n", "4", "--bind", domain});
+    EXPECT_EQ(four, (Words{"0 0", "1 0", "2 1", "3 1"})) << domain;
+  }
+  const auto result = run(splitcrun({"-n", "2", "--bind", "socket", "--verbose", "true"}));
+  expect_contains(result.err, {"rank 0 is process ", " on processor 0", " on processor 1"});
+  setenv("HWLOC_SYNTHETIC", "package:1 core:2 pu:1", 1);
+  expect_refused(splitcrun({"-n", "2", "--bind", "l3", "true"}), 2,
+                 {"--bind l3", "no level-3 caches", "--bind core"});
+  const Words both = processors_of({"-n", "1", "--bind", "core", "--threads", "2"});
+  EXPECT_EQ(both, (Words{"0 0,1"}));
+  unsetenv("HWLOC_SYNTHETIC");
 }
 
 TEST(Bind, verbose_tells_process_and_processor) {

@@ -1,0 +1,140 @@
+#include "am/job/launcher/topology.h"
+
+#include <dlfcn.h>
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace am::launcher {
+namespace {
+
+// Loaded for good. All null where it is not installed.
+struct Hwloc {
+  decltype(&hwloc_topology_init) init = nullptr;
+  decltype(&hwloc_topology_load) load = nullptr;
+  decltype(&hwloc_topology_destroy) destroy = nullptr;
+  decltype(&hwloc_get_type_depth) type_depth = nullptr;
+  decltype(&hwloc_get_nbobjs_by_depth) count = nullptr;
+  decltype(&hwloc_get_obj_by_depth) object = nullptr;
+  decltype(&hwloc_bitmap_isset) is_set = nullptr;
+
+  static const Hwloc& get() {
+    static const Hwloc library;
+    return library;
+  }
+  bool complete() const noexcept {
+    return init && load && destroy && type_depth && count && object && is_set;
+  }
+
+ private:
+  Hwloc() {
+    void* const handle = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return;
+    find(handle, "hwloc_topology_init", init);
+    find(handle, "hwloc_topology_load", load);
+    find(handle, "hwloc_topology_destroy", destroy);
+    find(handle, "hwloc_get_type_depth", type_depth);
+    find(handle, "hwloc_get_nbobjs_by_depth", count);
+    find(handle, "hwloc_get_obj_by_depth", object);
+    find(handle, "hwloc_bitmap_isset", is_set);
+  }
+  template <class Function>
+  static void find(void* handle, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+  }
+};
+
+hwloc_obj_type_t type_of(Domain kind) {
+  switch (kind) {
+    case Domain::kCore: return HWLOC_OBJ_CORE;
+    case Domain::kL3: return HWLOC_OBJ_L3CACHE;
+    case Domain::kNuma: return HWLOC_OBJ_NUMANODE;
+    default: return HWLOC_OBJ_PACKAGE;
+  }
+}
+
+class Topology {
+ public:
+  explicit Topology(const Hwloc& library) : library_(library) {
+    if (library_.init(&topology_) != 0) topology_ = nullptr;
+    loaded_ = topology_ != nullptr && library_.load(topology_) == 0;
+  }
+  ~Topology() {
+    if (topology_ != nullptr) library_.destroy(topology_);
+  }
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+
+  bool loaded() const noexcept { return loaded_; }
+
+  std::vector<Processors> domains(Domain kind, const Processors& allowed) const {
+    std::vector<Processors> all;
+    const int depth = library_.type_depth(topology_, type_of(kind));
+    if (depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE) return all;
+    const unsigned count = library_.count(topology_, depth);
+    for (unsigned i = 0; i < count; ++i) {
+      const hwloc_obj_t object = library_.object(topology_, depth, i);
+      Processors in;
+      for (const int processor : allowed) {
+        if (library_.is_set(object->cpuset, static_cast<unsigned>(processor)) != 0) {
+          in.push_back(processor);
+        }
+      }
+      std::ranges::sort(in);
+      if (!in.empty()) all.push_back(std::move(in));
+    }
+    return all;
+  }
+
+ private:
+  const Hwloc& library_;
+  hwloc_topology_t topology_ = nullptr;
+  bool loaded_ = false;
+};
+
+// The first processor of each core, then the second of each that has one, and so on.
+std::vector<Processors> hardware_threads(const std::vector<Processors>& cores) {
+  std::vector<Processors> all;
+  for (std::size_t nth = 0, before = 1; before != all.size(); ++nth) {
+    before = all.size();
+    for (const Processors& core : cores) {
+      if (nth < core.size()) all.push_back({core[nth]});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<std::vector<Processors>> find_domains(Domain kind, const Processors& allowed) {
+  const Hwloc& library = Hwloc::get();
+  if (!library.complete()) return std::nullopt;
+  const Topology topology(library);
+  if (!topology.loaded()) return std::nullopt;
+  return topology.domains(kind, allowed);
+}
+
+std::vector<Processors> give_cores(const std::vector<Processors>& cores, std::uint32_t processes,
+                                   std::uint32_t threads) {
+  const std::uint64_t wanted = std::uint64_t{processes} * threads;
+  const std::vector<Processors> units = wanted <= cores.size() ? cores : hardware_threads(cores);
+  if (wanted > units.size()) return {};
+  std::vector<Processors> all(processes);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    Processors& own = all[i / threads];
+    own.insert(own.end(), units[i].begin(), units[i].end());
+  }
+  for (Processors& own : all) std::ranges::sort(own);
+  return all;
+}
+
+std::vector<Processors> spread(const std::vector<Processors>& domains, std::uint32_t processes) {
+  std::vector<Processors> all;
+  for (std::uint64_t i = 0; i < processes; ++i) {
+    all.push_back(domains[i * domains.size() / processes]);
+  }
+  return all;
+}
+
+}  // namespace am::launcher
