@@ -36,7 +36,7 @@ void medium_messages(Bench& b) {
 }
 
 void long_messages(Bench& b) {
-  for (const std::size_t bytes : {64 * kKiB, 1024 * kKiB}) {
+  for (const std::size_t bytes : {5 * kKiB, 10 * kKiB, 20 * kKiB, 64 * kKiB, 1024 * kKiB}) {
     const int n = b.count(bytes > 64 * kKiB ? 4 : 20);
     beside(
         b, {"long_round_trip", bytes}, 150, [&] { return b.messages.long_round_trip(bytes, n); },

@@ -235,6 +235,11 @@ ProviderGuard Fabric::guard() const {
           "; choose another with SPLITC_PROVIDER"};
 }
 
+std::size_t Fabric::eager_bytes() const {
+  const bool plain_tcp = candidate_.provider == "net" || candidate_.provider == "tcp";
+  return std::min<std::size_t>(plain_tcp ? 65'536 : 16'384, info_->ep_attr->max_msg_size);
+}
+
 std::string Fabric::describe() const {
   std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
                      candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";

@@ -91,6 +91,10 @@ class Fabric {
   // where each send must be counted.
   std::size_t inject_bytes() const { return is_rxd() ? 0 : info_->tx_attr->inject_size; }
 
+  // A message up to that size is sent at once; for a longer one ofi_rxm asks the receiver first, or
+  // takes it apart. And from about there on another byte costs what it costs in a long message.
+  std::size_t eager_bytes() const;
+
   // How many sends may be in flight. Before libfabric 2.4 ofi_rxd takes those that it has no
   // room for as well, and loses them; the others refuse them.
   static constexpr std::size_t kRefusesMore = std::numeric_limits<std::size_t>::max();

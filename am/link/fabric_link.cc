@@ -34,8 +34,8 @@ std::size_t received_frames(std::uint32_t peers) {
 
 }  // namespace
 
-std::size_t FabricLink::most_receives(std::uint32_t peers) {
-  return received_frames(peers) + kExtraReceives;
+std::size_t FabricLink::most_receives() const {
+  return received_frames(options_.peers) + kExtraBytes / frame_bytes_;
 }
 
 // Followed by the address.
@@ -54,23 +54,23 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
     : options_(options),
       fabric_(std::move(fabric)),
       token_(random_token()),
+      frame_bytes_(std::max(fabric_->eager_bytes() / 8 * 8, kLeastFrame)),
       tokens_(options.size),
       segments_(options.size),
       longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
       gather_ticks_(ticks_of_ns(kGatherNs)),
       routes_(options.size),
       incoming_(token_, options.size, kFrames.per_peer + 2 * kMaxUnsignaled),
-      endpoint_(
-          *fabric_,
-          {.operations = InFlight::most(kFrames, options.peers) +
-                         InFlight::most(kAccesses, options.peers) + most_receives(options.peers),
-           .wait_fd = options.sleeps || options.progress_thread || fabric_->has_cheap_wait_fd()}),
-      frames_(*fabric_, endpoint_) {
+      endpoint_(*fabric_, {.operations = InFlight::most(kFrames, options.peers) +
+                                         InFlight::most(kAccesses, options.peers) + most_receives(),
+                           .wait_fd = options.sleeps || options.progress_thread ||
+                                      fabric_->has_cheap_wait_fd()}),
+      frames_(*fabric_, endpoint_, frame_bytes_) {
   if (fabric_->has_rma() && options.use_rma) {
     segment_.emplace(*fabric_, options.segment,
                      FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE, &endpoint_.fid());
   }
-  receives_.emplace(*fabric_, endpoint_, received_frames(options.peers));
+  receives_.emplace(*fabric_, endpoint_, received_frames(options.peers), frame_bytes_);
   address_bytes_ = endpoint_.address().size();
   addresses_.resize(address_bytes_ * options.size);
 }

@@ -91,7 +91,9 @@ class FabricLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
+  void commit_more(Rank to) override;
   bool push() override;
+  std::size_t frame_bytes() const noexcept override { return frame_bytes_; }
   bool gathers(Rank to) const noexcept override;
   bool congested(Rank to) const noexcept override;
   int poll(PacketSink& sink) override;
@@ -126,8 +128,8 @@ class FabricLink final : public Link {
 
   // Receives that are posted beside those that the job needs, while somebody may hold some of them.
   static constexpr std::size_t kMoreReceives = 64;  // at a time
-  static constexpr std::size_t kExtraReceives = 4096;
-  static std::size_t most_receives(std::uint32_t peers);
+  static constexpr std::size_t kExtraBytes = std::size_t{64} << 20;
+  std::size_t most_receives() const;
 
   Route& route(Rank rank);
   bool gathers(const Route& route) const noexcept;
@@ -198,6 +200,7 @@ class FabricLink final : public Link {
   const Options options_;
   std::unique_ptr<rdma::Fabric> fabric_;
   const std::uint64_t token_;
+  const std::size_t frame_bytes_;
   std::size_t address_bytes_ = 0;      // of every process
   std::vector<std::byte> addresses_;   // by rank, address_bytes_ each
   std::vector<std::uint64_t> tokens_;  // by rank

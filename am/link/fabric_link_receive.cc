@@ -101,7 +101,7 @@ void FabricLink::verify() {
 
 // Strangers may hold some of those that are posted, by messages that they never finish.
 void FabricLink::add_receives() {
-  if (fabric_->is_hardware() || receives_->size() >= most_receives(options_.peers)) return;
+  if (fabric_->is_hardware() || receives_->size() >= most_receives()) return;
   try {
     receives_->add(kMoreReceives);
   } catch (const rdma::Error&) {

@@ -39,6 +39,14 @@ void FabricLink::commit(Rank to) {
   }
 }
 
+void FabricLink::commit_more(Rank to) {
+  Route& r = *routes_[to];
+  if (r.dead) [[unlikely]]
+    return;
+  r.open->bytes += claimed_;
+  list(r);
+}
+
 bool FabricLink::gathers(const Route& route) const noexcept {
   return polling_ || ticks() - route.sent_ticks < gather_ticks_;
 }

@@ -25,10 +25,10 @@ void FrameQueue::pop() noexcept {
   --size_;
 }
 
-FrameSlab::FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint)
-    : buffers_(fabric, endpoint, kFrames, Frame::kBytes) {
+FrameSlab::FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frame_bytes)
+    : buffers_(fabric, endpoint, kFrames, frame_bytes) {
   for (std::uint32_t i = 0; i < kFrames; ++i) {
-    frames_.emplace_back(*this, buffers_[i].data(), buffers_.descriptor());
+    frames_.emplace_back(*this, buffers_[i], buffers_.descriptor());
   }
 }
 
@@ -39,13 +39,13 @@ Frame& FrameSlab::take() noexcept {
 }
 
 void FrameSlab::give_back(const Frame& frame) noexcept {
-  const auto at = (frame.data - buffers_[0].data()) / static_cast<std::ptrdiff_t>(Frame::kBytes);
+  const auto at = (frame.data - buffers_[0].data()) / static_cast<std::ptrdiff_t>(frame.capacity);
   free_ |= std::uint32_t{1} << at;
 }
 
 Frame& FramePool::take(Route& route, const FrameHeader& header) {
   if (ready_.empty()) {
-    ready_.emplace_front(fabric_, endpoint_);
+    ready_.emplace_front(fabric_, endpoint_, frame_bytes_);
     ready_.front().place = ready_.begin();
     ++unused_;
   }
@@ -65,7 +65,7 @@ void FramePool::give_back(Frame& frame) noexcept {
   slab.give_back(frame);
   if (!slab.unused()) return;
   ready_.splice(ready_.end(), ready_, slab.place);
-  if (++unused_ <= kKept) return;
+  if (++unused_ <= kept()) return;
   --unused_;
   ready_.pop_back();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <span>
 
 #include "am/link/packet.h"
 #include "rdma/buffers.h"
@@ -14,19 +15,21 @@ namespace am::link {
 struct Route;
 class FrameSlab;
 
-// One send: a buffer for packets to one process, which are sent together.
+// One send: a buffer for packets to one process, which are sent together. All of a link are as long
+// as the provider sends at once (rdma::Fabric::eager_bytes()): a frame of many packets costs the
+// system calls of one.
 struct Frame {
-  // Below what ofi_rxm sends at once: for longer messages it asks the receiver first.
-  static constexpr std::size_t kBytes = 12288;
-
-  Frame(FrameSlab& slab, std::byte* data, void* descriptor) noexcept
-      : slab(slab), data(data), descriptor(descriptor) {}
+  Frame(FrameSlab& slab, std::span<std::byte> buffer, void* descriptor) noexcept
+      : slab(slab),
+        capacity(static_cast<std::uint32_t>(buffer.size())),
+        data(buffer.data()),
+        descriptor(descriptor) {}
 
   static Frame& of(const rdma::Op& op) noexcept {
     return reinterpret_cast<Frame&>(const_cast<rdma::Op&>(op));  // its first member
   }
 
-  std::uint32_t room() const noexcept { return kBytes - bytes; }
+  std::uint32_t room() const noexcept { return capacity - bytes; }
   bool empty() const noexcept { return bytes == sizeof(FrameHeader); }
 
   rdma::Op op{rdma::Op::Kind::kSend};
@@ -34,10 +37,11 @@ struct Frame {
   Frame* next = nullptr;    // in a queue
   std::uint32_t bytes = 0;  // so far, the header included
   FrameSlab& slab;          // which it is part of
-  std::byte* const data;    // kBytes, registered
+  const std::uint32_t capacity;
+  std::byte* const data;  // registered
   void* const descriptor;
 };
-static_assert(kMaxPacket + sizeof(FrameHeader) <= Frame::kBytes);
+inline constexpr std::size_t kLeastFrame = kMaxPacket + sizeof(FrameHeader);
 
 // First in, first out, through Frame::next.
 class FrameQueue {
@@ -60,7 +64,7 @@ class FrameSlab {
  public:
   static constexpr std::uint32_t kFrames = 16;
 
-  FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint);
+  FrameSlab(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frame_bytes);
   FrameSlab(const FrameSlab&) = delete;
   FrameSlab& operator=(const FrameSlab&) = delete;
 
@@ -80,25 +84,27 @@ class FrameSlab {
 };
 
 // The frames of a link. Grows as far as flow control lets packets queue up, and gives memory back
-// when more than kKept slabs are unused.
+// when more than kept() slabs are unused.
 //
 // Thread rule: the link's.
 class FramePool {
  public:
-  static constexpr std::size_t kKept = 32;  // slabs: 6 MiB
+  static constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
 
-  FramePool(rdma::Fabric& fabric, rdma::Endpoint& endpoint) noexcept
-      : fabric_(fabric), endpoint_(endpoint) {}
+  FramePool(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frame_bytes) noexcept
+      : fabric_(fabric), endpoint_(endpoint), frame_bytes_(frame_bytes) {}
 
   // A frame that begins with `header`. Throws Error when no more memory can be registered.
   Frame& take(Route& route, const FrameHeader& header);
   void give_back(Frame& frame) noexcept;
 
+  std::size_t kept() const noexcept { return kKeptBytes / (FrameSlab::kFrames * frame_bytes_); }
   std::size_t slabs() const noexcept { return exhausted_.size() + ready_.size(); }
 
  private:
   rdma::Fabric& fabric_;
   rdma::Endpoint& endpoint_;
+  const std::size_t frame_bytes_;
   std::list<FrameSlab> exhausted_;
   std::list<FrameSlab> ready_;  // with free frames; those that are unused come last
   std::size_t unused_ = 0;      // how many of them

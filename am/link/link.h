@@ -154,6 +154,9 @@ class Link {
   virtual std::byte* claim(Rank to, std::uint32_t bytes) = 0;
   // Sends the packet now, or with the next poll() if others have been sent just before.
   virtual void commit(Rank to) = 0;
+  // The same, when another packet to that process is committed before anything else is done: this
+  // one may wait for that.
+  virtual void commit_more(Rank to) { commit(to); }
   // Both, for a packet that is made elsewhere.
   void send(Rank to, std::span<const std::byte> packet) {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
@@ -165,6 +168,8 @@ class Link {
   // Whether a packet that is committed now would wait to be coalesced with others, as something has
   // been sent just before.
   virtual bool gathers(Rank to) const noexcept = 0;
+  // How many bytes of packets to one process are sent together, about.
+  virtual std::size_t frame_bytes() const noexcept { return 16'384; }
   // Back-pressure: so much is queued for `to` that what can wait should. Poll first.
   virtual bool congested(Rank to) const noexcept = 0;
 

@@ -47,8 +47,9 @@ enum class Type : std::uint8_t {
   kPong,      // PacketHeader
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
   kPiece,     // MessagePacket: part of the payload of the next long message
+  kWrite,     // Access with data, which no answer follows: what a packet behind it tells of
 };
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kPiece) + 1;
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kWrite) + 1;
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8

@@ -20,8 +20,9 @@ namespace am::link {
 // round trip.
 class Receives {
  public:
-  // Posts `frames` receives of Frame::kBytes each. Throws Error when no more can be registered.
-  Receives(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frames);
+  // Posts `frames` receives of `frame_bytes` each. Throws Error when no more can be registered.
+  Receives(rdma::Fabric& fabric, rdma::Endpoint& endpoint, std::size_t frames,
+           std::size_t frame_bytes);
 
   // Posts as many besides.
   void add(std::size_t frames);
@@ -51,6 +52,7 @@ class Receives {
 
   rdma::Fabric& fabric_;
   rdma::Endpoint& endpoint_;
+  const std::size_t frame_bytes_;
   std::deque<rdma::Buffers> buffers_;
   std::deque<Slot> slots_;
   std::vector<Slot*> refused_;  // not posted yet

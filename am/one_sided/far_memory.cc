@@ -8,8 +8,8 @@ FarMemory::FarMemory(Router& router, Port& port)
     : one_sided_(router, port.link()),
       transfers_(port.link(), one_sided_),
       arrival_words_(port.link().arrival_bits()) {
-  for (const Type type :
-       {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot, Type::kPutDone}) {
+  for (const Type type : {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot,
+                          Type::kPutDone, Type::kWrite}) {
     port.add(type, *this);
   }
   port.add(arrival_words_);
@@ -32,6 +32,7 @@ bool FarMemory::take_access(Rank from, const link::Access& packet) {
     case Type::kPut: return one_sided_.serve_put(from, packet);
     case Type::kGot: return one_sided_.take_data(from, packet);
     case Type::kPutDone: return one_sided_.take_done(from, packet);
+    case Type::kWrite: return one_sided_.take_write(packet);
     default: return false;
   }
 }

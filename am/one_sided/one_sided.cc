@@ -15,18 +15,21 @@ using link::Access;
 using link::Type;
 
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::size_t kCoalesced = 64;   // most bytes of an access that is coalesced with others
 constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
-// Sends an access packet with `data` behind it.
-void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
-          std::span<const std::byte> data) {
+// An access packet with `data` behind it. commit() comes next.
+void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
+           std::span<const std::byte> data) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
   const std::uint32_t packet_bytes = sizeof(Access) + link::rounded(bytes);
   const Access packet{link::make_header(type, packet_bytes, bytes), offset, number};
   std::byte* const at = link.claim(to, packet_bytes);
   std::memcpy(at, &packet, sizeof packet);
   copy_whole(at + sizeof packet, data.data(), bytes);
+}
+void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
+          std::span<const std::byte> data) {
+  claim(link, to, type, offset, number, data);
   link.commit(to);
 }
 
@@ -46,6 +49,24 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
   return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
 }
 
+// Where each access costs a send: as copying twice costs less than a send more. A link that says by
+// itself what is faster as packets knows better.
+//
+// Bytes with a packet behind them, all in one frame.
+std::size_t most_by_packets(const link::Link& link) noexcept {
+  if (!link.prefers_packets() || link.largest_packet_access() != 0) {
+    return link.largest_packet_access();
+  }
+  return std::min<std::size_t>(link.frame_bytes() - 1024, 32'768);
+}
+// Bytes that come with many others in a row: at least two in a frame.
+std::size_t most_coalesced(const link::Link& link) noexcept {
+  if (!link.prefers_packets() || link.largest_packet_access() != 0) {
+    return link.largest_packet_access();
+  }
+  return std::min<std::size_t>(link.frame_bytes() / 2, 16'384);
+}
+
 }  // namespace
 
 OneSided::OneSided(Router& router, link::Link& link) noexcept
@@ -53,7 +74,9 @@ OneSided::OneSided(Router& router, link::Link& link) noexcept
       link_(link),
       rma_(link.has_rma()),
       emulated_(link.prefers_packets()),
-      by_packet_(link.largest_packet_access()) {}
+      by_packet_(link.largest_packet_access()),
+      written_by_packets_(most_by_packets(link)),
+      coalesced_(most_coalesced(link)) {}
 
 // Starts a small access by the network itself, unless enough of these are in flight.
 bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
@@ -78,7 +101,7 @@ bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to
                         link::Completion& completion) {
   if (by_rma(to.size())) {
     const auto read = link::RmaAccess::read(from, link_.segment_key(from) + offset, to);
-    if (!emulated_ || to.size() > kCoalesced) return link_.try_access(read, completion);
+    if (!emulated_ || to.size() > coalesced_) return link_.try_access(read, completion);
     if (try_counted(read, completion)) return true;
   }
   return start({from, offset, to.data(), to.size(), false, &completion});
@@ -94,10 +117,27 @@ bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byt
   if (by_rma(from.size())) {
     const auto write =
         link::RmaAccess::write(to, link_.segment_key(to) + offset, from, before_packets);
-    if (!emulated_ || from.size() > kCoalesced) return link_.try_access(write, completion);
+    if (!emulated_ || from.size() > coalesced_) return link_.try_access(write, completion);
     if (try_counted(write, completion)) return true;
   }
   return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+}
+
+void OneSided::write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from) {
+  while (!from.empty()) {
+    const auto piece = from.first(std::min<std::size_t>(from.size(), link::kMaxData));
+    claim(link_, to, Type::kWrite, offset, 0, piece);
+    link_.commit_more(to);
+    offset += piece.size();
+    from = from.subspan(piece.size());
+  }
+}
+
+bool OneSided::take_write(const Access& packet) {
+  const std::uint64_t bytes = packet.head.data_bytes;
+  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
+  copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
+  return true;
 }
 
 bool OneSided::start(const ByMessages& access) {
@@ -217,6 +257,11 @@ bool OneSided::take_done(Rank from, const Access& packet) {
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
+  for (; data.size() > link::kMaxData; data = data.subspan(link::kMaxData)) {
+    claim(link_, to, Type::kStore, offset, counter, data.first(link::kMaxData));
+    link_.commit_more(to);
+    offset += link::kMaxData;
+  }
   send(link_, to, Type::kStore, offset, counter, data);
 }
 

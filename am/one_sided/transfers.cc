@@ -11,6 +11,7 @@ namespace am {
 
 void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                            std::span<const std::byte> packet) {
+  if (try_by_packets(to, offset, data, packet)) return;
   Transfer& transfer = take(to, offset, packet);
   try {
     transfer.copy.assign(data.begin(), data.end());
@@ -24,6 +25,7 @@ void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::b
 
 void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                            std::span<const std::byte> packet) {
+  if (try_by_packets(to, offset, data, packet)) return clear_kept(data);
   Transfer& transfer = take(to, offset, packet);
   transfer.copy.swap(data);
   transfer.data = transfer.copy;
@@ -32,10 +34,19 @@ void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>
 
 void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                       std::span<const std::byte> packet, bool& released) {
+  if (try_by_packets(to, offset, data, packet)) return release(released);
   Transfer& transfer = take(to, offset, packet);
   transfer.data = data;
   transfer.released = &released;
   if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
+bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                               std::span<const std::byte> packet) {
+  if (!one_sided_.so_small(data.size())) return false;
+  one_sided_.write_by_packets(to, offset, data);
+  link_.send(to, packet);
+  return true;
 }
 
 Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,

@@ -14,7 +14,8 @@
 namespace am {
 
 // Writes to other nodes' segments that are each followed by a packet: the receiver gets the packet
-// when the bytes are there. Long messages and large stores are made of these.
+// when the bytes are there. Long messages and large stores are made of these. Small ones go in
+// packets where the network has no access of its own.
 //
 // Thread rule: its callers are inside the port (am/route/port.h).
 class Transfers {
@@ -54,6 +55,8 @@ class Transfers {
     std::array<std::byte, kMaxPacket> packet;
   };
 
+  bool try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                      std::span<const std::byte> packet);
   Transfer& take(Rank to, std::uint64_t offset, std::span<const std::byte> packet);
   bool try_start(Transfer& transfer);
   void send_packet(Transfer& transfer);

@@ -161,18 +161,24 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
   Port& port = *bundle_.router().port();
   link::Link& link = port.link();
   const Access access{site, rank, from.size()};
-  const auto has_room = [&] {
+  if (memory.one_sided().stores_by_packets(from.size())) [[likely]] {
+    const auto try_store = [&] {
+      const Port::Inside inside(port);
+      if (link.congested(rank)) return false;
+      memory.one_sided().store(rank, offset, from, counter);
+      return true;
+    };
+    if (!try_store()) wait_until(access, kRoom, try_store);
+    return;
+  }
+  wait_until(access, kRoom, [&] {
     const Port::Inside inside(port);
     return !link.congested(rank);
-  };
-  if (!has_room()) wait_until(access, kRoom, has_room);
+  });
   std::optional<std::uint64_t> word;
   bool released = false;
   {
     const Port::Inside inside(port);
-    if (from.size() <= link::kMaxData) {
-      return memory.one_sided().store(rank, offset, from, counter);
-    }
     word = learned_->find(rank, offset, from.size(), counter);
     if (!word) {
       const link::Count packet = OneSided::make_count(counter, from.size());

@@ -140,7 +140,7 @@ TEST(Pressure, what_a_process_holds_for_others_that_read_its_memory_is_bounded) 
     const std::uint64_t before = peak_kib();
     asked.await(2);
     drain();
-    EXPECT_LT(peak_kib() - before, std::uint64_t{16} << 10);
+    EXPECT_LT(peak_kib(), before + (std::uint64_t{16} << 10));  // the kernel counts in batches
     answered.advance_to(1);
   } else {
     std::ranges::fill(places, std::byte{0});

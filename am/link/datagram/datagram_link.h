@@ -62,6 +62,7 @@ class DatagramLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
+  void commit_more(Rank to) override;
   bool push() override;
   bool gathers(Rank to) const noexcept override;
   bool congested(Rank to) const noexcept override;

@@ -47,6 +47,14 @@ void DatagramLink::commit(Rank to) {
   }
 }
 
+void DatagramLink::commit_more(Rank to) {
+  Route& r = *routes_[to];
+  if (r.dead) [[unlikely]]
+    return;
+  r.peer->commit();
+  schedule(r, 0);
+}
+
 bool DatagramLink::gathers(const Route& route) const noexcept {
   return polling_ || ticks() - route.sent_ticks < gather_ticks_;
 }

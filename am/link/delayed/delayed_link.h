@@ -28,6 +28,7 @@ class DelayedLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
+  std::size_t frame_bytes() const noexcept override { return link_->frame_bytes(); }
   bool push() override;
   bool gathers(Rank to) const noexcept override { return link_->gathers(to); }
   bool congested(Rank to) const noexcept override;

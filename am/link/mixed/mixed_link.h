@@ -33,6 +33,8 @@ class MixedLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override { return packets_->claim(to, bytes); }
   void commit(Rank to) override { packets_->commit(to); }
+  void commit_more(Rank to) override { packets_->commit_more(to); }
+  std::size_t frame_bytes() const noexcept override { return packets_->frame_bytes(); }
   bool push() override { return packets_->push(); }
   bool gathers(Rank to) const noexcept override { return packets_->gathers(to); }
   bool congested(Rank to) const noexcept override { return packets_->congested(to); }

@@ -12,6 +12,7 @@ namespace am::fuzz {
 struct FakeLinkOptions {
   bool rma = true;
   bool in_order = true;  // writes come before later packets
+  bool emulated = true;  // so packets are preferred
 };
 
 class FakeLink final : public link::Link {
@@ -51,7 +52,7 @@ class FakeLink final : public link::Link {
   std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
   link::RegistrationStats registration_stats() const override { return {}; }
   const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
-  bool prefers_packets() const noexcept override { return true; }
+  bool prefers_packets() const noexcept override { return options_.emulated; }
   int wait_fd() const noexcept override { return -1; }
   bool may_sleep() noexcept override { return false; }
   std::int64_t patience_ns() const noexcept override { return 0; }

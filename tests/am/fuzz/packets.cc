@@ -14,9 +14,10 @@ struct Head {
   Rank from;
 };
 
-constexpr FakeLinkOptions kWays[] = {{.rma = true, .in_order = true},
-                                     {.rma = true, .in_order = false},
-                                     {.rma = false, .in_order = false}};
+constexpr FakeLinkOptions kWays[] = {{.rma = true, .in_order = true, .emulated = false},
+                                     {.rma = true, .in_order = false, .emulated = false},
+                                     {.rma = true, .in_order = true, .emulated = true},
+                                     {.rma = false, .in_order = false, .emulated = true}};
 constexpr std::uint32_t kWayCount = std::size(kWays);
 constexpr Rank kMe = 0, kPeer = 1, kOther = 2;
 

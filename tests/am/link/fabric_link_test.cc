@@ -32,8 +32,10 @@ TEST_P(Packets, arrive_once_and_in_order_both_ways) {
   std::mt19937_64 random(::test::seed());
   for (std::uint64_t i = 0; i < kCount; ++i) {
     const std::uint16_t sizes[] = {0, 0, 1, static_cast<std::uint16_t>(random() % 300), 4096};
-    pair.a.send(1, i, sizes[random() % 5]);
-    pair.b.send(0, i, sizes[random() % 5]);
+    const bool more = i + 1 != kCount && random() % 4 == 0;
+    pair.a.send(1, i, sizes[random() % 5], Type::kBarrier, more);
+    pair.b.send(0, i, sizes[random() % 5], Type::kBarrier, more);
+    if (more) continue;
     if (random() % 16 == 0) pair.a.link().poll(pair.a);
     if (random() % 16 == 0) pair.b.link().poll(pair.b);
     pair.poll_until([&] { return !pair.a.link().congested(1) && !pair.b.link().congested(0); });
@@ -43,6 +45,16 @@ TEST_P(Packets, arrive_once_and_in_order_both_ways) {
   EXPECT_EQ(pair.a.numbers(), first_numbers(kCount));
   EXPECT_EQ(pair.b.numbers(), first_numbers(kCount));
   pair.poll_until([&] { return !pair.a.link().busy() && !pair.b.link().busy(); });
+}
+
+// As when there was no memory for the packet that was to follow.
+TEST_P(Packets, that_another_was_to_follow_leave_with_the_next_poll) {
+  Pair pair(GetParam());
+  pair.a.send(1, 0, 100, Type::kBarrier, true);
+  pair.a.send(1, 1, 4096, Type::kBarrier, true);
+  EXPECT_TRUE(pair.a.link().busy());
+  pair.poll_until([&] { return pair.b.numbers().size() == 2; });
+  EXPECT_EQ(pair.b.numbers(), first_numbers(2));
 }
 
 TEST_P(Packets, are_not_lost_when_the_sink_throws) {

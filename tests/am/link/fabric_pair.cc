@@ -36,8 +36,8 @@ Side::Side(const std::string& provider, Rank rank, const Options& options)
           .longest_gap_ns = options.longest_gap_ns});
 }
 
-void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type) {
-  send_numbered(*link_, to, number, bytes, type);
+void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type, bool more) {
+  send_numbered(*link_, to, number, bytes, type, more);
 }
 
 void Side::deliver(Rank, const PacketHeader& packet) {

@@ -48,7 +48,8 @@ class Side final : public PacketSink {
   std::span<std::byte> segment() { return {segment_.get(), kSegment}; }
 
   // A packet with `bytes` of data. Also inside deliver().
-  void send(Rank to, std::uint64_t number, std::uint16_t bytes = 0, Type type = Type::kBarrier);
+  void send(Rank to, std::uint64_t number, std::uint16_t bytes = 0, Type type = Type::kBarrier,
+            bool more = false);
   // Numbers that have come, in order. Each was whole.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 

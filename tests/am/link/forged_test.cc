@@ -30,7 +30,7 @@ class Stranger {
   explicit Stranger(Side& link)
       : fabric_(test::open_fabric(kProvider)),
         endpoint_(*fabric_, {.operations = 256, .wait_fd = false}),
-        rooms_(*fabric_, endpoint_, kReceives, Frame::kBytes) {
+        rooms_(*fabric_, endpoint_, kReceives, fabric_->eager_bytes()) {
     auto card = parts_of(link.link().card());
     token_ = card.token;
     link_ = endpoint_.insert(card.address);

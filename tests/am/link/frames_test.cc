@@ -19,7 +19,7 @@ class Pool : public testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<rdma::Fabric> fabric_ = test::open_fabric("net", GetParam());
   rdma::Endpoint endpoint_{*fabric_, {.operations = 64, .wait_fd = false}};
-  FramePool pool_{*fabric_, endpoint_};
+  FramePool pool_{*fabric_, endpoint_, fabric_->eager_bytes()};
   Route route_;
 };
 
@@ -32,7 +32,7 @@ TEST_P(Pool, gives_every_frame_to_one_holder_at_a_time) {
       EXPECT_TRUE(frame.empty());
       EXPECT_EQ(frame.descriptor != nullptr, GetParam());
       ASSERT_TRUE(held.insert(&frame).second);
-      std::memset(frame.data, static_cast<int>(held.size()), Frame::kBytes);
+      std::memset(frame.data, static_cast<int>(held.size()), frame.capacity);
     } else {
       const auto any = std::next(held.begin(), static_cast<long>(random() % held.size()));
       pool_.give_back(**any);
@@ -42,14 +42,14 @@ TEST_P(Pool, gives_every_frame_to_one_holder_at_a_time) {
 }
 
 TEST_P(Pool, gives_memory_back_when_a_burst_is_over) {
-  constexpr std::size_t kBurst = 2 * FramePool::kKept * FrameSlab::kFrames;
+  const std::size_t burst = 2 * pool_.kept() * FrameSlab::kFrames;
   std::mt19937_64 random(::test::seed());
   std::vector<Frame*> held;
-  for (std::size_t i = 0; i < kBurst; ++i) held.push_back(&pool_.take(route_, {}));
-  EXPECT_EQ(pool_.slabs(), 2 * FramePool::kKept);
+  for (std::size_t i = 0; i < burst; ++i) held.push_back(&pool_.take(route_, {}));
+  EXPECT_EQ(pool_.slabs(), 2 * pool_.kept());
   std::ranges::shuffle(held, random);
   for (Frame* frame : held) pool_.give_back(*frame);
-  EXPECT_EQ(pool_.slabs(), FramePool::kKept);
+  EXPECT_EQ(pool_.slabs(), pool_.kept());
 }
 
 INSTANTIATE_TEST_SUITE_P(OfMemory, Pool, testing::Bool(),

@@ -21,15 +21,15 @@ inline std::byte data_byte(std::uint64_t number, std::size_t at) {
   return static_cast<std::byte>(number * 31 + at * 7);
 }
 
-// Sends one with `bytes` of data.
-inline void send_numbered(Link& link, Rank to, std::uint64_t number, std::uint16_t bytes,
-                          Type type) {
+// Sends one with `bytes` of data; with `more`, another one follows.
+inline void send_numbered(Link& link, Rank to, std::uint64_t number, std::uint16_t bytes, Type type,
+                          bool more = false) {
   const auto total = static_cast<std::uint16_t>(sizeof(Numbered) + rounded(bytes));
   std::byte* const at = link.claim(to, total);
   const Numbered packet{make_header(type, total, bytes), number};
   std::memcpy(at, &packet, sizeof packet);
   for (std::size_t i = 0; i < bytes; ++i) at[sizeof packet + i] = data_byte(number, i);
-  link.commit(to);
+  more ? link.commit_more(to) : link.commit(to);
 }
 
 // The number of one that has come. Fails the test unless it is whole.

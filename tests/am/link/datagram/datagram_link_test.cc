@@ -35,7 +35,9 @@ void exchange(Pair& pair, std::uint64_t packets) {
     for (Side* const from : {&pair.a, &pair.b}) {
       const auto bytes =
           static_cast<std::uint16_t>(random() % (random() % 8 == 0 ? kMaxData : 100));
-      from->send(from == &pair.a ? 1 : 0, i, bytes);
+      const bool more = i + 1 != packets && random() % 4 == 0;
+      from->send(from == &pair.a ? 1 : 0, i, bytes, Type::kBarrier, more);
+      if (more) continue;
       if (random() % 4 == 0) from->poll();
     }
   }
@@ -98,6 +100,14 @@ TEST(DatagramLink, packets_of_one_poll_share_datagrams) {
   pair.a.send(1, 0);
   pair.poll_until([&] { return pair.a.numbers().size() == 500; });
   EXPECT_EQ(pair.b.link().counters().data, 6U);  // of 88 packets each
+}
+
+TEST(DatagramLink, packets_that_others_follow_share_a_datagram_with_them) {
+  Pair pair(patient());
+  for (std::uint64_t i = 0; i < 50; ++i) pair.a.send(1, i, 8, Type::kBarrier, i != 49);
+  pair.poll_until([&] { return pair.b.numbers().size() == 50; });
+  EXPECT_EQ(pair.b.numbers(), up_to(50));
+  EXPECT_EQ(pair.a.link().counters().data, 1U);
 }
 
 TEST(DatagramLink, answers_of_a_poll_take_acknowledgements_along) {

@@ -46,8 +46,8 @@ Side::Side(Rank rank, const Options& options) {
           .window = options.window});
 }
 
-void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type) {
-  send_numbered(*link_, to, number, bytes, type);
+void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type, bool more) {
+  send_numbered(*link_, to, number, bytes, type, more);
 }
 
 void Side::deliver(Rank, const PacketHeader& packet) {

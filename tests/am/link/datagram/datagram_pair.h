@@ -38,7 +38,8 @@ class Side final : public PacketSink {
   bool fetch() { return link_->fetch(*this); }
 
   // A packet with `bytes` of data, which follow from its number.
-  void send(Rank to, std::uint64_t number, std::uint16_t bytes = 0, Type type = Type::kBarrier);
+  void send(Rank to, std::uint64_t number, std::uint16_t bytes = 0, Type type = Type::kBarrier,
+            bool more = false);
   // Numbers that have come, in order. Each was whole.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
