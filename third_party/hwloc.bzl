@@ -1,22 +1,35 @@
 """hwloc: the headers, from Debian's libhwloc-dev. The library is loaded where processes are bound.
 
-The compiler finds them in /usr/include by itself.
+One of them lies in a folder of the machine's own, such as /usr/include/x86_64-linux-gnu, where the
+compiler for another processor does not look; what it says is true of all with 64 bits.
 """
 
 _BUILD = """
 cc_library(
     name = "headers",
-    hdrs = glob(["include/hwloc.h", "include/hwloc/**/*.h"]),
+    hdrs = glob(["include/**/*.h"]),
+    includes = ["include"],
     linkopts = ["-ldl"],
     visibility = ["//visibility:public"],
 )
 """
 
+_CONFIG = "hwloc/autogen/config.h"
+
+def _find_config(ctx):
+    for folder in ctx.path("/usr/include").readdir():
+        for config in [folder.get_child("hwloc"), folder]:
+            config = config.get_child("autogen").get_child("config.h")
+            if config.exists and "/hwloc/" in str(config):
+                return config
+    fail("no /usr/include/*/%s; install Debian's libhwloc-dev (third_party/install.sh)" % _CONFIG)
+
 def _hwloc_impl(ctx):
-    if not ctx.path("/usr/include/hwloc.h").exists:
-        fail("no /usr/include/hwloc.h; install Debian's libhwloc-dev (third_party/install.sh)")
+    ctx.symlink(_find_config(ctx), "include/" + _CONFIG)
     ctx.symlink("/usr/include/hwloc.h", "include/hwloc.h")
-    ctx.symlink("/usr/include/hwloc", "include/hwloc")
+    for header in ctx.path("/usr/include/hwloc").readdir():
+        if header.basename.endswith(".h"):
+            ctx.symlink(header, "include/hwloc/" + header.basename)
     ctx.file("BUILD", _BUILD)
 
 _hwloc = repository_rule(
