@@ -77,7 +77,7 @@ class FabricLink final : public Link {
   static constexpr std::size_t kMaxCard = 256;
   // How much may be in flight. The reserve of each peer is for replies and for those that send
   // little: what others have in flight, to a peer that does not poll, cannot delay them.
-  static constexpr InFlight::Limits kFrames{.reserved = 8, .per_peer = 128, .shared = 512};
+  static constexpr InFlight::Limits kFrames{.reserved = 4, .per_peer = 64, .shared = 256};
   // Frames injected in a row: the provider queues copies of them, and reports none.
   static constexpr std::uint32_t kMaxUnsignaled = 64;
   static constexpr InFlight::Limits kAccesses{.reserved = 8, .per_peer = 512, .shared = 1024};

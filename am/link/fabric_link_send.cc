@@ -11,8 +11,8 @@
 namespace am::link {
 namespace {
 
-// Frames queued for one process from which on congested() applies back-pressure.
-constexpr std::uint32_t kCongested = 8;
+// Bytes queued for one process from which on congested() applies back-pressure.
+constexpr std::size_t kCongested = std::size_t{128} << 10;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ bool FabricLink::push() {
 }
 
 bool FabricLink::congested(Rank to) const noexcept {
-  return routes_[to] && routes_[to]->waiting.size() >= kCongested;
+  return routes_[to] && routes_[to]->waiting.size() * frame_bytes_ >= kCongested;
 }
 
 void FabricLink::list(Route& r) {
