@@ -122,10 +122,9 @@ class Bundle {
   // sender, runs the callbacks of channels and pollers, and sends what the network had no room for.
   // Never waits. Returns how many messages and other things it has handled.
   //
-  // What a handler throws comes out; the other messages stay for the next poll. That begins where
-  // every poll does, so an endless stream of messages whose handlers throw keeps those behind it
-  // from being handled. Throws Error in a handler or callback. Costs 5 to 7 ns when nothing is
-  // there, with 2 processes or with 64, and 130 to 300 ns with processes on other nodes.
+  // What a handler throws comes out; the other messages stay for the next poll, which begins at the
+  // same place: an endless stream of throwing handlers holds up what is behind it. Throws Error in
+  // a handler or callback. Costs 5 to 7 ns with nothing there, 130 to 300 between nodes.
   int poll() { return poll(false); }
 
   // Sleeps until one of the events, at most `timeout_ns` nanoseconds; negative: no limit (AM_Wait).
