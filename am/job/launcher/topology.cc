@@ -74,7 +74,7 @@ class Topology {
     if (depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE) return all;
     const unsigned count = library_.count(topology_, depth);
     for (unsigned i = 0; i < count; ++i) {
-      const hwloc_obj_t object = library_.object(topology_, depth, i);
+      const hwloc_obj* const object = library_.object(topology_, depth, i);
       Processors in;
       for (const int processor : allowed) {
         if (library_.is_set(object->cpuset, static_cast<unsigned>(processor)) != 0) {
