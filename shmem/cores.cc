@@ -57,10 +57,10 @@ int first_sibling(int processor) {
   return first;
 }
 
-// By the link that the folder of a processor has to its node.
-std::optional<int> node_of(const std::string& processor) {
+// By the link to its node, such as "node0", that the folder of a processor has.
+std::optional<int> node_of(const std::string& folder) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(processor, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     int node = 0;
     if (std::sscanf(entry.path().filename().c_str(), "node%d", &node) == 1) return node;
   }
@@ -118,13 +118,18 @@ std::optional<int> only_node(const std::string& system) {
   std::string nodes;  // such as "0-3,8"
   std::getline(std::ifstream(system + "/node/online"), nodes);
   if (nodes.find_first_of(",-") == std::string::npos) return std::nullopt;
-  std::optional<int> common;
-  for (const int processor : allowed_processors()) {
-    const auto node = node_of(system + "/cpu/cpu" + std::to_string(processor));
-    if (!node || (common && common != node)) return std::nullopt;
-    common = node;
-  }
-  return common;
+  const auto folder_of = [&](int processor) {
+    return system + "/cpu/cpu" + std::to_string(processor);
+  };
+  const std::vector<int> processors = allowed_processors();
+  const std::optional<int> node = node_of(folder_of(processors[0]));
+  if (!node) return std::nullopt;
+  const std::string link = "/node" + std::to_string(*node);
+  std::error_code error;
+  const bool same = std::ranges::all_of(processors, [&](int processor) {
+    return std::filesystem::exists(folder_of(processor) + link, error);
+  });
+  return same ? node : std::nullopt;
 }
 
 }  // namespace shmem

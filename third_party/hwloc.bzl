@@ -17,12 +17,12 @@ cc_library(
 _CONFIG = "hwloc/autogen/config.h"
 
 def _find_config(ctx):
-    for folder in ctx.path("/usr/include").readdir():
-        for config in [folder.get_child("hwloc"), folder]:
-            config = config.get_child("autogen").get_child("config.h")
-            if config.exists and "/hwloc/" in str(config):
-                return config
-    fail("no /usr/include/*/%s; install Debian's libhwloc-dev (third_party/install.sh)" % _CONFIG)
+    include = ctx.path("/usr/include")
+    for folder in [include] + include.readdir():
+        config = folder.get_child("hwloc").get_child("autogen").get_child("config.h")
+        if config.exists:
+            return config
+    fail("neither /usr/include/%s nor in a folder there; install Debian's libhwloc-dev (third_party/install.sh)" % _CONFIG)
 
 def _hwloc_impl(ctx):
     ctx.symlink(_find_config(ctx), "include/" + _CONFIG)

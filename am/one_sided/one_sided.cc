@@ -17,7 +17,7 @@ using link::Type;
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
 constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
-// An access packet with `data` behind it. commit() comes next.
+// One access packet with `data` behind it. The commit comes next.
 void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
            std::span<const std::byte> data) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
@@ -31,6 +31,21 @@ void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint6
           std::span<const std::byte> data) {
   claim(link, to, type, offset, number, data);
   link.commit(to);
+}
+
+// Sends `data` in packets of at most link::kMaxData that others follow, down to `left` bytes, which
+// it returns; `offset` is then theirs.
+std::span<const std::byte> send_down_to(std::size_t left, link::Link& link, Rank to, Type type,
+                                        std::uint64_t& offset, std::uint64_t number,
+                                        std::span<const std::byte> data) {
+  while (data.size() > left) {
+    const auto piece = data.first(std::min<std::size_t>(data.size(), link::kMaxData));
+    claim(link, to, type, offset, number, piece);
+    link.commit_more(to);
+    offset += piece.size();
+    data = data.subspan(piece.size());
+  }
+  return data;
 }
 
 const std::byte* data_of(const Access& packet) noexcept {
@@ -49,22 +64,11 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
   return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
 }
 
-// Where each access costs a send: as copying twice costs less than a send more. A link that says by
-// itself what is faster as packets knows better.
-//
-// Bytes with a packet behind them, all in one frame.
-std::size_t most_by_packets(const link::Link& link) noexcept {
-  if (!link.prefers_packets() || link.largest_packet_access() != 0) {
-    return link.largest_packet_access();
-  }
-  return std::min<std::size_t>(link.frame_bytes() - 1024, 32'768);
-}
-// Bytes that come with many others in a row: at least two in a frame.
-std::size_t most_coalesced(const link::Link& link) noexcept {
-  if (!link.prefers_packets() || link.largest_packet_access() != 0) {
-    return link.largest_packet_access();
-  }
-  return std::min<std::size_t>(link.frame_bytes() / 2, 16'384);
+// Where each access costs a send, up to `most` bytes had better be packets, as copying twice costs
+// less than a send more. A link that says by itself what is faster as packets knows better.
+std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
+  const std::size_t said = link.largest_packet_access();
+  return link.prefers_packets() && said == 0 ? most : said;
 }
 
 }  // namespace
@@ -75,8 +79,9 @@ OneSided::OneSided(Router& router, link::Link& link) noexcept
       rma_(link.has_rma()),
       emulated_(link.prefers_packets()),
       by_packet_(link.largest_packet_access()),
-      written_by_packets_(most_by_packets(link)),
-      coalesced_(most_coalesced(link)) {}
+      written_by_packets_(
+          as_packets(link, std::min<std::size_t>(link.frame_bytes() - 1024, 32'768))),
+      coalesced_(as_packets(link, std::min<std::size_t>(link.frame_bytes() / 2, 16'384))) {}
 
 // Starts a small access by the network itself, unless enough of these are in flight.
 bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
@@ -124,18 +129,12 @@ bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byt
 }
 
 void OneSided::write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from) {
-  while (!from.empty()) {
-    const auto piece = from.first(std::min<std::size_t>(from.size(), link::kMaxData));
-    claim(link_, to, Type::kWrite, offset, 0, piece);
-    link_.commit_more(to);
-    offset += piece.size();
-    from = from.subspan(piece.size());
-  }
+  send_down_to(0, link_, to, Type::kWrite, offset, 0, from);
 }
 
 bool OneSided::take_write(const Access& packet) {
-  const std::uint64_t bytes = packet.head.data_bytes;
-  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
+  const std::uint32_t bytes = packet.head.data_bytes;
+  if (!whole(packet, bytes) || !in_segment(packet.offset, bytes)) return false;
   copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
   return true;
 }
@@ -205,10 +204,8 @@ bool OneSided::serve_get(Rank from, const Access& packet) {
 }
 
 bool OneSided::serve_put(Rank from, const Access& packet) {
-  const std::uint64_t bytes = packet.head.data_bytes;
-  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
-  copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
-  send(link_, from, Type::kPutDone, bytes, packet.number, {});
+  if (!take_write(packet)) return false;
+  send(link_, from, Type::kPutDone, packet.head.data_bytes, packet.number, {});
   return true;
 }
 
@@ -257,19 +254,12 @@ bool OneSided::take_done(Rank from, const Access& packet) {
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
-  for (; data.size() > link::kMaxData; data = data.subspan(link::kMaxData)) {
-    claim(link_, to, Type::kStore, offset, counter, data.first(link::kMaxData));
-    link_.commit_more(to);
-    offset += link::kMaxData;
-  }
+  data = send_down_to(link::kMaxData, link_, to, Type::kStore, offset, counter, data);
   send(link_, to, Type::kStore, offset, counter, data);
 }
 
 bool OneSided::take_store(const Access& packet) {
-  const std::uint64_t bytes = packet.head.data_bytes;
-  if (!whole(packet, packet.head.data_bytes) || !in_segment(packet.offset, bytes)) return false;
-  copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
-  return count(packet.number, bytes);
+  return take_write(packet) && count(packet.number, packet.head.data_bytes);
 }
 
 link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {

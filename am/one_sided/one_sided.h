@@ -46,10 +46,10 @@ class OneSided {
   }
 
   // The same by packets, copied at once. Next comes the commit of the packet that tells of it,
-  // which arrives when the bytes are there. Faster, if so_small(), than an access and a packet
-  // behind it.
+  // which arrives when the bytes are there. Faster, if writes_by_packets(bytes), than an access and
+  // a packet behind it.
   void write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from);
-  bool so_small(std::size_t bytes) const noexcept { return bytes <= written_by_packets_; }
+  bool writes_by_packets(std::size_t bytes) const noexcept { return bytes <= written_by_packets_; }
 
   // Starts what could not be sent before; call it with every poll.
   void resume();

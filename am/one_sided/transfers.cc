@@ -43,7 +43,7 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
 
 bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::span<const std::byte> packet) {
-  if (!one_sided_.so_small(data.size())) return false;
+  if (!one_sided_.writes_by_packets(data.size())) return false;
   one_sided_.write_by_packets(to, offset, data);
   link_.send(to, packet);
   return true;

@@ -29,7 +29,11 @@ inline void send_numbered(Link& link, Rank to, std::uint64_t number, std::uint16
   const Numbered packet{make_header(type, total, bytes), number};
   std::memcpy(at, &packet, sizeof packet);
   for (std::size_t i = 0; i < bytes; ++i) at[sizeof packet + i] = data_byte(number, i);
-  more ? link.commit_more(to) : link.commit(to);
+  if (more) {
+    link.commit_more(to);
+  } else {
+    link.commit(to);
+  }
 }
 
 // The number of one that has come. Fails the test unless it is whole.
