@@ -34,6 +34,7 @@ struct Route {
   Frame* open = nullptr;         // takes the next packet
   FrameQueue waiting;            // full, or refused by the provider; older than `open`
   std::uint64_t sent_ticks = 0;  // when the last frame was sent, by am::ticks()
+  bool streams = false;          // that one held several packets
   bool listed = false;           // in FabricLink::unsent_
   InFlight::Share frames;        // sent and not reported complete
   InFlight::Share accesses;      // likewise
@@ -47,8 +48,8 @@ struct Route {
 // When is a packet sent? At once, if none was sent to that process within the last few
 // microseconds: that is how long it takes to send a frame, so a process that sends more often gains
 // by coalescing several packets into a frame. Otherwise by the next poll, or when the frame is
-// full, or with the next packet after that time. In poll() all replies to one process are sent
-// together, at its end.
+// full, or with the next packet after that time; after four times that time where packets come in
+// a stream. In poll() all replies to one process are sent together, at its end.
 class FabricLink final : public Link {
  public:
   struct Options {

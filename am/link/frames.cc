@@ -55,6 +55,7 @@ Frame& FramePool::take(Route& route, const FrameHeader& header) {
   if (slab.exhausted()) exhausted_.splice(exhausted_.begin(), ready_, slab.place);
   frame.route = &route;
   frame.bytes = sizeof header;
+  frame.commits = 0;
   std::memcpy(frame.data, &header, sizeof header);
   return frame;
 }

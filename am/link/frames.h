@@ -34,9 +34,10 @@ struct Frame {
 
   rdma::Op op{rdma::Op::Kind::kSend};
   Route* route = nullptr;
-  Frame* next = nullptr;    // in a queue
-  std::uint32_t bytes = 0;  // so far, the header included
-  FrameSlab& slab;          // which it is part of
+  Frame* next = nullptr;      // in a queue
+  std::uint32_t bytes = 0;    // so far, the header included
+  std::uint32_t commits = 0;  // of packets in it; not those that others follow at once
+  FrameSlab& slab;            // which it is part of
   const std::uint32_t capacity;
   std::byte* const data;  // registered
   void* const descriptor;
