@@ -85,10 +85,11 @@ void PlainRequests::put(Rank rank, std::uint64_t offset, std::span<const std::by
 }
 
 void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                          std::uint64_t counter, const SourceLocation& where) {
+                          std::uint64_t counter, const SourceLocation& where, std::uint64_t& sent) {
   in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
     endpoint_.request_medium<&PlainRequests::on_store>({rank, where}, from.subspan(at, bytes),
                                                        offset + at, counter);
+    sent += bytes;
   });
 }
 

@@ -42,7 +42,7 @@ class PlainRequests {
            const SourceLocation& where);
   // As RemoteMemory's.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const SourceLocation& where);
+             std::uint64_t counter, const SourceLocation& where, std::uint64_t& sent);
 
  private:
   struct Operation {

@@ -154,10 +154,12 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint64_t counter, const CallSite& site) {
+                         std::uint64_t counter, const CallSite& site, std::uint64_t* count) {
   FarMemory& memory = far(rank, "store");
+  std::uint64_t nobodys = 0;
+  std::uint64_t& sent = count != nullptr ? *count : nobodys;
   if (plain_ != nullptr) [[unlikely]]
-    return plain_->store(rank, offset, from, counter, site.where);
+    return plain_->store(rank, offset, from, counter, site.where, sent);
   Port& port = *bundle_.router().port();
   link::Link& link = port.link();
   const Access access{site, rank, from.size()};
@@ -169,6 +171,7 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
       return true;
     };
     if (!try_store()) wait_until(access, kRoom, try_store);
+    sent += from.size();
     return;
   }
   wait_until(access, kRoom, [&] {
@@ -183,13 +186,14 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
     if (!word) {
       const link::Count packet = OneSided::make_count(counter, from.size());
       memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
+      sent += from.size();
     }
   }
-  if (word) return store_learned({offset, from, *word}, access);
+  if (word) return store_learned({offset, from, *word}, access, sent);
   bundle_.wait_until_released(released, access.reason(kEnd));
 }
 
-void RemoteMemory::store_learned(const Put& put, const Access& access) {
+void RemoteMemory::store_learned(const Put& put, const Access& access, std::uint64_t& sent) {
   Port& port = *bundle_.router().port();
   Released released;
   released.done = [](link::Completion& done) { release(static_cast<Released&>(done).yes); };
@@ -197,6 +201,7 @@ void RemoteMemory::store_learned(const Put& put, const Access& access) {
     const Port::Inside inside(port);
     return port.link().try_put(access.rank, put.offset, put.from, put.word, released);
   });
+  sent += put.from.size();
   bundle_.wait_until_released(released.yes, access.reason(kEnd));
 }
 

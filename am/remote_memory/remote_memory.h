@@ -67,9 +67,12 @@ class RemoteMemory {
 
   // One way: `from` may be reused on return, and no completion is reported. At the target the bytes
   // are written, and then their number is added to the 64-bit word at offset `counter` of the
-  // segment there, by a thread of that process. No order is kept between stores.
+  // segment there, by a thread of that process. No order is kept between stores. `sent`, if there
+  // is one, is incremented by the bytes that will be counted so: at once when they are sent, so
+  // that it is right also where a handler throws while this waits for `from`.
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const CallSite& site = {.call = "store"});
+             std::uint64_t counter, const CallSite& site = {.call = "store"},
+             std::uint64_t* sent = nullptr);
   // Of a job with far processes.
   const LearningStats& learning() const noexcept { return learned_->stats(); }
 
@@ -93,7 +96,7 @@ class RemoteMemory {
     std::span<const std::byte> from;
     std::uint64_t word;
   };
-  void store_learned(const Put& put, const Access& access);
+  void store_learned(const Put& put, const Access& access, std::uint64_t& sent);
   Operation& take(std::uint32_t ticket);
   template <class Start>
   void start_get(Rank rank, std::span<std::byte> to, std::uint32_t ticket, const CallSite& site,

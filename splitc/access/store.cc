@@ -98,8 +98,7 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   world().remote().store(
       detail::proc_of(bits), bits & detail::kOffsetMask,
       {static_cast<const std::byte*>(local), bytes}, offset_,
-      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
-  sent_far_ += bytes;
+      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)}, &sent_far_);
 }
 
 void store_counter::wait_all(detail::Call call) {

@@ -1,6 +1,7 @@
 #include "splitc/collective/collective.h"
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -108,15 +109,14 @@ bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const 
     return std::pair(at, std::min(slice, mine.size() - at));
   };
   std::vector<std::byte> sum(slice);
+  std::exception_ptr thrown;
   {
     Round round(call, mine.size(), combine.kind);
     move_bytes(round.mine(slice * procs()), mine.data(), mine.size());
     round.transpose(slice, true);
     const std::size_t own = part(my_proc()).second;
     move_bytes(sum.data(), round.of(0), own);
-    for (std::uint32_t proc = 1; proc < procs(); ++proc) {
-      combine(sum.data(), round.of(proc), own / combine.element);
-    }
+    thrown = combine.all(sum.data(), own, [&](std::uint32_t proc) { return round.of(proc); });
   }
   Round round(call, mine.size(), combine.kind, 1);
   move_bytes(round.mine(slice), sum.data(), slice);
@@ -125,6 +125,7 @@ bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const 
     const auto [at, bytes] = part(proc);
     move_bytes(result + at, round.of(proc), bytes);
   }
+  if (thrown) std::rethrow_exception(thrown);
   return true;
 }
 

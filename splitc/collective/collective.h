@@ -181,10 +181,11 @@ void all_bcast(std::span<T> data, std::uint32_t root = 0,
 }
 
 // --- Reductions and scans. op(T, T) -> T is any associative function, the same everywhere, that
-// communicates nothing and throws nothing. Values are combined in the order of the processes, from
-// left to right: every process gets the same bits, also for floating-point types, and so does every
-// run with as many processes. Every process that has a result combines it itself: procs() - 1 calls
-// of op.
+// communicates nothing. What it throws comes out, in the processes where it was called, when the
+// call has ended in all, and results are then unspecified. Values are combined in the order of the
+// processes, from left to right: every process gets the same bits, also for floating-point types,
+// and so does every run with as many processes. Every process that has a result combines it itself:
+// procs() - 1 calls of op.
 
 // op over the values of all processes, returned to every process.
 template <class T, class Op>

@@ -131,9 +131,8 @@ bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Com
     shown.read(proc, Exposed::kFirst, own.at, {parts.data() + proc * own.bytes, own.bytes});
   });
   shown.wait();
-  for (std::uint32_t proc = 1; proc < procs() && own.bytes != 0; ++proc) {
-    combine(parts.data(), parts.data() + proc * own.bytes, own.bytes / combine.element);
-  }
+  const std::exception_ptr thrown = combine.all(
+      parts.data(), own.bytes, [&](std::uint32_t proc) { return parts.data() + proc * own.bytes; });
   if (own.bytes != 0) std::memcpy(result + own.at, parts.data(), own.bytes);
   shown.meet();
   for_others_first([&](std::uint32_t proc) {
@@ -142,6 +141,7 @@ bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Com
     shown.read(proc, Exposed::kSecond, theirs.at, theirs.of(result));
   });
   shown.finish();
+  if (thrown) std::rethrow_exception(thrown);
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,19 @@ struct Combine {
 
   void operator()(std::byte* into, const std::byte* from, std::size_t count) const {
     run(op, into, from, count);
+  }
+  // `bytes` of all processes but 0, of_proc(proc), in their order. Returns what the operation
+  // throws: others wait for this process, so the call goes on to its end.
+  template <class Of>
+  std::exception_ptr all(std::byte* into, std::size_t bytes, Of of_proc) const {
+    try {
+      for (std::uint32_t proc = 1; proc < procs() && bytes != 0; ++proc) {
+        (*this)(into, of_proc(proc), bytes / element);
+      }
+    } catch (...) {
+      return std::current_exception();
+    }
+    return nullptr;
   }
 };
 bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Combine& combine,

@@ -164,11 +164,13 @@ void StartedCalls::finish_here() {
     const std::deque<std::shared_ptr<StartedCall>> later(calls_.begin() + 1, calls_.end());
     calls_.clear();
     world().bundle().remove(*this);
+    const std::exception_ptr of_another = std::exchange(orphan_error_, nullptr);
     try {
       first->run();
     } catch (...) {
       first->thrown_ = std::current_exception();
     }
+    if (of_another) orphan_error_ = of_another;
     first->done_ = true;
     const bool polled = !calls_.empty();  // its operation has started some
     calls_.insert(calls_.end(), later.begin(), later.end());

@@ -236,6 +236,27 @@ TEST(Started, is_refused_where_no_collective_call_may_be_made) {
                      {"start_all_bcast: there is no process " + std::to_string(procs())});
 }
 
+// Process 0 waits for its own, and the others drop it: none of them hears of it in the gather,
+// which is more than boards hold.
+TEST(Started, what_nobody_waits_for_does_not_end_another_started_call) {
+  if (procs() == 1) return;
+  {
+    auto sum = start_all_reduce(1, [](int, int) -> int { throw std::runtime_error("no"); });
+    if (my_proc() == 0) {
+      EXPECT_THROW(sum.wait(), std::runtime_error);
+    }
+  }
+  const std::vector<std::uint32_t> mine(300'000, my_proc());
+  std::vector<std::uint32_t> all(mine.size() * procs(), procs());
+  auto gathered = start_all_gather(std::span(mine), std::span(all));
+  gathered.wait();
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i / mine.size());
+  if (my_proc() != 0) {
+    EXPECT_THROW(barrier(), std::runtime_error);
+  }
+  barrier();
+}
+
 // The last one: the end of the program waits for it.
 TEST(Started, one_that_is_left_over_ends_before_the_program) {
   start_all_reduce(my_proc(), std::plus<>());

@@ -48,7 +48,9 @@ struct Plain {
   }
   void store(Rank to, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter) {
-    memory.store(to, offset, from, counter, SourceLocation::current());
+    std::uint64_t sent = 0;
+    memory.store(to, offset, from, counter, SourceLocation::current(), sent);
+    EXPECT_EQ(sent, from.size());
   }
   void wait_for_all() {
     process.bundle().wait_until([] { return std::ranges::all_of(done, std::identity()); });
