@@ -35,6 +35,9 @@
 //                reduce_channel<T>(mine, result)
 //                set up once; then put(), and wait(), ready() where it arrives
 // atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
+// functions      rpc(proc, f, args..)  rpc_at(p, f, args..)      there; gives a future
+//                rpc_ff(proc, f, args..)  then quiesce()         no answer
+//                dist_object<T>                                  one T of each process
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
 //
@@ -99,6 +102,8 @@
 #include "splitc/pointer/allocate.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"
+#include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/rpc.h"
 #include "splitc/start/run.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"

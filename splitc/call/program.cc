@@ -109,6 +109,16 @@ const Code& program_code() {
   return code;
 }
 
+std::uint32_t place_in_program(std::uintptr_t function, Call name) {
+  const Code& code = program_code();
+  if (function < code.base || function >= code.end || function - code.base > ~std::uint32_t{0}) {
+    refuse(name,
+           "the function is in a shared library, which may lie elsewhere in each process; "
+           "link it into the program");
+  }
+  return static_cast<std::uint32_t>(function - code.base);
+}
+
 bool all_run_one_program(am::Job& job) {
   const Identity mine = job.router().far_peers() ? contents_of_program() : file_of_program();
   bool same = !(mine == Identity{});

@@ -61,18 +61,6 @@ void on_call(am::Request request, CallHead head, Bytes<kBytes> arguments) {
   run_call(std::move(request), head, arguments.data());
 }
 
-// Where `run` is in the program. Throws Error if it is not in the program's own code.
-std::uint32_t place_of(Trampoline run, Call name) {
-  const auto at = reinterpret_cast<std::uintptr_t>(run);
-  const Code& code = program_code();
-  if (at < code.base || at >= code.end || at - code.base > ~std::uint32_t{0}) {
-    refuse(name,
-           "the function is in a shared library, which may lie elsewhere in each process; "
-           "link it into the program");
-  }
-  return static_cast<std::uint32_t>(at - code.base);
-}
-
 void send(am::Endpoint& endpoint, const OutgoingCall& call, const CallHead& head, Call name) {
   if (call.argument_bytes <= kSmallCall) {
     Bytes<kSmallCall> small;
@@ -96,24 +84,34 @@ RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint)
 
 RemoteCalls::~RemoteCalls() { current = nullptr; }
 
-handle RemoteCalls::start(const OutgoingCall& call, Call name) {
+void RemoteCalls::check_may_call(Call name) const {
   check_thread(name);
   if (endpoint_.bundle().handling()) {
     refuse(name,
-           "called by a handler or by a function that atomic() runs; those may not call others");
+           "called by a handler or by a function that another process has run here; those may not "
+           "call others");
   }
   if (!same_program_) {
     refuse(name,
            "the processes of this job run different programs, so a function of one cannot be "
            "named to another; start all from one file");
   }
+}
+
+handle RemoteCalls::start(const OutgoingCall& call, Call name) {
+  check_may_call(name);
   check_process(call.proc, name);
-  const std::uint32_t run = place_of(call.run, name);
+  const std::uint32_t run = place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name);
   Tickets::Start start(
       world().tickets(),
       {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes});
   send(endpoint_, call, {start.ticket(), run, call.offset}, name);
   return start.started();
+}
+
+void check_may_call(Call name) {
+  world();  // throws: nothing is running
+  current->check_may_call(name);
 }
 
 handle start_call(const OutgoingCall& call, Call name) {

@@ -59,6 +59,8 @@ class RemoteCalls {
 
   // Waits for a credit if need be. Throws Error if the processes run different programs.
   handle start(const OutgoingCall& call, Call name);
+  // Throws Error where this process may not start one, or may not start any.
+  void check_may_call(Call name) const;
 
  private:
   am::Endpoint& endpoint_;
@@ -67,6 +69,7 @@ class RemoteCalls {
 
 // By the RemoteCalls of this process. Throws Error outside run().
 handle start_call(const OutgoingCall& call, Call name);
+void check_may_call(Call name);
 
 template <class F>
 struct RemoteSignature;

@@ -10,6 +10,7 @@
 #include "splitc/access/store.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/collective/started_calls.h"
+#include "splitc/rpc/rpc_calls.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
@@ -33,13 +34,17 @@ am::Config config_of(const am::OutOfBand* others) {
 // numbered by it.
 struct detail::Running {
   explicit Running(const am::Config& config)
-      : world(config), calls(world.job(), world.endpoint()), stores(store_counter::InWorld()) {
+      : world(config),
+        calls(world.job(), world.endpoint()),
+        rpc_calls(world.bundle(), world.endpoint()),
+        stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
     world.job().connect(world.endpoint());
   }
 
   World world;
   RemoteCalls calls;
+  RpcCalls rpc_calls;
   store_counter stores;  // the default counter
 };
 
@@ -71,6 +76,8 @@ void detail::finish_program(Running& running, const char* call) {
   sync();
   // What this process has stored on other nodes needs it until it has landed.
   if (has_far_peers()) running.stores.wait_all({call, nowhere});
+  // The first process that exits with a failure ends the others, perhaps before they have exited.
+  std::fflush(nullptr);
   world.job().finish(world.bundle(), call, nowhere);
 }
 

@@ -56,6 +56,9 @@ class Tickets {
   // The same, with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
 
+  // Where the answer of one that is waited for shall go.
+  void* result_of(std::uint32_t ticket) const noexcept { return tickets_[ticket].pending.result; }
+
   bool done(handle h) const noexcept;
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }

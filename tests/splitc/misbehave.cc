@@ -11,7 +11,11 @@
 //   misbehave argument          it asks for an argument that is not there
 //   misbehave handler RANK      a function that atomic() runs there throws
 //   misbehave call              process 0 calls a function in the last one
+//   misbehave rpc RANK          so does one that rpc() runs there
+//   misbehave verdict           every process returns 1, and process 0 exits last
 //   misbehave word              all add to a word of process 0, which prints it
+#include <unistd.h>
+
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -24,6 +28,8 @@ using namespace splitc;
 
 int answer(int& x, int y) { return x + y; }
 int fail(int&, int) { throw std::runtime_error("no more of this"); }
+
+void fail_there() { throw std::runtime_error("no more of this"); }
 
 void add_together() {
   const spread_array<int> a(procs());
@@ -54,6 +60,13 @@ int chosen(const std::string& how, Args args) {
     });
     barrier();
   }
+  if (how == "rpc") {
+    on_one([&] { rpc(static_cast<std::uint32_t>(number), [] { fail_there(); }).wait(); });
+  }
+  if (how == "verdict") {
+    on_one([] { std::puts("WRONG"); });  // to a pipe: it is in a buffer
+    return 1;
+  }
   if (how == "word") add_together();
   if (how != "half") barrier();
   return 0;
@@ -65,5 +78,11 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "nothing") {
     return run(argc, argv, [](Args args) { std::printf("%d arguments\n", args.size() - 1); });
   }
-  return run(argc, argv, [](Args args) { return chosen(args[1], args); });
+  bool stays = false;
+  const int code = run(argc, argv, [&](Args args) {
+    stays = std::string(args[1]) == "verdict" && my_proc() == 0;
+    return chosen(args[1], args);
+  });
+  while (stays) pause();  // until the job is ended
+  return code;
 }

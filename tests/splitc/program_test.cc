@@ -86,6 +86,20 @@ TEST(Run, ends_the_job_when_a_function_throws_that_another_process_called) {
                "threw: no more of this"});
 }
 
+TEST(Run, ends_the_job_when_a_function_of_an_rpc_throws) {
+  const auto result = misbehave(3, {"rpc", "2"});
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result.err, {"rank 2: rpc: the function that rank 0 had run here threw: ",
+                           "no more of this"});
+}
+
+// The others exit first, with 1, and the launcher then ends process 0.
+TEST(Run, has_written_what_programs_have_printed_before_anybody_exits) {
+  const auto result = misbehave(3, {"verdict"});
+  EXPECT_NE(result.exit_code, 0);
+  expect_says(result.out, {"WRONG"});
+}
+
 TEST(Run, refuses_a_program_that_ends_between_the_halves_of_a_barrier) {
   const auto result = misbehave(2, {"half"});
   EXPECT_EQ(result.exit_code, 1);

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "splitc/rpc/rpc.h"
+
+namespace splitc {
+
+namespace detail {
+
+// The objects of this process, by a number that is the same in all, as all make them in the same
+// order. Thread rule: the world's thread.
+std::uint32_t add_dist_object(void* object);
+void* dist_object_at(std::uint32_t number);
+void meet_about_dist_object();
+void end_dist_object(std::uint32_t number) noexcept;
+
+}  // namespace detail
+
+// One T of each process: that of this one is *d, and those of others are reached by functions, or
+// read by fetch().
+//
+//   dist_object<std::unordered_map<Key, Value>> table;
+//   rpc(owner(key), [](auto& map, Key k, Value v) { map[k] = v; }, table, key, value).wait();
+//
+// Construction and destruction are collective, each a barrier: so everybody's T exists as long as
+// anybody may ask for it. It is neither copied nor moved. The T may be of any type; it is in memory
+// of its process, not in the segment. Thread rule: the world's thread.
+template <class T>
+class dist_object {
+ public:
+  // Makes this process's T of `args`.
+  template <class... Args>
+  explicit dist_object(Args&&... args) : value_(std::forward<Args>(args)...) {
+    detail::meet_about_dist_object();
+  }
+  ~dist_object() { detail::end_dist_object(number_); }
+  dist_object(const dist_object&) = delete;
+  dist_object& operator=(const dist_object&) = delete;
+
+  T& operator*() noexcept { return value_; }
+  T* operator->() noexcept { return &value_; }
+  // That of process `proc`, as rpc() returns it; for a T that is a trivially copyable value or a
+  // std::vector of such.
+  future<T> fetch(std::uint32_t proc) const {
+    return rpc(
+        proc, [](T& there) { return there; }, *this);
+  }
+
+ private:
+  friend struct detail::Argument<dist_object>;
+
+  T value_;
+  const std::uint32_t number_ = detail::add_dist_object(&value_);
+};
+
+template <class T>
+struct detail::Argument<dist_object<T>> {
+  using Seen = T&;
+  template <class Sink>
+  static void pack(Sink& sink, const dist_object<T>& object) noexcept {
+    sink.add(&object.number_, sizeof object.number_, alignof(std::uint32_t));
+  }
+  static T& take(Unpacker& from) {
+    return *static_cast<T*>(dist_object_at(Argument<std::uint32_t>::take(from)));
+  }
+  static T& view(const dist_object<T>& object) noexcept {
+    return *static_cast<T*>(dist_object_at(object.number_));
+  }
+};
+
+}  // namespace splitc

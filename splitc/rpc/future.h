@@ -1,0 +1,75 @@
+#pragma once
+
+#include <utility>
+
+#include "am/types/source_location.h"
+#include "splitc/rpc/pack.h"
+#include "splitc/rpc/rpc_calls.h"
+#include "splitc/world/sync.h"
+
+namespace splitc {
+
+// The result of a call that another process makes for this one, which may still be to come: what
+// rpc() returns. It can be moved, not copied, may be used as long as it has not been moved away,
+// and does not outlive run(). One that is dropped is dropped with its result; the call is made all
+// the same, and sync() waits for it.
+//
+// sync() waits for all of them, like for gets and puts, and then every one is ready().
+//
+// Cost: no allocation, except for results that are vectors, and where more are in flight than ever
+// before. Thread rule: the world's thread, outside handlers.
+template <class T>
+class future {
+ public:
+  future(future&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+  future& operator=(future&& other) noexcept {
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~future() {
+    detail::RpcCalls* const calls = detail::rpc_calls_or_none();
+    if (slot_ != nullptr && calls != nullptr) calls->give_back(*slot_);
+  }
+
+  // For sync() and try_sync().
+  handle started() const noexcept { return slot_->operation; }
+  // Whether the result is there; polls once if not.
+  [[nodiscard]] bool ready() { return try_sync(started()); }
+  // Waits until it is, polling. Like sync() it ends the job if it may not wait here, or if a
+  // handler throws meanwhile.
+  void wait(am::SourceLocation where = am::SourceLocation::current()) {
+    if (slot_->operation.generation() != 0) detail::finish_one(slot_->operation, where);
+  }
+  // Waits, and returns the result; as often as it is called.
+  T result(am::SourceLocation where = am::SourceLocation::current()) {
+    wait(where);
+    if constexpr (detail::ResultOf<T>::is_long) {
+      return detail::ResultOf<T>::make(slot_->bytes);
+    } else {
+      return detail::ResultOf<T>::make(slot_->value);
+    }
+  }
+
+  // By the library.
+  explicit future(detail::RpcSlot& slot) noexcept : slot_(&slot) {}
+
+ private:
+  detail::RpcSlot* slot_;  // nullptr: moved away
+};
+
+// Of a function that returns nothing.
+template <>
+class future<void> {
+ public:
+  handle started() const noexcept { return operation_; }
+  [[nodiscard]] bool ready() { return try_sync(operation_); }
+  void wait(am::SourceLocation where = am::SourceLocation::current()) { sync(operation_, where); }
+  void result(am::SourceLocation where = am::SourceLocation::current()) { wait(where); }
+
+  explicit future(handle operation = {}) noexcept : operation_(operation) {}
+
+ private:
+  handle operation_;
+};
+
+}  // namespace splitc

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+// How the function, the arguments and the result of a remote call travel: as bytes one after the
+// other, each at its alignment, counted from a beginning that has kPackAlignment.
+
+namespace splitc::detail {
+
+inline constexpr std::size_t kPackAlignment = 16;
+inline constexpr std::size_t kMaxShortResult = 56;  // bytes: 64 of a message, less the ticket
+
+constexpr std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
+  return (at + alignment - 1) / alignment * alignment;
+}
+
+// Counts bytes.
+struct Measure {
+  std::size_t bytes = 0;
+  constexpr void add(const void*, std::size_t n, std::size_t alignment) noexcept {
+    bytes = aligned(bytes, alignment) + n;
+  }
+};
+// Writes them.
+struct Packer {
+  std::byte* to;
+  std::size_t bytes = 0;
+  void add(const void* from, std::size_t n, std::size_t alignment) noexcept {
+    bytes = aligned(bytes, alignment);
+    if (n != 0) std::memcpy(to + bytes, from, n);
+    bytes += n;
+  }
+};
+// Finds them again.
+struct Unpacker {
+  const std::byte* from;
+  std::size_t bytes = 0;
+  const std::byte* take(std::size_t n, std::size_t alignment) noexcept {
+    const std::size_t at = aligned(bytes, alignment);
+    bytes = at + n;
+    return from + at;
+  }
+};
+
+// Argument<T>: what pack(sink, value) adds, and what the function sees: made by take(unpacker), or,
+// in the process that calls, by view(value).
+template <class T>
+struct Argument {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_array_v<T>,
+                "arguments travel as bytes: pass trivially copyable values, and containers as "
+                "std::span(container)");
+  static_assert(!std::is_pointer_v<T>,
+                "a pointer means nothing in another process: pass a global_ptr, or what it points "
+                "to as a std::span");
+  static_assert(alignof(T) <= kPackAlignment);
+  using Seen = T;
+
+  template <class Sink>
+  static constexpr void pack(Sink& sink, const T& value) noexcept {
+    sink.add(&value, sizeof value, alignof(T));
+  }
+  static T take(Unpacker& from) noexcept {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from.take(sizeof(T), alignof(T)), sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+  static T view(const T& value) noexcept { return value; }
+};
+
+// Elements of contiguous memory, which the function sees where they have arrived.
+template <class T>
+struct Elements {
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kPackAlignment);
+
+  template <class Sink>
+  static void pack(Sink& sink, const T* first, std::size_t count) noexcept {
+    const std::uint64_t n = count;
+    sink.add(&n, sizeof n, alignof(std::uint64_t));
+    sink.add(first, count * sizeof(T), alignof(T));
+  }
+  static std::span<const T> take(Unpacker& from) noexcept {
+    const auto n = Argument<std::uint64_t>::take(from);
+    return {reinterpret_cast<const T*>(from.take(n * sizeof(T), alignof(T))), n};
+  }
+};
+
+template <class T, std::size_t kExtent>
+struct Argument<std::span<T, kExtent>> {
+  using Element = std::remove_const_t<T>;
+  using Seen = std::span<const Element>;
+  template <class Sink>
+  static void pack(Sink& sink, std::span<T, kExtent> value) noexcept {
+    Elements<Element>::pack(sink, value.data(), value.size());
+  }
+  static Seen take(Unpacker& from) noexcept { return Elements<Element>::take(from); }
+  static Seen view(std::span<T, kExtent> value) noexcept { return value; }
+};
+template <class C>
+struct Argument<std::basic_string_view<C>> {
+  using Seen = std::basic_string_view<C>;
+  template <class Sink>
+  static void pack(Sink& sink, Seen value) noexcept {
+    Elements<C>::pack(sink, value.data(), value.size());
+  }
+  static Seen take(Unpacker& from) noexcept {
+    const auto all = Elements<C>::take(from);
+    return {all.data(), all.size()};
+  }
+  static Seen view(Seen value) noexcept { return value; }
+};
+
+// Whether its bytes are known when compiling.
+template <class T>
+inline constexpr bool fixed_size = true;
+template <class T, std::size_t kExtent>
+inline constexpr bool fixed_size<std::span<T, kExtent>> = false;
+template <class C>
+inline constexpr bool fixed_size<std::basic_string_view<C>> = false;
+
+// Results: nothing, values, and vectors of values.
+template <class T>
+struct ResultOf {
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kPackAlignment,
+                "a result travels as bytes: return a trivially copyable value or a std::vector of "
+                "such");
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process");
+  static_assert(fixed_size<T>, "what a span refers to is gone: return a std::vector");
+  static constexpr bool is_long = sizeof(T) > kMaxShortResult;
+  static std::span<const std::byte> bytes(const T& value) noexcept {
+    return std::as_bytes(std::span<const T, 1>(&value, 1));
+  }
+  static T make(std::span<const std::byte> from) noexcept {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from.data(), sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+};
+template <class T>
+struct ResultOf<std::vector<T>> {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>,
+                "the elements travel as bytes");
+  static constexpr bool is_long = true;
+  static std::span<const std::byte> bytes(const std::vector<T>& value) noexcept {
+    return std::as_bytes(std::span(value));
+  }
+  static std::vector<T> make(std::span<const std::byte> from) {
+    std::vector<T> made(from.size() / sizeof(T));
+    if (!made.empty()) std::memcpy(made.data(), from.data(), from.size());
+    return made;
+  }
+};
+
+}  // namespace splitc::detail

@@ -1,0 +1,15 @@
+#include "am/am.h"
+#include "splitc/collective/barrier.h"
+#include "splitc/rpc/rpc.h"
+#include "splitc/world/world.h"
+
+namespace splitc {
+
+void quiesce(am::SourceLocation where) {
+  const detail::Call call("quiesce", where);
+  detail::check_may_wait(call);
+  world().endpoint().flush(where);
+  detail::meet(call);
+}
+
+}  // namespace splitc

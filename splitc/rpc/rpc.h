@@ -1,0 +1,286 @@
+// rpc/ calls any function in another process, lambdas included, with arguments of any length. It
+// may use call/, world/, pointer/ and collective/. Functions travel as their place in the program
+// and their captures as bytes.
+//
+//   future<R> rpc(proc, f, args...)       returns at once; the result comes later
+//   future<R> rpc_at(p, f, args...)       f(*p, args...) in the process of p
+//   void rpc_ff(proc, f, args...)         no answer: "fire and forget"
+//   void rpc_ff_at(p, f, args...)
+//   quiesce()                             collective: all of these have been called
+//   dist_object<T>                        one T of each process (splitc/rpc/dist_object.h)
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "am/types/source_location.h"
+#include "splitc/call/program.h"
+#include "splitc/pointer/global_ptr.h"
+#include "splitc/rpc/future.h"
+#include "splitc/rpc/pack.h"
+#include "splitc/rpc/rpc_calls.h"
+#include "splitc/world/place.h"
+
+namespace splitc {
+
+namespace detail {
+
+// A function or lambda: the former as its place in the program, the latter as its captures.
+template <class F>
+struct Callable {
+  static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= kPackAlignment,
+                "captures travel as bytes: capture trivially copyable values, by value; pass "
+                "containers as std::span(container)");
+  template <class Sink>
+  static void pack([[maybe_unused]] Sink& sink, [[maybe_unused]] const F& f) {
+    if constexpr (!std::is_empty_v<F>) sink.add(&f, sizeof f, alignof(F));
+  }
+  static F take([[maybe_unused]] Unpacker& from) {
+    std::array<std::byte, sizeof(F)> bytes{};
+    if constexpr (!std::is_empty_v<F>) {
+      std::memcpy(bytes.data(), from.take(sizeof(F), alignof(F)), sizeof(F));
+    }
+    return std::bit_cast<F>(bytes);
+  }
+};
+template <class F>
+requires std::is_function_v<F>
+struct Callable<F*> {
+  template <class Sink>
+  static void pack(Sink& sink, F* f) {
+    Argument<std::uint32_t>::pack(sink,
+                                  place_in_program(reinterpret_cast<std::uintptr_t>(f), "rpc"));
+  }
+  static F* take(Unpacker& from) {
+    return reinterpret_cast<F*>(program_code().base + Argument<std::uint32_t>::take(from));
+  }
+};
+
+// f with the arguments A, as it travels and runs.
+template <class F, class... A>
+struct Rpc {
+  static_assert(std::is_invocable_v<F&, typename Argument<A>::Seen&...>,
+                "the function does not take these arguments: a std::span arrives as a span of "
+                "const elements, a dist_object<T> as a T&");
+  using Result = std::decay_t<std::invoke_result_t<F&, typename Argument<A>::Seen&...>>;
+
+  template <class Sink>
+  static void pack(Sink& sink, const F& f, const A&... args) {
+    Callable<F>::pack(sink, f);
+    (Argument<A>::pack(sink, args), ...);
+  }
+  static void run(Unpacker from, RpcOutput& to) {
+    F f = Callable<F>::take(from);
+    // Braces: the arguments are taken from left to right.
+    std::tuple<typename Argument<A>::Seen...> args{Argument<A>::take(from)...};
+    if constexpr (std::is_void_v<Result>) {
+      std::apply(f, args);
+    } else {
+      const Result result = std::apply(f, args);
+      if constexpr (answer() == RpcAnswer::kLong) {
+        to.put_long(ResultOf<Result>::bytes(result));
+      } else {
+        to.put_short(ResultOf<Result>::bytes(result));
+      }
+    }
+  }
+
+  static constexpr RpcAnswer answer() noexcept {
+    if constexpr (std::is_void_v<Result>) {
+      return RpcAnswer::kShort;
+    } else {
+      return ResultOf<Result>::is_long ? RpcAnswer::kLong : RpcAnswer::kShort;
+    }
+  }
+  static constexpr std::size_t result_bytes() noexcept {
+    if constexpr (std::is_void_v<Result>) {
+      return 0;
+    } else {
+      return answer() == RpcAnswer::kShort ? sizeof(Result) : 0;
+    }
+  }
+
+  // In this process.
+  static Result call(F& f, const A&... args) {
+    std::tuple<typename Argument<A>::Seen...> seen{Argument<A>::view(args)...};
+    return std::apply(f, seen);
+  }
+  // In another: `send(packed)`.
+  template <class Send>
+  static void packed(Send send, const F& f, const A&... args) {
+    constexpr std::size_t kOnStack = 512;
+    Measure measure;
+    pack(measure, f, args...);
+    alignas(kPackAlignment) std::array<std::byte, kOnStack> little;
+    std::unique_ptr<std::byte[]> much;
+    std::byte* to = little.data();
+    if (measure.bytes > kOnStack) {
+      much = std::make_unique_for_overwrite<std::byte[]>(measure.bytes);
+      to = much.get();
+    }
+    Packer packer{to};
+    pack(packer, f, args...);
+    send(std::span<const std::byte>(to, packer.bytes));
+  }
+};
+
+// f(*p, args...), p at an offset of the process that runs it.
+template <class T, class F>
+struct AtObject {
+  [[no_unique_address]] F f;
+  std::uint64_t offset;
+  template <class... A>
+  requires std::is_invocable_v<F&, T&, A&...>
+  decltype(auto) operator()(A&... args) {
+    return f(*reinterpret_cast<T*>(mapped(my_proc(), offset)), args...);
+  }
+};
+template <class T, class F>
+struct Callable<AtObject<T, F>> {
+  template <class Sink>
+  static void pack(Sink& sink, const AtObject<T, F>& at) {
+    Argument<std::uint64_t>::pack(sink, at.offset);
+    Callable<F>::pack(sink, at.f);
+  }
+  static AtObject<T, F> take(Unpacker& from) {
+    const auto offset = Argument<std::uint64_t>::take(from);
+    return {Callable<F>::take(from), offset};
+  }
+};
+template <class T>
+void check_target(global_ptr<T> p, Call call) {
+  check_process(p.proc(), call);
+  if constexpr (am::kChecked) check_object(p.proc(), p.offset(), sizeof(T), alignof(T), call);
+}
+
+template <class F, class... A>
+future<void> start_void_rpc(std::uint32_t proc, RpcCalls& calls, Call name, F f, const A&... args) {
+  using R = Rpc<F, A...>;
+  handle operation;
+  if (proc == my_proc()) {
+    R::call(f, args...);
+  } else {
+    R::packed(
+        [&](auto bytes) {
+          calls.start({proc, &R::run, bytes, RpcAnswer::kShort}, nullptr, operation, name);
+        },
+        f, args...);
+  }
+  return future<void>(operation);
+}
+
+template <class F, class... A>
+auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
+  using R = Rpc<F, A...>;
+  using Result = typename R::Result;
+  RpcCalls& calls = rpc_calls(name);
+  if constexpr (std::is_void_v<Result>) {
+    return start_void_rpc(proc, calls, name, f, args...);
+  } else {
+    RpcSlot& slot = calls.take_slot();
+    future<Result> result(slot);  // gives it back if this throws
+    if (proc == my_proc()) {
+      slot.keep<Result>(R::call(f, args...));
+    } else {
+      R::packed(
+          [&](auto bytes) {
+            calls.start({proc, &R::run, bytes, R::answer(), R::result_bytes()}, &slot,
+                        slot.operation, name);
+          },
+          f, args...);
+    }
+    return result;
+  }
+}
+
+template <class F, class... A>
+void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
+  using R = Rpc<F, A...>;
+  RpcCalls& calls = rpc_calls(name);
+  if (proc == my_proc()) {
+    R::call(f, args...);
+    return;
+  }
+  handle none;
+  R::packed(
+      [&](auto bytes) {
+        calls.start({proc, &R::run, bytes, RpcAnswer::kNone}, nullptr, none, name);
+      },
+      f, args...);
+}
+
+}  // namespace detail
+
+// Calls f(args...) in process `proc`, and returns a future of what it returns.
+//
+//   future<int> n = rpc(3, [](int x) { return x + my_proc(); }, 7);
+//   ... n.result();
+//
+// f is a function, or a lambda whose captures are trivially copyable values. It arrives as a copy;
+// a captured reference or pointer means nothing there. It must be linked into the program, not into
+// a shared library, and all processes run the same program.
+//
+//   argument                     f takes
+//   T, trivially copyable        T, const T&
+//   std::span<T>                 std::span<const T>, of memory that lasts until f returns
+//   std::string_view             the same
+//   dist_object<T>               T&: the one of the process where f runs
+//   global_ptr<T>                global_ptr<T>
+//
+// Its result is nothing, a trivially copyable value, or a std::vector of such. Arguments and
+// results may have any length; their memory may be reused on return.
+//
+// f runs in the world's thread of that process, when that polls or waits; one function at a time.
+// It must be short, may access memory of processes on its node, and may not wait, poll, or call
+// rpc(). If `proc` is this process, f runs before rpc() returns.
+//
+// Memory. f sees everything that its caller had written or seen before; what it writes is visible
+// to the caller once the future is ready.
+//
+// Cost. Up to 48 bytes of captures and arguments, and up to 56 of a result: a short request and its
+// reply. More: medium messages of 4 KiB, copied at both ends. Waits for a credit, polling, while 64
+// (or 16) messages are in flight to the same process.
+//
+// Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
+// `proc`, and if the processes run different programs. What f throws comes out of the call in which
+// that process polled, as an Error that names the caller, and so ends the job; out of rpc() itself
+// in this process.
+//
+// After UPC++'s upcxx::rpc (Bachan et al., IPDPS '19), without its chains: an f that calls rpc().
+template <class F, class... Args>
+auto rpc(std::uint32_t proc, F f, const Args&... args) {
+  return detail::start_rpc(proc, "rpc", f, args...);
+}
+// The same in the process of `p`, of f(*p, args...), where *p is a T&.
+template <class T, class F, class... Args>
+auto rpc_at(global_ptr<T> p, F f, const Args&... args) {
+  detail::check_target(p, "rpc_at");
+  return detail::start_rpc(p.proc(), "rpc_at", detail::AtObject<T, F>{f, p.offset()}, args...);
+}
+
+// The same without an answer: what f returns is dropped, and nobody hears when it has run, except
+// by quiesce(). Cost: one message.
+template <class F, class... Args>
+void rpc_ff(std::uint32_t proc, F f, const Args&... args) {
+  detail::start_one_way(proc, "rpc_ff", f, args...);
+}
+template <class T, class F, class... Args>
+void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
+  detail::check_target(p, "rpc_ff_at");
+  detail::start_one_way(p.proc(), "rpc_ff_at", detail::AtObject<T, F>{f, p.offset()}, args...);
+}
+
+// Collective: returns when every rpc_ff() that any process has made before it has run, and
+// everybody sees what these wrote. Costs a message and its answer for each process that this one
+// has sent any to, and a barrier.
+void quiesce(am::SourceLocation where = am::SourceLocation::current());
+
+}  // namespace splitc

@@ -1,0 +1,270 @@
+#include "splitc/rpc/rpc_calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "am/am.h"
+#include "splitc/call/program.h"
+#include "splitc/call/remote_call.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+RpcCalls* current = nullptr;  // set while a world runs
+
+// The forms that fit the cache line of the message.
+constexpr std::size_t kSmallRpc = 8;
+constexpr std::size_t kSmallResult = 20;
+
+void run_function(std::uint32_t source, std::uint32_t run, const std::byte* packed,
+                  RpcOutput& output) {
+  const auto function = reinterpret_cast<RpcFunction>(program_code().base + run);
+  try {
+    function({packed}, output);
+  } catch (const std::exception& error) {
+    refuse("rpc", "the function that rank " + std::to_string(source) +
+                      " had run here threw: " + without_rank(error.what()));
+  }
+}
+
+bool is_aligned(const std::byte* at) noexcept {
+  return reinterpret_cast<std::uintptr_t>(at) % kPackAlignment == 0;
+}
+
+}  // namespace
+
+void RpcOutput::put_short(std::span<const std::byte> bytes) noexcept {
+  bytes_ = bytes.size();
+  std::memcpy(short_.data(), bytes.data(), bytes.size());
+}
+
+RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
+    : bundle_(bundle), endpoint_(endpoint) {
+  endpoint.add_handlers<
+      &RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
+      &RpcCalls::on_short_one_way<kSmallRpc>, &RpcCalls::on_short_one_way<kMaxShortRpc>,
+      &RpcCalls::on_piece, &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
+      &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result, &RpcCalls::on_result_piece>(
+      *this);
+  current = this;
+}
+
+RpcCalls::~RpcCalls() {
+  current = nullptr;
+  if (!results_.empty()) bundle_.remove(*this);
+}
+
+// --- The caller
+
+void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
+  check_process(call.proc, name);
+  const std::uint32_t run = place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name);
+  if (call.answer == RpcAnswer::kNone) return send(call, {0, run, call.answer, ++number_}, name);
+  void* const result = call.answer == RpcAnswer::kLong ? static_cast<void*>(slot)
+                       : slot != nullptr               ? slot->value.data()
+                                                       : nullptr;
+  Tickets::Start start(world().tickets(),
+                       {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
+  send(call, {start.ticket(), run, call.answer, ++number_}, name);
+  operation = start.started();
+}
+
+void RpcCalls::send(const Outgoing& call, const Head& head, Call name) {
+  if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name);
+  const std::size_t most = am::max_medium() / kPackAlignment * kPackAlignment;
+  for (std::size_t at = 0; at < call.packed.size(); at += most) {
+    const auto bytes = call.packed.subspan(at, std::min(most, call.packed.size() - at));
+    const Piece piece{call.packed.size(), at};
+    if (head.answer == RpcAnswer::kNone) {
+      endpoint_.request_medium<&RpcCalls::on_piece_one_way>({call.proc, name.where}, bytes, head,
+                                                            piece);
+    } else {
+      endpoint_.request_medium<&RpcCalls::on_piece>({call.proc, name.where}, bytes, head, piece);
+    }
+  }
+}
+
+void RpcCalls::send_short(const Outgoing& call, const Head& head, Call name) {
+  const auto request = [&]<std::size_t kBytes>(Bytes<kBytes> packed) {
+    if (!call.packed.empty()) std::memcpy(packed.data(), call.packed.data(), call.packed.size());
+    const am::To to{call.proc, name.where};
+    if (head.answer == RpcAnswer::kNone) {
+      endpoint_.request<&RpcCalls::on_short_one_way<kBytes>>(to, head, packed);
+    } else {
+      endpoint_.request<&RpcCalls::on_short<kBytes>>(to, head, packed);
+    }
+  };
+  if (call.packed.size() <= kSmallRpc) {
+    request(Bytes<kSmallRpc>{});
+  } else {
+    request(Bytes<kMaxShortRpc>{});
+  }
+}
+
+template <std::size_t kBytes>
+void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
+  world().tickets().answered(ticket, result.data());
+}
+
+void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
+  Tickets& tickets = world().tickets();
+  static_cast<RpcSlot*>(tickets.result_of(ticket))->bytes.assign(bytes.begin(), bytes.end());
+  tickets.answered(ticket, nullptr);
+}
+
+// In any order.
+void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std::uint32_t ticket,
+                               Piece piece) {
+  Tickets& tickets = world().tickets();
+  RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
+  slot.bytes.resize(piece.total);
+  std::copy(bytes.begin(), bytes.end(), slot.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+  slot.arrived += bytes.size();
+  if (slot.arrived == piece.total) tickets.answered(ticket, nullptr);
+}
+
+// --- The process that runs the function
+
+template <std::size_t kBytes>
+void RpcCalls::on_short(am::Request request, Head head, Bytes<kBytes> packed) {
+  alignas(kPackAlignment) const Bytes<kBytes> here = packed;
+  RpcOutput output;
+  run_function(request.source(), head.run, here.data(), output);
+  answer(std::move(request), head, output);
+}
+
+template <std::size_t kBytes>
+void RpcCalls::on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed) {
+  alignas(kPackAlignment) const Bytes<kBytes> here = packed;
+  RpcOutput output;
+  run_function(message.source(), head.run, here.data(), output);
+}
+
+void RpcCalls::on_piece(am::Request request, std::span<const std::byte> bytes, Head head,
+                        Piece piece) {
+  RpcOutput output;
+  if (take_piece(request.source(), bytes, head, piece, output)) {
+    answer(std::move(request), head, output);
+  }
+}
+
+void RpcCalls::on_piece_one_way(am::OneWay message, std::span<const std::byte> bytes, Head head,
+                                Piece piece) {
+  RpcOutput output;
+  take_piece(message.source(), bytes, head, piece, output);
+}
+
+// Runs the function and returns true if this is the last piece to come.
+bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
+                          const Piece& piece, RpcOutput& output) {
+  if (bytes.size() == piece.total && is_aligned(bytes.data())) {
+    run_function(source, head.run, bytes.data(), output);
+    return true;
+  }
+  const auto [found, is_new] = partial_.try_emplace({source, head.number});
+  Partial& partial = found->second;
+  if (is_new) partial.bytes.resize(piece.total);
+  std::copy(bytes.begin(), bytes.end(),
+            partial.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+  partial.done += bytes.size();
+  if (partial.done < piece.total) return false;
+  const std::vector<std::byte> all = std::move(partial.bytes);  // whatever the function does
+  partial_.erase(found);
+  run_function(source, head.run, all.data(), output);
+  return true;
+}
+
+void RpcCalls::answer(am::Request&& request, const Head& head, const RpcOutput& output) {
+  if (head.answer == RpcAnswer::kLong) {
+    const std::span<const std::byte> bytes = output.long_;
+    if (bytes.size() <= am::max_medium()) {
+      std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
+    } else {
+      if (results_.empty()) bundle_.add(*this);
+      results_.push_back({request.source(), head.ticket, {output.long_, 0}});
+    }
+  } else if (output.bytes_ <= kSmallResult) {
+    Bytes<kSmallResult> result;
+    std::memcpy(result.data(), output.short_.data(), kSmallResult);
+    std::move(request).reply<&RpcCalls::on_result<kSmallResult>>(head.ticket, result);
+  } else {
+    std::move(request).reply<&RpcCalls::on_result<kMaxShortResult>>(head.ticket, output.short_);
+  }
+}
+
+// Whether all of it has been sent.
+bool RpcCalls::try_send(Result& result) {
+  Partial& rest = result.rest;
+  while (rest.done < rest.bytes.size()) {
+    const auto bytes =
+        std::span<const std::byte>(rest.bytes)
+            .subspan(rest.done)
+            .first(std::min<std::size_t>(am::max_medium(), rest.bytes.size() - rest.done));
+    const Piece piece{rest.bytes.size(), rest.done};
+    if (!endpoint_.try_request_medium<&RpcCalls::on_result_piece>(result.proc, bytes, result.ticket,
+                                                                  piece)) {
+      return false;
+    }
+    rest.done += bytes.size();
+  }
+  return true;
+}
+
+// One that finds no room is not to hold up those for other processes.
+int RpcCalls::poll() {
+  int done = 0;
+  for (std::size_t left = results_.size(); left > 0; --left) {
+    Result result = std::move(results_.front());
+    results_.pop_front();
+    const std::size_t before = result.rest.done;
+    const bool all = try_send(result);
+    done += all || result.rest.done != before ? 1 : 0;
+    if (!all) results_.push_back(std::move(result));
+  }
+  if (results_.empty()) bundle_.remove(*this);
+  return done;
+}
+
+// --- Places for results
+
+RpcSlot& RpcCalls::take_slot() {
+  if (free_ == nullptr && dropped_count_ >= look_at_) look_at_dropped();
+  if (free_ == nullptr) {
+    slots_.push_back(std::make_unique<RpcSlot>());
+    give_back(*slots_.back());
+  }
+  RpcSlot& slot = *std::exchange(free_, free_->next);
+  slot.operation = {};
+  slot.arrived = 0;
+  return slot;
+}
+
+void RpcCalls::give_back(RpcSlot& slot) noexcept {
+  const bool done = slot.operation.generation() == 0 || world().tickets().done(slot.operation);
+  if (done) {
+    slot.bytes = {};
+  } else {
+    ++dropped_count_;
+  }
+  slot.next = std::exchange(done ? free_ : dropped_, &slot);
+}
+
+// Looks again when they are twice those that remain, so that each is looked at a few times only.
+void RpcCalls::look_at_dropped() noexcept {
+  dropped_count_ = 0;
+  for (RpcSlot* slot = std::exchange(dropped_, nullptr); slot != nullptr;) {
+    give_back(*std::exchange(slot, slot->next));
+  }
+  look_at_ = std::max<std::size_t>(64, 2 * dropped_count_);
+}
+
+RpcCalls& rpc_calls(Call name) {
+  check_may_call(name);
+  return *current;
+}
+RpcCalls* rpc_calls_or_none() noexcept { return current; }
+
+}  // namespace splitc::detail

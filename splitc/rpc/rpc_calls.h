@@ -1,0 +1,163 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "am/core/bundle.h"
+#include "am/core/poller.h"
+#include "am/core/token.h"
+#include "splitc/rpc/pack.h"
+#include "splitc/world/place.h"
+#include "splitc/world/sync.h"
+
+// The messages of rpc(). What fits in the arguments of a short message is one; more is the payload
+// of medium ones, which the owner puts together. The result comes likewise: as a short reply, as a
+// medium one, or, if it is longer, in pieces that are sent by the polls of the process that has it.
+
+namespace am {
+class Endpoint;
+}
+
+namespace splitc::detail {
+
+inline constexpr std::size_t kMaxShortRpc = 48;  // bytes: 64 of a message, less the head
+
+// What a function returns, as bytes.
+class RpcOutput {
+ public:
+  RpcOutput() noexcept {}  // short_ is written before it is read
+  void put_short(std::span<const std::byte> bytes) noexcept;  // at most kMaxShortResult
+  void put_long(std::span<const std::byte> bytes) { long_.assign(bytes.begin(), bytes.end()); }
+
+ private:
+  friend class RpcCalls;
+  alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> short_;
+  std::size_t bytes_ = 0;  // of short_
+  std::vector<std::byte> long_;
+};
+
+// Takes function and arguments out of `from`, calls it, and leaves the result in `to`.
+using RpcFunction = void (*)(Unpacker from, RpcOutput& to);
+
+// How its result is returned. A long one may be as short as it likes.
+enum class RpcAnswer : std::uint32_t { kNone, kShort, kLong };
+
+// Where a result arrives.
+struct RpcSlot {
+  handle operation;
+  alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> value;
+  std::vector<std::byte> bytes;  // of a long one
+  std::size_t arrived = 0;       // of these
+  RpcSlot* next = nullptr;       // in a list of the pool
+
+  // The result of a call in this process.
+  template <class T>
+  void keep(const T& result) {
+    const auto from = ResultOf<T>::bytes(result);
+    if constexpr (ResultOf<T>::is_long) {
+      bytes.assign(from.begin(), from.end());
+    } else {
+      std::memcpy(value.data(), from.data(), from.size());
+    }
+  }
+};
+
+// Sends and receives the calls of this process. Part of every poll while it has results to send.
+// Thread rule: the world's thread.
+class RpcCalls final : public am::Poller {
+ public:
+  // Registers the handlers.
+  RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint);
+  ~RpcCalls() override;
+  RpcCalls(const RpcCalls&) = delete;
+  RpcCalls& operator=(const RpcCalls&) = delete;
+
+  struct Outgoing {
+    std::uint32_t proc;
+    RpcFunction run;
+    std::span<const std::byte> packed;
+    RpcAnswer answer;
+    std::size_t result_bytes = 0;  // of a short one
+  };
+  // Sends it, waiting for credits. Not for kNone: the result will be in `slot`, if there is one.
+  void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
+
+  // A place for a result, and back: when the operation is complete, or to be forgotten.
+  RpcSlot& take_slot();
+  void give_back(RpcSlot& slot) noexcept;
+
+  int poll() override;
+  bool has_work() noexcept override { return !results_.empty(); }
+
+ private:
+  // The arguments of the messages.
+  struct Head {
+    std::uint32_t ticket;  // of the caller; of kNone nothing
+    std::uint32_t run;     // where the function is in the program
+    RpcAnswer answer;
+    std::uint32_t number;  // of the caller's calls in pieces
+  };
+  struct Piece {
+    std::uint64_t total;  // bytes, of all pieces
+    std::uint64_t at;     // of this one
+  };
+  // A call of which pieces have come, or a result of which some have been sent.
+  struct Partial {
+    std::vector<std::byte> bytes;
+    std::size_t done = 0;
+  };
+  struct Result {
+    std::uint32_t proc;
+    std::uint32_t ticket;
+    Partial rest;
+  };
+
+  template <std::size_t kBytes>
+  using Bytes = std::array<std::byte, kBytes>;
+  void send(const Outgoing& call, const Head& head, Call name);
+  void send_short(const Outgoing& call, const Head& head, Call name);
+  template <std::size_t kBytes>
+  void on_short(am::Request request, Head head, Bytes<kBytes> packed);
+  template <std::size_t kBytes>
+  void on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed);
+  void on_piece(am::Request request, std::span<const std::byte> bytes, Head head, Piece piece);
+  void on_piece_one_way(am::OneWay message, std::span<const std::byte> bytes, Head head,
+                        Piece piece);
+  template <std::size_t kBytes>
+  void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result);
+  void on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket);
+  void on_result_piece(am::OneWay, std::span<const std::byte> bytes, std::uint32_t ticket,
+                       Piece piece);
+
+  bool take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
+                  const Piece& piece, RpcOutput& output);
+  void answer(am::Request&& request, const Head& head, const RpcOutput& output);
+  bool try_send(Result& result);
+  void look_at_dropped() noexcept;
+
+  am::Bundle& bundle_;
+  am::Endpoint& endpoint_;
+  std::uint32_t number_ = 0;                                            // of the last in pieces
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
+  std::deque<Result> results_;                                          // to be sent in pieces
+  std::vector<std::unique_ptr<RpcSlot>> slots_;                         // all that there are
+  RpcSlot* free_ = nullptr;
+  RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
+  std::size_t dropped_count_ = 0;
+  std::size_t look_at_ = 64;  // of them, from which on some may be free
+};
+
+// That of this process. Throws Error outside run(), and where it may not be used now.
+RpcCalls& rpc_calls(Call name);
+// nullptr when the program has ended.
+RpcCalls* rpc_calls_or_none() noexcept;
+
+}  // namespace splitc::detail

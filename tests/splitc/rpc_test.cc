@@ -1,0 +1,278 @@
+#include "splitc/rpc/rpc.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+#include "tests/support/seed.h"
+
+namespace {
+
+using namespace splitc;
+
+std::uint32_t next() { return (my_proc() + 1) % procs(); }
+
+int negated(int x) { return -x; }
+void add_two(std::uint64_t& counter) { counter += 2; }
+std::uint64_t called = 0;  // in this process
+
+TEST(Rpc, runs_functions_and_lambdas_in_every_process) {
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    EXPECT_EQ(rpc(proc, [] { return my_proc(); }).result(), proc);
+    EXPECT_EQ(rpc(proc, &negated, 7).result(), -7);
+    const int captured = static_cast<int>(my_proc());
+    auto sum = rpc(
+        proc, [captured](int x, long y) { return captured + x + y; }, 1, 10L);
+    static_assert(std::is_same_v<decltype(sum), future<long>>);
+    EXPECT_EQ(sum.result(), captured + 11);
+    EXPECT_EQ(sum.result(), captured + 11);  // again
+    EXPECT_TRUE(sum.ready());
+  }
+  barrier();
+}
+
+TEST(Rpc, without_a_result_has_run_when_it_is_complete) {
+  called = 0;
+  barrier();
+  for (int i = 0; i < 100; ++i) rpc(next(), [] { ++called; });
+  sync();
+  barrier();
+  EXPECT_EQ(called, 100u);
+  barrier();
+  future<void> one = rpc(next(), [] { ++called; });
+  one.wait();
+  EXPECT_TRUE(one.ready());
+  barrier();
+  EXPECT_EQ(called, 101u);
+  barrier();
+}
+
+TEST(Rpc, many_in_flight_each_give_their_own_result) {
+  std::vector<future<std::uint64_t>> all;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    all.push_back(rpc(
+        static_cast<std::uint32_t>(i % procs()), [](std::uint64_t x) { return x * x + my_proc(); },
+        i));
+  }
+  std::mt19937_64 random(test::seed());
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::shuffle(order.begin(), order.end(), random);
+  for (const std::size_t i : order) ASSERT_EQ(all[i].result(), i * i + i % procs());
+  barrier();
+}
+
+TEST(Rpc, results_that_nobody_waits_for_are_dropped) {
+  for (int i = 0; i < 2000; ++i) {
+    rpc(
+        next(), [](int x) { return x; }, i);
+    rpc(
+        next(), [](int x) { return std::vector<int>(x); }, i);
+  }
+  auto last = rpc(next(), [] { return 5; });
+  sync();
+  EXPECT_EQ(last.result(), 5);
+  barrier();
+}
+
+// Around the borders of what fits in arguments, in a medium message and in several.
+TEST(Rpc, arguments_and_results_have_any_length) {
+  for (const std::size_t bytes :
+       {0u,    1u,    7u,    8u,    16u,   31u,   32u,      33u,       40u,   41u,
+        48u,   49u,   56u,   57u,   400u,  600u,  4000u,    4072u,     4087u, 4088u,
+        4089u, 4096u, 4097u, 8191u, 8192u, 8200u, 100'000u, 1'000'000u}) {
+    std::vector<std::uint8_t> sent(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::uint8_t>(i * 7 + bytes);
+    auto back = rpc(
+        next(),
+        [](std::uint8_t add, std::span<const std::uint8_t> all) {
+          std::vector<std::uint8_t> result(all.begin(), all.end());
+          for (auto& x : result) x = static_cast<std::uint8_t>(x + add);
+          return result;
+        },
+        std::uint8_t{3}, std::span(sent));
+    std::vector<std::uint8_t> expected = sent;
+    for (auto& x : expected) x = static_cast<std::uint8_t>(x + 3);
+    std::ranges::fill(sent, 0);  // they have been copied
+    ASSERT_EQ(back.result(), expected) << bytes;
+  }
+  barrier();
+}
+
+template <std::size_t kBytes>
+struct Block {
+  std::array<std::uint8_t, kBytes> bytes;
+};
+template <std::size_t kBytes>
+void expect_block_comes_back() {
+  Block<kBytes> sent;
+  for (std::size_t i = 0; i < kBytes; ++i) sent.bytes[i] = static_cast<std::uint8_t>(i + 1);
+  // As an argument, and as a capture.
+  EXPECT_EQ(rpc(
+                next(), [](Block<kBytes> b) { return b; }, sent)
+                .result()
+                .bytes,
+            sent.bytes);
+  EXPECT_EQ(rpc(next(), [sent] { return sent; }).result().bytes, sent.bytes);
+}
+TEST(Rpc, values_of_any_size_travel) {
+  expect_block_comes_back<1>();
+  expect_block_comes_back<20>();
+  expect_block_comes_back<21>();
+  expect_block_comes_back<47>();
+  expect_block_comes_back<48>();
+  expect_block_comes_back<49>();
+  expect_block_comes_back<56>();
+  expect_block_comes_back<57>();
+  expect_block_comes_back<513>();
+  expect_block_comes_back<5000>();
+  barrier();
+}
+
+TEST(Rpc, arguments_are_where_their_types_may_be) {
+  struct alignas(16) Wide {
+    double a, b;
+  };
+  const std::vector<Wide> wide(700, {1.5, 2.5});
+  auto wrong = rpc(
+      next(),
+      [](char, std::span<const Wide> some, char, std::string_view text, std::span<const double> d) {
+        const auto misplaced = [](const void* p, std::size_t alignment) {
+          return reinterpret_cast<std::uintptr_t>(p) % alignment != 0 ? 1 : 0;
+        };
+        return misplaced(some.data(), 16) + misplaced(d.data(), 8) + (text == "text" ? 0 : 1) +
+               (some.size() == 700 && some.back().b == 2.5 ? 0 : 1) + (d.empty() ? 0 : 1);
+      },
+      'x', std::span(wide), 'y', std::string_view("text"), std::span<const double>());
+  auto moved = std::move(wrong);
+  EXPECT_EQ(moved.result(), 0);
+  barrier();
+}
+
+TEST(Rpc, at_an_object_gets_a_reference_to_it) {
+  spread_array<std::uint64_t> counters(procs());
+  barrier();
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    const auto before = rpc_at(
+                            &counters[proc],
+                            [](std::uint64_t& c, int add) {
+                              return std::exchange(c, c + static_cast<std::uint64_t>(add));
+                            },
+                            2)
+                            .result();
+    EXPECT_EQ(before % 2, 0u);
+    rpc_ff_at(&counters[proc], &add_two);
+  }
+  quiesce();
+  EXPECT_EQ(static_cast<std::uint64_t>(counters[my_proc()]), 4u * procs());
+  barrier();
+}
+
+TEST(Rpc, without_an_answer_has_run_everywhere_after_quiesce) {
+  called = 0;
+  barrier();
+  const std::vector<std::uint64_t> much(3000, 1);
+  for (int i = 0; i < 300; ++i) {
+    const auto proc = static_cast<std::uint32_t>(i) % procs();
+    rpc_ff(
+        proc, [](std::uint64_t n) { called += n; }, std::uint64_t{1});
+    if (i % 10 == 0) {
+      rpc_ff(
+          proc,
+          [](std::span<const std::uint64_t> all) {
+            called += std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+          },
+          std::span(much));
+    }
+  }
+  quiesce();
+  EXPECT_EQ(all_reduce_to_all_add(called), std::uint64_t{procs()} * (300 + 30 * 3000));
+}
+
+TEST(Rpc, may_not_be_called_by_functions_that_run_so) {
+  const auto sentence =
+      rpc(next(), [] {
+        const std::string said =
+            procs() == 1 ? "" : test::error_of([] { rpc(my_proc(), [] { return 1; }); });
+        return std::vector<char>(said.begin(), said.end());
+      }).result();
+  if (procs() == 1) return;
+  EXPECT_NE(std::string_view(sentence.data(), sentence.size())
+                .find("rpc: called by a handler or by a function that another process has run"),
+            std::string_view::npos);
+  barrier();
+}
+
+TEST(Rpc, to_no_process_is_an_error) {
+  test::expect_error([] { rpc(procs(), [] {}); }, {"rpc: ", "no process"});
+  test::expect_error([] { rpc_ff(procs(), [] {}); }, {"rpc_ff: ", "no process"});
+  test::expect_error([] { rpc_at(global_ptr<int>(), [](int& x) { return x; }); }, {"rpc_at: "});
+}
+
+TEST(Rpc, in_this_process_throws_what_the_function_throws) {
+  EXPECT_THROW(rpc(my_proc(), []() -> int { throw std::runtime_error("no"); }), std::runtime_error);
+}
+
+// --- dist_object
+
+TEST(DistObject, is_one_of_each_process) {
+  dist_object<std::uint32_t> rank(my_proc() * 10);
+  dist_object<std::vector<double>> row(my_proc() + 1, 0.5);
+  EXPECT_EQ(*rank, my_proc() * 10);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    EXPECT_EQ(rank.fetch(proc).result(), proc * 10);
+    EXPECT_EQ(row.fetch(proc).result(), std::vector<double>(proc + 1, 0.5));
+  }
+}
+
+// A hash table of all processes, against what one process knows.
+TEST(DistObject, makes_a_hash_table) {
+  using Map = std::unordered_map<std::uint64_t, std::uint64_t>;
+  dist_object<Map> table;
+  const auto owner = [](std::uint64_t key) { return static_cast<std::uint32_t>(key % procs()); };
+  constexpr std::uint64_t kKeys = 500;
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    const std::uint64_t key = i * procs() + my_proc() + i % 3;
+    rpc_ff(
+        owner(key), [](Map& map, std::uint64_t k) { ++map[k]; }, table, key);
+  }
+  quiesce();
+  Map expected;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    for (std::uint64_t i = 0; i < kKeys; ++i) ++expected[i * procs() + proc + i % 3];
+  }
+  for (const auto& [key, count] : expected) {
+    const auto found = rpc(
+                           owner(key),
+                           [](const Map& map, std::uint64_t k) {
+                             const auto at = map.find(k);
+                             return at == map.end() ? 0 : at->second;
+                           },
+                           table, key)
+                           .result();
+    ASSERT_EQ(found, count) << key;
+  }
+}
+
+TEST(DistObject, may_come_and_go) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    dist_object<std::uint32_t> a(i);
+    dist_object<std::uint32_t> b(i + 100);
+    EXPECT_EQ(a.fetch(next()).result(), i);
+    EXPECT_EQ(b.fetch(next()).result(), i + 100);
+  }
+}
+
+}  // namespace
