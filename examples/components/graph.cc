@@ -1,33 +1,13 @@
 #include "examples/components/graph.h"
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
+#include "examples/contents.h"
+
 namespace components {
-namespace {
-
-std::string contents_of(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  std::string text;
-  std::array<char, 65536> buffer;
-  while (file != nullptr) {
-    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());
-    text.append(buffer.data(), got);
-    if (got == 0 && std::ferror(file.get()) == 0) return text;
-    if (got == 0) break;
-  }
-  throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
-}
-
-}  // namespace
 
 Vertex vertex_of(const Graph& graph, std::string_view name) {
   const auto found = std::ranges::lower_bound(graph.names, name);
@@ -36,7 +16,7 @@ Vertex vertex_of(const Graph& graph, std::string_view name) {
 }
 
 Graph read_graph(const std::string& path) {
-  const std::string text = contents_of(path);
+  const std::string text = examples::contents_of(path);
   try {
     return text.starts_with("Package:") ? parse_packages(text) : parse_edge_list(text);
   } catch (const std::runtime_error& error) {
