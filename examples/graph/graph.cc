@@ -1,4 +1,4 @@
-#include "examples/components/graph.h"
+#include "examples/graph/graph.h"
 
 #include <iterator>
 #include <sstream>
@@ -7,7 +7,7 @@
 
 #include "examples/contents.h"
 
-namespace components {
+namespace examples {
 
 Vertex vertex_of(const Graph& graph, std::string_view name) {
   const auto found = std::ranges::lower_bound(graph.names, name);
@@ -16,7 +16,7 @@ Vertex vertex_of(const Graph& graph, std::string_view name) {
 }
 
 Graph read_graph(const std::string& path) {
-  const std::string text = examples::contents_of(path);
+  const std::string text = contents_of(path);
   try {
     return text.starts_with("Package:") ? parse_packages(text) : parse_edge_list(text);
   } catch (const std::runtime_error& error) {
@@ -49,4 +49,4 @@ Graph parse_edge_list(std::string_view text) {
   return graph;
 }
 
-}  // namespace components
+}  // namespace examples
