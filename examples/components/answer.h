@@ -3,9 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "examples/components/graph.h"
+#include "examples/graph/graph.h"
 
 namespace components {
+
+using examples::Edge;  // whose direction does not matter here
+using examples::Graph;
+using examples::Vertex;
 
 // How many vertices have an edge to this one.
 struct Rank {

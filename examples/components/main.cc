@@ -11,7 +11,7 @@
 
 #include "examples/command_line.h"
 #include "examples/components/answer.h"
-#include "examples/components/graph.h"
+#include "examples/graph/graph.h"
 #include "splitc/splitc.h"
 
 namespace components {
@@ -40,7 +40,7 @@ int program(Args args) {
   if (!examples::parse(app, args)) return 0;
 
   Graph graph;
-  on_one([&] { graph = read_graph(file); });
+  on_one([&] { graph = examples::read_graph(file); });
   const Answer answer = solve(graph);
   bool equal = true;
   on_one([&] {

@@ -1,33 +1,13 @@
-#include "examples/components/graph.h"
+#include "examples/graph/graph.h"
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
-namespace components {
-namespace {
+#include "examples/contents.h"
 
-std::string contents_of(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  std::string text;
-  std::array<char, 65536> buffer;
-  while (file != nullptr) {
-    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());
-    text.append(buffer.data(), got);
-    if (got == 0 && std::ferror(file.get()) == 0) return text;
-    if (got == 0) break;
-  }
-  throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
-}
-
-}  // namespace
+namespace examples {
 
 Vertex vertex_of(const Graph& graph, std::string_view name) {
   const auto found = std::ranges::lower_bound(graph.names, name);
@@ -69,4 +49,4 @@ Graph parse_edge_list(std::string_view text) {
   return graph;
 }
 
-}  // namespace components
+}  // namespace examples

@@ -1,3 +1,4 @@
+// Graphs that programs read: of packages and what they depend on, and any others as lists of edges.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-namespace components {
+namespace examples {
 
 using Vertex = std::uint32_t;
 
-// `from` depends on `to`. For components the direction does not matter.
+// `from` depends on `to`.
 struct Edge {
   Vertex from;
   Vertex to;
@@ -53,4 +54,4 @@ void make_set(std::vector<T>& elements) {
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
 }
 
-}  // namespace components
+}  // namespace examples

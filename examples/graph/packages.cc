@@ -2,9 +2,9 @@
 #include <map>
 #include <optional>
 
-#include "examples/components/graph.h"
+#include "examples/graph/graph.h"
 
-namespace components {
+namespace examples {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -137,4 +137,4 @@ Graph parse_packages(std::string_view text) {
   return graph;
 }
 
-}  // namespace components
+}  // namespace examples

@@ -1,0 +1,96 @@
+#include "examples/conjugate_gradient/solve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace conjugate_gradient {
+
+using namespace splitc;
+
+namespace {
+
+// The sum over all processes is made in their order: the same bits everywhere, and in every run.
+double dot(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return all_reduce_to_all_add(sum);
+}
+
+// y += factor * x
+void add(double factor, std::span<const double> x, std::span<double> y) {
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
+}
+
+}  // namespace
+
+Solver::Solver(const Problem& problem, std::span<const Entry> entries)
+    : problem_(problem),
+      blocks_(blocks_of(problem.size)),
+      plan_(inspect(entries, blocks_)),
+      rows_(entries, blocks_, plan_),
+      direction_(blocks_, plan_),
+      unknowns_(problem.size, blocked),
+      right_side_(blocks_.size_on(my_proc())),
+      matrix_product_(right_side_.size()) {
+  make_right_side(entries);
+}
+
+void Solver::make_right_side(std::span<const Entry> entries) {
+  for (const Entry& entry : entries) {
+    right_side_[blocks_.local(entry.row)] += entry.value * problem_.drawn(entry.column);
+  }
+}
+
+void Solver::multiply(Halo& halo) {
+  halo.start();
+  rows_.multiply_inner(direction_.local(), matrix_product_);  // while the ghosts are on their way
+  halo.finish();
+  rows_.multiply_outer(direction_.local(), matrix_product_);
+  halo.release();
+}
+
+Outcome Solver::solve(const Version& version) {
+  const std::unique_ptr<Halo> halo = version.make(direction_, plan_);
+  const std::span<double> x = unknowns_.mine(), p = direction_.own();
+  std::ranges::fill(x, 0);
+  residual_ = right_side_;
+  std::ranges::copy(residual_, p.begin());
+  barrier();
+  const double start = get_seconds();
+  const double first = dot(residual_, residual_);
+  const double enough = problem_.tolerance * problem_.tolerance * first;
+  double square = first;
+  Outcome outcome;
+  for (; square > enough && outcome.iterations < problem_.iterations; ++outcome.iterations) {
+    multiply(*halo);
+    const double curvature = dot(p, matrix_product_);
+    if (!(curvature > 0)) refuse_curvature(curvature, outcome.iterations);
+    const double step = square / curvature;
+    add(step, p, x);
+    add(-step, matrix_product_, residual_);
+    const double before = square;
+    square = dot(residual_, residual_);
+    const double factor = square / before;
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = residual_[i] + factor * p[i];
+  }
+  barrier();
+  outcome.seconds = get_seconds() - start;
+  if (first > 0) outcome.residual = std::sqrt(square / first);
+  return outcome;
+}
+
+std::vector<double> Solver::unknowns() const {
+  std::vector<double> all(problem_.size);
+  std::span<double> rest(all);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    bulk_read(rest.first(unknowns_.size_on(proc)), unknowns_.on(proc));
+    rest = rest.subspan(unknowns_.size_on(proc));
+  }
+  return all;
+}
+
+std::uint64_t Solver::all_ghosts() const {
+  return all_reduce_to_all_add<std::uint64_t>(plan_.ghosts.size());
+}
+
+}  // namespace conjugate_gradient
