@@ -34,7 +34,9 @@
 // every step     put_channel<T>(to, from)  multicast_channel<T>(mine)
 //                reduce_channel<T>(mine, result)
 //                set up once; then put(), and wait(), ready() where it arrives
-// atomic         fetch_and_add(p, x)  exchange  cmp_and_swap  test_and_set  atomic<&f>(p, args..)
+// atomic         fetch_and_add(p, x)  .._min  .._max  .._and  .._or  .._xor  exchange
+//                start_fetch_and_add(before, p, x) .. then sync()   cmp_and_swap  test_and_set
+//                atomic<&f>(p, args..)  atomic_get  atomic_put      any function
 // functions      rpc(proc, f, args..)  rpc_at(p, f, args..)      there; gives a future
 //                rpc_ff(proc, f, args..)  then quiesce()         no answer
 //                dist_object<T>                                  one T of each process

@@ -1,5 +1,7 @@
 #include "splitc/access/far_atomic.h"
 
+#include <atomic>
+#include <bit>
 #include <cstddef>
 
 #include "am/am.h"
@@ -12,32 +14,39 @@ namespace {
 // What the owner is to do.
 struct WordRequest {
   std::uint32_t ticket;
-  std::uint16_t op;
-  std::uint16_t bytes;  // of the word
+  AtomicOp op;
+  WordType type;
   std::uint64_t offset;
   std::uint64_t a;
   std::uint64_t b;
 };
 static_assert(sizeof(WordRequest) == 32);
+// An answer is 64 bits, of which as many bytes are copied as the word has.
+static_assert(std::endian::native == std::endian::little);
 
-template <class Word>
+template <class T>
 std::uint64_t change(const WordRequest& request) noexcept {
-  auto* const word = reinterpret_cast<Word*>(world().router().segment() + request.offset);
-  const auto a = static_cast<Word>(request.a);
-  auto b = static_cast<Word>(request.b);
-  switch (static_cast<AtomicOp>(request.op)) {
-    case AtomicOp::kAdd:
-      // pairs with: the atomics of other processes
-      return __atomic_fetch_add(word, a, __ATOMIC_SEQ_CST);
-    case AtomicOp::kExchange:
-      // pairs with: the atomics of other processes
-      return __atomic_exchange_n(word, a, __ATOMIC_SEQ_CST);
-    case AtomicOp::kCompareAndSwap:
-      // pairs with: the atomics of other processes
-      __atomic_compare_exchange_n(word, &b, a, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-      return b;
+  if (!has_op<T>(request.op)) return 0;  // no caller asks for that
+  auto* const word = reinterpret_cast<T*>(world().router().segment() + request.offset);
+  return word_bits(
+      change_word(request.op, word, word_of_bits<T>(request.a), word_of_bits<T>(request.b)));
+}
+
+template <class Signed, class Unsigned>
+std::uint64_t change_integer_word(const WordRequest& request) noexcept {
+  return request.type.is_signed ? change<Signed>(request) : change<Unsigned>(request);
+}
+
+std::uint64_t change(const WordRequest& request) noexcept {
+  if (request.type.is_float) {
+    return request.type.bytes == 4 ? change<float>(request) : change<double>(request);
   }
-  return 0;
+  switch (request.type.bytes) {
+    case 1: return change_integer_word<std::int8_t, std::uint8_t>(request);
+    case 2: return change_integer_word<std::int16_t, std::uint16_t>(request);
+    case 4: return change_integer_word<std::int32_t, std::uint32_t>(request);
+    default: return change_integer_word<std::int64_t, std::uint64_t>(request);
+  }
 }
 
 void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
@@ -45,9 +54,20 @@ void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
 }
 
 void on_word(am::Request message, WordRequest request) {
-  const std::uint64_t before =
-      request.bytes == 4 ? change<std::uint32_t>(request) : change<std::uint64_t>(request);
-  std::move(message).reply<&on_word_before>(request.ticket, before);
+  std::move(message).reply<&on_word_before>(request.ticket, change(request));
+}
+
+handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call) {
+  check_far(change.bits, change.type.bytes, call);
+  World& w = world();
+  // pairs with: the atomics of other processes; what was written before is there for who sees this
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  Tickets::Start start(w.tickets(),
+                       {.proc = proc_of(change.bits), .result = before, .result_bytes = bytes});
+  const WordRequest request{start.ticket(), change.op, change.type, change.bits & kOffsetMask,
+                            change.a,       change.b};
+  w.endpoint().request<&on_word>({proc_of(change.bits), call.where}, request);
+  return start.started();
 }
 
 }  // namespace
@@ -56,28 +76,19 @@ void add_atomic_handlers(am::Endpoint& endpoint) {
   endpoint.add_handlers<&on_word, &on_word_before>();
 }
 
-std::uint64_t change_far_atomically(AtomicOp op, std::uint64_t bits, std::uint32_t bytes,
-                                    std::uint64_t a, std::uint64_t b, Call call) {
-  check_far(bits, bytes, call);
-  World& w = world();
+std::uint64_t change_far_atomically(const FarAtomic& change, Call call) {
   std::uint64_t before = 0;
-  // pairs with: the atomics of other processes; what was written before is there for who sees this
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  Tickets::Start start(w.tickets(),
-                       {.proc = proc_of(bits), .result = &before, .result_bytes = sizeof before});
-  const WordRequest request{start.ticket(),
-                            static_cast<std::uint16_t>(op),
-                            static_cast<std::uint16_t>(bytes),
-                            bits & kOffsetMask,
-                            a,
-                            b};
-  w.endpoint().request<&on_word>({proc_of(bits), call.where}, request);
+  const handle started = start(change, &before, sizeof before, call);
   finish_one(
-      start.started(),
+      started,
       am::Reason{.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
   // pairs with: the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return before;
+}
+
+handle start_far_atomic(const FarAtomic& change, void* before, Call call) {
+  return start(change, before, change.type.bytes, call);
 }
 
 }  // namespace splitc::detail

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
+#include "splitc/access/word_op.h"
 #include "splitc/world/place.h"
+#include "splitc/world/sync.h"
 
 // Atomics on words of other nodes: a request to the owner, which does it with the processor's own
 // instruction. So the same word may be changed from its node and from others at the same time,
@@ -14,16 +16,17 @@ class Endpoint;
 
 namespace splitc::detail {
 
-enum class AtomicOp : std::uint32_t {
-  kAdd,             // a
-  kExchange,        // a
-  kCompareAndSwap,  // a for b
+struct FarAtomic {
+  AtomicOp op;
+  WordType type;
+  std::uint64_t bits;  // a global pointer to the word
+  std::uint64_t a;     // see AtomicOp
+  std::uint64_t b;
 };
-
-// Does it to the word of 4 or 8 bytes at global pointer `bits`, and waits for the old value. Throws
-// Error inside a handler.
-std::uint64_t change_far_atomically(AtomicOp op, std::uint64_t bits, std::uint32_t bytes,
-                                    std::uint64_t a, std::uint64_t b, Call call);
+// Waits for the old value. Throws Error inside a handler.
+std::uint64_t change_far_atomically(const FarAtomic& change, Call call);
+// The old value will be in `before`, a word of that type, unless it is nullptr.
+handle start_far_atomic(const FarAtomic& change, void* before, Call call);
 
 // Every process does so at the same point among its handlers, whatever program it runs: the index
 // of a handler is all that travels.

@@ -1,0 +1,293 @@
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "am/types/source_location.h"
+#include "splitc/access/access.h"
+#include "splitc/access/far_atomic.h"
+#include "splitc/access/word_op.h"
+#include "splitc/world/sync.h"
+
+// Reading and changing a word of any process in one indivisible step.
+//
+//   call                         the word becomes           of
+//   fetch_and_add(p, x)          before + x                 integers (modulo 2^bits), float, double
+//   fetch_and_min, fetch_and_max the lesser, greater one    the same
+//   fetch_and_and, _or, _xor     bit by bit                 integers
+//   exchange(p, x)               x                          integers, float, double
+//   cmp_and_swap(p, e, x)        x if it is e               integers
+//   test_and_set(p)              1                          integers
+//
+// Each returns the value before the change, and waits for it. Each but the last two has a
+// split-phase form, whose name begins with start_: start_fetch_and_add(before, p, x) has put that
+// value in `before` when the handle it returns is complete (splitc/world/sync.h), and
+// start_fetch_and_add(p, x) drops it.
+//
+// Integers have 1, 2, 4 or 8 bytes and are not bool. The names are those of Split-C's library.
+//
+// All processes agree on one order of all atomics, and each that returns a value is a full fence.
+// Between them and a get, put or store to the same word there is no order before a sync(). Those
+// that were started take place in any order until they are complete.
+//
+//   route               cost                                            allowed
+//   near (same node)    one locked instruction by the caller, or a      any thread, handlers
+//                       loop of two (min, max, floating types);
+//                       complete at once
+//   far (other node)    a short request and its reply; the owner        the world's thread,
+//                       performs the instruction when it polls, so      outside handlers
+//                       near and far ones on one word agree. Many that
+//                       are started share packets: 64 cost as much as 2 or 3
+//
+// `before` lives until its handle is complete. Throw Error, in every build, if p is null or names
+// no process, if it is not aligned to sizeof(T), and where a far one is not allowed. What a handler
+// throws while a blocking far one waits ends the job.
+
+namespace splitc {
+
+template <class T>
+concept atomic_word = std::integral<T> && detail::writable<T> && !std::same_as<T, bool> &&
+                      (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+template <class T>
+concept atomic_number = atomic_word<T> || std::same_as<T, float> || std::same_as<T, double>;
+
+namespace detail {
+// Behind an atomic instruction: what this process does afterwards is not performed before it. The
+// locked instructions of x86-64 are full fences already.
+inline void fence_behind_atomic() noexcept {
+#if !defined(__x86_64__)
+  // pairs with: sync(), barrier() and the atomics of other processes
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+// Before an atomic instruction that may leave the word as it is. One that stores is a release, so
+// what this process did before is visible first. One that does not is a mere load, which AArch64
+// may perform while an earlier store is not visible yet: then of two processes that each write a
+// word and look at the other's by cmp_and_swap, neither would see what the other has written.
+inline void fence_before_comparison() noexcept { fence_behind_atomic(); }
+
+// Where the word is mapped; nullptr if it is on another node.
+template <atomic_number T>
+T* word_at(global_ptr<T> p, Call call) {
+  if constexpr (am::kChecked) check_object(p.proc(), p.offset(), sizeof(T), sizeof(T), call);
+  if (p.offset() % sizeof(T) != 0) [[unlikely]] {
+    refuse_misaligned(p.proc(), p.offset(), sizeof(T), sizeof(T), call);
+  }
+  std::byte* const base = base_of(p.bits());
+  return base == far_base() ? nullptr : reinterpret_cast<T*>(mapped(base, p.bits()));
+}
+
+template <AtomicOp kOp, atomic_number T>
+inline T change_at(global_ptr<T> p, T a, T b, Call call) {
+  T* const word = word_at(p, call);
+  if (word == nullptr) [[unlikely]] {
+    return word_of_bits<T>(
+        change_far_atomically({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, call));
+  }
+  if constexpr (kOp == AtomicOp::kCompareAndSwap) fence_before_comparison();
+  const T before = change_word(kOp, word, a, b);
+  fence_behind_atomic();
+  return before;
+}
+// `before` may be nullptr.
+template <AtomicOp kOp, atomic_number T>
+inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call) {
+  T* const word = word_at(p, call);
+  if (word == nullptr) [[unlikely]] {
+    return start_far_atomic({kOp, word_type_of<T>, p.bits(), word_bits(a), 0}, before, call);
+  }
+  const T value = change_word(kOp, word, a, T());
+  fence_behind_atomic();
+  if (before != nullptr) *before = value;
+  return {};
+}
+}  // namespace detail
+
+// --- They wait, and return the value before.
+
+template <atomic_number T>
+T fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kAdd>(p, x, T(), {"fetch_and_add", where});
+}
+template <atomic_number T>
+T fetch_and_min(global_ptr<T> p, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kMin>(p, x, T(), {"fetch_and_min", where});
+}
+template <atomic_number T>
+T fetch_and_max(global_ptr<T> p, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kMax>(p, x, T(), {"fetch_and_max", where});
+}
+template <atomic_word T>
+T fetch_and_and(global_ptr<T> p, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kAnd>(p, x, T(), {"fetch_and_and", where});
+}
+template <atomic_word T>
+T fetch_and_or(global_ptr<T> p, std::type_identity_t<T> x,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kOr>(p, x, T(), {"fetch_and_or", where});
+}
+template <atomic_word T>
+T fetch_and_xor(global_ptr<T> p, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kXor>(p, x, T(), {"fetch_and_xor", where});
+}
+template <atomic_number T>
+T exchange(global_ptr<T> p, std::type_identity_t<T> x,
+           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kExchange>(p, x, T(), {"exchange", where});
+}
+// Writes `desired` if the value before is `expected`; it did so if `expected` is returned.
+template <atomic_word T>
+T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kCompareAndSwap>(p, desired, expected,
+                                                              {"cmp_and_swap", where});
+}
+// As a lock: whoever gets 0 holds it, and releases it by writing 0.
+template <atomic_word T>
+T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});
+}
+
+// --- Split-phase.
+
+template <atomic_number T>
+handle start_fetch_and_add(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kAdd>(&before, p, x,
+                                                         {"start_fetch_and_add", where});
+}
+template <atomic_number T>
+handle start_fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kAdd>(static_cast<T*>(nullptr), p, x,
+                                                         {"start_fetch_and_add", where});
+}
+template <atomic_number T>
+handle start_fetch_and_min(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kMin>(&before, p, x,
+                                                         {"start_fetch_and_min", where});
+}
+template <atomic_number T>
+handle start_fetch_and_min(global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kMin>(static_cast<T*>(nullptr), p, x,
+                                                         {"start_fetch_and_min", where});
+}
+template <atomic_number T>
+handle start_fetch_and_max(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kMax>(&before, p, x,
+                                                         {"start_fetch_and_max", where});
+}
+template <atomic_number T>
+handle start_fetch_and_max(global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kMax>(static_cast<T*>(nullptr), p, x,
+                                                         {"start_fetch_and_max", where});
+}
+template <atomic_word T>
+handle start_fetch_and_and(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kAnd>(&before, p, x,
+                                                         {"start_fetch_and_and", where});
+}
+template <atomic_word T>
+handle start_fetch_and_and(global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kAnd>(static_cast<T*>(nullptr), p, x,
+                                                         {"start_fetch_and_and", where});
+}
+template <atomic_word T>
+handle start_fetch_and_or(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                          am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kOr>(&before, p, x,
+                                                        {"start_fetch_and_or", where});
+}
+template <atomic_word T>
+handle start_fetch_and_or(global_ptr<T> p, std::type_identity_t<T> x,
+                          am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kOr>(static_cast<T*>(nullptr), p, x,
+                                                        {"start_fetch_and_or", where});
+}
+template <atomic_word T>
+handle start_fetch_and_xor(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kXor>(&before, p, x,
+                                                         {"start_fetch_and_xor", where});
+}
+template <atomic_word T>
+handle start_fetch_and_xor(global_ptr<T> p, std::type_identity_t<T> x,
+                           am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kXor>(static_cast<T*>(nullptr), p, x,
+                                                         {"start_fetch_and_xor", where});
+}
+template <atomic_number T>
+handle start_exchange(T& before, global_ptr<T> p, std::type_identity_t<T> x,
+                      am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kExchange>(&before, p, x,
+                                                              {"start_exchange", where});
+}
+template <atomic_number T>
+handle start_exchange(global_ptr<T> p, std::type_identity_t<T> x,
+                      am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kExchange>(static_cast<T*>(nullptr), p, x,
+                                                              {"start_exchange", where});
+}
+
+// --- The blocking ones through references, as in fetch_and_add(a[i], 1).
+
+template <atomic_number T>
+T fetch_and_add(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_add(&r, x, where);
+}
+template <atomic_number T>
+T fetch_and_min(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_min(&r, x, where);
+}
+template <atomic_number T>
+T fetch_and_max(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_max(&r, x, where);
+}
+template <atomic_word T>
+T fetch_and_and(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_and(&r, x, where);
+}
+template <atomic_word T>
+T fetch_and_or(const global_ref<T>& r, std::type_identity_t<T> x,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_or(&r, x, where);
+}
+template <atomic_word T>
+T fetch_and_xor(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  return fetch_and_xor(&r, x, where);
+}
+template <atomic_number T>
+T exchange(const global_ref<T>& r, std::type_identity_t<T> x,
+           am::SourceLocation where = am::SourceLocation::current()) {
+  return exchange(&r, x, where);
+}
+template <atomic_word T>
+T cmp_and_swap(const global_ref<T>& r, std::type_identity_t<T> expected,
+               std::type_identity_t<T> desired,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  return cmp_and_swap(&r, expected, desired, where);
+}
+template <atomic_word T>
+T test_and_set(const global_ref<T>& r, am::SourceLocation where = am::SourceLocation::current()) {
+  return test_and_set(&r, where);
+}
+
+}  // namespace splitc
