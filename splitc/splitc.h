@@ -40,6 +40,7 @@
 // functions      rpc(proc, f, args..)  rpc_at(p, f, args..)      there; gives a future
 //                rpc_ff(proc, f, args..)  then quiesce()         no answer
 //                dist_object<T>                                  one T of each process
+//                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
 //
@@ -104,6 +105,7 @@
 #include "splitc/pointer/allocate.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"
+#include "splitc/rpc/aggregator.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/start/run.h"

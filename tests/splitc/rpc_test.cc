@@ -275,4 +275,62 @@ TEST(DistObject, may_come_and_go) {
   }
 }
 
+// --- aggregator
+
+// Counts of keys against what one process counts alone.
+TEST(Aggregator, applies_every_update_once_where_it_was_sent) {
+  using Map = std::unordered_map<std::uint64_t, std::uint64_t>;
+  constexpr std::uint64_t kUpdates = 5000;
+  const auto key_of = [](std::uint32_t proc, std::uint64_t i) {
+    return (i * 2654435761u + proc * 40503u) % 997;
+  };
+  dist_object<Map> counts;
+  const std::uint64_t step = 2;
+  auto counter =
+      aggregate<std::uint64_t>(counts, [step](Map& mine, std::uint64_t key) { mine[key] += step; });
+  for (int phase = 0; phase < 2; ++phase) {
+    for (std::uint64_t i = 0; i < kUpdates; ++i) {
+      const std::uint64_t key = key_of(my_proc(), i);
+      counter.send(static_cast<std::uint32_t>(key % procs()), key);
+    }
+    counter.flush_all();
+    Map expected;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      for (std::uint64_t i = 0; i < kUpdates; ++i) {
+        const std::uint64_t key = key_of(proc, i);
+        if (key % procs() == my_proc()) expected[key] += step * (static_cast<unsigned>(phase) + 1);
+      }
+    }
+    EXPECT_EQ(*counts, expected);
+    barrier();
+  }
+}
+
+// From one byte to more than a block has.
+template <std::size_t kBytes>
+void expect_all_arrive() {
+  dist_object<std::vector<Block<kBytes>>> arrived;
+  auto all = aggregate<Block<kBytes>>(
+      arrived, [](auto& mine, const Block<kBytes>& block) { mine.push_back(block); });
+  Block<kBytes> block;
+  block.bytes.fill(static_cast<std::uint8_t>(kBytes));
+  for (int i = 0; i < 300; ++i) all.send(next(), block);
+  all.flush();
+  all.flush_all();
+  ASSERT_EQ(arrived->size(), 300u);
+  for (const auto& one : *arrived) ASSERT_EQ(one.bytes, block.bytes);
+}
+TEST(Aggregator, takes_updates_of_any_size) {
+  expect_all_arrive<1>();
+  expect_all_arrive<24>();
+  expect_all_arrive<1000>();
+  expect_all_arrive<5000>();
+}
+
+TEST(Aggregator, refuses_processes_that_are_not_there) {
+  dist_object<int> object(0);
+  auto all = aggregate<int>(object, [](int& mine, int x) { mine += x; });
+  test::expect_error([&] { all.send(procs(), 1); }, {"aggregator::send: there is no process"});
+}
+
 }  // namespace

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "am/types/source_location.h"
+#include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/rpc.h"
+
+namespace splitc {
+
+// Sends many small updates to anywhere in blocks: what goes to one process is gathered here until a
+// block is full.
+//
+//   dist_object<std::unordered_map<Key, long>> counts;
+//   auto counter = aggregate<Key>(counts, [](auto& mine, Key k) { ++mine[k]; });
+//   for (Key k : keys) counter.send(owner(k), k);
+//   counter.flush_all();                              // collective: all have been applied
+//
+// Each update is applied once, by f(t, update), where t is the T of the process that it was sent
+// to, in the world's thread of that process when it polls; so updates of one process are applied
+// one at a time. f must be short, and may not wait, poll, or send. In which order updates are
+// applied is not said.
+//
+// Memory: a block of 4 KiB for each process that anything is sent to, until the end. send() waits,
+// polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
+//
+// Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: the world's thread, outside
+// handlers. The aggregator does not outlive its dist_object. What f throws ends the job, as of
+// rpc_ff(). After YGM (Steil et al.), AGILE and conveyors; without their routing over several hops.
+template <class Update, class T, class F>
+class aggregator {
+  static_assert(std::is_trivially_copyable_v<Update>, "updates travel as bytes");
+  static_assert(std::is_invocable_v<const F&, T&, const Update&>, "f takes (T&, Update)");
+
+ public:
+  aggregator(dist_object<T>& object, F f) : object_(object), f_(f), blocks_(procs()) {}
+  ~aggregator() = default;
+  aggregator(const aggregator&) = delete;
+  aggregator& operator=(const aggregator&) = delete;
+
+  // Not collective. Throws Error if there is no process `proc`. Costs 1 to 2 ns, and each time a
+  // block is full an rpc_ff(). In this process f is called at once.
+  void send(std::uint32_t proc, const Update& update) {
+    if (proc == my_proc()) return static_cast<void>(f_(*object_, update));
+    if (proc >= procs()) detail::refuse_proc(proc, "aggregator::send");
+    Block& block = blocks_[proc];
+    if (block.capacity() == 0) block.reserve(kInBlock);
+    block.push_back(update);
+    if (block.size() >= kInBlock) flush(block, proc);
+  }
+
+  // Sends what has been gathered, without waiting until it is applied.
+  void flush() {
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      if (!blocks_[proc].empty()) flush(blocks_[proc], proc);
+    }
+  }
+  // Collective: sends them, and returns when all updates of all processes have been applied.
+  void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
+    flush();
+    quiesce(where);
+  }
+
+ private:
+  using Block = std::vector<Update>;
+
+  // What fits in a medium message beside f and the numbers of object and elements.
+  static constexpr std::size_t kHead = 64 + sizeof(F);
+  static constexpr std::size_t kInBlock = std::max<std::size_t>(
+      1, (am::max_medium() - std::min<std::size_t>(kHead, am::max_medium())) / sizeof(Update));
+
+  // Empty afterwards, unless an exception of a handler comes out: then nothing has been sent.
+  void flush(Block& block, std::uint32_t proc) {
+    rpc_ff(
+        proc,
+        [f = f_](T& there, std::span<const Update> updates) {
+          for (const Update& update : updates) f(there, update);
+        },
+        object_, std::span<const Update>(block));
+    block.clear();
+  }
+
+  dist_object<T>& object_;
+  const F f_;
+  std::vector<Block> blocks_;  // by process
+};
+
+// An aggregator of updates to the T of each process, applied by f.
+template <class Update, class T, class F>
+aggregator<Update, T, F> aggregate(dist_object<T>& object, F f) {
+  return {object, f};
+}
+
+}  // namespace splitc
