@@ -18,8 +18,8 @@ struct Code {
   std::uintptr_t end = 0;  // of what can be executed
 };
 const Code& program_code();
-// Where the function at address `function` is in it, from its base. Throws Error if it is not in the
-// program's own code.
+// Where the function at address `function` is in it, from its base. Throws Error if it is not in
+// the program's own code.
 std::uint32_t place_in_program(std::uintptr_t function, Call name);
 
 // Whether all processes run the same one, so that a function has the same place in each. On one

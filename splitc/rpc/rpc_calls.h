@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxShortRpc = 48;  // bytes: 64 of a message, less
 // What a function returns, as bytes.
 class RpcOutput {
  public:
-  RpcOutput() noexcept {}  // short_ is written before it is read
+  RpcOutput() noexcept {}                                     // short_ is written before it is read
   void put_short(std::span<const std::byte> bytes) noexcept;  // at most kMaxShortResult
   void put_long(std::span<const std::byte> bytes) { long_.assign(bytes.begin(), bytes.end()); }
 

@@ -89,8 +89,8 @@ TEST(Run, ends_the_job_when_a_function_throws_that_another_process_called) {
 TEST(Run, ends_the_job_when_a_function_of_an_rpc_throws) {
   const auto result = misbehave(3, {"rpc", "2"});
   EXPECT_EQ(result.exit_code, 1);
-  expect_says(result.err, {"rank 2: rpc: the function that rank 0 had run here threw: ",
-                           "no more of this"});
+  expect_says(result.err,
+              {"rank 2: rpc: the function that rank 0 had run here threw: ", "no more of this"});
 }
 
 // The others exit first, with 1, and the launcher then ends process 0.

@@ -285,7 +285,7 @@ TEST(Aggregator, applies_every_update_once_where_it_was_sent) {
     return (i * 2654435761u + proc * 40503u) % 997;
   };
   dist_object<Map> counts;
-  const std::uint64_t step = 2;
+  const std::uint64_t step = 1 + procs();
   auto counter =
       aggregate<std::uint64_t>(counts, [step](Map& mine, std::uint64_t key) { mine[key] += step; });
   for (int phase = 0; phase < 2; ++phase) {
