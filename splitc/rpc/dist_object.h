@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "splitc/rpc/rpc.h"
@@ -25,8 +27,10 @@ void end_dist_object(std::uint32_t number) noexcept;
 //   rpc(owner(key), [](auto& map, Key k, Value v) { map[k] = v; }, table, key, value).wait();
 //
 // Construction and destruction are collective, each a barrier: so everybody's T exists as long as
-// anybody may ask for it. It is neither copied nor moved. The T may be of any type; it is in memory
-// of its process, not in the segment. Thread rule: the world's thread.
+// anybody may ask for it. While an exception propagates the destructor does not wait: calls that
+// are still on their way then end the job, with a sentence. It is neither copied nor moved. The T
+// may be of any type; it is in memory of its process, not in the segment. Thread rule: the world's
+// thread.
 template <class T>
 class dist_object {
  public:
@@ -40,10 +44,12 @@ class dist_object {
   dist_object& operator=(const dist_object&) = delete;
 
   T& operator*() noexcept { return value_; }
-  T* operator->() noexcept { return &value_; }
+  T* operator->() noexcept { return std::addressof(value_); }
+  const T& operator*() const noexcept { return value_; }
+  const T* operator->() const noexcept { return std::addressof(value_); }
   // That of process `proc`, as rpc() returns it; for a T that is a trivially copyable value or a
   // std::vector of such.
-  future<T> fetch(std::uint32_t proc) const {
+  auto fetch(std::uint32_t proc) const {
     return rpc(
         proc, [](T& there) { return there; }, *this);
   }
@@ -52,7 +58,8 @@ class dist_object {
   friend struct detail::Argument<dist_object>;
 
   T value_;
-  const std::uint32_t number_ = detail::add_dist_object(&value_);
+  const std::uint32_t number_ =
+      detail::add_dist_object(const_cast<std::remove_const_t<T>*>(std::addressof(value_)));
 };
 
 template <class T>

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +24,25 @@ inline constexpr std::size_t kMaxShortResult = 56;  // bytes: 64 of a message, l
 constexpr std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
   return (at + alignment - 1) / alignment * alignment;
 }
+
+// Whether a T means the same in another process, as far as that can be seen: it is no address, and
+// refers to nothing by one.
+template <class T>
+inline constexpr bool travels =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+    !std::is_array_v<T> && alignof(T) <= kPackAlignment;
+template <class T>
+inline constexpr bool travels<std::reference_wrapper<T>> = false;
+template <class T>
+inline constexpr bool travels<std::initializer_list<T>> = false;
+template <class T, std::size_t kExtent>
+inline constexpr bool travels<std::span<T, kExtent>> = false;
+template <class C>
+inline constexpr bool travels<std::basic_string_view<C>> = false;
+template <class T>
+inline constexpr bool travels<std::optional<T>> = std::is_trivially_copyable_v<T>&& travels<T>;
+template <class T, std::size_t kCount>
+inline constexpr bool travels<std::array<T, kCount>> = travels<T>;
 
 // Counts bytes.
 struct Measure {
@@ -54,13 +76,10 @@ struct Unpacker {
 // in the process that calls, by view(value).
 template <class T>
 struct Argument {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_array_v<T>,
-                "arguments travel as bytes: pass trivially copyable values, and containers as "
-                "std::span(container)");
-  static_assert(!std::is_pointer_v<T>,
-                "a pointer means nothing in another process: pass a global_ptr, or what it points "
-                "to as a std::span");
-  static_assert(alignof(T) <= kPackAlignment);
+  static_assert(travels<T>,
+                "arguments travel as bytes: pass trivially copyable values (a struct rather than a "
+                "std::pair), containers as std::span(container), and global pointers, as addresses "
+                "mean nothing in another process");
   using Seen = T;
 
   template <class Sink>
@@ -78,7 +97,7 @@ struct Argument {
 // Elements of contiguous memory, which the function sees where they have arrived.
 template <class T>
 struct Elements {
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kPackAlignment);
+  static_assert(travels<T>, "the elements travel as bytes, and addresses mean nothing there");
 
   template <class Sink>
   static void pack(Sink& sink, const T* first, std::size_t count) noexcept {
@@ -117,22 +136,13 @@ struct Argument<std::basic_string_view<C>> {
   static Seen view(Seen value) noexcept { return value; }
 };
 
-// Whether its bytes are known when compiling.
-template <class T>
-inline constexpr bool fixed_size = true;
-template <class T, std::size_t kExtent>
-inline constexpr bool fixed_size<std::span<T, kExtent>> = false;
-template <class C>
-inline constexpr bool fixed_size<std::basic_string_view<C>> = false;
-
 // Results: nothing, values, and vectors of values.
 template <class T>
 struct ResultOf {
-  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kPackAlignment,
-                "a result travels as bytes: return a trivially copyable value or a std::vector of "
-                "such");
-  static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process");
-  static_assert(fixed_size<T>, "what a span refers to is gone: return a std::vector");
+  static_assert(
+      travels<T>,
+      "a result travels as bytes: return a trivially copyable value without addresses, or "
+      "a std::vector of such; what a span refers to would be gone");
   static constexpr bool is_long = sizeof(T) > kMaxShortResult;
   static std::span<const std::byte> bytes(const T& value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
@@ -145,8 +155,7 @@ struct ResultOf {
 };
 template <class T>
 struct ResultOf<std::vector<T>> {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>,
-                "the elements travel as bytes");
+  static_assert(travels<T> && !std::is_same_v<T, bool>, "the elements travel as bytes");
   static constexpr bool is_long = true;
   static std::span<const std::byte> bytes(const std::vector<T>& value) noexcept {
     return std::as_bytes(std::span(value));

@@ -36,9 +36,9 @@ namespace detail {
 // A function or lambda: the former as its place in the program, the latter as its captures.
 template <class F>
 struct Callable {
-  static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= kPackAlignment,
-                "captures travel as bytes: capture trivially copyable values, by value; pass "
-                "containers as std::span(container)");
+  static_assert(travels<F>,
+                "pass a function, or a lambda that captures trivially copyable values, by value, "
+                "and containers as arguments, as std::span(container)");
   template <class Sink>
   static void pack([[maybe_unused]] Sink& sink, [[maybe_unused]] const F& f) {
     if constexpr (!std::is_empty_v<F>) sink.add(&f, sizeof f, alignof(F));
@@ -240,7 +240,7 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 //
 // f runs in the world's thread of that process, when that polls or waits; one function at a time.
 // It must be short, may access memory of processes on its node, and may not wait, poll, or call
-// rpc(). If `proc` is this process, f runs before rpc() returns.
+// rpc(). If `proc` is this process, f runs before rpc() returns, and nothing notices if it does.
 //
 // Memory. f sees everything that its caller had written or seen before; what it writes is visible
 // to the caller once the future is ready.
@@ -252,7 +252,12 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 // Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
 // `proc`, and if the processes run different programs. What f throws comes out of the call in which
 // that process polled, as an Error that names the caller, and so ends the job; out of rpc() itself
-// in this process.
+// in this process. Do not catch it there and go on: the caller, which gets no answer, would wait
+// for ever. What handlers throw while rpc() waits for a credit comes out of it; a call of more than
+// 4 KiB may have been made then all the same.
+//
+// Memory of results. A process keeps results of more than 4 KiB that it owes until their callers
+// have taken them, in polls; no credit limits how many.
 //
 // After UPC++'s upcxx::rpc (Bachan et al., IPDPS '19), without its chains: an f that calls rpc().
 template <class F, class... Args>

@@ -62,28 +62,47 @@ RpcCalls::~RpcCalls() {
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
   check_process(call.proc, name);
   const std::uint32_t run = place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name);
-  if (call.answer == RpcAnswer::kNone) return send(call, {0, run, call.answer, ++number_}, name);
+  if (call.answer == RpcAnswer::kNone) {
+    const std::exception_ptr thrown = send(call, {0, run, call.answer, ++number_}, name);
+    if (thrown) std::rethrow_exception(thrown);
+    return;
+  }
   void* const result = call.answer == RpcAnswer::kLong ? static_cast<void*>(slot)
                        : slot != nullptr               ? slot->value.data()
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  send(call, {start.ticket(), run, call.answer, ++number_}, name);
+  const std::exception_ptr thrown = send(call, {start.ticket(), run, call.answer, ++number_}, name);
   operation = start.started();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
-void RpcCalls::send(const Outgoing& call, const Head& head, Call name) {
-  if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name);
-  const std::size_t most = am::max_medium() / kPackAlignment * kPackAlignment;
-  for (std::size_t at = 0; at < call.packed.size(); at += most) {
-    const auto bytes = call.packed.subspan(at, std::min(most, call.packed.size() - at));
-    const Piece piece{call.packed.size(), at};
-    if (head.answer == RpcAnswer::kNone) {
-      endpoint_.request_medium<&RpcCalls::on_piece_one_way>({call.proc, name.where}, bytes, head,
-                                                            piece);
-    } else {
-      endpoint_.request_medium<&RpcCalls::on_piece>({call.proc, name.where}, bytes, head, piece);
+// Once a piece has been sent the others follow whatever handlers throw while this waits for
+// credits, as the receiver waits for them: it returns what they threw. Before that it throws.
+std::exception_ptr RpcCalls::send(const Outgoing& call, const Head& head, Call name) {
+  if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
+  constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
+  std::exception_ptr thrown;
+  for (std::size_t at = 0; at < call.packed.size();) {
+    const auto bytes = call.packed.subspan(at, std::min(kMost, call.packed.size() - at));
+    try {
+      send_piece(call.proc, bytes, head, {call.packed.size(), at}, name);
+      at += bytes.size();
+    } catch (...) {
+      if (at == 0 || world().router().is_dead(call.proc)) throw;
+      if (!thrown) thrown = std::current_exception();
     }
+  }
+  return thrown;
+}
+
+void RpcCalls::send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
+                          const Piece& piece, Call name) {
+  const am::To to{proc, name.where};
+  if (head.answer == RpcAnswer::kNone) {
+    endpoint_.request_medium<&RpcCalls::on_piece_one_way>(to, bytes, head, piece);
+  } else {
+    endpoint_.request_medium<&RpcCalls::on_piece>(to, bytes, head, piece);
   }
 }
 
@@ -111,7 +130,8 @@ void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) 
 
 void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
   Tickets& tickets = world().tickets();
-  static_cast<RpcSlot*>(tickets.result_of(ticket))->bytes.assign(bytes.begin(), bytes.end());
+  RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
+  if (!slot.dropped) slot.bytes.assign(bytes.begin(), bytes.end());
   tickets.answered(ticket, nullptr);
 }
 
@@ -120,8 +140,11 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
                                Piece piece) {
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
-  slot.bytes.resize(piece.total);
-  std::copy(bytes.begin(), bytes.end(), slot.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+  if (!slot.dropped) {
+    slot.bytes.resize(piece.total);
+    std::copy(bytes.begin(), bytes.end(),
+              slot.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+  }
   slot.arrived += bytes.size();
   if (slot.arrived == piece.total) tickets.answered(ticket, nullptr);
 }
@@ -177,14 +200,15 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
   return true;
 }
 
-void RpcCalls::answer(am::Request&& request, const Head& head, const RpcOutput& output) {
+void RpcCalls::answer(am::Request&& request, const Head& head, RpcOutput& output) {
   if (head.answer == RpcAnswer::kLong) {
     const std::span<const std::byte> bytes = output.long_;
     if (bytes.size() <= am::max_medium()) {
       std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
     } else {
       if (results_.empty()) bundle_.add(*this);
-      results_.push_back({request.source(), head.ticket, {output.long_, 0}});
+      can_go_on_ = true;
+      results_.push_back({request.source(), head.ticket, {std::move(output.long_), 0}});
     }
   } else if (output.bytes_ <= kSmallResult) {
     Bytes<kSmallResult> result;
@@ -225,6 +249,7 @@ int RpcCalls::poll() {
     if (!all) results_.push_back(std::move(result));
   }
   if (results_.empty()) bundle_.remove(*this);
+  can_go_on_ = done != 0;
   return done;
 }
 
@@ -244,11 +269,9 @@ RpcSlot& RpcCalls::take_slot() {
 
 void RpcCalls::give_back(RpcSlot& slot) noexcept {
   const bool done = slot.operation.generation() == 0 || world().tickets().done(slot.operation);
-  if (done) {
-    slot.bytes = {};
-  } else {
-    ++dropped_count_;
-  }
+  std::vector<std::byte>().swap(slot.bytes);  // and its memory
+  slot.dropped = !done;
+  if (!done) ++dropped_count_;
   slot.next = std::exchange(done ? free_ : dropped_, &slot);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -56,6 +57,7 @@ struct RpcSlot {
   alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> value;
   std::vector<std::byte> bytes;  // of a long one
   std::size_t arrived = 0;       // of these
+  bool dropped = false;          // nobody wants it
   RpcSlot* next = nullptr;       // in a list of the pool
 
   // The result of a call in this process.
@@ -95,7 +97,9 @@ class RpcCalls final : public am::Poller {
   void give_back(RpcSlot& slot) noexcept;
 
   int poll() override;
-  bool has_work() noexcept override { return !results_.empty(); }
+  // Not while it waits for credits: what brings them wakes this process, or it looks in a
+  // millisecond.
+  bool has_work() noexcept override { return can_go_on_; }
 
  private:
   // The arguments of the messages.
@@ -122,7 +126,9 @@ class RpcCalls final : public am::Poller {
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
-  void send(const Outgoing& call, const Head& head, Call name);
+  [[nodiscard]] std::exception_ptr send(const Outgoing& call, const Head& head, Call name);
+  void send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
+                  const Piece& piece, Call name);
   void send_short(const Outgoing& call, const Head& head, Call name);
   template <std::size_t kBytes>
   void on_short(am::Request request, Head head, Bytes<kBytes> packed);
@@ -139,7 +145,7 @@ class RpcCalls final : public am::Poller {
 
   bool take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, RpcOutput& output);
-  void answer(am::Request&& request, const Head& head, const RpcOutput& output);
+  void answer(am::Request&& request, const Head& head, RpcOutput& output);
   bool try_send(Result& result);
   void look_at_dropped() noexcept;
 
@@ -147,8 +153,9 @@ class RpcCalls final : public am::Poller {
   am::Endpoint& endpoint_;
   std::uint32_t number_ = 0;                                            // of the last in pieces
   std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
-  std::deque<Result> results_;                                          // to be sent in pieces
-  std::vector<std::unique_ptr<RpcSlot>> slots_;                         // all that there are
+  bool can_go_on_ = false;      // the last poll() has sent some of results_, or one has come
+  std::deque<Result> results_;  // to be sent in pieces
+  std::vector<std::unique_ptr<RpcSlot>> slots_;  // all that there are
   RpcSlot* free_ = nullptr;
   RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
   std::size_t dropped_count_ = 0;

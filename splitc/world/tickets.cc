@@ -1,5 +1,6 @@
 #include "splitc/world/tickets.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -76,6 +77,18 @@ bool Tickets::done(handle h) const noexcept {
   return ticket.generation != h.generation() || !ticket.waiting;
 }
 
+bool Tickets::waits_for_dead(handle h) const noexcept {
+  return !done(h) && world().router().is_dead(proc_of(h));
+}
+
+bool Tickets::waits_for_dead() const noexcept {
+  const am::Router& router = world().router();
+  if (router.deaths() == nullptr || router.deaths()->count() == 0) return false;
+  return std::ranges::any_of(tickets_, [&](const Ticket& ticket) {
+    return ticket.waiting && router.is_dead(ticket.pending.proc);
+  });
+}
+
 void finish_outstanding() noexcept {
   const void* const caller = __builtin_return_address(0);
   wait_or_end(
@@ -109,14 +122,16 @@ void finish_one(handle h, const am::Reason& reason) noexcept {
 
 bool try_finish_outstanding() {
   poll();
-  if (world().tickets().lost_some()) world().router().need_all("try_sync");
+  const Tickets& tickets = world().tickets();
+  if (tickets.lost_some() || tickets.waits_for_dead()) world().router().need_all("try_sync");
   return outstanding == 0;
 }
 
 bool try_finish_one(handle h) {
   poll();
-  if (world().tickets().lost(h)) world().router().need_all("try_sync");
-  return world().tickets().done(h);
+  const Tickets& tickets = world().tickets();
+  if (tickets.lost(h) || tickets.waits_for_dead(h)) world().router().need_all("try_sync");
+  return tickets.done(h);
 }
 
 void StartedAccesses::wait() {

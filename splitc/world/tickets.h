@@ -68,6 +68,10 @@ class Tickets {
   void forget(handle h) noexcept { free(h.ticket()); }
   // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
+  // Whether it is one of a process that has died: its answer was on its way, perhaps, and ends in
+  // the middle. Looks at all tickets, in a job that goes on without some.
+  bool waits_for_dead(handle h) const noexcept;
+  bool waits_for_dead() const noexcept;
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -1,12 +1,18 @@
 #include "splitc/rpc/rpc.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -86,6 +92,44 @@ TEST(Rpc, results_that_nobody_waits_for_are_dropped) {
   EXPECT_EQ(last.result(), 5);
   barrier();
 }
+
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// 400 MB in all, of which a tenth may remain.
+TEST(Rpc, results_give_their_memory_back) {
+  const auto large = [] { return std::vector<char>(10'000'000, 'x'); };
+  rpc(next(), large).wait();
+  const std::size_t before = resident_bytes();
+  for (int i = 0; i < 20; ++i) {
+    auto read = rpc(next(), large);
+    ASSERT_EQ(read.result().size(), 10'000'000u);
+    rpc(next(), large);  // nobody wants it
+    sync();
+  }
+  std::vector<future<std::vector<char>>> kept;
+  for (int i = 0; i < 3; ++i) kept.push_back(rpc(next(), large));
+  sync();
+  kept.clear();
+  barrier();
+  EXPECT_LT(resident_bytes(), before + 100'000'000);
+  barrier();
+}
+
+// Addresses mean nothing in another process.
+struct HasFunction {
+  int function() const;
+};
+static_assert(detail::travels<double> && detail::travels<std::array<int, 3>> &&
+              detail::travels<std::optional<int>> && detail::travels<global_ptr<int>>);
+static_assert(!detail::travels<int*> && !detail::travels<int (HasFunction::*)() const> &&
+              !detail::travels<std::reference_wrapper<int>> &&
+              !detail::travels<std::initializer_list<int>> && !detail::travels<std::string_view> &&
+              !detail::travels<std::optional<int*>> &&
+              !detail::travels<std::array<std::span<int>, 2>> && !detail::travels<std::string>);
 
 // Around the borders of what fits in arguments, in a medium message and in several.
 TEST(Rpc, arguments_and_results_have_any_length) {
@@ -264,6 +308,28 @@ TEST(DistObject, makes_a_hash_table) {
                            .result();
     ASSERT_EQ(found, count) << key;
   }
+}
+
+// A call that is still on its way then must not find another object.
+TEST(DistObject, that_an_exception_has_ended_leaves_its_number_unused) {
+  const auto number_of = []<class T>(const dist_object<T>& object) {
+    std::uint32_t number = 0;
+    detail::Packer packer{reinterpret_cast<std::byte*>(&number)};
+    detail::Argument<dist_object<T>>::pack(packer, object);
+    return number;
+  };
+  std::uint32_t number = 0;
+  try {
+    const dist_object<std::vector<int>> ended;
+    number = number_of(ended);
+    throw std::runtime_error("no");
+  } catch (const std::runtime_error&) {
+  }
+  const dist_object<std::uint64_t> next_one(7u);
+  EXPECT_NE(number_of(next_one), number);
+  test::expect_error([&] { detail::dist_object_at(number); },
+                     {"dist_object: this process has no object number", "any more"});
+  EXPECT_EQ(*next_one, 7u);
 }
 
 TEST(DistObject, may_come_and_go) {
