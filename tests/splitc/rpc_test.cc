@@ -99,14 +99,14 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// 400 MB in all, of which a tenth may remain.
+// 84 MB in all, of which less than a third may remain.
 TEST(Rpc, results_give_their_memory_back) {
-  const auto large = [] { return std::vector<char>(10'000'000, 'x'); };
+  const auto large = [] { return std::vector<char>(2'000'000, 'x'); };
   rpc(next(), large).wait();
   const std::size_t before = resident_bytes();
   for (int i = 0; i < 20; ++i) {
     auto read = rpc(next(), large);
-    ASSERT_EQ(read.result().size(), 10'000'000u);
+    ASSERT_EQ(read.result().size(), 2'000'000u);
     rpc(next(), large);  // nobody wants it
     sync();
   }
@@ -115,7 +115,7 @@ TEST(Rpc, results_give_their_memory_back) {
   sync();
   kept.clear();
   barrier();
-  EXPECT_LT(resident_bytes(), before + 100'000'000);
+  EXPECT_LT(resident_bytes(), before + 25'000'000);
   barrier();
 }
 
