@@ -117,7 +117,7 @@ Channels::Channels(const Vector& vector, const Plan& plan) : vector_(vector), pl
 void Channels::start() {
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     if (!channels_[i].sends()) continue;
-    wait_until([&] { return channels_[i].reusable(); });
+    channels_[i].wait_reusable();
     parcels_[i].pack(vector_, plan_);
     channels_[i].put();
   }

@@ -27,12 +27,8 @@ Panel Solver::panel_at(std::size_t k) const noexcept {
 Columns Solver::columns_from(std::size_t first) const {
   const std::size_t n = system_.size;
   const distribution columns(n + 1, width_, procs());
-  std::size_t before = first / width_ / procs() * width_;  // in whole turns
-  const std::size_t turn = first / width_ % procs();
-  if (turn > my_proc()) before += width_;
-  if (turn == my_proc()) before += first % width_;
   const std::size_t all = columns.size_on(my_proc());
-  before = std::min(before, all);
+  const std::size_t before = columns.size_below(my_proc(), std::min(first, n + 1));
   return {matrix_.mine().data() + before * n, all - before, n};
 }
 

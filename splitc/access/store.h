@@ -30,8 +30,9 @@
 // wait for stores. A barrier() completes the stores between processes of one node only.
 //
 // Phases. What is left over after a wait counts for the next one, so two phases may share a counter
-// as long as each waits for exactly its bytes. A store_counter of its own for each phase or
-// neighbour keeps them apart without that care.
+// as long as each waits for exactly its bytes. Bytes are counted whoever sent them: where several
+// processes store in turn, a later one may come first and be taken for an earlier one. A
+// store_counter of its own for each phase or neighbour keeps them apart without that care.
 //
 // What each costs, and where it may be called:
 //

@@ -89,6 +89,11 @@ class distribution {
     const std::size_t rest = proc == whole % procs_ ? n_ % block_ : 0;
     return blocks * block_ + rest;
   }
+  // How many of those below i it owns: the position of its first one from i on. i is at most
+  // size().
+  constexpr std::size_t size_below(std::uint32_t proc, std::size_t i) const noexcept {
+    return distribution(i, block_, procs_).size_on(proc);
+  }
   // The most that any process owns, in whole blocks; ~0 if no std::size_t holds it.
   constexpr std::size_t capacity() const noexcept {
     const std::size_t blocks = layout::parts_of(layout::parts_of(n_, block_), procs_);

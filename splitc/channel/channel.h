@@ -14,6 +14,7 @@
 #include "am/channel/channel.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/world/world.h"
 
 // Persistent put channels, after CkDirect (Bohm, Chakravorty, Jetley, Bhatele, Kale: CkDirect:
 // Unsynchronized One-Sided Communication in a Message-Driven Paradigm, 2009): the two ends are set
@@ -152,6 +153,11 @@ class put_channel {
   // Whether the source of every put so far may be written again. Always true on one node, and where
   // this process sends nothing. Does not poll.
   bool reusable() const noexcept { return channel_->reusable(); }
+  // Waits until it may, polling: before the source is filled for the next put(). Throws Error in a
+  // handler.
+  void wait_reusable(am::SourceLocation where = am::SourceLocation::current()) {
+    if (!reusable()) wait_until([this] { return reusable(); }, where);
+  }
   // A second source, of the same size and kept as long: puts send the two in turn, so that one may
   // be filled while the other is in flight. Throws Error if this process sends nothing, if the
   // sizes differ, and while a put is not reusable().

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -38,6 +39,22 @@ void expect_consistent(const spread_array<std::uint64_t>& a) {
   for (std::uint32_t proc = 0; proc < procs(); ++proc) owned += a.size_on(proc);
   ASSERT_EQ(owned, a.size());
   barrier();
+}
+
+// Counted one by one.
+TEST(Distribution, knows_how_many_of_those_below_an_index_a_process_owns) {
+  for (const std::size_t n : {0u, 1u, 7u, 24u, 25u}) {
+    for (const std::size_t block : {1u, 2u, 5u, 30u}) {
+      const distribution all(n, block, 3);
+      std::array<std::size_t, 3> owned{};
+      for (std::size_t i = 0; i <= n; ++i) {
+        for (std::uint32_t proc = 0; proc < 3; ++proc) {
+          ASSERT_EQ(all.size_below(proc, i), owned[proc]) << n << ' ' << block << ' ' << i;
+        }
+        if (i < n) ++owned[all.owner(i)];
+      }
+    }
+  }
 }
 
 TEST(SpreadArray, of_every_layout_and_size_holds_what_was_put) {

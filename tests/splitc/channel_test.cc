@@ -37,7 +37,7 @@ TEST(PutChannel, shifts_an_edge_around_the_ring) {
     for (std::size_t i = 0; i < kSize; ++i) {
       ASSERT_EQ(own(ghosts)[i], left() * 1e6 + step + static_cast<double>(i));
     }
-    wait_until([&] { return halo.reusable(); });
+    halo.wait_reusable();
     halo.ready();
     barrier();
   }
@@ -59,7 +59,7 @@ TEST(PutChannel, takes_a_column_and_makes_it_a_row) {
     EXPECT_EQ(own(room)[i], 1000.0f * static_cast<float>(left()) + 3.0f + 11.0f * i);
   }
   barrier();
-  wait_until([&] { return column.reusable(); });
+  column.wait_reusable();
   barrier();
   all_spread_free(room);
 }
