@@ -10,9 +10,9 @@
 namespace splitc {
 
 // The result of a call that another process makes for this one, which may still be to come: what
-// rpc() returns. It can be moved, not copied, may be used as long as it has not been moved away,
-// and does not outlive run(). One that is dropped is dropped with its result; the call is made all
-// the same, and sync() waits for it.
+// rpc() returns. It can be moved, not copied, and does not outlive run(). Throws Error when it is
+// used after it has been moved away. One that is dropped is dropped with its result; the call is
+// made all the same, and sync() waits for it.
 //
 // sync() waits for all of them, like for gets and puts, and then every one is ready().
 //
@@ -32,13 +32,14 @@ class future {
   }
 
   // For sync() and try_sync().
-  handle started() const noexcept { return slot_->operation; }
+  handle started() const { return slot("future::started").operation; }
   // Whether the result is there; polls once if not.
   [[nodiscard]] bool ready() { return try_sync(started()); }
   // Waits until it is, polling. Like sync() it ends the job if it may not wait here, or if a
   // handler throws meanwhile.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    if (slot_->operation.generation() != 0) detail::finish_one(slot_->operation, where);
+    const handle h = slot({"future::wait", where}).operation;
+    if (h.generation() != 0) detail::finish_one(h, where);
   }
   // Waits, and returns the result; as often as it is called.
   T result(am::SourceLocation where = am::SourceLocation::current()) {
@@ -54,6 +55,13 @@ class future {
   explicit future(detail::RpcSlot& slot) noexcept : slot_(&slot) {}
 
  private:
+  const detail::RpcSlot& slot(detail::Call call) const {
+    if (slot_ == nullptr) [[unlikely]] {
+      detail::refuse(call, "there is no result here: this future has been moved away");
+    }
+    return *slot_;
+  }
+
   detail::RpcSlot* slot_;  // nullptr: moved away
 };
 

@@ -80,6 +80,15 @@ TEST(Rpc, many_in_flight_each_give_their_own_result) {
   barrier();
 }
 
+TEST(Rpc, of_which_the_future_has_been_moved_away_says_so) {
+  auto first = rpc(next(), [] { return 1; });
+  auto second = std::move(first);
+  test::expect_error([&] { first.result(); }, {"future::wait: there is no result here"});
+  test::expect_error([&] { static_cast<void>(first.ready()); }, {"future::started: there is no"});
+  EXPECT_EQ(second.result(), 1);
+  barrier();
+}
+
 TEST(Rpc, results_that_nobody_waits_for_are_dropped) {
   for (int i = 0; i < 2000; ++i) {
     rpc(
