@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,10 +30,10 @@ namespace splitc {
 //
 // Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: the world's thread, outside
 // handlers. The aggregator does not outlive its dist_object. What f throws ends the job, as of
-// rpc_ff(). After YGM (Steil et al.), AGILE and conveyors; without their routing over several hops.
+// rpc_ff(). After YGM and Conveyors, without their routing over several hops.
 template <class Update, class T, class F>
 class aggregator {
-  static_assert(std::is_trivially_copyable_v<Update>, "updates travel as bytes");
+  static_assert(detail::travels<Update>, "updates travel as bytes, without addresses");
   static_assert(std::is_invocable_v<const F&, T&, const Update&>, "f takes (T&, Update)");
 
  public:
@@ -48,10 +47,15 @@ class aggregator {
   void send(std::uint32_t proc, const Update& update) {
     if (proc == my_proc()) return static_cast<void>(f_(*object_, update));
     if (proc >= procs()) detail::refuse_proc(proc, "aggregator::send");
-    Block& block = blocks_[proc];
-    if (block.capacity() == 0) block.reserve(kInBlock);
-    block.push_back(update);
-    if (block.size() >= kInBlock) flush(block, proc);
+    if constexpr (kInBlock == 0) {
+      ship(proc, {&update, 1});
+    } else {
+      Block& block = blocks_[proc];
+      if (block.capacity() == 0) block.reserve(kInBlock);
+      if (block.size() == kInBlock) flush(block, proc);  // it was full when an exception came
+      block.push_back(update);
+      if (block.size() == kInBlock) flush(block, proc);
+    }
   }
 
   // Sends what has been gathered, without waiting until it is applied.
@@ -69,20 +73,25 @@ class aggregator {
  private:
   using Block = std::vector<Update>;
 
-  // What fits in a medium message beside f and the numbers of object and elements.
+  // How many fit in a medium message beside f and the numbers of object and elements. 0: one is
+  // longer, and leaves at once.
   static constexpr std::size_t kHead = 64 + sizeof(F);
-  static constexpr std::size_t kInBlock = std::max<std::size_t>(
-      1, (am::max_medium() - std::min<std::size_t>(kHead, am::max_medium())) / sizeof(Update));
+  static constexpr std::size_t kInBlock =
+      kHead < am::max_medium() ? (am::max_medium() - kHead) / sizeof(Update) : 0;
 
-  // Empty afterwards, unless an exception of a handler comes out: then nothing has been sent.
+  // Empty afterwards, unless an exception of a handler comes out: then the one message that a block
+  // is has not been sent.
   void flush(Block& block, std::uint32_t proc) {
+    ship(proc, block);
+    block.clear();
+  }
+  void ship(std::uint32_t proc, std::span<const Update> updates) {
     rpc_ff(
         proc,
-        [f = f_](T& there, std::span<const Update> updates) {
-          for (const Update& update : updates) f(there, update);
+        [f = f_](T& there, std::span<const Update> all) {
+          for (const Update& update : all) f(there, update);
         },
-        object_, std::span<const Update>(block));
-    block.clear();
+        object_, updates);
   }
 
   dist_object<T>& object_;
