@@ -3,7 +3,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "splitc/collective/barrier.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/world.h"
 
@@ -36,8 +35,6 @@ void* dist_object_at(std::uint32_t number) {
   refuse("dist_object", "this process has no object number " + std::to_string(number) +
                             " any more; keep it until every call that names it has returned");
 }
-
-void meet_about_dist_object() { meet("dist_object"); }
 
 void end_dist_object(std::uint32_t number) noexcept {
   at_end([] { quiesce(); });

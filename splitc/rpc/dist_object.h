@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "splitc/collective/barrier.h"
 #include "splitc/rpc/rpc.h"
 
 namespace splitc {
@@ -15,7 +16,6 @@ namespace detail {
 // order. Thread rule: the world's thread.
 std::uint32_t add_dist_object(void* object);
 void* dist_object_at(std::uint32_t number);
-void meet_about_dist_object();
 void end_dist_object(std::uint32_t number) noexcept;
 
 }  // namespace detail
@@ -37,7 +37,7 @@ class dist_object {
   // Makes this process's T of `args`.
   template <class... Args>
   explicit dist_object(Args&&... args) : value_(std::forward<Args>(args)...) {
-    detail::meet_about_dist_object();
+    detail::meet("dist_object");
   }
   ~dist_object() { detail::end_dist_object(number_); }
   dist_object(const dist_object&) = delete;

@@ -9,6 +9,13 @@
 
 namespace splitc {
 
+namespace detail {
+// sync(h), but no fence: what the function wrote is visible to who has its answer.
+inline void finish_call(handle h, am::SourceLocation where) noexcept {
+  if (h.generation() != 0) finish_one(h, where);
+}
+}  // namespace detail
+
 // The result of a call that another process makes for this one, which may still be to come: what
 // rpc() returns. It can be moved, not copied, and does not outlive run(). Throws Error when it is
 // used after it has been moved away. One that is dropped is dropped with its result; the call is
@@ -35,20 +42,15 @@ class future {
   handle started() const { return slot("future::started").operation; }
   // Whether the result is there; polls once if not.
   [[nodiscard]] bool ready() { return try_sync(started()); }
-  // Waits until it is, polling. Like sync() it ends the job if it may not wait here, or if a
-  // handler throws meanwhile.
+  // Waits until it is, polling; no fence. Like sync() it ends the job if it may not wait here, or
+  // if a handler throws meanwhile.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    const handle h = slot({"future::wait", where}).operation;
-    if (h.generation() != 0) detail::finish_one(h, where);
+    detail::finish_call(slot({"future::wait", where}).operation, where);
   }
   // Waits, and returns the result; as often as it is called.
   T result(am::SourceLocation where = am::SourceLocation::current()) {
     wait(where);
-    if constexpr (detail::ResultOf<T>::is_long) {
-      return detail::ResultOf<T>::make(slot_->bytes);
-    } else {
-      return detail::ResultOf<T>::make(slot_->value);
-    }
+    return slot_->result.get<T>();
   }
 
   // By the library.
@@ -71,7 +73,9 @@ class future<void> {
  public:
   handle started() const noexcept { return operation_; }
   [[nodiscard]] bool ready() { return try_sync(operation_); }
-  void wait(am::SourceLocation where = am::SourceLocation::current()) { sync(operation_, where); }
+  void wait(am::SourceLocation where = am::SourceLocation::current()) {
+    detail::finish_call(operation_, where);
+  }
   void result(am::SourceLocation where = am::SourceLocation::current()) { wait(where); }
 
   explicit future(handle operation = {}) noexcept : operation_(operation) {}

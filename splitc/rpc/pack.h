@@ -136,7 +136,7 @@ struct Argument<std::basic_string_view<C>> {
   static Seen view(Seen value) noexcept { return value; }
 };
 
-// Results: nothing, values, and vectors of values.
+// Results: nothing, values, and vectors of values. Short ones are the arguments of a reply.
 template <class T>
 struct ResultOf {
   static_assert(
@@ -144,6 +144,7 @@ struct ResultOf {
       "a result travels as bytes: return a trivially copyable value without addresses, or "
       "a std::vector of such; what a span refers to would be gone");
   static constexpr bool is_long = sizeof(T) > kMaxShortResult;
+  static constexpr std::size_t short_bytes = is_long ? 0 : sizeof(T);
   static std::span<const std::byte> bytes(const T& value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
   }
@@ -157,6 +158,7 @@ template <class T>
 struct ResultOf<std::vector<T>> {
   static_assert(travels<T> && !std::is_same_v<T, bool>, "the elements travel as bytes");
   static constexpr bool is_long = true;
+  static constexpr std::size_t short_bytes = 0;
   static std::span<const std::byte> bytes(const std::vector<T>& value) noexcept {
     return std::as_bytes(std::span(value));
   }
@@ -165,6 +167,39 @@ struct ResultOf<std::vector<T>> {
     if (!made.empty()) std::memcpy(made.data(), from.data(), from.size());
     return made;
   }
+};
+template <>
+struct ResultOf<void> {
+  static constexpr bool is_long = false;
+  static constexpr std::size_t short_bytes = 0;
+};
+
+// A result as bytes, where the function leaves it, and where its caller finds it.
+struct RpcValue {
+  RpcValue() noexcept {}  // the short ones are written before they are read
+
+  template <class T>
+  void keep(const T& result) {
+    const auto from = ResultOf<T>::bytes(result);
+    if constexpr (ResultOf<T>::is_long) {
+      long_bytes.assign(from.begin(), from.end());
+    } else {
+      short_count = from.size();
+      std::memcpy(short_bytes.data(), from.data(), from.size());
+    }
+  }
+  template <class T>
+  T get() const {
+    if constexpr (ResultOf<T>::is_long) {
+      return ResultOf<T>::make(long_bytes);
+    } else {
+      return ResultOf<T>::make(short_bytes);
+    }
+  }
+
+  std::size_t short_count = 0;  // of these, that the function has left
+  alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> short_bytes;
+  std::vector<std::byte> long_bytes;
 };
 
 }  // namespace splitc::detail

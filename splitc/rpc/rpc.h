@@ -77,36 +77,18 @@ struct Rpc {
     Callable<F>::pack(sink, f);
     (Argument<A>::pack(sink, args), ...);
   }
-  static void run(Unpacker from, RpcOutput& to) {
+  static void run(Unpacker from, RpcValue& to) {
     F f = Callable<F>::take(from);
     // Braces: the arguments are taken from left to right.
     std::tuple<typename Argument<A>::Seen...> args{Argument<A>::take(from)...};
     if constexpr (std::is_void_v<Result>) {
       std::apply(f, args);
     } else {
-      const Result result = std::apply(f, args);
-      if constexpr (answer() == RpcAnswer::kLong) {
-        to.put_long(ResultOf<Result>::bytes(result));
-      } else {
-        to.put_short(ResultOf<Result>::bytes(result));
-      }
+      to.keep<Result>(std::apply(f, args));
     }
   }
-
-  static constexpr RpcAnswer answer() noexcept {
-    if constexpr (std::is_void_v<Result>) {
-      return RpcAnswer::kShort;
-    } else {
-      return ResultOf<Result>::is_long ? RpcAnswer::kLong : RpcAnswer::kShort;
-    }
-  }
-  static constexpr std::size_t result_bytes() noexcept {
-    if constexpr (std::is_void_v<Result>) {
-      return 0;
-    } else {
-      return answer() == RpcAnswer::kShort ? sizeof(Result) : 0;
-    }
-  }
+  static constexpr RpcAnswer kAnswer =
+      ResultOf<Result>::is_long ? RpcAnswer::kLong : RpcAnswer::kShort;
 
   // In this process.
   static Result call(F& f, const A&... args) {
@@ -188,11 +170,11 @@ auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
     RpcSlot& slot = calls.take_slot();
     future<Result> result(slot);  // gives it back if this throws
     if (proc == my_proc()) {
-      slot.keep<Result>(R::call(f, args...));
+      slot.result.keep<Result>(R::call(f, args...));
     } else {
       R::packed(
           [&](auto bytes) {
-            calls.start({proc, &R::run, bytes, R::answer(), R::result_bytes()}, &slot,
+            calls.start({proc, &R::run, bytes, R::kAnswer, ResultOf<Result>::short_bytes}, &slot,
                         slot.operation, name);
           },
           f, args...);
@@ -209,10 +191,9 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
     R::call(f, args...);
     return;
   }
-  handle none;
   R::packed(
       [&](auto bytes) {
-        calls.start({proc, &R::run, bytes, RpcAnswer::kNone}, nullptr, none, name);
+        calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
       },
       f, args...);
 }

@@ -20,7 +20,7 @@ constexpr std::size_t kSmallRpc = 8;
 constexpr std::size_t kSmallResult = 20;
 
 void run_function(std::uint32_t source, std::uint32_t run, const std::byte* packed,
-                  RpcOutput& output) {
+                  RpcValue& output) {
   const auto function = reinterpret_cast<RpcFunction>(program_code().base + run);
   try {
     function({packed}, output);
@@ -35,11 +35,6 @@ bool is_aligned(const std::byte* at) noexcept {
 }
 
 }  // namespace
-
-void RpcOutput::put_short(std::span<const std::byte> bytes) noexcept {
-  bytes_ = bytes.size();
-  std::memcpy(short_.data(), bytes.data(), bytes.size());
-}
 
 RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
     : bundle_(bundle), endpoint_(endpoint) {
@@ -60,26 +55,27 @@ RpcCalls::~RpcCalls() {
 // --- The caller
 
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
-  check_process(call.proc, name);
-  const std::uint32_t run = place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name);
-  if (call.answer == RpcAnswer::kNone) {
-    const std::exception_ptr thrown = send(call, {0, run, call.answer, ++number_}, name);
-    if (thrown) std::rethrow_exception(thrown);
-    return;
-  }
   void* const result = call.answer == RpcAnswer::kLong ? static_cast<void*>(slot)
-                       : slot != nullptr               ? slot->value.data()
+                       : slot != nullptr               ? slot->result.short_bytes.data()
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  const std::exception_ptr thrown = send(call, {start.ticket(), run, call.answer, ++number_}, name);
+  const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void RpcCalls::send_one_way(const Outgoing& call, Call name) {
+  const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
 }
 
 // Once a piece has been sent the others follow whatever handlers throw while this waits for
 // credits, as the receiver waits for them: it returns what they threw. Before that it throws.
-std::exception_ptr RpcCalls::send(const Outgoing& call, const Head& head, Call name) {
+std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Call name) {
+  check_process(call.proc, name);
+  const Head head{ticket, place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name),
+                  call.answer, ++number_};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
   std::exception_ptr thrown;
@@ -131,7 +127,7 @@ void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) 
 void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
-  if (!slot.dropped) slot.bytes.assign(bytes.begin(), bytes.end());
+  if (!slot.dropped) slot.result.long_bytes.assign(bytes.begin(), bytes.end());
   tickets.answered(ticket, nullptr);
 }
 
@@ -141,9 +137,9 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
   if (!slot.dropped) {
-    slot.bytes.resize(piece.total);
+    slot.result.long_bytes.resize(piece.total);
     std::copy(bytes.begin(), bytes.end(),
-              slot.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+              slot.result.long_bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
   }
   slot.arrived += bytes.size();
   if (slot.arrived == piece.total) tickets.answered(ticket, nullptr);
@@ -154,7 +150,7 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
 template <std::size_t kBytes>
 void RpcCalls::on_short(am::Request request, Head head, Bytes<kBytes> packed) {
   alignas(kPackAlignment) const Bytes<kBytes> here = packed;
-  RpcOutput output;
+  RpcValue output;
   run_function(request.source(), head.run, here.data(), output);
   answer(std::move(request), head, output);
 }
@@ -162,13 +158,13 @@ void RpcCalls::on_short(am::Request request, Head head, Bytes<kBytes> packed) {
 template <std::size_t kBytes>
 void RpcCalls::on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed) {
   alignas(kPackAlignment) const Bytes<kBytes> here = packed;
-  RpcOutput output;
+  RpcValue output;
   run_function(message.source(), head.run, here.data(), output);
 }
 
 void RpcCalls::on_piece(am::Request request, std::span<const std::byte> bytes, Head head,
                         Piece piece) {
-  RpcOutput output;
+  RpcValue output;
   if (take_piece(request.source(), bytes, head, piece, output)) {
     answer(std::move(request), head, output);
   }
@@ -176,13 +172,13 @@ void RpcCalls::on_piece(am::Request request, std::span<const std::byte> bytes, H
 
 void RpcCalls::on_piece_one_way(am::OneWay message, std::span<const std::byte> bytes, Head head,
                                 Piece piece) {
-  RpcOutput output;
+  RpcValue output;
   take_piece(message.source(), bytes, head, piece, output);
 }
 
 // Runs the function and returns true if this is the last piece to come.
 bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
-                          const Piece& piece, RpcOutput& output) {
+                          const Piece& piece, RpcValue& output) {
   if (bytes.size() == piece.total && is_aligned(bytes.data())) {
     run_function(source, head.run, bytes.data(), output);
     return true;
@@ -200,22 +196,23 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
   return true;
 }
 
-void RpcCalls::answer(am::Request&& request, const Head& head, RpcOutput& output) {
+void RpcCalls::answer(am::Request&& request, const Head& head, RpcValue& output) {
   if (head.answer == RpcAnswer::kLong) {
-    const std::span<const std::byte> bytes = output.long_;
+    const std::span<const std::byte> bytes = output.long_bytes;
     if (bytes.size() <= am::max_medium()) {
       std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
     } else {
       if (results_.empty()) bundle_.add(*this);
       can_go_on_ = true;
-      results_.push_back({request.source(), head.ticket, {std::move(output.long_), 0}});
+      results_.push_back({request.source(), head.ticket, {std::move(output.long_bytes), 0}});
     }
-  } else if (output.bytes_ <= kSmallResult) {
+  } else if (output.short_count <= kSmallResult) {
     Bytes<kSmallResult> result;
-    std::memcpy(result.data(), output.short_.data(), kSmallResult);
+    std::memcpy(result.data(), output.short_bytes.data(), kSmallResult);
     std::move(request).reply<&RpcCalls::on_result<kSmallResult>>(head.ticket, result);
   } else {
-    std::move(request).reply<&RpcCalls::on_result<kMaxShortResult>>(head.ticket, output.short_);
+    std::move(request).reply<&RpcCalls::on_result<kMaxShortResult>>(head.ticket,
+                                                                    output.short_bytes);
   }
 }
 
@@ -269,7 +266,7 @@ RpcSlot& RpcCalls::take_slot() {
 
 void RpcCalls::give_back(RpcSlot& slot) noexcept {
   const bool done = slot.operation.generation() == 0 || world().tickets().done(slot.operation);
-  std::vector<std::byte>().swap(slot.bytes);  // and its memory
+  std::vector<std::byte>().swap(slot.result.long_bytes);  // and its memory
   slot.dropped = !done;
   if (!done) ++dropped_count_;
   slot.next = std::exchange(done ? free_ : dropped_, &slot);

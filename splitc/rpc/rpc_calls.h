@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <map>
@@ -31,22 +30,8 @@ namespace splitc::detail {
 
 inline constexpr std::size_t kMaxShortRpc = 48;  // bytes: 64 of a message, less the head
 
-// What a function returns, as bytes.
-class RpcOutput {
- public:
-  RpcOutput() noexcept {}                                     // short_ is written before it is read
-  void put_short(std::span<const std::byte> bytes) noexcept;  // at most kMaxShortResult
-  void put_long(std::span<const std::byte> bytes) { long_.assign(bytes.begin(), bytes.end()); }
-
- private:
-  friend class RpcCalls;
-  alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> short_;
-  std::size_t bytes_ = 0;  // of short_
-  std::vector<std::byte> long_;
-};
-
 // Takes function and arguments out of `from`, calls it, and leaves the result in `to`.
-using RpcFunction = void (*)(Unpacker from, RpcOutput& to);
+using RpcFunction = void (*)(Unpacker from, RpcValue& to);
 
 // How its result is returned. A long one may be as short as it likes.
 enum class RpcAnswer : std::uint32_t { kNone, kShort, kLong };
@@ -54,22 +39,10 @@ enum class RpcAnswer : std::uint32_t { kNone, kShort, kLong };
 // Where a result arrives.
 struct RpcSlot {
   handle operation;
-  alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> value;
-  std::vector<std::byte> bytes;  // of a long one
-  std::size_t arrived = 0;       // of these
-  bool dropped = false;          // nobody wants it
-  RpcSlot* next = nullptr;       // in a list of the pool
-
-  // The result of a call in this process.
-  template <class T>
-  void keep(const T& result) {
-    const auto from = ResultOf<T>::bytes(result);
-    if constexpr (ResultOf<T>::is_long) {
-      bytes.assign(from.begin(), from.end());
-    } else {
-      std::memcpy(value.data(), from.data(), from.size());
-    }
-  }
+  RpcValue result;
+  std::size_t arrived = 0;  // bytes of a long one
+  bool dropped = false;     // nobody wants it
+  RpcSlot* next = nullptr;  // in a list of the pool
 };
 
 // Sends and receives the calls of this process. Part of every poll while it has results to send.
@@ -89,8 +62,11 @@ class RpcCalls final : public am::Poller {
     RpcAnswer answer;
     std::size_t result_bytes = 0;  // of a short one
   };
-  // Sends it, waiting for credits. Not for kNone: the result will be in `slot`, if there is one.
+  // Sends it, waiting for credits. `operation` is set, also where an exception of a handler comes
+  // out when it has been sent; the result will be in `slot`, unless there is none.
   void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
+  // The same for kNone.
+  void send_one_way(const Outgoing& call, Call name);
 
   // A place for a result, and back: when the operation is complete, or to be forgotten.
   RpcSlot& take_slot();
@@ -107,7 +83,7 @@ class RpcCalls final : public am::Poller {
     std::uint32_t ticket;  // of the caller; of kNone nothing
     std::uint32_t run;     // where the function is in the program
     RpcAnswer answer;
-    std::uint32_t number;  // of the caller's calls in pieces
+    std::uint32_t number;  // of the caller's calls
   };
   struct Piece {
     std::uint64_t total;  // bytes, of all pieces
@@ -126,7 +102,7 @@ class RpcCalls final : public am::Poller {
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
-  [[nodiscard]] std::exception_ptr send(const Outgoing& call, const Head& head, Call name);
+  [[nodiscard]] std::exception_ptr send(const Outgoing& call, std::uint32_t ticket, Call name);
   void send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, Call name);
   void send_short(const Outgoing& call, const Head& head, Call name);
@@ -144,14 +120,14 @@ class RpcCalls final : public am::Poller {
                        Piece piece);
 
   bool take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
-                  const Piece& piece, RpcOutput& output);
-  void answer(am::Request&& request, const Head& head, RpcOutput& output);
+                  const Piece& piece, RpcValue& output);
+  void answer(am::Request&& request, const Head& head, RpcValue& output);
   bool try_send(Result& result);
   void look_at_dropped() noexcept;
 
   am::Bundle& bundle_;
   am::Endpoint& endpoint_;
-  std::uint32_t number_ = 0;                                            // of the last in pieces
+  std::uint32_t number_ = 0;                                            // of the last call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
   bool can_go_on_ = false;      // the last poll() has sent some of results_, or one has come
   std::deque<Result> results_;  // to be sent in pieces

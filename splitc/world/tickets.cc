@@ -130,7 +130,7 @@ bool try_finish_outstanding() {
 bool try_finish_one(handle h) {
   poll();
   const Tickets& tickets = world().tickets();
-  if (tickets.lost(h) || tickets.waits_for_dead(h)) world().router().need_all("try_sync");
+  if (tickets.waits_for_dead(h)) world().router().need_all("try_sync");
   return tickets.done(h);
 }
 
