@@ -128,15 +128,6 @@ Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept {
   return {n * i / pieces, n * (i + 1) / pieces};
 }
 
-std::uint64_t mix(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-double fraction(std::uint64_t x) noexcept { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
-
 std::uint64_t mark(std::uint64_t place, double value) noexcept {
   return mix(mix(place) ^ std::bit_cast<std::uint64_t>(value));
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "examples/random.h"
 #include "splitc/splitc.h"
 
 namespace CLI {
@@ -48,10 +49,6 @@ struct Range {
 };
 Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept;
 
-// Sebastiano Vigna's splitmix64: every bit of the result depends on every bit of x.
-std::uint64_t mix(std::uint64_t x) noexcept;
-// A number from 0 to less than 1 for every x.
-double fraction(std::uint64_t x) noexcept;
 // The sum of these over all numbers, each at its own place, is their checksum. It does not depend
 // on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
 std::uint64_t mark(std::uint64_t place, double value) noexcept;

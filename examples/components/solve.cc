@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "examples/components/answer.h"
+#include "examples/graph/collect.h"
 #include "splitc/splitc.h"
 
 // Vertices are dealt to the processes in turn, edges in blocks; an edge seldom lies where its ends
@@ -76,17 +77,6 @@ std::vector<Rank> find_top(std::size_t vertices, std::span<const Edge> edges) {
   return all;
 }
 
-// The labels of all vertices, in this process.
-std::vector<Vertex> collect(const Vertices& label) {
-  std::vector<Vertex> labels(label.size());
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    std::vector<Vertex> part(label.size_on(proc));
-    bulk_read(std::span(part), label.on(proc));
-    for (std::size_t i = 0; i < part.size(); ++i) labels[label.global(proc, i)] = part[i];
-  }
-  return labels;
-}
-
 }  // namespace
 
 Answer solve(const Graph& graph) {
@@ -108,7 +98,7 @@ Answer solve(const Graph& graph) {
   answer.components = all_reduce_to_all_add(roots);
   answer.largest = find_largest(label);
   answer.top = find_top(label.size(), edges.mine());
-  on_one([&] { answer.labels = collect(label); });
+  on_one([&] { answer.labels = examples::collect(label); });
   return answer;
 }
 

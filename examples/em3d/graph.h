@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "examples/random.h"
+
 namespace em3d {
 
 // What the user asks for.
@@ -32,32 +34,25 @@ class Graph {
 
   // The k-th edge of node `index` of `side` on process `proc`.
   Neighbour neighbour(Side side, std::uint32_t proc, std::uint32_t index, std::uint32_t k) const {
+    using examples::mix;
     const std::uint64_t random = mix(key(side, proc, index) ^ mix(k + 1));
     Neighbour end{proc, static_cast<std::uint32_t>(mix(random + 1) % options_.size), 0};
     if (procs_ > 1 && random % 100 < options_.remote) {
       const std::uint64_t others = procs_ - 1;
       end.proc = static_cast<std::uint32_t>((proc + 1 + mix(random + 2) % others) % procs_);
     }
-    end.weight = fraction(mix(random + 3)) / options_.degree;  // small enough for values to stay so
+    end.weight =
+        examples::fraction(random + 3) / options_.degree;  // small enough for values to stay so
     return end;
   }
 
   double first_value(Side side, std::uint32_t proc, std::uint32_t index) const {
-    return fraction(mix(key(side, proc, index)));
+    return examples::fraction(key(side, proc, index));
   }
 
  private:
-  // Sebastiano Vigna's splitmix64: every bit of the result depends on every bit of x.
-  static constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  static constexpr double fraction(std::uint64_t x) noexcept {  // from 0 to less than 1
-    return static_cast<double>(x >> 11) * 0x1p-53;
-  }
   std::uint64_t key(Side side, std::uint32_t proc, std::uint32_t index) const noexcept {
+    using examples::mix;
     const std::uint64_t node = std::uint64_t{proc} << 32 | index;
     return mix(mix(options_.seed) + (side == Side::kElectric ? 1 : 2)) ^ mix(node);
   }

@@ -9,7 +9,7 @@ template <class F>
 void for_each_update(const Problem& problem, F&& f) {
   for (std::uint64_t i = 0; i < problem.updates; ++i) f(Update(problem, my_proc(), i));
 }
-// The word of this process's part in every process's segment, and there its part begins.
+// The word that it changes: the table is in blocks, one for each process.
 global_ptr<std::uint64_t> place(const Problem& problem, Table& table, const Update& update) {
   return table.pointer(update.proc(procs()) * problem.words() + update.word(problem));
 }

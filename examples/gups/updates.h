@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "examples/random.h"
 #include "splitc/splitc.h"
 
 namespace gups {
@@ -16,20 +17,12 @@ struct Problem {
   std::uint64_t words() const noexcept { return std::uint64_t{1} << bits; }
 };
 
-// Sebastiano Vigna's splitmix64: every bit of the result depends on every bit of x.
-inline std::uint64_t mix(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 // Update i of a process, whose bits name the word and are what it is combined with.
 struct Update {
   std::uint64_t value;
 
   Update(const Problem& problem, std::uint32_t proc, std::uint64_t i) noexcept
-      : value(mix(problem.seed + (std::uint64_t{proc} << 40) + i)) {}
+      : value(examples::mix(problem.seed + (std::uint64_t{proc} << 40) + i)) {}
   std::uint32_t proc(std::uint32_t procs) const noexcept {
     return static_cast<std::uint32_t>((value >> 32) * procs >> 32);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "examples/graph/collect.h"
 #include "examples/page_rank/flow.h"
 #include "splitc/splitc.h"
 
@@ -85,17 +86,6 @@ std::vector<Place> find_top(const Vertices& vertices) {
   return all;
 }
 
-// The ranks of all vertices, in this process.
-std::vector<double> collect(const Vertices& vertices) {
-  std::vector<double> ranks(vertices.size());
-  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    std::vector<double> part(vertices.size_on(proc));
-    bulk_read(std::span(part), vertices.on(proc));
-    for (std::size_t i = 0; i < part.size(); ++i) ranks[vertices.global(proc, i)] = part[i];
-  }
-  return ranks;
-}
-
 }  // namespace
 
 Answer solve(const Problem& problem, const Graph& graph) {
@@ -104,7 +94,7 @@ Answer solve(const Problem& problem, const Graph& graph) {
   Answer answer;
   answer.outcome = iterate(problem, vertices, flow);
   answer.top = find_top(vertices);
-  on_one([&] { answer.ranks = collect(vertices); });
+  on_one([&] { answer.ranks = examples::collect(vertices); });
   return answer;
 }
 

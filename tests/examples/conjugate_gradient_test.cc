@@ -75,11 +75,7 @@ TEST_P(ConjugateGradientAcrossNodes, solves_the_equation_of_poisson_on_a_square)
   expect_solved(GetParam(), {"--size", "7"}, " 49 unknowns, ");
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, ConjugateGradientAcrossNodes,
-                         ::testing::Values(Shape{4}, Shape{2, 2}, Shape{4, 2}, Shape{5, 2},
-                                           Shape{8, 3}, Shape{3, 3, "tcp;ofi_rxm"},
-                                           Shape{4, 2, kDatagrams}, Shape{8, 3, kDatagrams},
-                                           Shape{3, 3, kManyLost}));
+INSTANTIATE_TEST_SUITE_P(Nodes, ConjugateGradientAcrossNodes, ::testing::ValuesIn(few_shapes()));
 
 // Each process needs elements of each other one.
 TEST(ConjugateGradient, solves_for_a_full_matrix_over_all_ways) {

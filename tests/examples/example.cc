@@ -47,6 +47,28 @@ const std::vector<Shape>& shapes_across_nodes() {
   return all;
 }
 
+std::vector<Shape> fewer_shapes_across_nodes() {
+  std::vector<Shape> some = shapes_across_nodes();
+  std::erase_if(some, [](const Shape& shape) { return shape.nodes == 3; });
+  some.push_back({3, 3, kDatagrams});
+  return some;
+}
+
+const std::vector<Shape>& few_shapes() {
+  static const std::vector<Shape> some{
+      {4},
+      {2, 2},
+      {4, 2},
+      {5, 2},
+      {8, 3},
+      {3, 3, "tcp;ofi_rxm"},
+      {4, 2, kDatagrams},
+      {8, 3, kDatagrams},
+      {3, 3, kManyLost},
+  };
+  return some;
+}
+
 Program::Result run(const Shape& shape, const std::string& example, const Words& arguments) {
   Words command = settings_of(shape.provider);
   if (!command.empty()) command.insert(command.begin(), "env");

@@ -32,6 +32,11 @@ void PrintTo(const Shape& shape, std::ostream* out);
 
 // Every program is also run in all of these: nodes of several processes, and nodes of one.
 const std::vector<Shape>& shapes_across_nodes();
+// Of these, for programs that take longer: every provider between two nodes, and single processes
+// only where packets are the library's own.
+std::vector<Shape> fewer_shapes_across_nodes();
+// A few of all kinds, for those that take longer still.
+const std::vector<Shape>& few_shapes();
 
 // `splitcrun -n procs --nodes nodes example arguments`, to its end.
 Program::Result run(const Shape& shape, const std::string& example, const Words& arguments = {});

@@ -86,15 +86,7 @@ TEST_P(FftAcrossNodes, has_three_versions_that_agree) {
       << result.out;
 }
 
-// Every provider between two nodes; single processes only where packets are the library's own.
-std::vector<Shape> shapes() {
-  std::vector<Shape> some = shapes_across_nodes();
-  std::erase_if(some, [](const Shape& shape) { return shape.nodes == 3; });
-  some.push_back({3, 3, kDatagrams});
-  return some;
-}
-
-INSTANTIATE_TEST_SUITE_P(Nodes, FftAcrossNodes, ::testing::ValuesIn(shapes()));
+INSTANTIATE_TEST_SUITE_P(Nodes, FftAcrossNodes, ::testing::ValuesIn(fewer_shapes_across_nodes()));
 
 TEST(Fft, refuses_what_makes_no_sense) {
   expect_refused("fft", {"--points", "0"}, "--points");

@@ -99,15 +99,7 @@ TEST_P(LuAcrossNodes, finds_the_pivots_of_the_serial_algorithm) {
   for (const std::string& line : lines) EXPECT_TRUE(line.ends_with(kRight)) << line;
 }
 
-// Every provider between two nodes; single processes only where packets are the library's own.
-std::vector<Shape> shapes() {
-  std::vector<Shape> some = shapes_across_nodes();
-  std::erase_if(some, [](const Shape& shape) { return shape.nodes == 3; });
-  some.push_back({3, 3, kDatagrams});
-  return some;
-}
-
-INSTANTIATE_TEST_SUITE_P(Nodes, LuAcrossNodes, ::testing::ValuesIn(shapes()));
+INSTANTIATE_TEST_SUITE_P(Nodes, LuAcrossNodes, ::testing::ValuesIn(fewer_shapes_across_nodes()));
 
 TEST(Lu, refuses_what_makes_no_sense) {
   expect_refused("lu", {"--sizes", "0"}, "--sizes");

@@ -99,11 +99,7 @@ TEST_P(PageRankAcrossNodes, is_that_of_one_process) {
   EXPECT_EQ(highest(GetParam(), {file}), kTop);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, PageRankAcrossNodes,
-                         ::testing::Values(Shape{4}, Shape{2, 2}, Shape{4, 2}, Shape{5, 2},
-                                           Shape{8, 3}, Shape{3, 3, "tcp;ofi_rxm"},
-                                           Shape{4, 2, kDatagrams}, Shape{8, 3, kDatagrams},
-                                           Shape{3, 3, kManyLost}));
+INSTANTIATE_TEST_SUITE_P(Nodes, PageRankAcrossNodes, ::testing::ValuesIn(few_shapes()));
 
 TEST(PageRank, fails_when_the_iterations_do_not_suffice) {
   for (const int procs : {1, 3}) {
