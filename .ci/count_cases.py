@@ -1,4 +1,4 @@
-"""Prints `N passed, M failed` for one `bazel test`, counted in test cases.
+"""Prints which targets failed, the end of what each printed, and `N passed, M failed` in test cases.
 
 Usage: count_cases.py EVENTS STATUS, with the --build_event_json_file and the exit status of Bazel.
 A target that did not build, or that failed after all its cases had passed (a sanitizer's report
@@ -11,13 +11,17 @@ import urllib.request
 import xml.etree.ElementTree
 
 NO_TESTS_FOUND = 4  # Bazel's exit status
+SHOWN_LINES = 40  # of a failed test's output
+
+
+def path_of(uri):
+    return urllib.request.url2pathname(urllib.parse.urlparse(uri).path)
 
 
 def cases(uri):
     """The (passed, failed) cases of one test.xml."""
-    path = urllib.request.url2pathname(urllib.parse.urlparse(uri).path)
     passed = failed = 0
-    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+    for case in xml.etree.ElementTree.parse(path_of(uri)).iter("testcase"):
         bad = case.find("failure") is not None or case.find("error") is not None
         skipped = case.find("skipped") is not None or case.get("status") == "notrun"
         failed += bad
@@ -25,8 +29,16 @@ def cases(uri):
     return passed, failed
 
 
+def show_failure(target, files):
+    """Prints the target's name and, if it ran, the end of its output."""
+    print(f"FAILED: {target}")
+    if "test.log" in files:
+        with open(path_of(files["test.log"]), encoding="utf-8", errors="replace") as log:
+            print("".join("    " + line for line in log.readlines()[-SHOWN_LINES:]))
+
+
 def count(events):
-    """The (passed, failed) cases of all events."""
+    """The (passed, failed) cases of all events; shows what failed."""
     passed = failed = 0
     for event in events:
         result = event.get("testResult")
@@ -34,9 +46,12 @@ def count(events):
             files = {file["name"]: file["uri"] for file in result.get("testActionOutput", [])}
             good, bad = cases(files["test.xml"]) if "test.xml" in files else (0, 0)
             passed += good
+            if result["status"] != "PASSED":
+                show_failure(event["id"]["testResult"]["label"], files)
             failed += bad if result["status"] == "PASSED" else max(bad, 1)
-        elif "completed" in event:
-            failed += not event["completed"].get("success", False)
+        elif "completed" in event and not event["completed"].get("success", False):
+            show_failure(event["id"]["targetCompleted"]["label"] + " did not build", {})
+            failed += 1
     return passed, failed
 
 
