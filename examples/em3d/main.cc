@@ -1,5 +1,5 @@
 // Electromagnetic waves on a random bipartite graph, the classic of the papers on Split-C: the same
-// program in seven versions, each of which waits less for its neighbours than the one before.
+// program in eight versions, each of which waits less for its neighbours than the one before.
 //
 //   ./run em3d                                    all versions
 //   ./run -n 2 em3d --version get --remote 40     one
@@ -36,6 +36,9 @@ class Problem {
         expected_(procs(), 2 * std::size_t{options.size}),
         electric_sweep_(options, Side::kElectric, electric_, magnetic_),
         magnetic_sweep_(options, Side::kMagnetic, magnetic_, electric_) {
+    const std::vector<char> partners = partners_of(electric_sweep_, magnetic_sweep_);
+    electric_sweep_.open_channels(partners);
+    magnetic_sweep_.open_channels(partners);
     on_one([&] { solve_serially(); });
     sync();
     barrier();
@@ -122,7 +125,7 @@ int program(Args args) {
   std::vector<std::string> names{"all"};
   for (const Version& version : versions()) names.emplace_back(version.name);
 
-  CLI::App app("Electromagnetic waves on a random bipartite graph, in seven versions.", "em3d");
+  CLI::App app("Electromagnetic waves on a random bipartite graph, in eight versions.", "em3d");
   app.option_defaults()->always_capture_default();
   app.add_option("--size", options.size, "nodes of each side on each process")
       ->check(CLI::Range(1u, 10'000'000u));

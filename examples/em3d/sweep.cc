@@ -20,7 +20,8 @@ Sweep::Sweep(const Options& options, Side side, const Values& own, const Values&
     : degree(options.degree), values(own.mine()), consumers(procs()) {
   find_sources(options, side, other);
   const std::vector<Source> remote = remote_sources();
-  copies_ = Values(procs(), all_reduce_to_all_max(remote.size()));
+  // At least one, so that there is somewhere to send nothing to.
+  copies_ = Values(procs(), all_reduce_to_all_max(std::max<std::size_t>(1, remote.size())));
   make_ghosts(remote);
   find_consumers(remote);
 }
@@ -80,6 +81,31 @@ void Sweep::find_consumers(std::span<const Source> remote) {
     global_ptr<double> copy = copies_.on(proc) + range.first;
     for (const Source source : own) consumers[proc].push_back({tolocal(source), copy++});
   }
+}
+
+void Sweep::open_channels(std::span<const char> partners) {
+  for (std::uint32_t distance = 1; distance < procs(); ++distance) {
+    const std::uint32_t receiver = (my_proc() + distance) % procs();
+    const std::vector<Consumer>& to = consumers[receiver];
+    global_ptr<double> first = to.empty() ? copies_.on(receiver) : to.front().copy;
+    if (!partners[receiver]) first = nullptr;
+    std::vector<double> parcel(to.size());
+    const std::span<const double> source(parcel);  // stays there when the vector is moved
+    exchanges.push_back({to, std::move(parcel), put_channel<double>(first, source)});
+  }
+}
+
+std::vector<char> partners_of(const Sweep& electric, const Sweep& magnetic) {
+  std::vector<char> sends_to(procs());
+  for (const Sweep* sweep : {&electric, &magnetic}) {
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      sends_to[proc] |= !sweep->consumers[proc].empty();
+    }
+  }
+  std::vector<char> partners(procs());
+  all_to_all(std::span<const char>(sends_to), std::span(partners));
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) partners[proc] |= sends_to[proc];
+  return partners;
 }
 
 }  // namespace em3d

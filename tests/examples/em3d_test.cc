@@ -11,7 +11,7 @@ namespace {
 
 using am::test::lines_of;
 
-const Words kVersions{"simple", "bundle", "unroll", "get", "put", "store", "bulk"};
+const Words kVersions{"simple", "bundle", "unroll", "get", "put", "store", "bulk", "channel"};
 
 class Em3d : public ::testing::TestWithParam<int> {
  protected:
@@ -28,7 +28,7 @@ class Em3d : public ::testing::TestWithParam<int> {
   }
 };
 
-TEST_P(Em3d, has_seven_versions_that_agree) {
+TEST_P(Em3d, has_eight_versions_that_agree) {
   expect_equal({"--size", "100", "--degree", "10", "--steps", "10"});
 }
 
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Processes, Em3d, ::testing::ValuesIn(kProcs));
 
 class Em3dAcrossNodes : public ::testing::TestWithParam<Shape> {};
 
-TEST_P(Em3dAcrossNodes, has_seven_versions_that_agree) {
+TEST_P(Em3dAcrossNodes, has_eight_versions_that_agree) {
   const auto result = run(GetParam(), "em3d", {"--size", "50", "--degree", "10", "--steps", "3"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto equal = [](const std::string& line) {
