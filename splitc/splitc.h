@@ -36,10 +36,14 @@
 //                set up once; then put(), and wait(), ready() where it arrives
 // atomic         fetch_and_add(p, x)  .._min  .._max  .._and  .._or  .._xor  exchange
 //                start_fetch_and_add(before, p, x) .. then sync()   cmp_and_swap  test_and_set
+//                atomic_add(p, x) ..  then quiesce()            no answer
 //                atomic<&f>(p, args..)  atomic_get  atomic_put      any function
 // functions      rpc(proc, f, args..)  rpc_at(p, f, args..)      there; gives a future
 //                rpc_ff(proc, f, args..)  then quiesce()         no answer
 //                dist_object<T>                                  one T of each process
+//                put_signal(p, data, word)  wait_until(word, condition)
+// under way      x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)
+//                task<T> f() { .. co_await get(p) .. }           coroutines (splitc/async/task.h)
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
@@ -95,6 +99,9 @@
 #include "splitc/array/my_range.h"
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
+#include "splitc/async/get.h"
+#include "splitc/async/task.h"
+#include "splitc/async/when.h"
 #include "splitc/channel/channel.h"
 #include "splitc/channel/multicast_channel.h"
 #include "splitc/channel/reduce_channel.h"
@@ -107,7 +114,9 @@
 #include "splitc/pointer/spread_ptr.h"
 #include "splitc/rpc/aggregator.h"
 #include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/one_way.h"
 #include "splitc/rpc/rpc.h"
+#include "splitc/rpc/signal.h"
 #include "splitc/start/run.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"

@@ -23,6 +23,11 @@ bool StartedCall::fits() const noexcept {
   }
 }
 
+void StartedCall::end() noexcept {
+  done_ = true;
+  waiters_.move_to(ready_waiters);
+}
+
 void StartedCall::enter() {
   Round& round = round_.emplace(Round::Started(), call_, plan_.bytes, plan_.kind);
   const std::span<const std::byte> shown =
@@ -81,7 +86,7 @@ StartedCalls::~StartedCalls() {
     call->round_.reset();
     call->thrown_ = std::make_exception_ptr(
         Error(std::string(call->call().name) + ": the job has ended before it"));
-    call->done_ = true;
+    call->end();
   }
 }
 
@@ -131,7 +136,7 @@ int StartedCalls::go_on() {
 void StartedCalls::end_first() noexcept {
   const std::shared_ptr<StartedCall> first = std::move(calls_.front());
   calls_.pop_front();
-  first->done_ = true;
+  first->end();
   first->round_.reset();
   keep_error_of(*first);
   if (calls_.empty()) world().bundle().remove(*this);
@@ -171,7 +176,7 @@ void StartedCalls::finish_here() {
       first->thrown_ = std::current_exception();
     }
     if (of_another) orphan_error_ = of_another;
-    first->done_ = true;
+    first->end();
     const bool polled = !calls_.empty();  // its operation has started some
     calls_.insert(calls_.end(), later.begin(), later.end());
     if (!polled && !calls_.empty()) world().bundle().add(*this);
@@ -192,6 +197,12 @@ void StartedCalls::finish_here() {
   }
   ending_ = false;
   end_first();
+}
+
+bool StartedCalls::finish_first_here() {
+  if (!waits_for_caller()) return false;
+  finish_here();
+  return true;
 }
 
 void StartedCalls::wait_for(StartedCall& call, Call on_behalf) {

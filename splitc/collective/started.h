@@ -14,6 +14,7 @@
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
 #include "splitc/world/place.h"
+#include "splitc/world/waiter.h"
 
 // Split-phase collective calls: started now, and waited for later, with computation in between.
 //
@@ -74,6 +75,8 @@ class StartedCall {
   StartedCall& operator=(const StartedCall&) = delete;
 
   bool done() const noexcept { return done_; }
+  // They become ready when it is done.
+  WaiterList& waiters() noexcept { return waiters_; }
   const Call& call() const noexcept { return call_; }
   void rethrow() {
     if (!thrown_) return;
@@ -92,6 +95,7 @@ class StartedCall {
 
   bool fits() const noexcept;
   void enter();
+  void end() noexcept;
 
   const Call call_;
   const Plan plan_;
@@ -100,6 +104,7 @@ class StartedCall {
   bool thrown_seen_ = false;  // by the caller of wait()
   bool dropped_ = false;      // nobody will wait() any more
   bool done_ = false;
+  WaiterList waiters_;
 };
 
 // Puts `call` behind those that were started before. Error where no collective call may be made.
@@ -159,6 +164,11 @@ class started {
     const std::shared_ptr<detail::StartedCall> call = std::move(call_);
     if constexpr (!std::is_void_v<T>) return std::move(**result_);
   }
+  // wait(), by the name that other operations have for it.
+  T result(am::SourceLocation where = am::SourceLocation::current()) { return wait(where); }
+
+  // For the library. nullptr: it has been waited for.
+  detail::StartedCall* call() const noexcept { return call_.get(); }
 
  private:
   std::shared_ptr<detail::StartedCall> call_;

@@ -197,6 +197,17 @@ struct RpcValue {
     }
   }
 
+  // Where a T may be written, which get() then returns.
+  template <class T>
+  T& place_of() {
+    if constexpr (ResultOf<T>::is_long) {
+      long_bytes.resize(sizeof(T));
+      return *reinterpret_cast<T*>(long_bytes.data());
+    } else {
+      return *reinterpret_cast<T*>(short_bytes.data());
+    }
+  }
+
   std::size_t short_count = 0;  // of these, that the function has left
   alignas(kPackAlignment) std::array<std::byte, kMaxShortResult> short_bytes;
   std::vector<std::byte> long_bytes;

@@ -1,5 +1,5 @@
 // rpc/ calls any function in another process, lambdas included, with arguments of any length. It
-// may use call/, world/, pointer/ and collective/. Functions travel as their place in the program
+// may use call/, world/, pointer/, access/ and collective/. Functions travel as their place in the program
 // and their captures as bytes.
 //
 //   future<R> rpc(proc, f, args...)       returns at once; the result comes later

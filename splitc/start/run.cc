@@ -9,6 +9,7 @@
 #include "splitc/access/far_atomic.h"
 #include "splitc/access/store.h"
 #include "splitc/call/remote_call.h"
+#include "splitc/async/task.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/world/place.h"
@@ -72,6 +73,7 @@ void detail::finish_program(Running& running, const char* call) {
            "barrier_wait(); every notify is followed by one wait");
   }
   const am::SourceLocation nowhere;
+  finish_tasks({call, nowhere});
   finish_started({call, nowhere});
   sync();
   // What this process has stored on other nodes needs it until it has landed.

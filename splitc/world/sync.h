@@ -53,6 +53,11 @@ class handle {
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
   constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
+  // try_sync(*this); sync(*this); the same, as operations with a value have it.
+  [[nodiscard]] inline bool ready() const;
+  inline void wait(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
+  inline void result(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
+
  private:
   std::uint32_t ticket_ = 0;
   std::uint32_t generation_ = 0;
@@ -127,6 +132,11 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
   sync(handle());
   return true;
 }
+
+inline bool handle::ready() const { return try_sync(*this); }
+inline void handle::wait(am::SourceLocation where) const noexcept { sync(*this, where); }
+inline void handle::result(am::SourceLocation where) const noexcept { sync(*this, where); }
+
 // Another name of try_sync().
 [[nodiscard]] inline bool is_sync() { return try_sync(); }
 

@@ -43,6 +43,7 @@ void Tickets::give_back(std::uint32_t index) noexcept {
   Ticket& ticket = tickets_[index];
   if (world().router().is_dead(ticket.pending.proc)) [[unlikely]] {
     lost_some_ = ticket.lost = true;
+    ticket.waiters.move_to(ready_waiters);
     return;
   }
   free(index);
@@ -52,6 +53,7 @@ void Tickets::free(std::uint32_t index) noexcept {
   Ticket& ticket = tickets_[index];
   ticket.waiting = false;
   ticket.pending.kept.reset();
+  ticket.waiters.move_to(ready_waiters);
   ticket.next_free = free_;
   free_ = index;
   --outstanding;

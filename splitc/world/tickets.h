@@ -8,6 +8,7 @@
 
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
+#include "splitc/world/waiter.h"
 
 namespace splitc::detail {
 
@@ -60,6 +61,11 @@ class Tickets {
   void* result_of(std::uint32_t ticket) const noexcept { return tickets_[ticket].pending.result; }
 
   bool done(handle h) const noexcept;
+  // For one that is not done: `waiter` becomes ready when it is, or is lost.
+  void add_waiter(handle h, Waiter& waiter) noexcept { tickets_[h.ticket()].waiters.push(waiter); }
+  void remove_waiter(handle h, const Waiter& waiter) noexcept {
+    if (!done(h)) tickets_[h.ticket()].waiters.remove(waiter);
+  }
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
   std::uint32_t some_proc() const noexcept;
@@ -82,6 +88,7 @@ class Tickets {
     bool lost = false;                // ... nor will ever be
     std::uint32_t next_free = kNone;  // while it is free
     Pending pending;
+    WaiterList waiters;
   };
 
   handle take(Pending pending);

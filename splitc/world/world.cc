@@ -172,7 +172,8 @@ std::string without_rank(const std::string& sentence) {
 
 int poll() {
   if constexpr (am::kChecked) detail::check_thread("poll");
-  return world().bundle().poll();
+  const int done = world().bundle().poll();
+  return detail::can_run_ready() ? done + detail::run_ready() : done;
 }
 
 double get_seconds() noexcept {

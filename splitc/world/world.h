@@ -18,6 +18,7 @@
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/tickets.h"
+#include "splitc/world/waiter.h"
 
 namespace am {
 class Endpoint;
@@ -130,12 +131,14 @@ inline void check_may_wait(Call call) {
 // Everything that waits polls anyway. Costs 5 to 7 ns when there is nothing to do, and with far
 // processes 130 to 300 ns.
 //
+// Tasks go on here, too (splitc/async/task.h).
+//
 // The world's thread. Throws Error in a handler; what a handler throws comes out of it.
 int poll();
 
-// Polls until `condition()` is true. Another process may make it true by any means: by a message,
-// or by plain writes and puts to memory that the condition looks at, which wake nobody; so the
-// condition is evaluated at least every millisecond.
+// Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
+// any means: by a message, or by plain writes and puts to memory that the condition looks at, which
+// wake nobody; so the condition is evaluated at least every millisecond.
 //
 // The condition is cheap, as it is evaluated often, and does not wait. It should look at this
 // process's own memory: a far access in it is a round trip each time. Do not write a loop of plain
@@ -145,9 +148,15 @@ int poll();
 template <class Condition>
 void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_may_wait({"wait_until", where});
-  world().bundle().wait_until(condition, am::Wake::kMemory, [&where] {
-    return am::Reason{"wait_until", where};
-  });
+  bool fulfilled = false;
+  do {
+    detail::run_ready();
+    world().bundle().wait_until(
+        [&] { return (fulfilled = condition()) || detail::can_run_ready(); }, am::Wake::kMemory,
+        [&where] {
+          return am::Reason{"wait_until", where};
+        });
+  } while (!fulfilled);
 }
 
 // Seconds since some moment in the past, by the machine's monotonic clock: Split-C's get_seconds.

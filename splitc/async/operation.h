@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "am/types/source_location.h"
+#include "splitc/collective/started.h"
+#include "splitc/rpc/future.h"
+#include "splitc/world/sync.h"
+#include "splitc/world/waiter.h"
+#include "splitc/world/world.h"
+
+// What a task can wait for: an operation is complete, or tells a waiter when it is.
+
+namespace splitc::detail {
+
+// Operation<T>, of each type of operation:
+//
+//   done(x)            whether it is complete; does not poll
+//   add(x, waiter)     for one that is not: `waiter` becomes ready when it is
+//   remove(x, waiter)  ... and does not any more
+//   take(x, where)     waits if it must, and gives the result
+template <class T>
+struct Operation;
+
+template <class T>
+concept operation = requires(T& x) {
+  Operation<std::remove_cvref_t<T>>::done(x);
+};
+
+template <>
+struct Operation<handle> {
+  static bool done(handle h) noexcept {
+    return h.generation() == 0 || world().tickets().done(h) || world().tickets().lost(h);
+  }
+  static void add(handle h, Waiter& waiter) noexcept { world().tickets().add_waiter(h, waiter); }
+  static void remove(handle h, const Waiter& waiter) noexcept {
+    if (h.generation() != 0) world().tickets().remove_waiter(h, waiter);
+  }
+  static void take(handle h, am::SourceLocation where) noexcept { sync(h, where); }
+};
+
+template <class T>
+struct Operation<future<T>> {
+  using Handle = Operation<handle>;
+  static bool done(const future<T>& f) { return Handle::done(f.started()); }
+  static void add(const future<T>& f, Waiter& waiter) { Handle::add(f.started(), waiter); }
+  static void remove(const future<T>& f, const Waiter& waiter) {
+    Handle::remove(f.started(), waiter);
+  }
+  static T take(future<T>& f, am::SourceLocation where) { return f.result(where); }
+};
+
+template <class T>
+struct Operation<started<T>> {
+  static bool done(const started<T>& call) noexcept { return call.ready(); }
+  static void add(const started<T>& call, Waiter& waiter) noexcept {
+    call.call()->waiters().push(waiter);
+  }
+  static void remove(const started<T>& call, const Waiter& waiter) noexcept {
+    if (call.call() != nullptr) call.call()->waiters().remove(waiter);
+  }
+  static T take(started<T>& call, am::SourceLocation where) { return call.wait(where); }
+};
+
+template <class T>
+using ResultOfOperation =
+    decltype(Operation<T>::take(std::declval<T&>(), std::declval<am::SourceLocation>()));
+
+// Polls, and lets tasks go on, until done(argument). Throws Error in a handler, and in a task that
+// has waited already: it would hold up the others.
+void wait_with_tasks(bool (*done)(const void* argument), const void* argument, Call on_behalf);
+
+template <class T>
+void wait_for_operation(const T& x, Call on_behalf) {
+  wait_with_tasks([](const void* it) { return Operation<T>::done(*static_cast<const T*>(it)); },
+                  std::addressof(x), on_behalf);
+}
+// Polls once, if it is not complete.
+template <class T>
+bool is_ready(const T& x) {
+  if (Operation<T>::done(x)) return true;
+  poll();
+  return Operation<T>::done(x);
+}
+
+}  // namespace splitc::detail

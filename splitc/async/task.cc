@@ -1,0 +1,52 @@
+#include "splitc/async/task.h"
+
+#include "am/am.h"
+#include "splitc/collective/started_calls.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+
+void check_task_starts() { check_may_wait("task"); }
+
+bool TaskFrame::end() noexcept {
+  ended = true;
+  --unfinished_tasks;
+  waiters.move_to(ready_waiters);
+  if (dropped) keep_error();
+  return dropped;
+}
+
+void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_behalf) {
+  check_may_wait(on_behalf);
+  if (done(argument)) return;
+  if (waiters_run) {
+    refuse(on_behalf,
+           "called in a task that has been resumed, so that what it waits for may wait for it; say "
+           "co_await there");
+  }
+  for (;;) {
+    run_ready();
+    if (done(argument)) return;
+    StartedCalls* const calls = StartedCalls::existing();
+    if (calls != nullptr && calls->finish_first_here()) continue;
+    const auto can_go_on = [&] {
+      return can_run_ready() || done(argument) || (calls != nullptr && calls->waits_for_caller());
+    };
+    world().bundle().wait_with_siblings(can_go_on, [&on_behalf] {
+      return am::Reason{.call = on_behalf.name,
+                        .where = on_behalf.where,
+                        .needs = "an operation, or a task",
+                        .wanted = unfinished_tasks,
+                        .unit = unfinished_tasks == 1 ? "task" : "tasks",
+                        .needs_all = true};
+    });
+  }
+}
+
+void finish_tasks(Call on_behalf) {
+  if (unfinished_tasks == 0 && !orphan_error) return;
+  wait_with_tasks([](const void*) { return unfinished_tasks == 0 && !can_run_ready(); }, nullptr,
+                  on_behalf);
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,265 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "am/types/source_location.h"
+#include "splitc/async/operation.h"
+
+// Several operations as one, to be waited for or used with co_await like each of them.
+//
+//   auto [x, y] = when_all(get(p), rpc(2, &size_of)).result();
+//   std::vector<long> sizes = when_all(std::move(futures)).result();
+//
+//   switch (when_any(answer, timeout).result()) {        // the futures stay with their owner
+//     case 0: use(answer.result()); ..
+//
+// An operation is a handle, future, started collective call, task, when_all or when_any. Cost: no
+// allocation but that of vectors. Thread rule: the world's thread, outside handlers.
+
+namespace splitc {
+
+namespace detail {
+
+// What every combination has: `Self` is the combination, `Derived` of this.
+template <class Self>
+class Combination {
+ public:
+  // Whether it is complete. Polls once if not.
+  [[nodiscard]] bool ready() const { return is_ready(self()); }
+  // Waits until it is, polling.
+  void wait(am::SourceLocation where = am::SourceLocation::current()) const {
+    wait_for_operation(self(), {Self::kName, where});
+  }
+  // Waits, and returns the results.
+  decltype(auto) result(am::SourceLocation where = am::SourceLocation::current()) {
+    wait_for_operation(self(), {Self::kName, where});
+    return static_cast<Self&>(*this).take(where);
+  }
+
+ private:
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+};
+
+// The result of one among several; of none, a std::monostate.
+template <class X>
+using Element =
+    std::conditional_t<std::is_void_v<ResultOfOperation<X>>, std::monostate, ResultOfOperation<X>>;
+template <class X>
+Element<X> take_element(X& x, am::SourceLocation where) {
+  if constexpr (std::is_void_v<ResultOfOperation<X>>) {
+    Operation<X>::take(x, where);
+    return {};
+  } else {
+    return Operation<X>::take(x, where);
+  }
+}
+
+// Waits for one after the other on behalf of `outer`. Stays where it is while it waits.
+template <class All>
+struct WaiterForAll : Waiter {
+  const All* all = nullptr;
+  Waiter* outer = nullptr;
+
+  void go_on() {
+    if (!all->add_to_first(*this)) ready_waiters.push(*outer);
+  }
+  void start(const All& those, Waiter& waiter) {
+    run = [](Waiter& self) noexcept { static_cast<WaiterForAll&>(self).go_on(); };
+    all = &those;
+    outer = &waiter;
+    go_on();
+  }
+};
+
+template <class... X>
+class AllOf : public Combination<AllOf<X...>> {
+ public:
+  static constexpr const char* kName = "when_all";
+
+  explicit AllOf(X... x) : all_(std::move(x)...) {}
+
+  std::tuple<Element<X>...> take(am::SourceLocation where) {
+    return std::apply(
+        [where](X&... x) { return std::tuple<Element<X>...>{take_element(x, where)...}; }, all_);
+  }
+  bool done() const {
+    return std::apply([](const X&... x) { return (Operation<X>::done(x) && ...); }, all_);
+  }
+  // To the first that is not complete; false: all are.
+  bool add_to_first(Waiter& waiter) const {
+    const auto add = [&waiter]<class One>(const One& x) {
+      const bool waits = !Operation<One>::done(x);
+      if (waits) Operation<One>::add(x, waiter);
+      return waits;
+    };
+    return std::apply([&add](const X&... x) { return (add(x) || ...); }, all_);
+  }
+  void remove() const {
+    std::apply([this](const X&... x) { (Operation<X>::remove(x, waiter), ...); }, all_);
+    ready_waiters.remove(waiter);
+  }
+
+  mutable WaiterForAll<AllOf> waiter;
+
+ private:
+  std::tuple<X...> all_;
+};
+
+template <class X>
+class AllInVector : public Combination<AllInVector<X>> {
+ public:
+  static constexpr const char* kName = "when_all";
+
+  explicit AllInVector(std::vector<X> all) : all_(std::move(all)) {}
+
+  auto take(am::SourceLocation where) {
+    if constexpr (std::is_void_v<ResultOfOperation<X>>) {
+      for (X& x : all_) Operation<X>::take(x, where);
+    } else {
+      std::vector<ResultOfOperation<X>> results;
+      results.reserve(all_.size());
+      for (X& x : all_) results.push_back(Operation<X>::take(x, where));
+      return results;
+    }
+  }
+  bool done() const { return next_waiting() == all_.size(); }
+  bool add_to_first(Waiter& waiter) const {
+    const std::size_t i = next_waiting();
+    if (i < all_.size()) Operation<X>::add(all_[i], waiter);
+    return i < all_.size();
+  }
+  void remove() const {
+    for (const X& x : all_) Operation<X>::remove(x, waiter);
+    ready_waiters.remove(waiter);
+  }
+
+  mutable WaiterForAll<AllInVector> waiter;
+
+ private:
+  // Each is found complete once.
+  std::size_t next_waiting() const {
+    while (done_ < all_.size() && Operation<X>::done(all_[done_])) ++done_;
+    return done_;
+  }
+
+  std::vector<X> all_;
+  mutable std::size_t done_ = 0;
+};
+
+// A waiter at each of `kCount` operations, of which the first that is ready counts. Stays where it
+// is while it waits.
+struct WaiterForAny : Waiter {
+  const void* any = nullptr;
+  void (*remove_all)(const void* any) = nullptr;
+  Waiter* outer = nullptr;
+
+  void found() {
+    remove_all(any);
+    ready_waiters.push(*outer);
+  }
+};
+
+template <class... X>
+class AnyOf : public Combination<AnyOf<X...>> {
+ public:
+  static constexpr const char* kName = "when_any";
+
+  explicit AnyOf(X&... x) : all_(x...) {}
+
+  std::size_t take(am::SourceLocation) const { return first(); }
+  bool done() const { return first() < sizeof...(X); }
+  void add(Waiter& outer) const {
+    each([&]<class One>(One& x, WaiterForAny& waiter) {
+      waiter.run = [](Waiter& self) noexcept { static_cast<WaiterForAny&>(self).found(); };
+      waiter.any = this;
+      waiter.remove_all = [](const void* any) { static_cast<const AnyOf*>(any)->remove_all(); };
+      waiter.outer = &outer;
+      Operation<One>::add(x, waiter);
+    });
+  }
+  void remove(const Waiter& outer) const {
+    remove_all();
+    ready_waiters.remove(outer);
+  }
+
+ private:
+  std::size_t first() const {
+    std::size_t i = 0;
+    std::apply([&i](X&... x) { ((Operation<X>::done(x) || (++i, false)) || ...); }, all_);
+    return i;
+  }
+  void remove_all() const {
+    each([]<class One>(One& x, WaiterForAny& waiter) {
+      Operation<One>::remove(x, waiter);
+      ready_waiters.remove(waiter);
+    });
+  }
+  template <class F>
+  void each(F f) const {
+    std::apply(
+        [&](X&... x) {
+          std::size_t i = 0;
+          (f(x, waiters_[i++]), ...);
+        },
+        all_);
+  }
+
+  std::tuple<X&...> all_;
+  mutable std::array<WaiterForAny, sizeof...(X)> waiters_;
+};
+
+template <class... X>
+struct Operation<AllOf<X...>> {
+  using All = AllOf<X...>;
+  static bool done(const All& x) { return x.done(); }
+  static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
+  static void remove(const All& x, const Waiter&) { x.remove(); }
+  static auto take(All& x, am::SourceLocation where) { return x.take(where); }
+};
+template <class X>
+struct Operation<AllInVector<X>> {
+  using All = AllInVector<X>;
+  static bool done(const All& x) { return x.done(); }
+  static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
+  static void remove(const All& x, const Waiter&) { x.remove(); }
+  static auto take(All& x, am::SourceLocation where) { return x.take(where); }
+};
+template <class... X>
+struct Operation<AnyOf<X...>> {
+  using Any = AnyOf<X...>;
+  static bool done(const Any& x) { return x.done(); }
+  static void add(const Any& x, Waiter& waiter) { x.add(waiter); }
+  static void remove(const Any& x, const Waiter& waiter) { x.remove(waiter); }
+  static std::size_t take(Any& x, am::SourceLocation where) { return x.take(where); }
+};
+
+}  // namespace detail
+
+// Complete when all are. The result is a tuple of theirs; that of an operation without one is a
+// std::monostate. Give futures, calls and tasks by std::move.
+template <detail::operation... X>
+[[nodiscard]] auto when_all(X... x) {
+  return detail::AllOf<X...>(std::move(x)...);
+}
+// Of any number. The result is a vector of theirs, in their order, or nothing.
+template <detail::operation X>
+[[nodiscard]] auto when_all(std::vector<X> all) {
+  return detail::AllInVector<X>(std::move(all));
+}
+
+// Complete when one is. The result is the place of the first, among the arguments, that is, from 0.
+// They stay the caller's, must live meanwhile, and their results be taken from them.
+template <detail::operation... X>
+[[nodiscard]] auto when_any(X&... x) {
+  static_assert(sizeof...(X) > 0, "of no operation none is ever complete");
+  return detail::AnyOf<X...>(x...);
+}
+
+}  // namespace splitc

@@ -1,0 +1,259 @@
+// Tasks, when_all, when_any and then, of every kind of operation.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "tests/splitc/error_of.h"
+#include "tests/support/seed.h"
+
+namespace splitc {
+namespace {
+
+std::uint32_t right() { return (my_proc() + 1) % procs(); }
+long value_of(std::uint32_t proc) { return 100 + long{proc}; }
+
+// One long of every process, which holds value_of() it.
+class Async : public testing::Test {
+ protected:
+  Async() : words(procs()) {
+    words[my_proc()] = value_of(my_proc());
+    barrier();
+  }
+  ~Async() override { barrier(); }
+  global_ptr<long> at(std::uint32_t proc) { return &words[proc]; }
+
+  spread_array<long> words;
+};
+
+task<long> sum_of(global_ptr<long> a, global_ptr<long> b) {
+  auto x = get(a), y = get(b);
+  co_return co_await x + co_await y;
+}
+
+TEST_F(Async, AFutureHoldsTheValueOfAGet) {
+  EXPECT_EQ(get(at(right())).result(), value_of(right()));
+  EXPECT_EQ(get(words[right()]).result(), value_of(right()));
+  struct Large {
+    std::array<long, 40> all;
+  };
+  spread_array<Large> large(procs());
+  large.mine()[0].all.fill(value_of(my_proc()));
+  barrier();
+  EXPECT_EQ(get(&large[right()]).result().all[39], value_of(right()));
+  barrier();
+}
+
+TEST_F(Async, ATaskReturnsWhatItHasWaitedFor) {
+  task<long> sum = sum_of(at(0), at(right()));
+  EXPECT_EQ(sum.result(), value_of(0) + value_of(right()));
+}
+
+TEST_F(Async, ATaskThatWaitsForNothingHasEndedAtOnce) {
+  const auto now = []() -> task<int> { co_return 7; };
+  task<int> seven = now();
+  EXPECT_TRUE(seven.ready());
+  EXPECT_EQ(seven.result(), 7);
+}
+
+TEST_F(Async, ATaskWaitsForEveryKindOfOperation) {
+  spread_array<long> others(procs());
+  const auto all = [&]() -> task<std::string> {
+    long read = 0;
+    co_await get(read, at(right()));
+    co_await put(&others[right()], read + 1);
+    co_await get(read, &others[right()]);
+    std::string text = std::to_string(read);
+    long before = 0;
+    co_await start_fetch_and_add(before, &others[right()], 0L);
+    text += " " + std::to_string(before);
+    text += " " + std::to_string(co_await rpc(right(), [] { return my_proc(); }));
+    co_await rpc(right(), [] {});
+    text += " " + std::to_string(co_await start_all_reduce(1, std::plus<>()));
+    co_await start_barrier();
+    text += " " + std::to_string(co_await sum_of(at(0), at(0)));
+    const auto [x, y, nothing] =
+        co_await when_all(get(at(0)), sum_of(at(0), at(0)), get(read, at(0)));
+    text += " " + std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(read);
+    co_return text;
+  };
+  const std::string expected = std::to_string(value_of(right()) + 1);
+  EXPECT_EQ(all().result(), expected + " " + expected + " " + std::to_string(right()) + " " +
+                                std::to_string(procs()) + " 200 100 200 100");
+  barrier();
+}
+
+TEST_F(Async, ManyTasksAreUnderWayTogether) {
+  constexpr int kTasks = 500;
+  std::vector<task<long>> tasks;
+  long expected = 0;
+  for (int i = 0; i < kTasks; ++i) {
+    const auto a = static_cast<std::uint32_t>(i) % procs();
+    const auto b = static_cast<std::uint32_t>(i) / 7 % procs();
+    tasks.push_back(sum_of(at(a), at(b)));
+    expected += value_of(a) + value_of(b);
+  }
+  long sum = 0;
+  for (const long one : when_all(std::move(tasks)).result()) sum += one;
+  EXPECT_EQ(sum, expected);
+}
+
+// Each step of a walk needs the one before, and walks of many tasks are interleaved.
+TEST_F(Async, WalksOfManyTasksFollowPointersOfOtherProcesses) {
+  const std::uint64_t seed = test::seed();
+  constexpr std::size_t kNodes = 64, kSteps = 40, kWalks = 30;
+  spread_array<std::uint64_t> next(kNodes);
+  const auto next_of = [&](std::uint64_t i) { return (i * 6364136223846793005U + seed) % kNodes; };
+  for (std::size_t i : next.my_indices()) next[i] = next_of(i);
+  barrier();
+  const auto walk = [&](std::uint64_t from) -> task<std::uint64_t> {
+    for (std::size_t step = 0; step < kSteps; ++step) from = co_await get(&next[from]);
+    co_return from;
+  };
+  std::vector<task<std::uint64_t>> walks;
+  for (std::size_t i = 0; i < kWalks; ++i) walks.push_back(walk(i));
+  for (std::size_t i = 0; i < kWalks; ++i) {
+    std::uint64_t expected = i;
+    for (std::size_t step = 0; step < kSteps; ++step) expected = next_of(expected);
+    EXPECT_EQ(walks[i].result(), expected) << "walk " << i << " of seed " << seed;
+  }
+  barrier();
+}
+
+TEST_F(Async, TasksGoOnInPollAndInWaitUntil) {
+  int done = 0;
+  const auto count = [&done](global_ptr<long> p) -> task<> {
+    co_await rpc_at(p, [](long& word) { return word; });
+    ++done;
+  };
+  task<> polled = count(at(right()));
+  while (done == 0) poll();
+  task<> waited = count(at(right()));
+  wait_until([&] { return done == 2; });
+  EXPECT_TRUE(polled.ready());
+  EXPECT_TRUE(waited.ready());
+}
+
+TEST_F(Async, WhenAnyNamesOneThatIsComplete) {
+  if (procs() == 1) return;  // every operation is complete at once
+  bool told = false;
+  const auto until_told = [&told]() -> task<> {
+    while (!told) co_await rpc(right(), [] {});
+  };
+  task<> other = until_told();
+  auto answer = rpc(right(), [] { return my_proc(); });
+  EXPECT_EQ(when_any(other, answer).result(), 1u);
+  EXPECT_EQ(answer.result(), right());
+  const auto in_task = [&]() -> task<std::size_t> { co_return co_await when_any(other, answer); };
+  EXPECT_EQ(in_task().result(), 1u);
+  told = true;
+  other.wait();
+}
+
+TEST_F(Async, WhenAnyLeavesTheOthersUnderWay) {
+  const auto race = [&]() -> task<long> {
+    long sum = 0;
+    for (int i = 0; i < 50; ++i) {
+      auto a = rpc(right(), [] { return 1L; });
+      auto b = rpc_at(at((right() + 1) % procs()), [](long&) { return 10L; });
+      static_cast<void>(co_await when_any(a, b));
+      sum += co_await a + co_await b;
+    }
+    co_return sum;
+  };
+  EXPECT_EQ(race().result(), 550);
+}
+
+TEST_F(Async, ThenCallsItsFunctionWithTheResult) {
+  auto text = then(rpc(right(), [] { return 4; }), [](int n) { return std::to_string(n); });
+  EXPECT_EQ(text.result(), "4");
+  long read = 0;
+  auto chained =
+      then(then(get(read, at(right())), [&] { return read + 1; }), [](long n) { return n * 2; });
+  EXPECT_EQ(chained.result(), 2 * (value_of(right()) + 1));
+}
+
+TEST_F(Async, WhatATaskThrowsComesOutWithItsResult) {
+  const auto fails = [](global_ptr<long> p) -> task<long> {
+    const long read = co_await get(p);
+    throw std::runtime_error("read " + std::to_string(read));
+  };
+  const auto passes_on = [&]() -> task<long> { co_return co_await fails(at(0)) + 1; };
+  EXPECT_THROW(fails(at(right())).result(), std::runtime_error);
+  EXPECT_THROW(passes_on().result(), std::runtime_error);
+}
+
+TEST_F(Async, WhatADroppedTaskThrowsComesOutOfAPoll) {
+  bool thrown = false;
+  const auto fails = [&thrown]() -> task<> {
+    co_await rpc(right(), [] {});
+    thrown = true;
+    throw std::runtime_error("nobody takes this");
+  };
+  static_cast<void>(fails());
+  const auto poll_until_thrown = [&] {
+    do poll();
+    while (!thrown);
+  };
+  if (procs() > 1) {
+    EXPECT_THROW(poll_until_thrown(), std::runtime_error);
+  } else {
+    EXPECT_THROW(poll(), std::runtime_error);
+  }
+}
+
+TEST_F(Async, ADroppedTaskEndsAndItsFrameIsFreed) {
+  const auto kept = std::make_shared<int>(0);
+  const auto count = [](std::shared_ptr<int> n, global_ptr<long> p) -> task<> {
+    co_await rpc_at(p, [](long&) {});
+    ++*n;
+  };
+  for (int i = 0; i < 100; ++i) static_cast<void>(count(kept, at(right())));
+  wait_until([&] { return *kept == 100 && kept.use_count() == 1; });
+}
+
+TEST_F(Async, AResultIsTakenOnce) {
+  task<long> sum = sum_of(at(0), at(0));
+  EXPECT_EQ(sum.result(), 200);
+  test::expect_error([&] { static_cast<void>(sum.result()); }, {"its result has been taken"});
+}
+
+TEST_F(Async, AResumedTaskMayNotWaitForAnother) {
+  task<long> other = sum_of(at(right()), at(right()));
+  const auto waits = [&]() -> task<std::string> {
+    co_await rpc(right(), [] {});
+    bool released = false;
+    const auto later = [&]() -> task<> {
+      while (!released) co_await rpc(right(), [] {});
+    };
+    task<> endless = later();
+    std::string sentence = test::error_of([&] { endless.wait(); });
+    released = true;
+    co_await endless;
+    co_return sentence;
+  };
+  if (procs() == 1) return;  // nothing has to wait
+  EXPECT_NE(waits().result().find("task::wait: called in a task that has been resumed"),
+            std::string::npos);
+  other.wait();
+}
+
+TEST_F(Async, AHandlerMayNotStartATask) {
+  const auto start = [] {
+    const auto now = []() -> task<int> { co_return 7; };
+    const std::string sentence = test::error_of([&] { static_cast<void>(now()); });
+    return sentence.find("task: called by a handler") != std::string::npos;
+  };
+  if (procs() > 1) {
+    EXPECT_TRUE(rpc(right(), start).result());
+  }
+}
+
+}  // namespace
+}  // namespace splitc
