@@ -20,10 +20,10 @@ namespace splitc {
 //   for (Key k : keys) counter.send(owner(k), k);
 //   counter.flush_all();                              // collective: all have been applied
 //
-// Each update is applied once, by f(t, update), where t is the T of the process that it was sent
-// to, in the world's thread of that process when it polls; so updates of one process are applied
-// one at a time. f must be short, and may not wait, poll, or send. In which order updates are
-// applied is not said.
+// Each update is applied once, by f(t, update), a function or lambda, where t is the T of the
+// process that it was sent to, in the world's thread of that process when it polls; so updates of
+// one process are applied one at a time. f must be short, and may not wait, poll, or send. In which
+// order updates are applied is not said.
 //
 // Memory: a block of 4 KiB for each process that anything is sent to, until the end. send() waits,
 // polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
@@ -35,6 +35,8 @@ template <class Update, class T, class F>
 class aggregator {
   static_assert(detail::travels<Update>, "updates travel as bytes, without addresses");
   static_assert(std::is_invocable_v<const F&, T&, const Update&>, "f takes (T&, Update)");
+  static_assert(detail::travels<F> || std::is_function_v<std::remove_pointer_t<F>>,
+                "f is a function, or a lambda that captures trivially copyable values, by value");
 
  public:
   aggregator(dist_object<T>& object, F f) : object_(object), f_(f), blocks_(procs()) {}
@@ -88,10 +90,10 @@ class aggregator {
   void ship(std::uint32_t proc, std::span<const Update> updates) {
     rpc_ff(
         proc,
-        [f = f_](T& there, std::span<const Update> all) {
+        [](T& there, const F& f, std::span<const Update> all) {
           for (const Update& update : all) f(there, update);
         },
-        object_, updates);
+        object_, f_, updates);
   }
 
   dist_object<T>& object_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -72,6 +71,15 @@ struct Unpacker {
   }
 };
 
+// The T that these bytes are. Not std::bit_cast: for g++ 12 a lambda that captures a constant is
+// trivially copyable until somebody asks whether it can be assigned, as std::tuple does.
+template <class T>
+T of_bytes(const std::byte* from) noexcept {
+  alignas(T) std::array<std::byte, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), from, sizeof(T));
+  return *reinterpret_cast<const T*>(bytes.data());
+}
+
 // Argument<T>: what pack(sink, value) adds, and what the function sees: made by take(unpacker), or,
 // in the process that calls, by view(value).
 template <class T>
@@ -86,11 +94,7 @@ struct Argument {
   static constexpr void pack(Sink& sink, const T& value) noexcept {
     sink.add(&value, sizeof value, alignof(T));
   }
-  static T take(Unpacker& from) noexcept {
-    std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), from.take(sizeof(T), alignof(T)), sizeof(T));
-    return std::bit_cast<T>(bytes);
-  }
+  static T take(Unpacker& from) noexcept { return of_bytes<T>(from.take(sizeof(T), alignof(T))); }
   static T view(const T& value) noexcept { return value; }
 };
 
@@ -148,11 +152,7 @@ struct ResultOf {
   static std::span<const std::byte> bytes(const T& value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
   }
-  static T make(std::span<const std::byte> from) noexcept {
-    std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), from.data(), sizeof(T));
-    return std::bit_cast<T>(bytes);
-  }
+  static T make(std::span<const std::byte> from) noexcept { return of_bytes<T>(from.data()); }
 };
 template <class T>
 struct ResultOf<std::vector<T>> {

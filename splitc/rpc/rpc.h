@@ -11,10 +11,8 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -33,6 +31,22 @@ namespace splitc {
 
 namespace detail {
 
+// A pointer to a function is the only address that travels.
+template <class F>
+requires std::is_function_v<F>
+struct Argument<F*> {
+  using Seen = F*;
+  template <class Sink>
+  static void pack(Sink& sink, F* f) {
+    Argument<std::uint32_t>::pack(sink,
+                                  place_in_program(reinterpret_cast<std::uintptr_t>(f), "rpc"));
+  }
+  static F* take(Unpacker& from) {
+    return reinterpret_cast<F*>(program_code().base + Argument<std::uint32_t>::take(from));
+  }
+  static F* view(F* f) noexcept { return f; }
+};
+
 // A function or lambda: the former as its place in the program, the latter as its captures.
 template <class F>
 struct Callable {
@@ -44,24 +58,13 @@ struct Callable {
     if constexpr (!std::is_empty_v<F>) sink.add(&f, sizeof f, alignof(F));
   }
   static F take([[maybe_unused]] Unpacker& from) {
-    std::array<std::byte, sizeof(F)> bytes{};
-    if constexpr (!std::is_empty_v<F>) {
-      std::memcpy(bytes.data(), from.take(sizeof(F), alignof(F)), sizeof(F));
-    }
-    return std::bit_cast<F>(bytes);
+    constexpr std::byte kNothing{};
+    return of_bytes<F>(std::is_empty_v<F> ? &kNothing : from.take(sizeof(F), alignof(F)));
   }
 };
 template <class F>
 requires std::is_function_v<F>
-struct Callable<F*> {
-  template <class Sink>
-  static void pack(Sink& sink, F* f) {
-    Argument<std::uint32_t>::pack(sink,
-                                  place_in_program(reinterpret_cast<std::uintptr_t>(f), "rpc"));
-  }
-  static F* take(Unpacker& from) {
-    return reinterpret_cast<F*>(program_code().base + Argument<std::uint32_t>::take(from));
-  }
+struct Callable<F*> : Argument<F*> {
 };
 
 // f with the arguments A, as it travels and runs.
@@ -215,6 +218,7 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 //   std::string_view             the same
 //   dist_object<T>               T&: the one of the process where f runs
 //   global_ptr<T>                global_ptr<T>
+//   &function                    the address of that function there; not one that is captured
 //
 // Its result is nothing, a trivially copyable value, or a std::vector of such. Arguments and
 // results may have any length; their memory may be reused on return.

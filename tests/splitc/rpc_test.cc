@@ -49,6 +49,18 @@ TEST(Rpc, runs_functions_and_lambdas_in_every_process) {
   barrier();
 }
 
+// Programs are loaded at another address in each process.
+TEST(Rpc, functions_are_arguments_too) {
+  const auto twice = [](int (*f)(int), int x, auto g) { return g(f(x)) + f(g(x)); };
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    const int one = 1;
+    EXPECT_EQ(rpc(proc, twice, &negated, 7, [one](int x) { return x + one; }).result(), -6 - 8);
+    EXPECT_EQ(rpc(proc, twice, &negated, 7, [](int x) { return x + 1; }).result(), -6 - 8);
+    EXPECT_EQ(rpc(proc, twice, &negated, 7, &negated).result(), 14);
+  }
+  barrier();
+}
+
 TEST(Rpc, without_a_result_has_run_when_it_is_complete) {
   called = 0;
   barrier();
@@ -406,6 +418,15 @@ TEST(Aggregator, takes_updates_of_any_size) {
   expect_all_arrive<24>();
   expect_all_arrive<1000>();
   expect_all_arrive<5000>();
+}
+
+void add(std::uint64_t& mine, const int& x) { mine += static_cast<std::uint64_t>(x); }
+TEST(Aggregator, applies_functions_as_well_as_lambdas) {
+  dist_object<std::uint64_t> sum(0u);
+  auto all = aggregate<int>(sum, &add);
+  for (int i = 1; i <= 100; ++i) all.send(next(), i);
+  all.flush_all();
+  EXPECT_EQ(*sum, 5050u);
 }
 
 TEST(Aggregator, refuses_processes_that_are_not_there) {
