@@ -43,6 +43,7 @@
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
+// some of them   team::world()  t.split(colour, key)     then t.barrier()  t.all_reduce(x, op) ..
 //
 // These rules hold for every call of the library; a header mentions only what differs from them.
 //
@@ -109,6 +110,7 @@
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/start/run.h"
+#include "splitc/team/team.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
