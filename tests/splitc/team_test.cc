@@ -16,6 +16,7 @@
 
 #include "splitc/splitc.h"
 #include "splitc/team/teams.h"
+#include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
