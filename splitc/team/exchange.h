@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <span>
-#include <string>
 
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
@@ -56,6 +56,10 @@ struct TeamPlan {
   const std::size_t* from_at = nullptr;  // kVarying: where parts begin, by rank, and the end
   const std::size_t* to_at = nullptr;    // ... in `to`
 };
+
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes != 0 && to != from) std::memcpy(to, from, bytes);
+}
 
 // A call of a team, as this process goes through it, without waiting.
 //

@@ -56,12 +56,13 @@ namespace splitc {
 // process with another call, and both calls. A member that makes none leaves the others waiting,
 // which the report on a job that stands still shows.
 //
-// Cost. With n members, log2(n) rounds of a message of each; so a team of two is as fast as
-// barrier(), one of many processes on a node or on few nodes is slower (docs/teams.md). Little goes
-// along with them: 1 KiB of each, or of each part, and 64 KiB of all; 4 KiB of a broadcast. More
-// follows as messages, straight to where it shall be: each member sends and receives as much as it
-// must, a broadcast or reduction twice the spans' size, whatever n. Those who are not in the call
-// yet get nothing, so nothing piles up at them but these 64 KiB.
+// Cost. With n members, log2(n) rounds of a message of each: docs/teams.md has figures beside those
+// of the job's calls, which are faster where nodes have several members, and move much by fewer
+// copies. Single values, and of spans little, go along with these: 1 KiB of each member, or of each
+// part, and 64 KiB of all; 4 KiB of a broadcast. More follows in messages, straight to where it
+// shall be: each member sends and receives what is its own part of it, and in a broadcast or a
+// reduction twice the span at most, whatever n. It is sent to those only who are in the call, so no
+// more than what goes along with one barrier ever waits at a process for its next call.
 class team : public detail::NamedReductions<team> {
  public:
   using Where = am::SourceLocation;
