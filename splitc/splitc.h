@@ -48,8 +48,8 @@
 // These rules hold for every call of the library; a header mentions only what differs from them.
 //
 // Collective calls. Those named all_*, barrier(), the construction and destruction of arrays and
-// counters, and the construction of channels: every process makes them, in the same order. All
-// others are made by one process on its own.
+// counters, and the construction of channels: every process makes them, in the same order; those of
+// a team, every member of it. All others are made by one process on its own.
 //
 // Threads. Only the thread that called run(), the "world's thread", may wait, poll, allocate,
 // access memory of another node or make a collective call. Any thread may compute with pointers and

@@ -280,7 +280,7 @@ TEST(Team, overlapping_teams_may_be_started_and_waited_for_in_different_orders) 
     if (t) parts.push_back({t, split.members(all, colour)});
   }
   parts.push_back({team::world(), all});
-  for (int turn = 0; turn < 20; ++turn) {
+  for (int turn = 0; turn < test::times(20, 8); ++turn) {
     struct Call {
       const Part* part;
       std::size_t n;
