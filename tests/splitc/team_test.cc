@@ -378,7 +378,7 @@ TEST(Team, thousands_of_teams_leave_nothing_behind) {
   team::node();
   team::world().barrier();
   const std::size_t before = boxes();
-  const int count = test::times(2000, 100);
+  const int count = test::times(1000, 50);
   for (int i = 0; i < count; ++i) {
     team t = team::world().split((my_proc() + static_cast<std::uint32_t>(i)) % 2, 0);
     EXPECT_GE(t.all_reduce_to_all_add(1u), 1u);
