@@ -42,7 +42,7 @@ TEST(Team, members_that_call_differently_all_name_two_calls) {
          [&] { t.all_reduce(std::span(many), std::span(more), std::plus<>()); },
          "team::all_to_all of 20000 bytes", "team::all_reduce of ");
   test::expect_error([&] { t.all_bcast(1u, odd ? 1 : 0); }, {"with another root, length or type"});
-  test::expect_error([&] { odd ? t.all_gather(1.0f).size() : t.all_gather(1u).size(); },
+  test::expect_error([&] { odd ? void(t.all_gather(1.0f)) : void(t.all_gather(1u)); },
                      {"with another root, length or type"});
   auto call = odd ? t.start_all_reduce(1u, std::plus<>()) : t.start_all_bcast(1u);
   test::expect_error([&] { call.wait(); },
