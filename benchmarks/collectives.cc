@@ -24,6 +24,7 @@ const std::vector<bench::Entry> kEntries{
     {"reduce", "the sum of 8 bytes, and of 64 KiB of double, to everybody"},
     {"all_gather", "8 bytes and 64 KiB of each to everybody"},
     {"all_to_all", "8 bytes and 64 KiB from each to each"},
+    {"team", "barrier, 8 bytes and 64 KiB, of a team of all processes"},
     {"store_sync", "all_store_sync() with nothing stored, and after a store of 8 bytes"},
 };
 
@@ -84,6 +85,22 @@ void all_to_alls(const Program& program) {
   }
 }
 
+void of_a_team(const Program& program) {
+  const splitc::team all = splitc::team::world();
+  program.time("team_barrier", 0, 200, [&](std::uint32_t) { all.barrier(); });
+  program.time("team_reduce", 8, 200, [&](std::uint32_t i) { all.all_reduce_to_all_add(1.0 * i); });
+  std::vector<std::byte> data(kLarge), gathered(kLarge * splitc::procs());
+  program.time("team_broadcast", kLarge, 20,
+               [&](std::uint32_t i) { all.all_bcast(std::span(data), i % splitc::procs()); });
+  std::vector<double> mine(kLarge / sizeof(double), 1.0), sum(mine.size());
+  program.time("team_reduce", kLarge, 20, [&](std::uint32_t) {
+    all.all_reduce(std::span<const double>(mine), std::span(sum), std::plus<double>());
+  });
+  program.time("team_all_gather", kLarge, 20, [&](std::uint32_t) {
+    all.all_gather(std::span<const std::byte>(data), std::span(gathered));
+  });
+}
+
 void store_syncs(const Program& program) {
   program.time("store_sync_idle", 0, 200, [](std::uint32_t) { splitc::all_store_sync(); });
   const auto words = splitc::all_spread_malloc<std::uint64_t>(splitc::procs());
@@ -114,6 +131,7 @@ int measure(int argc, char** argv) {
   if (program.chosen("reduce")) reductions(program);
   if (program.chosen("all_gather")) gathers(program);
   if (program.chosen("all_to_all")) all_to_alls(program);
+  if (program.chosen("team")) of_a_team(program);
   if (program.chosen("store_sync")) store_syncs(program);
   return 0;
 }

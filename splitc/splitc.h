@@ -47,12 +47,13 @@
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
 //                all_gather(x)  all_to_all(..)
+// some of them   team::world()  t.split(colour, key)     then t.barrier()  t.all_reduce(x, op) ..
 //
 // These rules hold for every call of the library; a header mentions only what differs from them.
 //
 // Collective calls. Those named all_*, barrier(), the construction and destruction of arrays and
-// counters, and the construction of channels: every process makes them, in the same order. All
-// others are made by one process on its own.
+// counters, and the construction of channels: every process makes them, in the same order; those of
+// a team, every member of it. All others are made by one process on its own.
 //
 // Threads. Only the thread that called run(), the "world's thread", may wait, poll, allocate,
 // access memory of another node or make a collective call. Any thread may compute with pointers and
@@ -118,6 +119,7 @@
 #include "splitc/rpc/rpc.h"
 #include "splitc/rpc/signal.h"
 #include "splitc/start/run.h"
+#include "splitc/team/team.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"

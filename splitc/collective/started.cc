@@ -23,11 +23,6 @@ bool StartedCall::fits() const noexcept {
   }
 }
 
-void StartedCall::end() noexcept {
-  done_ = true;
-  waiters_.move_to(ready_waiters);
-}
-
 void StartedCall::enter() {
   Round& round = round_.emplace(Round::Started(), call_, plan_.bytes, plan_.kind);
   const std::span<const std::byte> shown =
@@ -57,15 +52,15 @@ void start(const std::shared_ptr<StartedCall>& call) {
   calls.add(call);
 }
 
-void drop(StartedCall& call) noexcept {
-  if (StartedCalls* const calls = StartedCalls::existing()) calls->drop(call);
+void StartedCall::drop() noexcept {
+  if (StartedCalls* const calls = StartedCalls::existing()) calls->drop(*this);
 }
 
-void wait_for(StartedCall& call, am::SourceLocation where) {
-  const Call on_behalf(call.call().name, where);
+void StartedCall::wait(am::SourceLocation where) {
+  const Call on_behalf(call().name, where);
   check_may_wait(on_behalf);
-  if (!call.done()) StartedCalls::of_world().wait_for(call, on_behalf);
-  call.rethrow();
+  if (!done()) StartedCalls::of_world().wait_for(*this, on_behalf);
+  rethrow();
 }
 
 StartedCalls& StartedCalls::of_world() {
@@ -144,9 +139,7 @@ void StartedCalls::end_first() noexcept {
 
 // If nobody else will hear of it.
 void StartedCalls::keep_error_of(const StartedCall& call) noexcept {
-  if (call.dropped_ && call.thrown_ && !call.thrown_seen_ && !orphan_error_) {
-    orphan_error_ = call.thrown_;
-  }
+  if (!orphan_error_) orphan_error_ = call.orphan();
 }
 
 void StartedCalls::drop(StartedCall& call) noexcept {

@@ -55,8 +55,52 @@
 namespace splitc {
 namespace detail {
 
-// A collective call that was started.
-class StartedCall {
+// A collective call that was started, of all processes or of some: what `started` holds.
+class AnyStarted {
+ public:
+  explicit AnyStarted(Call call) noexcept : call_(call) {}
+  virtual ~AnyStarted() = default;
+  AnyStarted(const AnyStarted&) = delete;
+  AnyStarted& operator=(const AnyStarted&) = delete;
+
+  bool done() const noexcept { return done_; }
+  // They become ready when it is done.
+  WaiterList& waiters() noexcept { return waiters_; }
+  const Call& call() const noexcept { return call_; }
+
+  // Polls until it has ended. Throws what it throws.
+  virtual void wait(am::SourceLocation where) = 0;
+  // Nobody will wait for it any more.
+  virtual void drop() noexcept = 0;
+
+ protected:
+  void rethrow() {
+    if (!thrown_) return;
+    thrown_seen_ = true;
+    std::rethrow_exception(thrown_);
+  }
+  // If nobody will hear of what it has thrown: that.
+  std::exception_ptr orphan() const noexcept {
+    return dropped_ && !thrown_seen_ ? thrown_ : nullptr;
+  }
+  // It is done.
+  void end() noexcept {
+    done_ = true;
+    waiters_.move_to(ready_waiters);
+  }
+
+  const Call call_;
+  std::exception_ptr thrown_;
+  bool thrown_seen_ = false;  // by the caller of wait()
+  bool dropped_ = false;      // nobody will wait() any more
+
+ private:
+  bool done_ = false;
+  WaiterList waiters_;
+};
+
+// One of all processes.
+class StartedCall : public AnyStarted {
  public:
   enum class How : std::uint8_t { kMeet, kGather, kBroadcast, kTranspose };
   struct Plan {
@@ -69,20 +113,10 @@ class StartedCall {
     std::span<const std::byte> argument = {};  // ... or a span
   };
 
-  StartedCall(Call call, Plan plan) : call_(call), plan_(std::move(plan)) {}
-  virtual ~StartedCall() = default;
-  StartedCall(const StartedCall&) = delete;
-  StartedCall& operator=(const StartedCall&) = delete;
+  StartedCall(Call call, Plan plan) : AnyStarted(call), plan_(std::move(plan)) {}
 
-  bool done() const noexcept { return done_; }
-  // They become ready when it is done.
-  WaiterList& waiters() noexcept { return waiters_; }
-  const Call& call() const noexcept { return call_; }
-  void rethrow() {
-    if (!thrown_) return;
-    thrown_seen_ = true;
-    std::rethrow_exception(thrown_);
-  }
+  void wait(am::SourceLocation where) override;
+  void drop() noexcept override;
 
  protected:
   // Takes what the round has brought.
@@ -95,24 +129,13 @@ class StartedCall {
 
   bool fits() const noexcept;
   void enter();
-  void end() noexcept;
 
-  const Call call_;
   const Plan plan_;
   std::optional<Round> round_;  // once it is under way
-  std::exception_ptr thrown_;
-  bool thrown_seen_ = false;  // by the caller of wait()
-  bool dropped_ = false;      // nobody will wait() any more
-  bool done_ = false;
-  WaiterList waiters_;
 };
 
 // Puts `call` behind those that were started before. Error where no collective call may be made.
 void start(const std::shared_ptr<StartedCall>& call);
-// Nobody will wait for it any more.
-void drop(StartedCall& call) noexcept;
-// Polls until it has ended. Throws what it throws.
-void wait_for(StartedCall& call, am::SourceLocation where);
 
 // The results of calls with one.
 template <class T, class Take, class Run>
@@ -142,10 +165,10 @@ class started {
  public:
   using Value = std::conditional_t<std::is_void_v<T>, bool, T>;
 
-  started(std::shared_ptr<detail::StartedCall> call, std::optional<Value>& result) noexcept
+  started(std::shared_ptr<detail::AnyStarted> call, std::optional<Value>& result) noexcept
       : call_(std::move(call)), result_(&result) {}
   ~started() {
-    if (call_ != nullptr) detail::drop(*call_);
+    if (call_ != nullptr) call_->drop();
   }
   started(started&&) noexcept = default;
   started& operator=(started&& other) noexcept {
@@ -160,18 +183,18 @@ class started {
   // waited for already, and what `op` throws.
   T wait(am::SourceLocation where = am::SourceLocation::current()) {
     if (call_ == nullptr) detail::refuse({"started::wait", where}, "there is nothing to wait for");
-    detail::wait_for(*call_, where);
-    const std::shared_ptr<detail::StartedCall> call = std::move(call_);
+    call_->wait(where);
+    const std::shared_ptr<detail::AnyStarted> call = std::move(call_);
     if constexpr (!std::is_void_v<T>) return std::move(**result_);
   }
   // wait(), by the name that other operations have for it.
   T result(am::SourceLocation where = am::SourceLocation::current()) { return wait(where); }
 
   // For the library. nullptr: it has been waited for.
-  detail::StartedCall* call() const noexcept { return call_.get(); }
+  detail::AnyStarted* call() const noexcept { return call_.get(); }
 
  private:
-  std::shared_ptr<detail::StartedCall> call_;
+  std::shared_ptr<detail::AnyStarted> call_;
   std::optional<Value>* result_;  // of it
 };
 

@@ -12,6 +12,7 @@
 #include "splitc/async/task.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc_calls.h"
+#include "splitc/team/teams.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
@@ -38,6 +39,7 @@ struct detail::Running {
       : world(config),
         calls(world.job(), world.endpoint()),
         rpc_calls(world.bundle(), world.endpoint()),
+        teams(world.bundle(), world.endpoint()),
         stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
     world.job().connect(world.endpoint());
@@ -46,6 +48,7 @@ struct detail::Running {
   World world;
   RemoteCalls calls;
   RpcCalls rpc_calls;
+  Teams teams;
   store_counter stores;  // the default counter
 };
 
@@ -75,6 +78,7 @@ void detail::finish_program(Running& running, const char* call) {
   const am::SourceLocation nowhere;
   finish_tasks({call, nowhere});
   finish_started({call, nowhere});
+  running.teams.finish({call, nowhere});
   sync();
   // What this process has stored on other nodes needs it until it has landed.
   if (has_far_peers()) running.stores.wait_all({call, nowhere});

@@ -1,0 +1,319 @@
+// team/ is collective calls of some processes: teams, each with ranks of its own. It may use
+// collective/ and world/. What a team's members exchange are messages of the library, keyed by
+// team.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "am/types/source_location.h"
+#include "splitc/collective/collective.h"
+#include "splitc/collective/started.h"
+#include "splitc/team/calls.h"
+#include "splitc/team/named.h"
+#include "splitc/world/place.h"
+
+namespace splitc {
+
+// Some processes of the job, in an order that gives each a rank, and the collective calls that they
+// make among themselves.
+//
+//   const team row = team::world().split(my_proc() / width);
+//   const double sum = row.all_reduce(mine, std::plus());      // of my row only
+//   if (row.rank() == 0) ...
+//
+//   const team half = team::world().split(my_proc() % 2 ? 0 : team::none);
+//   if (half) half.barrier();                                  // on half of the processes
+//
+//   auto sums = row.start_all_reduce(mine, std::plus());       // split-phase, on two teams at once
+//   auto most = column.start_all_reduce(mine, larger);
+//   use(sums.wait(), most.wait());
+//
+// A team is a handle, copied at the cost of a shared_ptr; copies are the same team. It ends with
+// the last copy and the last call that was started: at each member on its own, without
+// communication. Teams may be made without limit. A handle does not outlive run().
+//
+// Collective. The members of a team make the same calls of it, in the same order: "all processes"
+// of splitc/collective/collective.h are these. Nothing is said about the order of calls of
+// different teams, or of a team and the job: two teams with common members may be used in another
+// order by each, as long as they do not wait for one another in a circle. (A waits for B in team 1,
+// and B for A in team 2: nobody goes on. Started calls do not wait.)
+//
+// The calls have the names, rules, types and memory rules of splitc/collective/collective.h and
+// reduce.h, with ranks of the team where those have processes: `root`, the parts of spans, the
+// order in which values are combined, and process 0, which is the team's rank 0. Each is a barrier
+// of the team, too: nobody returns before all have called, and what members wrote before is visible
+// to all after it, as of barrier(); stores to other nodes it does not complete.
+//
+// Errors. Throw Error in a handler, outside the world's thread, and on a team that is empty. If the
+// members make different calls, also in release builds, every member throws an Error that names a
+// process with another call, and both calls. A member that makes none leaves the others waiting,
+// which the report on a job that stands still shows.
+//
+// Cost. With n members, log2(n) rounds of a message of each: docs/teams.md has figures beside those
+// of the job's calls, which are faster where nodes have several members, and move much by fewer
+// copies. Single values, and of spans little, go along with these: 1 KiB of each member, or of each
+// part, and 64 KiB of all; 4 KiB of a broadcast. More follows in messages, straight to where it
+// shall be: each member sends and receives what is its own part of it, and in a broadcast or a
+// reduction twice the span at most, whatever n. It is sent to those only who are in the call, so no
+// more than what goes along with one barrier ever waits at a process for its next call.
+class team : public detail::NamedReductions<team> {
+ public:
+  using Where = am::SourceLocation;
+
+  static constexpr std::int64_t none = -1;  // for split()
+
+  // No team: this process is in none.
+  team() = default;
+  // All processes, with their ranks; and those of this node, in the order of theirs. Not
+  // collective.
+  static team world();
+  static team node();
+
+  // Collective: members with the same `colour` form a team, ranked by `key`, and by rank in this
+  // team among equal keys. A negative colour, such as none, gets an empty one. Costs an
+  // all_gather() of 24 bytes.
+  team split(std::int64_t colour, std::int64_t key = 0, Where where = Where::current()) const;
+  // Collective: the members whose ranks in this team are listed, in that order. Each passes the
+  // list that it is in; others pass one without themselves, such as an empty one, and get an empty
+  // team. Error if a rank does not exist, or occurs twice, or those on a list have not passed the
+  // same.
+  team select(std::span<const std::uint32_t> ranks, Where where = Where::current()) const;
+
+  // Whether this process is in it. All others of these, but ==, throw Error if not.
+  explicit operator bool() const noexcept { return group_ != nullptr; }
+  std::uint32_t rank() const { return group("team::rank").rank(); }
+  std::uint32_t size() const { return group("team::size").size(); }
+  // The process of a rank; Error if there is no such rank. A load.
+  std::uint32_t proc(std::uint32_t rank) const;
+  // The rank of a process; nothing if it is no member. A binary search.
+  std::optional<std::uint32_t> rank_of(std::uint32_t proc) const {
+    return group("team::rank_of").rank_of(proc);
+  }
+  bool contains(std::uint32_t proc) const {
+    return group("team::contains").rank_of(proc).has_value();
+  }
+  // The same team, not just the same members.
+  bool operator==(const team&) const = default;
+
+  // --- As the calls of these names without a team. (start_barrier() has the two halves of one.)
+
+  void barrier(Where where = Where::current()) const {
+    detail::run_plan(of({"team::barrier", where}), {});
+  }
+
+  template <class T>
+  T all_bcast(T x, std::uint32_t root = 0, Where where = Where::current()) const {
+    detail::check_value<T>();
+    const detail::OfTeam of = this->of({"team::all_bcast", where});
+    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&x, 1)), root,
+                                               detail::type_of<T>());
+    plan.carried = true;
+    detail::run_plan(of, plan);
+    return x;
+  }
+  template <class T>
+  void all_bcast(std::span<T> data, std::uint32_t root = 0, Where where = Where::current()) const {
+    detail::check_plain<T>();
+    const detail::OfTeam of = this->of({"team::all_bcast", where});
+    detail::run_plan(
+        of, detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>()));
+  }
+
+  template <class T, class Op>
+  T all_reduce(const T& x, Op op, Where where = Where::current()) const {
+    return reduce(of({"team::all_reduce", where}), x, op);
+  }
+  template <class T, class Op>
+  void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+                  Where where = Where::current()) const {
+    const detail::OfTeam of = this->of({"team::all_reduce", where});
+    const detail::Combine combine = detail::combine_by<std::remove_const_t<T>>(op);
+    detail::run_plan(
+        of, detail::reduce_plan(of, std::as_bytes(mine), std::as_writable_bytes(result), combine));
+  }
+  template <class T, class Op>
+  T all_reduce_to_one(const T& x, Op op, Where where = Where::current()) const {
+    return reduce_to_one(of({"team::all_reduce_to_one", where}), x, op);
+  }
+  template <class T, class Op>
+  T all_scan(const T& x, Op op, Where where = Where::current()) const {
+    return scan(of({"team::all_scan", where}), x, op);
+  }
+  template <class T, class Op>
+  T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
+               Where where = Where::current()) const {
+    return exscan(of({"team::all_exscan", where}), x, op, identity);
+  }
+
+  template <class T>
+  std::vector<T> all_gather(const T& x, Where where = Where::current()) const {
+    return detail::team_gather(of({"team::all_gather", where}), x, false);
+  }
+  template <class T>
+  void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                  Where where = Where::current()) const {
+    gather(of({"team::all_gather", where}), mine, all, false);
+  }
+  template <class T>
+  std::vector<T> all_gather_to_one(const T& x, Where where = Where::current()) const {
+    return detail::team_gather(of({"team::all_gather_to_one", where}), x, true);
+  }
+  template <class T>
+  void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                         Where where = Where::current()) const {
+    gather(of({"team::all_gather_to_one", where}), mine, all, true);
+  }
+
+  template <class T>
+  void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+                  Where where = Where::current()) const {
+    const detail::OfTeam of = this->of({"team::all_to_all", where});
+    detail::run_plan(of, transpose_plan(of, to, from));
+  }
+  template <class T>
+  received_parts<std::remove_const_t<T>> all_to_all_varying(std::span<T> to,
+                                                            std::span<const std::size_t> counts,
+                                                            Where where = Where::current()) const {
+    detail::check_plain<T>();
+    const detail::OfTeam of = this->of({"team::all_to_all_varying", where});
+    std::vector<std::size_t> bytes(counts.begin(), counts.end());
+    for (std::size_t& one : bytes) {
+      one = detail::product(one, "elements", sizeof(T), "bytes", of.call);
+    }
+    return received_parts<std::remove_const_t<T>>(detail::team_all_to_all_varying(
+        of, std::as_bytes(to), bytes, detail::type_of<std::remove_const_t<T>>()));
+  }
+
+  // --- Split-phase, as those of splitc/collective/started.h. The started calls of one team go on
+  // one after another, whenever this process polls; those of different teams at the same time, and
+  // beside those of the job. Whatever their sizes, they end in polls alone. All other calls of a
+  // team wait first until those that were started of it have ended.
+
+  started<> start_barrier(Where where = Where::current()) const {
+    return detail::start_team_spans(starting({"team::start_barrier", where}), {});
+  }
+  template <class T>
+  started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
+                             Where where = Where::current()) const {
+    detail::check_value<T>();
+    const detail::OfTeam of = starting({"team::start_all_bcast", where});
+    T copy = x;
+    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&copy, 1)),
+                                               root, detail::type_of<T>());
+    plan.carried = true;
+    return detail::start_team_value<T>(
+        of, plan, copy, [](const detail::Exchange&, const T& brought) { return brought; });
+  }
+  template <class T, class Op>
+  started<T> start_all_reduce(const T& x, Op op, Where where = Where::current()) const {
+    const detail::OfTeam of = starting({"team::start_all_reduce", where});
+    return detail::start_team_value<T>(
+        of, detail::value_plan(&x), x,
+        [op, size = of.size()](const detail::Exchange& all, const T&) mutable {
+          return detail::combine_values<T>(all, size, op);
+        });
+  }
+  template <class T>
+  started<std::vector<T>> start_all_gather(const T& x, Where where = Where::current()) const {
+    const detail::OfTeam of = starting({"team::start_all_gather", where});
+    return detail::start_team_value<std::vector<T>>(
+        of, detail::value_plan(&x), x, [size = of.size()](const detail::Exchange& all, const T&) {
+          return detail::values_of<T>(all, size);
+        });
+  }
+  template <class T>
+  started<> start_all_bcast(std::span<T> data, std::uint32_t root = 0,
+                            Where where = Where::current()) const {
+    detail::check_plain<T>();
+    const detail::OfTeam of = starting({"team::start_all_bcast", where});
+    return detail::start_team_spans(
+        of, detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>()));
+  }
+  template <class T, class Op>
+  started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+                             Where where = Where::current()) const {
+    const detail::OfTeam of = starting({"team::start_all_reduce", where});
+    const detail::Combine combine = detail::combine_by<std::remove_const_t<T>>(op);
+    return detail::start_made<void>(std::make_shared<detail::StartedTeamReduction<Op>>(
+        of.group, of.call,
+        detail::reduce_plan(of, std::as_bytes(mine), std::as_writable_bytes(result), combine),
+        combine, op));
+  }
+  template <class T>
+  started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                             Where where = Where::current()) const {
+    const detail::OfTeam of = starting({"team::start_all_gather", where});
+    return detail::start_team_spans(of, gather_plan(of, mine, all, false));
+  }
+  template <class T>
+  started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+                             Where where = Where::current()) const {
+    const detail::OfTeam of = starting({"team::start_all_to_all", where});
+    return detail::start_team_spans(of, transpose_plan(of, to, from));
+  }
+
+ private:
+  friend detail::NamedReductions<team>;
+
+  explicit team(std::shared_ptr<detail::Group> group) noexcept : group_(std::move(group)) {}
+
+  detail::OfTeam of(const detail::TeamCall& call) const {
+    return detail::of_team(group_, call, true);
+  }
+  detail::OfTeam starting(const detail::TeamCall& call) const {
+    return detail::of_team(group_, call, false);
+  }
+  const detail::Group& group(detail::Call call) const {
+    if (group_ == nullptr) [[unlikely]]
+      detail::refuse_no_team(call);
+    return *group_;
+  }
+
+  template <class T, class Op>
+  static T reduce(const detail::OfTeam& of, const T& x, Op op) {
+    return detail::team_combine(of, x, of.size(), op);
+  }
+  template <class T, class Op>
+  static T reduce_to_one(const detail::OfTeam& of, const T& x, Op op) {
+    return detail::team_combine(of, x, of.rank() == 0 ? of.size() : 0, op);
+  }
+  template <class T, class Op>
+  static T scan(const detail::OfTeam& of, const T& x, Op op) {
+    return detail::team_combine(of, x, of.rank() + 1, op);
+  }
+  template <class T, class Op>
+  static T exscan(const detail::OfTeam& of, const T& x, Op op, const T& identity) {
+    const T before = detail::team_combine(of, x, of.rank(), op);
+    return of.rank() == 0 ? identity : before;
+  }
+  template <class T>
+  static detail::TeamPlan gather_plan(const detail::OfTeam& of, std::span<T> mine,
+                                      std::span<std::remove_const_t<T>> all, bool only_to_one) {
+    detail::check_plain<T>();
+    return detail::gather_plan(of, std::as_bytes(mine), std::as_writable_bytes(all), only_to_one,
+                               detail::type_of<std::remove_const_t<T>>());
+  }
+  template <class T>
+  static void gather(const detail::OfTeam& of, std::span<T> mine,
+                     std::span<std::remove_const_t<T>> all, bool only_to_one) {
+    detail::run_plan(of, gather_plan(of, mine, all, only_to_one));
+  }
+  template <class T>
+  static detail::TeamPlan transpose_plan(const detail::OfTeam& of, std::span<T> to,
+                                         std::span<std::remove_const_t<T>> from) {
+    detail::check_plain<T>();
+    return detail::transpose_plan(of, std::as_bytes(to), std::as_writable_bytes(from), sizeof(T),
+                                  detail::type_of<std::remove_const_t<T>>());
+  }
+
+  std::shared_ptr<detail::Group> group_;  // nullptr: this process is in none
+};
+
+}  // namespace splitc
