@@ -205,6 +205,11 @@ void RemoteMemory::store_learned(const Put& put, const Access& access, std::uint
   bundle_.wait_until_released(released.yes, access.reason(kEnd));
 }
 
+void RemoteMemory::set_more_to_come(bool yes) noexcept {
+  const Port::Inside inside(*bundle_.router().port());
+  bundle_.process().far_messages()->more_to_come(yes);
+}
+
 void RemoteMemory::count(std::uint64_t counter, std::uint64_t bytes) {
   // A progress thread may be counting others.
   const Port::Inside inside(*bundle_.router().port());

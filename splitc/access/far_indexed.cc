@@ -112,15 +112,17 @@ void pack_indices(std::byte* to, const FarList& list, std::size_t first, std::si
   });
 }
 
-// Calls piece(first, listed) for all pieces of a list, of `most` elements each, whose indices are
-// in `packed` then.
+// Calls piece(first, listed, whether more follow) for all pieces of a list, of `most` elements
+// each, whose indices are in `packed` then.
 template <class Piece>
 void in_pieces(const FarList& list, std::size_t most, Packed& packed, Piece&& piece) {
   for (std::size_t at = 0; at < list.indices.count; at += most) {
     const std::size_t count = std::min(most, list.indices.count - at);
     pack_indices(packed.data(), list, at, count);
-    piece(at, Listed{list.offset, list.scale, static_cast<std::uint32_t>(count),
-                     static_cast<std::uint32_t>(list.element), list.wide ? 1u : 0u});
+    piece(at,
+          Listed{list.offset, list.scale, static_cast<std::uint32_t>(count),
+                 static_cast<std::uint32_t>(list.element), list.wide ? 1u : 0u},
+          list.indices.count - at > most);
   }
 }
 
@@ -143,8 +145,8 @@ void send_get_list(PiecesStart& start, const FarList& from, Call call) {
   }
   am::Endpoint& endpoint = world().endpoint();
   Packed packed;
-  in_pieces(from, most, packed, [&](std::size_t at, const Listed& listed) {
-    start.sender().send(from.proc, [&] {
+  in_pieces(from, most, packed, [&](std::size_t at, const Listed& listed, bool more) {
+    start.sender().send(from.proc, more, [&] {
       endpoint.request_medium<&on_get_listed>({from.proc, call.where},
                                               std::span(packed).first(listed.index_bytes()), listed,
                                               start.ticket(), from.place_of(at));
@@ -157,11 +159,11 @@ template <class Send>
 void in_packed_pieces(PieceSender& sender, const FarList& to, const LocalElements& local,
                       Send&& send) {
   Packed packed;
-  in_pieces(to, most_written(to), packed, [&](std::size_t at, const Listed& listed) {
+  in_pieces(to, most_written(to), packed, [&](std::size_t at, const Listed& listed, bool more) {
     const std::size_t before = listed.index_bytes();
     const std::size_t bytes = listed.count * to.element;
     local.gather(packed.data() + before, to.place_of(at), bytes);
-    sender.send(to.proc,
+    sender.send(to.proc, more,
                 [&] { send(std::span<const std::byte>(packed).first(before + bytes), listed); });
   });
 }

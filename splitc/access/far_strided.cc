@@ -54,15 +54,15 @@ void on_store_part(am::OneWay, std::span<const std::byte> bytes, Part part, std:
   world().remote().count(counter, bytes.size());
 }
 
-// Calls piece(at, bytes) for all pieces of a shape. They have whole runs, where a run is no longer
-// than a piece.
+// Calls piece(at, bytes, whether more follow) for all pieces of a shape. They have whole runs,
+// where a run is no longer than a piece.
 template <class Piece>
 void in_pieces(const am::Strided& shape, Piece&& piece) {
   const std::uint64_t most =
       shape.run < am::max_medium() ? am::max_medium() / shape.run * shape.run : am::max_medium();
   const std::uint64_t all = shape.bytes();
   for (std::uint64_t at = 0; at < all; at += most) {
-    piece(at, static_cast<std::uint32_t>(std::min(most, all - at)));
+    piece(at, static_cast<std::uint32_t>(std::min(most, all - at)), all - at > most);
   }
 }
 
@@ -71,10 +71,11 @@ template <class Send>
 void in_packed_pieces(PieceSender& sender, const FarShape& to, const LocalElements& local,
                       std::uint64_t first, Send&& send) {
   Packed packed;
-  in_pieces(to.shape, [&](std::uint64_t at, std::uint32_t bytes) {
+  in_pieces(to.shape, [&](std::uint64_t at, std::uint32_t bytes, bool more) {
     local.gather(packed.data(), first + at, bytes);
     const Part part{to.shape, to.offset, at};
-    sender.send(to.proc, [&] { send(std::span<const std::byte>(packed).first(bytes), part); });
+    sender.send(to.proc, more,
+                [&] { send(std::span<const std::byte>(packed).first(bytes), part); });
   });
 }
 
@@ -99,9 +100,9 @@ void check_extent(std::uint64_t bits, std::uint64_t bytes, std::size_t alignment
 
 void send_get_pieces(PiecesStart& start, const FarShape& from, std::uint64_t first, Call call) {
   am::Endpoint& endpoint = world().endpoint();
-  in_pieces(from.shape, [&](std::uint64_t at, std::uint32_t bytes) {
+  in_pieces(from.shape, [&](std::uint64_t at, std::uint32_t bytes, bool more) {
     const GetPart get{{from.shape, from.offset, at}, first + at, start.ticket(), bytes};
-    start.sender().send(from.proc, [&] {
+    start.sender().send(from.proc, more, [&] {
       endpoint.request<&on_get_part>({from.proc, call.where}, get);
     });
   });

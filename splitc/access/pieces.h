@@ -7,8 +7,10 @@
 
 #include "am/channel/strided.h"
 #include "am/core/token.h"
+#include "am/remote_memory/remote_memory.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/tickets.h"
+#include "splitc/world/world.h"
 
 // Gets and puts of many elements of other nodes as one operation, in pieces of a medium message
 // each. A get asks for every piece by a request, which says what is in it: the owner gathers that
@@ -57,11 +59,12 @@ void scatter_list(std::byte* base, const Indices& indices, std::uint64_t scale,
 class PieceSender {
  public:
   // Calls send_piece(), which sends one to `proc`, or throws and has not. Throws on if it is the
-  // first, and if the process has died.
+  // first, and if the process has died. `more` to the same process follow.
   template <class SendPiece>
-  void send(std::uint32_t proc, SendPiece&& send_piece) {
+  void send(std::uint32_t proc, bool more, SendPiece&& send_piece) {
     for (;;) {
       try {
+        const am::RemoteMemory::MoreToCome more_to_come(world().remote(), more);
         send_piece();
         some_sent_ = true;
         return;

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -273,6 +272,9 @@ TEST(Strided, a_put_arrives_whole_though_a_handler_throws_meanwhile) {
   std::fill_n(words.mine(), 2 * kRows, 0u);
   const std::vector<std::uint64_t> column(kRows, 5 + my_proc());
   const strided shape{.rows = kRows, .row_stride = 2};
+  // Connected already, so that nothing else waits.
+  rpc(proc_before(), [] {}).wait();
+  rpc(next_proc(), [] {}).wait();
   barrier();
   rpc_ff(proc_before(), [] { throw std::runtime_error("on purpose"); });
   int thrown = 0;
