@@ -108,7 +108,8 @@ void pack_indices(std::byte* to, const FarList& list, std::size_t first, std::si
         std::memcpy(to + i * sizeof index, &index, sizeof index);
       }
     };
-    list.wide ? pack_as(std::uint64_t()) : pack_as(std::uint32_t());
+    if (list.wide) return pack_as(std::uint64_t());
+    pack_as(std::uint32_t());
   });
 }
 

@@ -69,7 +69,8 @@ void for_each_listed(const Indices& indices, std::uint64_t scale, std::size_t el
         f(i, std::uint64_t{index} * scale, size);
       }
     };
-    indices.wide ? all(std::uint64_t()) : all(std::uint32_t());
+    if (indices.wide) return all(std::uint64_t());
+    all(std::uint32_t());
   });
 }
 
