@@ -286,6 +286,7 @@ bool behaves_in_handler(global_ptr<std::uint64_t> p) {
 
 TEST(List, in_a_handler_reaches_its_node_and_no_other) {
   const auto words = all_spread_malloc<std::uint64_t>(4 * procs());
+  barrier();  // all know that it is theirs
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     EXPECT_TRUE(rpc(next_proc(), &behaves_in_handler, words.on(proc)).result());
   }
