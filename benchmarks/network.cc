@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
                {"access", "x = *p, *p = x of 8 bytes; fi_read, fi_write", reads_and_writes},
                {"atomic", "fetch_and_add of 8 bytes; fi_send and fi_recv", atomics},
                {"bulk", "bandwidth of bulk_get and bulk_put; fi_read, fi_write", bulk},
+               {"apart", "1,000 words of a column, or in a list; bulk_get, bulk_put of as many",
+                apart},
                {"store", "how many stores of 8 bytes a second; fi_inject_write", stores},
                {"barrier", "two processes; a message each", barriers},
            },

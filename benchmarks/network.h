@@ -35,6 +35,7 @@ void barriers(bench::Bench& b);
 void reads_and_writes(bench::Bench& b);
 void atomics(bench::Bench& b);
 void bulk(bench::Bench& b);
+void apart(bench::Bench& b);
 void stores(bench::Bench& b);
 
 }  // namespace network

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "benchmarks/network.h"
 #include "benchmarks/support/access.h"
@@ -37,6 +39,15 @@ void bulk_of(Bench& b, std::size_t bytes) {
       },
       "fi_write, delivered",
       [&] { return b.raw_network->stream_write(bytes, n, kPlaces, Done::kDelivered); });
+}
+
+// Each waited for.
+template <class Start>
+double waited_for(Bench& b, int count, Start&& start) {
+  return bench::until_synced(b, count, [&](int) {
+    start();
+    splitc::sync();
+  });
 }
 
 double stores_of(Bench& b, int count) {
@@ -80,6 +91,33 @@ void bulk(Bench& b) {
   if (b.options.full)
     sizes = {8, 64, 512, 4u << 10, 16u << 10, 64u << 10, 256u << 10, 1u << 20, 4u << 20};
   for (const std::size_t bytes : sizes) bulk_of(b, bytes);
+}
+
+// A thousand words of rank 1 that lie apart, beside as many that do not.
+void apart(Bench& b) {
+  constexpr std::uint32_t kApart = 64;  // words from one to the next: a column of a matrix
+  constexpr std::uint32_t kCount = 1000;
+  constexpr std::size_t kBytes = kCount * sizeof(Word);
+  const splitc::strided column{.rows = kCount, .row_stride = kApart};
+  const splitc::global_ptr<Word> far = bench::far_words(b);
+  const std::span<Word> local(reinterpret_cast<Word*>(b.pair.source()), kCount);
+  std::vector<std::uint32_t> indices(kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) indices[i] = i * 7919 % kCount * kApart;
+  const int n = b.count(50);
+  const auto get = [&] { return waited_for(b, n, [&] { splitc::bulk_get(local, far); }); };
+  const auto put = [&] { return waited_for(b, n, [&] { splitc::bulk_put(far, local); }); };
+  const auto beside_bulk = [&](const char* name, auto&& start, const char* bulk, auto&& whole) {
+    beside(
+        b, {name, kBytes}, 200, [&] { return waited_for(b, n, start); }, bulk, whole);
+  };
+  beside_bulk(
+      "get_strided", [&] { splitc::get_strided(local, far, column); }, "bulk_get", get);
+  beside_bulk(
+      "get_indexed", [&] { splitc::get_indexed(local, far, std::span(indices)); }, "bulk_get", get);
+  beside_bulk(
+      "put_strided", [&] { splitc::put_strided(far, column, local); }, "bulk_put", put);
+  beside_bulk(
+      "put_indexed", [&] { splitc::put_indexed(far, std::span(indices), local); }, "bulk_put", put);
 }
 
 void stores(Bench& b) {

@@ -31,6 +31,9 @@
 // one-way        store(p, value)                   then store_sync(bytes) where it lands,
 //                                                  or all_store_sync() everywhere
 // bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
+// apart          get_strided(local, p, {.rows = n, .row_stride = m})     columns, blocks, faces
+//                get_indexed(local, p, indices)  get_each(local, pointers)       lists
+//                put_strided store_strided put_indexed store_indexed put_each store_each
 // every step     put_channel<T>(to, from)  multicast_channel<T>(mine)
 //                reduce_channel<T>(mine, result)
 //                set up once; then put(), and wait(), ready() where it arrives
@@ -94,8 +97,10 @@
 #include "splitc/access/access.h"
 #include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
+#include "splitc/access/indexed.h"
 #include "splitc/access/split_phase.h"
 #include "splitc/access/store.h"
+#include "splitc/access/strided.h"
 #include "splitc/array/layout.h"
 #include "splitc/array/my_range.h"
 #include "splitc/array/spread_array.h"

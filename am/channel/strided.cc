@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace am {
 namespace {
@@ -37,37 +38,56 @@ class Walk {
   std::uint64_t plane_ = 0;
 };
 
-// Runs of one length, known when this is compiled, so that a run is a load and a store.
-template <std::size_t kRun>
+// Runs of one length; a number that is known when this is compiled makes a run a load and a store.
+template <class Run>
 void copy_runs(std::byte* to, const Strided& to_shape, const std::byte* from,
-               const Strided& from_shape) {
+               const Strided& from_shape, Run run) {
   for (std::uint32_t plane = 0; plane < to_shape.planes; ++plane) {
     std::byte* at = to + plane * to_shape.plane_stride;
     const std::byte* source = from + plane * from_shape.plane_stride;
     for (std::uint32_t row = 0; row < to_shape.rows; ++row) {
-      std::memcpy(at, source, kRun);
+      std::memcpy(at, source, run);
       at += to_shape.row_stride;
       source += from_shape.row_stride;
     }
   }
 }
 
-// Runs of one word, and whole ones of them.
-constexpr std::uint64_t kWord = 8;
-bool is_words(const Strided& shape, std::uint64_t at, std::uint64_t bytes) noexcept {
-  return shape.run == kWord && at % kWord == 0 && bytes % kWord == 0;
+// Calls f(run) with a number that is known when this is compiled, if there is one for that length.
+template <class F>
+void with_run(std::uint64_t run, F&& f) {
+  switch (run) {
+    case 4: return f(std::integral_constant<std::uint64_t, 4>());
+    case 8: return f(std::integral_constant<std::uint64_t, 8>());
+    case 16: return f(std::integral_constant<std::uint64_t, 16>());
+    default: return f(run);
+  }
 }
 
-// Calls f(byte in the order from `at` on, byte in memory) for every word of `bytes` bytes.
-template <class F>
-void for_each_word(const Strided& shape, std::uint64_t at, std::uint64_t bytes, F&& f) {
+// The same runs as `shape` has, one behind the other.
+Strided packed(const Strided& shape) noexcept {
+  return {.run = shape.run,
+          .rows = shape.rows,
+          .planes = shape.planes,
+          .row_stride = shape.run,
+          .plane_stride = shape.run * shape.rows};
+}
+
+// Whole runs.
+bool is_runs(const Strided& shape, std::uint64_t at, std::uint64_t bytes) noexcept {
+  return at % shape.run == 0 && bytes % shape.run == 0;
+}
+
+// Calls f(byte in the order from `at` on, byte in memory) for every run of `bytes` bytes.
+template <class Run, class F>
+void for_each_run(const Strided& shape, std::uint64_t at, std::uint64_t bytes, Run run, F&& f) {
   std::uint64_t flat = 0;
   while (flat != bytes) {
-    const std::uint64_t word = (at + flat) / kWord;
-    const std::uint64_t row = word % shape.rows;
-    std::uint64_t offset = word / shape.rows * shape.plane_stride + row * shape.row_stride;
-    const std::uint64_t end = std::min(bytes, flat + (shape.rows - row) * kWord);
-    for (; flat != end; flat += kWord, offset += shape.row_stride) f(flat, offset);
+    const std::uint64_t number = (at + flat) / run;
+    const std::uint64_t row = number % shape.rows;
+    std::uint64_t offset = number / shape.rows * shape.plane_stride + row * shape.row_stride;
+    const std::uint64_t end = std::min(bytes, flat + (shape.rows - row) * run);
+    for (; flat != end; flat += run, offset += shape.row_stride) f(flat, offset);
   }
 }
 
@@ -96,14 +116,19 @@ void copy(std::byte* to, const Strided& to_shape, const std::byte* from,
           const Strided& from_shape) {
   const std::uint64_t bytes = to_shape.bytes();
   if (bytes == 0) return;
-  if (to_shape.is_contiguous() && from_shape.is_contiguous()) {
+  const bool to_packed = to_shape.is_contiguous();
+  const bool from_packed = from_shape.is_contiguous();
+  if (to_packed && from_packed) {
     std::memcpy(to, from, bytes);
     return;
   }
-  const bool alike = to_shape.run == from_shape.run && to_shape.rows == from_shape.rows;
-  if (alike && to_shape.run == 8) return copy_runs<8>(to, to_shape, from, from_shape);
-  if (alike && to_shape.run == 4) return copy_runs<4>(to, to_shape, from, from_shape);
-  copy_any(to, {to_shape, 0}, from, {from_shape, 0}, bytes);
+  const Strided target = to_packed ? packed(from_shape) : to_shape;
+  const Strided source = from_packed ? packed(to_shape) : from_shape;
+  if (target.run == source.run && target.rows == source.rows) {
+    with_run(target.run, [&](auto run) { copy_runs(to, target, from, source, run); });
+  } else {
+    copy_any(to, {to_shape, 0}, from, {from_shape, 0}, bytes);
+  }
 }
 
 void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uint64_t at,
@@ -111,9 +136,11 @@ void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uin
   if (bytes == 0) return;
   if (shape.is_contiguous()) {
     std::memcpy(to, from + at, bytes);
-  } else if (is_words(shape, at, bytes)) {
-    for_each_word(shape, at, bytes, [&](std::uint64_t flat, std::uint64_t offset) {
-      std::memcpy(to + flat, from + offset, kWord);
+  } else if (is_runs(shape, at, bytes)) {
+    with_run(shape.run, [&](auto run) {
+      for_each_run(shape, at, bytes, run, [&](std::uint64_t flat, std::uint64_t offset) {
+        std::memcpy(to + flat, from + offset, run);
+      });
     });
   } else {
     copy_any(to, {Strided::contiguous(bytes), 0}, from, {shape, at}, bytes);
@@ -125,9 +152,11 @@ void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::b
   if (bytes == 0) return;
   if (shape.is_contiguous()) {
     std::memcpy(to + at, from, bytes);
-  } else if (is_words(shape, at, bytes)) {
-    for_each_word(shape, at, bytes, [&](std::uint64_t flat, std::uint64_t offset) {
-      std::memcpy(to + offset, from + flat, kWord);
+  } else if (is_runs(shape, at, bytes)) {
+    with_run(shape.run, [&](auto run) {
+      for_each_run(shape, at, bytes, run, [&](std::uint64_t flat, std::uint64_t offset) {
+        std::memcpy(to + offset, from + flat, run);
+      });
     });
   } else {
     copy_any(to, {shape, at}, from, {Strided::contiguous(bytes), 0}, bytes);

@@ -205,4 +205,20 @@ void RemoteMemory::store_learned(const Put& put, const Access& access, std::uint
   bundle_.wait_until_released(released.yes, access.reason(kEnd));
 }
 
+void RemoteMemory::set_more_to_come(bool yes) noexcept {
+  const Port::Inside inside(*bundle_.router().port());
+  bundle_.process().far_messages()->more_to_come(yes);
+}
+
+void RemoteMemory::count(std::uint64_t counter, std::uint64_t bytes) {
+  // A progress thread may be counting others.
+  const Port::Inside inside(*bundle_.router().port());
+  if (!bundle_.process().far_memory()->one_sided().count(counter, bytes)) {
+    throw Error("rank " + std::to_string(bundle_.router().rank()) +
+                ": a store that is to be counted at offset " + std::to_string(counter) +
+                ", where the segment has no counter; all programs of a job must be built from the "
+                "same Splitphase");
+  }
+}
+
 }  // namespace am

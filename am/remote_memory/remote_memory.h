@@ -29,7 +29,7 @@ struct CallSite {
 // Offsets are bytes from the start of that process's segment; the caller has checked them against
 // its size. A process on this node is reached through Router::peer() instead.
 //
-// Thread rule: the bundle's. Nothing here may be called by a handler, as it may wait: throws Error.
+// Thread rule: the bundle's. A handler may call count() only, as the others may wait: Error.
 class RemoteMemory {
  public:
   // Called inside poll() for each get and put that is complete, with its ticket.
@@ -73,6 +73,28 @@ class RemoteMemory {
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter, const CallSite& site = {.call = "store"},
              std::uint64_t* sent = nullptr);
+  // While one lives with `yes`, requests to other nodes that this process makes are followed by
+  // others to the same process: they share a frame with these, as far as that goes, and so do their
+  // answers.
+  class MoreToCome {
+   public:
+    MoreToCome(RemoteMemory& memory, bool yes) : memory_(memory), yes_(yes) {
+      if (yes) memory.set_more_to_come(true);
+    }
+    ~MoreToCome() {
+      if (yes_) memory_.set_more_to_come(false);
+    }
+    MoreToCome(const MoreToCome&) = delete;
+    MoreToCome& operator=(const MoreToCome&) = delete;
+
+   private:
+    RemoteMemory& memory_;
+    const bool yes_;
+  };
+
+  // As when a store has come: `bytes` have been written here, for another node, and are added to
+  // the word at offset `counter` of this process's segment. Handlers may call it.
+  void count(std::uint64_t counter, std::uint64_t bytes);
   // Of a job with far processes.
   const LearningStats& learning() const noexcept { return learned_->stats(); }
 
@@ -87,6 +109,7 @@ class RemoteMemory {
     std::array<std::byte, kCopied> copy;  // what a small put writes
   };
 
+  void set_more_to_come(bool yes) noexcept;
   struct Access;  // what waits
   template <class Condition>
   void wait_until(const Access& access, const char* needs, Condition&& condition);

@@ -111,6 +111,11 @@ class store_counter {
   // `local` may be reused on return.
   void store_far(std::uint64_t bits, const void* local, std::size_t bytes, detail::Call call);
 
+  // Where processes of other nodes count what comes from this one, by RemoteMemory::count(), as an
+  // offset in their segments; and that `bytes` have been sent which will be counted there.
+  std::uint64_t place() const noexcept { return offset_; }
+  void count_sent(std::uint64_t bytes) noexcept { sent_far_ += bytes; }
+
   // The counter of stores that name none. Exists inside run() only.
   static store_counter& default_counter() noexcept { return *default_; }
 

@@ -14,6 +14,7 @@
 #include "am/channel/channel.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/pointer/strided.h"
 #include "splitc/world/world.h"
 
 // Persistent put channels, after CkDirect (Bohm, Chakravorty, Jetley, Bhatele, Kale: CkDirect:
@@ -37,24 +38,7 @@
 
 namespace splitc {
 
-// Which elements of an array a channel takes, from some first one on: runs of consecutive elements
-// at equal distances, rows of runs, planes of rows. Of a[nz][ny][nx] the face x = 0 is {.run = 1,
-// .rows = ny, .planes = nz, .row_stride = nx, .plane_stride = ny * nx}. All numbers are elements.
-struct strided {
-  std::uint64_t run = 1;           // consecutive elements
-  std::uint32_t rows = 1;          // runs of a plane, at least 1
-  std::uint32_t planes = 1;        // at least 1
-  std::uint64_t row_stride = 0;    // elements from one run to the next of its plane
-  std::uint64_t plane_stride = 0;  // elements from one plane to the next
-
-  // Elements that it takes.
-  constexpr std::uint64_t size() const noexcept { return run * rows * planes; }
-};
-
 namespace detail {
-
-// For elements of so many bytes. Throws Error if no 64-bit number holds how far it reaches.
-am::Strided in_bytes(const strided& s, std::size_t element, Call call);
 
 // The target of one process in a collective call; bits == 0: it sends nothing.
 struct Wish {

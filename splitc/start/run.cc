@@ -7,6 +7,7 @@
 
 #include "am/am.h"
 #include "splitc/access/far_atomic.h"
+#include "splitc/access/pieces.h"
 #include "splitc/access/store.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/async/task.h"
@@ -42,6 +43,7 @@ struct detail::Running {
         teams(world.bundle(), world.endpoint()),
         stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
+    add_piece_handlers(world.endpoint());
     world.job().connect(world.endpoint());
   }
 

@@ -28,8 +28,16 @@ void finish(handle h, const am::Reason& reason) noexcept {
 
 }  // namespace
 
-void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
+void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
   const std::uint64_t offset = bits & kOffsetMask;
+  if (offset <= place.segment_bytes && bytes <= place.segment_bytes - offset) return;
+  refuse(call, std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                   " of process " + std::to_string(proc_of(bits)) +
+                   " are outside its segment, which has " + std::to_string(place.segment_bytes) +
+                   " bytes");
+}
+
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
   check_process(proc_of(bits), call);
   check_thread(call);
   if (world().bundle().handling()) {
@@ -37,12 +45,7 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
                      " is on another node, and a handler or a function that atomic() runs may not "
                      "wait for the network; let it note what is to be done, or return it");
   }
-  if (offset > place.segment_bytes || bytes > place.segment_bytes - offset) {
-    refuse(call, std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                     " of process " + std::to_string(proc_of(bits)) +
-                     " are outside its segment, which has " + std::to_string(place.segment_bytes) +
-                     " bytes");
-  }
+  check_in_segment(bits, bytes, call);
 }
 
 handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {

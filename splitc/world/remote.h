@@ -37,5 +37,7 @@ handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, s
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job.
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
+// Throws Error unless [bits, bits + bytes), of a process that there is, lies in its segment.
+void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call);
 
 }  // namespace splitc::detail

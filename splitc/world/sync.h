@@ -19,8 +19,8 @@ namespace splitc {
 //   try_sync()          all operations of this process         polls once, may return false
 //   try_sync(handle)    one operation                          polls once, may return false
 //
-// The operations are get, put, their bulk forms, atomic_get and atomic_put, as started by this
-// process. Stores are not among them: nobody waits for a store at its sender
+// The operations are get, put, their forms for ranges, shapes and lists, atomic_get and atomic_put,
+// as started by this process. Stores are not among them: nobody waits for a store at its sender
 // (splitc/access/store.h).
 //
 // Fence. Each of these calls, when it returns (true), is also a full memory fence of the processor:

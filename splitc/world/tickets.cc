@@ -39,9 +39,15 @@ handle Tickets::take(Pending pending) {
   return {index, ticket.generation};
 }
 
+bool Tickets::may_be_dead(std::uint32_t proc) noexcept {
+  const am::Router& router = world().router();
+  if (proc != am::kNobody) return router.is_dead(proc);
+  return router.deaths() != nullptr && router.deaths()->count() != 0;
+}
+
 void Tickets::give_back(std::uint32_t index) noexcept {
   Ticket& ticket = tickets_[index];
-  if (world().router().is_dead(ticket.pending.proc)) [[unlikely]] {
+  if (may_be_dead(ticket.pending.proc)) [[unlikely]] {
     lost_some_ = ticket.lost = true;
     ticket.waiters.move_to(ready_waiters);
     return;
@@ -80,14 +86,13 @@ bool Tickets::done(handle h) const noexcept {
 }
 
 bool Tickets::waits_for_dead(handle h) const noexcept {
-  return !done(h) && world().router().is_dead(proc_of(h));
+  return !done(h) && may_be_dead(proc_of(h));
 }
 
 bool Tickets::waits_for_dead() const noexcept {
-  const am::Router& router = world().router();
-  if (router.deaths() == nullptr || router.deaths()->count() == 0) return false;
-  return std::ranges::any_of(tickets_, [&](const Ticket& ticket) {
-    return ticket.waiting && router.is_dead(ticket.pending.proc);
+  if (!may_be_dead(am::kNobody)) return false;
+  return std::ranges::any_of(tickets_, [](const Ticket& ticket) {
+    return ticket.waiting && may_be_dead(ticket.pending.proc);
   });
 }
 

@@ -21,7 +21,7 @@ class Tickets {
  public:
   // What an operation needs when it is done.
   struct Pending {
-    std::uint32_t proc = 0;                       // that it is waited for
+    std::uint32_t proc = 0;                       // that is waited for; am::kNobody: several
     void* result = nullptr;                       // where an answer shall go; nullptr: nowhere
     std::size_t result_bytes = 0;                 // that it has
     std::unique_ptr<std::byte[]> kept = nullptr;  // memory to be freed then
@@ -92,6 +92,8 @@ class Tickets {
   };
 
   handle take(Pending pending);
+  // Whether this one, or one of several that it may be, has died.
+  static bool may_be_dead(std::uint32_t proc) noexcept;
   void free(std::uint32_t ticket) noexcept;
 
   std::vector<Ticket> tickets_;

@@ -68,6 +68,11 @@ class FarMessages final : public link::TypeSink, public Resumed {
   bool fetch_among_threads(Bundle& bundle);
   bool has_late_among_threads(Bundle& bundle) const noexcept;
 
+  // While `yes`, requests are followed by others to the same process at once, so that they share a
+  // frame: each waits for the next, or for a poll. Inside the port.
+  void more_to_come(bool yes) noexcept { more_to_come_ = yes; }
+  bool is_more_to_come() const noexcept { return more_to_come_; }
+
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
   void send_last(Rank to, const link::MessagePacket& packet);
@@ -142,6 +147,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   std::vector<std::unique_ptr<Finished>> homes_;            // of the bundles that asked
   std::vector<Last> lasts_;        // to be sent when what their transfers owe has been
   std::vector<int> flushes_left_;  // by rank
+  bool more_to_come_ = false;
 };
 
 }  // namespace am

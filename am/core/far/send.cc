@@ -50,10 +50,11 @@ void assemble(MessagePacket head, const Place* place, std::span<const std::byte>
 }
 
 void post(link::Link& link, Rank to, const MessagePacket& head, const Place* place,
-          std::span<const std::byte> arguments, std::span<const std::byte> payload) {
+          std::span<const std::byte> arguments, std::span<const std::byte> payload,
+          bool more = false) {
   assemble(head, place, arguments, payload,
            [&](std::uint32_t bytes) { return link.claim(to, bytes); });
-  link.commit(to);
+  more ? link.commit_more(to) : link.commit(to);
 }
 
 // A long message without its payload, which is written separately.
@@ -112,7 +113,7 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
     head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
     const Place place{parcel.offset, parcel.payload.size(), 0};
     post(port_.link(), out.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
-         parcel.payload);
+         parcel.payload, messages_.is_more_to_come());
     if (parcel.released != nullptr) release(*parcel.released);
   }
   if (out.kept) [[unlikely]]
