@@ -21,6 +21,7 @@
 //   }
 //
 // who            my_proc()  procs()  on_one(f)  on_proc(p, f)  my_1d(n)  my_2d(n, m)  get_seconds()
+//                is_near(p)
 // memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))
 //                spread_array_2d<T>(n, m, ..)
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)

@@ -21,7 +21,7 @@
 //   cmp_and_swap(p, e, x)        x if it is e               integers
 //   test_and_set(p)              1                          integers
 //
-// Each returns the value before the change, and waits for it. Each but the last two has a
+// Each returns the value before the change, and waits for it. Each but test_and_set has a
 // split-phase form, whose name begins with start_: start_fetch_and_add(before, p, x) has put that
 // value in `before` when the handle it returns is complete (splitc/world/sync.h), and
 // start_fetch_and_add(p, x) drops it.
@@ -93,12 +93,14 @@ inline T change_at(global_ptr<T> p, T a, T b, Call call) {
 }
 // `before` may be nullptr.
 template <AtomicOp kOp, atomic_number T>
-inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call) {
+inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call, T b = T()) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]] {
-    return start_far_atomic({kOp, word_type_of<T>, p.bits(), word_bits(a), 0}, before, call);
+    return start_far_atomic({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, before,
+                            call);
   }
-  const T value = change_word(kOp, word, a, T());
+  if constexpr (kOp == AtomicOp::kCompareAndSwap) fence_before_comparison();
+  const T value = change_word(kOp, word, a, b);
   fence_behind_atomic();
   if (before != nullptr) *before = value;
   return {};
@@ -240,6 +242,14 @@ handle start_exchange(global_ptr<T> p, std::type_identity_t<T> x,
                       am::SourceLocation where = am::SourceLocation::current()) {
   return detail::start_change_at<detail::AtomicOp::kExchange>(static_cast<T*>(nullptr), p, x,
                                                               {"start_exchange", where});
+}
+// Without its `before` nobody would know whether it has written.
+template <atomic_word T>
+handle start_cmp_and_swap(T& before, global_ptr<T> p, std::type_identity_t<T> expected,
+                          std::type_identity_t<T> desired,
+                          am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::start_change_at<detail::AtomicOp::kCompareAndSwap>(
+      &before, p, desired, {"start_cmp_and_swap", where}, expected);
 }
 
 // --- The blocking ones through references, as in fetch_and_add(a[i], 1).

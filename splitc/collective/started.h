@@ -50,7 +50,7 @@
 //
 // Thread rule: the world's thread. Starting, and wait(), throw Error in a handler. An operation
 // `op` is called in a poll, so it may not wait, nor start or make a collective call: Error.
-// world().job().barrier() and quiesce() know nothing of these calls: wait for them before.
+// world().job().barrier() knows nothing of these calls: wait for them before.
 
 namespace splitc {
 namespace detail {

@@ -1,5 +1,6 @@
 #include "am/am.h"
 #include "splitc/collective/barrier.h"
+#include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/world.h"
 
@@ -8,6 +9,7 @@ namespace splitc {
 void quiesce(am::SourceLocation where) {
   const detail::Call call("quiesce", where);
   detail::check_may_wait(call);
+  detail::finish_started(call);
   world().endpoint().flush(where);
   detail::meet(call);
 }

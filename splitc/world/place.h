@@ -162,6 +162,9 @@ inline std::uint32_t my_proc() noexcept { return detail::place.my_proc; }
 // How many processes the job has, at least 1: Split-C's PROCS. Constant while run() runs; 1 outside
 // it. A load. Any thread, also in handlers.
 inline std::uint32_t procs() noexcept { return detail::place.procs; }
+// Whether `proc` is on the node of this process, so that its memory is mapped here, and an access
+// is a load or a store. False if there is no such process. Any thread.
+inline bool is_near(std::uint32_t proc) noexcept { return proc < procs() && !detail::is_far(proc); }
 // The logarithm of procs() to base 2 if procs() is a power of 2, else nothing (Split-C's PROCSLOG,
 // which is negative then). Any thread.
 inline std::optional<int> procs_log2() noexcept {

@@ -255,5 +255,17 @@ TEST_F(Async, AHandlerMayNotStartATask) {
   }
 }
 
+TEST_F(Async, QuiesceWaitsForCollectiveCallsThatWereStarted) {
+  int counted = 0;
+  dist_object<int*> mine(&counted);
+  auto sum = start_all_reduce(1u, std::plus<>());
+  rpc_ff(
+      right(), [](int*& count) { ++*count; }, mine);
+  quiesce();
+  EXPECT_TRUE(sum.ready());
+  EXPECT_EQ(sum.wait(), procs());
+  EXPECT_EQ(counted, 1);
+}
+
 }  // namespace
 }  // namespace splitc

@@ -73,7 +73,14 @@ TYPED_TEST(WordAtomic, each_does_what_it_says_and_leaves_its_neighbours_alone) {
             case 2: expect(fetch_and_xor(p, x), static_cast<T>(word ^ x)); break;
             default: {
               const T guess = round % 8 == 3 ? word : x;
-              expect(cmp_and_swap(p, guess, T(1)), guess == word ? T(1) : word);
+              const T after = guess == word ? T(1) : word;
+              if (round % 3 == 0) {
+                expect(cmp_and_swap(p, guess, T(1)), after);
+              } else {
+                T before = T(9);
+                sync(start_cmp_and_swap(before, p, guess, T(1)));
+                expect(before, after);
+              }
             }
           }
         }
@@ -103,6 +110,26 @@ TYPED_TEST(WordAtomic, started_additions_of_all_processes_are_all_made_once) {
   EXPECT_EQ(static_cast<T>(*target), static_cast<T>(all.size()));
   barrier();
   all_spread_free(counter);
+}
+
+// Of all processes that want one of the places, one gets it.
+TEST(CompareAndSwap, started_ones_of_all_processes_share_out_places) {
+  constexpr std::uint32_t kPlaces = 40;
+  spread_array<std::uint32_t> owners(kPlaces);
+  for (std::uint32_t& owner : owners.mine()) owner = 0;
+  barrier();
+  std::vector<std::uint32_t> before(kPlaces);
+  for (std::uint32_t i = 0; i < kPlaces; ++i) {
+    start_cmp_and_swap(before[i], owners.pointer(i), 0U, my_proc() + 1);
+  }
+  sync();
+  const auto mine = static_cast<std::uint32_t>(std::ranges::count(before, 0U));
+  EXPECT_EQ(all_reduce_to_all_add(mine), kPlaces);
+  for (std::uint32_t i = 0; i < kPlaces; ++i) {
+    const std::uint32_t owner = owners[i];
+    EXPECT_EQ(owner, before[i] == 0 ? my_proc() + 1 : before[i]) << "place " << i;
+  }
+  barrier();
 }
 
 TYPED_TEST(WordAtomic, the_least_and_the_greatest_of_all_remain) {
