@@ -17,10 +17,9 @@ namespace splitc::detail {
 
 // Operation<T>, of each type of operation:
 //
-//   done(x)            whether it is complete; does not poll
-//   add(x, waiter)     for one that is not: `waiter` becomes ready when it is
-//   remove(x, waiter)  ... and does not any more
-//   take(x, where)     waits if it must, and gives the result
+//   done(x)          whether it is complete, or there is nothing to take; does not poll
+//   add(x, waiter)   for one that is not: `waiter` becomes ready when it is
+//   take(x, where)   waits if it must, and gives the result
 template <class T>
 struct Operation;
 
@@ -35,19 +34,15 @@ struct Operation<handle> {
     return h.generation() == 0 || world().tickets().done(h) || world().tickets().lost(h);
   }
   static void add(handle h, Waiter& waiter) noexcept { world().tickets().add_waiter(h, waiter); }
-  static void remove(handle h, const Waiter& waiter) noexcept {
-    if (h.generation() != 0) world().tickets().remove_waiter(h, waiter);
-  }
   static void take(handle h, am::SourceLocation where) noexcept { sync(h, where); }
 };
 
 template <class T>
 struct Operation<future<T>> {
   using Handle = Operation<handle>;
-  static bool done(const future<T>& f) { return Handle::done(f.started()); }
-  static void add(const future<T>& f, Waiter& waiter) { Handle::add(f.started(), waiter); }
-  static void remove(const future<T>& f, const Waiter& waiter) {
-    Handle::remove(f.started(), waiter);
+  static bool done(const future<T>& f) noexcept { return Handle::done(f.operation()); }
+  static void add(const future<T>& f, Waiter& waiter) noexcept {
+    Handle::add(f.operation(), waiter);
   }
   static T take(future<T>& f, am::SourceLocation where) { return f.result(where); }
 };
@@ -57,9 +52,6 @@ struct Operation<started<T>> {
   static bool done(const started<T>& call) noexcept { return call.ready(); }
   static void add(const started<T>& call, Waiter& waiter) noexcept {
     call.call()->waiters().push(waiter);
-  }
-  static void remove(const started<T>& call, const Waiter& waiter) noexcept {
-    if (call.call() != nullptr) call.call()->waiters().remove(waiter);
   }
   static T take(started<T>& call, am::SourceLocation where) { return call.wait(where); }
 };
@@ -74,6 +66,9 @@ void wait_with_tasks(bool (*done)(const void* argument), const void* argument, C
 
 template <class T>
 void wait_for_operation(const T& x, Call on_behalf) {
+  // So that a collective call that only goes on where it is waited for knows that it is.
+  Waiter here([](Waiter&) noexcept {});
+  if (!Operation<T>::done(x)) Operation<T>::add(x, here);
   wait_with_tasks([](const void* it) { return Operation<T>::done(*static_cast<const T*>(it)); },
                   std::addressof(x), on_behalf);
 }

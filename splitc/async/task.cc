@@ -30,7 +30,7 @@ void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_be
     StartedCalls* const calls = StartedCalls::existing();
     if (calls != nullptr && calls->finish_first_here()) continue;
     const auto can_go_on = [&] {
-      return can_run_ready() || done(argument) || (calls != nullptr && calls->waits_for_caller());
+      return can_run_ready() || done(argument) || (calls != nullptr && calls->is_awaited_here());
     };
     world().bundle().wait_with_siblings(can_go_on, [&on_behalf] {
       return am::Reason{.call = on_behalf.name,

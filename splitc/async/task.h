@@ -42,7 +42,7 @@ template <class X>
 class Awaiter final : private Waiter {
  public:
   Awaiter(X x, am::SourceLocation where)
-      : Waiter{.run = [](Waiter& self) noexcept { static_cast<Awaiter&>(self).waits_.resume(); }},
+      : Waiter([](Waiter& self) noexcept { static_cast<Awaiter&>(self).waits_.resume(); }),
         x_(std::forward<X>(x)),
         where_(where) {}
 
@@ -138,14 +138,18 @@ struct TaskPromise<void> : TaskFrame {
 // Progress. It runs at once, until the first co_await that has to wait. After that it goes on in
 // poll(), in wait_until(), and where the program waits for a task, when_all or when_any: in the
 // world's thread, outside handlers, one task at a time, in the order in which the operations were
-// completed. Not in sync(), barrier() and other calls that wait.
+// completed. Not in sync(), barrier() and other calls that wait. A started call that does not fit
+// on a board (splitc/collective/started.h) goes on in the waits for tasks only, not in poll() and
+// wait_until(), as it may wait there for the other processes.
 //
 // Ownership. The task owns the coroutine's frame, which is one allocation. Parameters by reference
 // must live until it has ended; so must what a lambda has captured, if the coroutine is a lambda.
-// A task that is dropped goes on all the same, and has ended before the program ends.
+// A task that is dropped goes on all the same, and has ended before the program ends. None outlives
+// run().
 //
 // Errors. What the coroutine throws comes out where its result is taken; of a task that was
-// dropped, out of the next poll() or wait for a task, or the end of the program. Throws Error if it
+// dropped, out of the next poll() or wait for a task, or the end of the program. So it does of the
+// others in a when_all of which several throw. Throws Error if it
 // is started in a handler or in another thread; a wait for a task that has not ended does in
 // another task that has been resumed, where co_await is the way, and if its result has been taken.
 //
@@ -176,7 +180,7 @@ class [[nodiscard]] task {
   T result(am::SourceLocation where = am::SourceLocation::current()) {
     detail::wait_for_operation(*this, {"task::result", where});
     const task ended = std::move(*this);
-    promise_type& promise = ended.frame_.promise();
+    promise_type& promise = ended.promise();
     if (promise.thrown) std::rethrow_exception(std::exchange(promise.thrown, nullptr));
     if constexpr (!std::is_void_v<T>) return std::move(*promise.value);
   }
@@ -209,9 +213,10 @@ inline task<void> TaskPromise<void>::get_return_object() noexcept {
 
 template <class T>
 struct Operation<task<T>> {
-  static bool done(const task<T>& x) { return x.promise().ended; }
-  static void add(const task<T>& x, Waiter& waiter) { x.promise().waiters.push(waiter); }
-  static void remove(const task<T>& x, const Waiter& waiter) { x.promise().waiters.remove(waiter); }
+  static bool done(const task<T>& x) noexcept { return !x.frame_ || x.frame_.promise().ended; }
+  static void add(const task<T>& x, Waiter& waiter) noexcept {
+    x.frame_.promise().waiters.push(waiter);
+  }
   static T take(task<T>& x, am::SourceLocation where) { return x.result(where); }
 };
 

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -61,21 +61,31 @@ Element<X> take_element(X& x, am::SourceLocation where) {
   }
 }
 
-// Waits for one after the other on behalf of `outer`. Stays where it is while it waits.
+// Waits for one after the other, on behalf of those who wait for all.
 template <class All>
-struct WaiterForAll : Waiter {
-  const All* all = nullptr;
-  Waiter* outer = nullptr;
+class WaiterForAll : public Waiter {
+ public:
+  WaiterForAll() noexcept
+      : Waiter([](Waiter& self) noexcept { static_cast<WaiterForAll&>(self).go_on(); }) {}
+  WaiterForAll(const WaiterForAll&) noexcept : WaiterForAll() {}
 
-  void go_on() {
-    if (!all->add_to_first(*this)) ready_waiters.push(*outer);
-  }
-  void start(const All& those, Waiter& waiter) {
-    run = [](Waiter& self) noexcept { static_cast<WaiterForAll&>(self).go_on(); };
-    all = &those;
-    outer = &waiter;
+  // `those` stay where they are while somebody waits.
+  void start(const All& those, Waiter& outer) {
+    outer_.push(outer);
+    if (all_ != nullptr) return;
+    all_ = &those;
     go_on();
   }
+
+ private:
+  void go_on() {
+    if (all_->add_to_first(*this)) return;
+    all_ = nullptr;
+    outer_.move_to(ready_waiters);
+  }
+
+  const All* all_ = nullptr;  // nullptr: nobody waits
+  WaiterList outer_;
 };
 
 template <class... X>
@@ -100,10 +110,6 @@ class AllOf : public Combination<AllOf<X...>> {
       return waits;
     };
     return std::apply([&add](const X&... x) { return (add(x) || ...); }, all_);
-  }
-  void remove() const {
-    std::apply([this](const X&... x) { (Operation<X>::remove(x, waiter), ...); }, all_);
-    ready_waiters.remove(waiter);
   }
 
   mutable WaiterForAll<AllOf> waiter;
@@ -135,10 +141,6 @@ class AllInVector : public Combination<AllInVector<X>> {
     if (i < all_.size()) Operation<X>::add(all_[i], waiter);
     return i < all_.size();
   }
-  void remove() const {
-    for (const X& x : all_) Operation<X>::remove(x, waiter);
-    ready_waiters.remove(waiter);
-  }
 
   mutable WaiterForAll<AllInVector> waiter;
 
@@ -153,17 +155,34 @@ class AllInVector : public Combination<AllInVector<X>> {
   mutable std::size_t done_ = 0;
 };
 
-// A waiter at each of `kCount` operations, of which the first that is ready counts. Stays where it
-// is while it waits.
-struct WaiterForAny : Waiter {
-  const void* any = nullptr;
-  void (*remove_all)(const void* any) = nullptr;
-  Waiter* outer = nullptr;
+// Who waits for any of several, with a waiter at each of them.
+class WaitersForAny {
+ public:
+  WaitersForAny() = default;
+  WaitersForAny(const WaitersForAny&) noexcept {}
 
-  void found() {
-    remove_all(any);
-    ready_waiters.push(*outer);
+  struct One : Waiter {
+    WaitersForAny* all = nullptr;
+    One() noexcept : Waiter([](Waiter& self) noexcept { static_cast<One&>(self).all->found(); }) {}
+  };
+  // Whether those at the operations have to be put there.
+  bool start(std::span<One> ones, Waiter& outer) noexcept {
+    outer_.push(outer);
+    const bool first = ones_.empty();
+    ones_ = ones;
+    for (One& one : ones_) one.all = this;
+    return first;
   }
+
+ private:
+  void found() noexcept {
+    for (One& one : ones_) one.leave();
+    ones_ = {};
+    outer_.move_to(ready_waiters);
+  }
+
+  std::span<One> ones_;  // none: nobody waits
+  WaiterList outer_;
 };
 
 template <class... X>
@@ -176,17 +195,13 @@ class AnyOf : public Combination<AnyOf<X...>> {
   std::size_t take(am::SourceLocation) const { return first(); }
   bool done() const { return first() < sizeof...(X); }
   void add(Waiter& outer) const {
-    each([&]<class One>(One& x, WaiterForAny& waiter) {
-      waiter.run = [](Waiter& self) noexcept { static_cast<WaiterForAny&>(self).found(); };
-      waiter.any = this;
-      waiter.remove_all = [](const void* any) { static_cast<const AnyOf*>(any)->remove_all(); };
-      waiter.outer = &outer;
-      Operation<One>::add(x, waiter);
-    });
-  }
-  void remove(const Waiter& outer) const {
-    remove_all();
-    ready_waiters.remove(outer);
+    if (!waiters_.start(ones_, outer)) return;
+    std::apply(
+        [this](X&... x) {
+          std::size_t i = 0;
+          (Operation<X>::add(x, ones_[i++]), ...);
+        },
+        all_);
   }
 
  private:
@@ -195,24 +210,9 @@ class AnyOf : public Combination<AnyOf<X...>> {
     std::apply([&i](X&... x) { ((Operation<X>::done(x) || (++i, false)) || ...); }, all_);
     return i;
   }
-  void remove_all() const {
-    each([]<class One>(One& x, WaiterForAny& waiter) {
-      Operation<One>::remove(x, waiter);
-      ready_waiters.remove(waiter);
-    });
-  }
-  template <class F>
-  void each(F f) const {
-    std::apply(
-        [&](X&... x) {
-          std::size_t i = 0;
-          (f(x, waiters_[i++]), ...);
-        },
-        all_);
-  }
-
   std::tuple<X&...> all_;
-  mutable std::array<WaiterForAny, sizeof...(X)> waiters_;
+  mutable WaitersForAny waiters_;
+  mutable std::array<WaitersForAny::One, sizeof...(X)> ones_;
 };
 
 template <class... X>
@@ -220,7 +220,6 @@ struct Operation<AllOf<X...>> {
   using All = AllOf<X...>;
   static bool done(const All& x) { return x.done(); }
   static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
-  static void remove(const All& x, const Waiter&) { x.remove(); }
   static auto take(All& x, am::SourceLocation where) { return x.take(where); }
 };
 template <class X>
@@ -228,7 +227,6 @@ struct Operation<AllInVector<X>> {
   using All = AllInVector<X>;
   static bool done(const All& x) { return x.done(); }
   static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
-  static void remove(const All& x, const Waiter&) { x.remove(); }
   static auto take(All& x, am::SourceLocation where) { return x.take(where); }
 };
 template <class... X>
@@ -236,7 +234,6 @@ struct Operation<AnyOf<X...>> {
   using Any = AnyOf<X...>;
   static bool done(const Any& x) { return x.done(); }
   static void add(const Any& x, Waiter& waiter) { x.add(waiter); }
-  static void remove(const Any& x, const Waiter& waiter) { x.remove(waiter); }
   static std::size_t take(Any& x, am::SourceLocation where) { return x.take(where); }
 };
 

@@ -1,5 +1,6 @@
 #include "splitc/collective/started.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -192,8 +193,13 @@ void StartedCalls::finish_here() {
   end_first();
 }
 
+bool StartedCalls::is_awaited_here() const noexcept {
+  return waits_for_caller() &&
+         std::ranges::any_of(calls_, [](const auto& call) { return call->has_waiters(); });
+}
+
 bool StartedCalls::finish_first_here() {
-  if (!waits_for_caller()) return false;
+  if (!is_awaited_here()) return false;
   finish_here();
   return true;
 }

@@ -66,6 +66,7 @@ class AnyStarted {
   bool done() const noexcept { return done_; }
   // They become ready when it is done.
   WaiterList& waiters() noexcept { return waiters_; }
+  bool has_waiters() const noexcept { return !waiters_.empty(); }
   const Call& call() const noexcept { return call_; }
 
   // Polls until it has ended. Throws what it throws.

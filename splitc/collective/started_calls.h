@@ -28,8 +28,9 @@ class StartedCalls final : public am::Poller {
   void drop(StartedCall& call) noexcept;
   // Polls until `call` has ended, and with it those before it.
   void wait_for(StartedCall& call, Call on_behalf);
-  // Whether the first can only end in a wait of this process; if called outside polls, it ends.
-  bool waits_for_caller() const noexcept;
+  // Whether the first can only end in a wait of this process, and a task or other waiter waits for
+  // it or one behind it. Called outside polls, finish_first_here() then ends it, and returns true.
+  bool is_awaited_here() const noexcept;
   bool finish_first_here();
   // Until all have ended. Throws also what those threw that nobody will wait for any more.
   void finish_all(Call on_behalf);
@@ -41,6 +42,7 @@ class StartedCalls final : public am::Poller {
   StartedCalls() = default;
   int go_on();
   void wait_until(const std::function<bool()>& done, Call on_behalf);
+  bool waits_for_caller() const noexcept;
   void finish_here();
   void end_first() noexcept;
   void keep_error_of(const StartedCall& call) noexcept;

@@ -14,10 +14,11 @@ bool add_product(std::uint64_t a, std::uint64_t b, std::uint64_t& c) {
 }  // namespace
 
 am::Strided in_bytes(const strided& s, std::size_t element, Call call) {
+  if (s.run == 0 || s.rows == 0 || s.planes == 0) return {.run = 0};
   std::uint64_t reach = s.run;  // elements, those that are skipped as well
   std::uint64_t taken = 0;
-  const bool held = add_product(s.rows, s.row_stride, reach) &&
-                    add_product(s.planes, s.plane_stride, reach) &&
+  const bool held = add_product(s.rows - 1, s.row_stride, reach) &&
+                    add_product(s.planes - 1, s.plane_stride, reach) &&
                     !__builtin_mul_overflow(reach, element, &reach) &&
                     add_product(std::uint64_t{s.rows} * s.planes, s.run, taken) &&
                     !__builtin_mul_overflow(taken, element, &taken);

@@ -55,6 +55,8 @@ class future {
 
   // By the library.
   explicit future(detail::RpcSlot& slot) noexcept : slot_(&slot) {}
+  // started(); complete, if it has been moved away.
+  handle operation() const noexcept { return slot_ == nullptr ? handle() : slot_->operation; }
 
  private:
   const detail::RpcSlot& slot(detail::Call call) const {
@@ -79,6 +81,7 @@ class future<void> {
   void result(am::SourceLocation where = am::SourceLocation::current()) { wait(where); }
 
   explicit future(handle operation = {}) noexcept : operation_(operation) {}
+  handle operation() const noexcept { return operation_; }
 
  private:
   handle operation_;

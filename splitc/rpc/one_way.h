@@ -1,5 +1,6 @@
 #pragma once
 
+#include "am/route/router.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
@@ -35,6 +36,8 @@ void change_one_way(global_ptr<T> p, T x, Call call) {
   }
   change_word(kOp, word, x, T());
   fence_behind_atomic();
+  am::RegionHeader::of(mapped(p.bits() & ~kOffsetMask))
+      .bell.notify(shmem::Fence(place.kernel_fence));
 }
 
 }  // namespace detail

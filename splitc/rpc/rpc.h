@@ -1,6 +1,6 @@
 // rpc/ calls any function in another process, lambdas included, with arguments of any length. It
-// may use call/, world/, pointer/, access/ and collective/. Functions travel as their place in the program
-// and their captures as bytes.
+// may use call/, world/, pointer/, access/ and collective/. Functions travel as their place in the
+// program and their captures as bytes.
 //
 //   future<R> rpc(proc, f, args...)       returns at once; the result comes later
 //   future<R> rpc_at(p, f, args...)       f(*p, args...) in the process of p

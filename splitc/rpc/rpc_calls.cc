@@ -266,7 +266,8 @@ RpcSlot& RpcCalls::take_slot() {
 
 void RpcCalls::give_back(RpcSlot& slot) noexcept {
   const bool done = slot.operation.generation() == 0 || world().tickets().done(slot.operation);
-  std::vector<std::byte>().swap(slot.result.long_bytes);  // and its memory
+  // And its memory, if nothing comes any more: a get writes it without asking.
+  if (done) std::vector<std::byte>().swap(slot.result.long_bytes);
   slot.dropped = !done;
   if (!done) ++dropped_count_;
   slot.next = std::exchange(done ? free_ : dropped_, &slot);

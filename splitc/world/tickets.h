@@ -63,9 +63,6 @@ class Tickets {
   bool done(handle h) const noexcept;
   // For one that is not done: `waiter` becomes ready when it is, or is lost.
   void add_waiter(handle h, Waiter& waiter) noexcept { tickets_[h.ticket()].waiters.push(waiter); }
-  void remove_waiter(handle h, const Waiter& waiter) noexcept {
-    if (!done(h)) tickets_[h.ticket()].waiters.remove(waiter);
-  }
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
   std::uint32_t some_proc() const noexcept;

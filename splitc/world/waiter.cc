@@ -1,18 +1,36 @@
 #include "splitc/world/waiter.h"
 
+#include <utility>
+
 namespace splitc::detail {
-void WaiterList::remove(const Waiter& waiter) noexcept {
-  WaiterList rest;
-  while (Waiter* const one = pop()) {
-    if (one != &waiter) rest.push(*one);
-  }
-  rest.move_to(*this);
+
+void WaiterList::push(Waiter& waiter) noexcept {
+  waiter.list_ = this;
+  waiter.next_ = nullptr;
+  waiter.previous_ = last_;
+  (last_ == nullptr ? first_ : last_->next_) = &waiter;
+  last_ = &waiter;
+}
+
+Waiter* WaiterList::pop() noexcept {
+  Waiter* const waiter = first_;
+  if (waiter != nullptr) remove(*waiter);
+  return waiter;
+}
+
+void WaiterList::remove(Waiter& waiter) noexcept {
+  (waiter.previous_ == nullptr ? first_ : waiter.previous_->next_) = waiter.next_;
+  (waiter.next_ == nullptr ? last_ : waiter.next_->previous_) = waiter.previous_;
+  waiter.list_ = nullptr;
 }
 
 void WaiterList::move_to(WaiterList& other) noexcept {
-  if (empty()) return;
-  (other.first_ == nullptr ? other.first_ : other.last_->next) = std::exchange(first_, nullptr);
-  other.last_ = last_;
+  while (Waiter* const waiter = pop()) other.push(*waiter);
+}
+
+void WaiterList::clear() noexcept {
+  while (pop() != nullptr) {
+  }
 }
 
 int run_ready() {
@@ -26,6 +44,11 @@ int run_ready() {
   waiters_run = false;
   if (orphan_error) std::rethrow_exception(std::exchange(orphan_error, nullptr));
   return count;
+}
+
+void forget_waiters() noexcept {
+  ready_waiters.clear();
+  orphan_error = nullptr;
 }
 
 }  // namespace splitc::detail

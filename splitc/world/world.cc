@@ -106,6 +106,7 @@ World::World(const am::Config& config)
 }
 
 World::~World() {
+  detail::forget_waiters();
   current = nullptr;
   detail::is_worlds_thread = false;
   detail::place = {};

@@ -267,5 +267,82 @@ TEST_F(Async, QuiesceWaitsForCollectiveCallsThatWereStarted) {
   EXPECT_EQ(counted, 1);
 }
 
+TEST_F(Async, ADroppedGetOfMuchWritesNoMemoryOfOthers) {
+  using Large = std::array<long, 40>;
+  spread_array<Large> large(procs());
+  large.mine()[0].fill(-1);
+  barrier();
+  for (int round = 0; round < 50; ++round) {
+    { const auto dropped = get(&large[right()]); }
+    std::vector<std::vector<long>> others(20, std::vector<long>(40, 7));
+    sync();
+    for (const auto& other : others) EXPECT_EQ(other, std::vector<long>(40, 7));
+  }
+  barrier();
+}
+
+// Each waits for the same objects, and all of them go on.
+TEST_F(Async, SeveralTasksWaitForOneCombination) {
+  auto a = rpc(right(), [] { return 3; });
+  auto b = rpc(right(), [] { return 4; });
+  auto any = when_any(a, b);
+  auto all = when_all(get(at(right())), get(at(0)));
+  const auto wait_for_any = [&]() -> task<std::size_t> { co_return co_await any; };
+  const auto wait_for_all = [&]() -> task<long> {
+    const auto [x, y] = co_await all;
+    co_return x + y;
+  };
+  std::vector<task<std::size_t>> any_of;
+  std::vector<task<long>> all_of;
+  for (int i = 0; i < 3; ++i) {
+    any_of.push_back(wait_for_any());
+    all_of.push_back(wait_for_all());
+  }
+  for (const std::size_t first : when_all(std::move(any_of)).result()) EXPECT_LT(first, 2u);
+  for (const long sum : when_all(std::move(all_of)).result()) {
+    EXPECT_EQ(sum, value_of(right()) + value_of(0));
+  }
+}
+
+TEST_F(Async, WhenAnyOfATaskWhoseResultIsTakenMeanwhileIsComplete) {
+  task<long> shared = sum_of(at(right()), at(right()));
+  const auto takes = [&]() -> task<long> { co_return co_await shared; };
+  bool released = false;
+  const auto until_released = [&]() -> task<> {
+    while (!released) co_await rpc(right(), [] {});
+  };
+  const auto waits = [&](task<>& slow) -> task<std::size_t> {
+    co_return co_await when_any(shared, slow);
+  };
+  if (procs() == 1) released = true;
+  task<long> taken = takes();
+  task<> slow = until_released();
+  EXPECT_EQ(waits(slow).result(), 0u);
+  EXPECT_EQ(taken.result(), 2 * value_of(right()));
+  released = true;
+  slow.wait();
+}
+
+// What does not fit on a board needs all processes: it is not entered on behalf of another wait.
+TEST_F(Async, AWaitForSomethingElseDoesNotEnterALargeCollectiveCall) {
+  std::vector<long> mine(1 << 20, my_proc()), sum(mine.size());
+  spread_array<std::uint64_t> told(procs());
+  told.mine()[0] = 0;
+  barrier();
+  auto large = start_all_reduce(std::span(mine), std::span(sum), std::plus<>());
+  if (my_proc() == 0) {
+    when_all(rpc(right(), [] {}), get(at(right()))).wait();
+    const auto waits = [&]() -> task<long> { co_return co_await get(at(right())); };
+    EXPECT_EQ(waits().result(), value_of(right()));
+    for (std::uint32_t p = 0; p < procs(); ++p) put_signal(at(p), {}, &told[p]);
+  }
+  wait_until(told.mine()[0], [](std::uint64_t n) { return n == 1; });
+  const auto in_task = [&]() -> task<> { co_await std::move(large); };
+  in_task().result();
+  const long all = long{procs()} * (procs() - 1) / 2;
+  EXPECT_EQ(sum.front(), all);
+  EXPECT_EQ(sum.back(), all);
+}
+
 }  // namespace
 }  // namespace splitc
