@@ -33,4 +33,4 @@ example 2 "^ranks [0-3] and [0-3]: [0-9.]+ us" ping_pong
 example 1 "in order, nothing lost" sample_sort "$text" -o "$folder/sorted"
 LC_ALL=C sort "$text" | cmp - "$folder/sorted"
 example 1 "equal to the serial answer" components "$folder/graph"
-example 7 "equal to the serial sweep" em3d --size 50 --degree 10 --steps 2
+example 8 "equal to the serial sweep" em3d --size 50 --degree 10 --steps 2
