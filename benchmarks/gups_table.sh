@@ -57,7 +57,7 @@ if ((nodes > 1)); then
 fi
 ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 
-# Each prints lines of STYLE,RATE,WORDS THAT ARE WRONG.
+# Each prints lines of STYLE,RATE,WORDS THAT ARE WRONG. MPI does not run everywhere: it is left out.
 
 ours() {
   local style count
@@ -71,11 +71,11 @@ ours() {
 }
 open_mpi() {
   timeout 600 "$open_mpi_run" -n "$procs" "${open_mpi_options[@]}" "$work/open_mpi_program" 18 \
-    "$updates" "$slow" 2>/dev/null
+    "$updates" "$slow" 2>/dev/null || true
 }
 mpich() {
   timeout 600 env "${mpich_environment[@]}" mpiexec.hydra -n "$procs" -bind-to "$bind" \
-    "$work/mpich_program" 18 "$updates" "$slow" 2>/dev/null
+    "$work/mpich_program" 18 "$updates" "$slow" 2>/dev/null || true
 }
 
 find_mpis "$root/benchmarks/rivals/mpi_gups.c"

@@ -32,8 +32,8 @@
 //     barrier();            // ... and the left neighbour knows
 //   }
 //
-// Each process's object has two ends. put() writes where this process said, to the right here; wait()
-// and ready() are for what others have written to this process, the left neighbour here.
+// Each process's object has two ends. put() writes where this process said, to the right here;
+// wait() and ready() are for what others have written to this process, the left neighbour here.
 //
 // The rule: a put comes after the receiver's ready() for the one before. The program guarantees it
 // by the synchronisation that it has anyway: a barrier, a put in the other direction, a message.
