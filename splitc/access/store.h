@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "am/remote_memory/learning_stats.h"
-#include "am/route/router.h"
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"
+#include "splitc/world/wake.h"
 
 // One-way writes that are counted where they land: Split-C's `:-`, where *p :- x is store(p, x).
 //
@@ -104,7 +104,7 @@ class store_counter {
       note_target(detail::proc_of(bits));
     // pairs with: arrived(); the bytes were written before
     line.bytes.store(before + bytes, std::memory_order_release);
-    am::RegionHeader::of(segment).bell.notify(shmem::Fence(detail::place.kernel_fence));
+    detail::wake_owner(segment);
   }
 
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "am/route/router.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
+#include "splitc/world/wake.h"
 
 // Atomic changes that nobody waits for: of a word near, the processor's instruction; of one far, a
 // message without an answer. quiesce() completes those of all processes.
@@ -36,8 +36,7 @@ void change_one_way(global_ptr<T> p, T x, Call call) {
   }
   change_word(kOp, word, x, T());
   fence_behind_atomic();
-  am::RegionHeader::of(mapped(p.bits() & ~kOffsetMask))
-      .bell.notify(shmem::Fence(place.kernel_fence));
+  wake_owner(mapped(p.bits() & ~kOffsetMask));
 }
 
 }  // namespace detail

@@ -8,12 +8,12 @@
 #include <string>
 #include <type_traits>
 
-#include "am/route/router.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"
+#include "splitc/world/wake.h"
 #include "splitc/world/world.h"
 
 // Data and the word that tells of it, in one call, and the wait for such a word:
@@ -79,8 +79,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
   const auto at = [base](std::uint64_t bits) { return detail::mapped(base, bits); };
   detail::write_and_signal(reinterpret_cast<T*>(at(to.bits())), data,
                            *reinterpret_cast<std::uint64_t*>(at(signal.bits())));
-  am::RegionHeader::of(at(to.bits() & ~detail::kOffsetMask))
-      .bell.notify(shmem::Fence(detail::place.kernel_fence));
+  detail::wake_owner(at(to.bits() & ~detail::kOffsetMask));
 }
 
 // Polls until condition(value of `word`) is true, and returns that value. What its writer had

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
@@ -19,28 +20,12 @@
 namespace {
 
 using namespace splitc;
+using test::Element;
+using test::element;
 
 std::uint32_t next_proc() { return (my_proc() + 1) % procs(); }
 std::ptrdiff_t step(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
 
-// Elements of any size that differ with their number. The largest fits no message.
-template <std::size_t kBytes>
-struct Element {
-  std::array<std::uint8_t, kBytes> bytes;
-  bool operator==(const Element&) const = default;
-};
-template <class T>
-T element(std::uint64_t number) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(number % 251);
-  } else {
-    T made;
-    for (std::size_t i = 0; i < sizeof made; ++i) {
-      made.bytes[i] = static_cast<std::uint8_t>(number + 31 * i);
-    }
-    return made;
-  }
-}
 // Of process `proc`, in its part for `writer`.
 template <class T>
 T first_element(std::uint32_t proc, std::uint32_t writer, std::size_t i) {

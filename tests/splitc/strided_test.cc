@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
@@ -20,6 +21,8 @@
 namespace {
 
 using namespace splitc;
+using test::Element;
+using test::element;
 
 std::uint32_t next_proc() { return (my_proc() + 1) % procs(); }
 std::uint32_t proc_before() { return (my_proc() + procs() - 1) % procs(); }
@@ -35,25 +38,6 @@ std::vector<std::size_t> places(const strided& shape) {
     }
   }
   return all;
-}
-
-// Elements of any size that differ with their number.
-template <std::size_t kBytes>
-struct Element {
-  std::array<std::uint8_t, kBytes> bytes;
-  bool operator==(const Element&) const = default;
-};
-template <class T>
-T element(std::uint64_t number) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(number % 251);
-  } else {
-    T made;
-    for (std::size_t i = 0; i < sizeof made; ++i) {
-      made.bytes[i] = static_cast<std::uint8_t>(number + 31 * i);
-    }
-    return made;
-  }
 }
 
 // Random shapes that fit a room of so many elements.
