@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "am/collective/cost.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/options.h"
 #include "benchmarks/support/report.h"
@@ -25,6 +27,8 @@ const std::vector<bench::Entry> kEntries{
     {"all_gather", "8 bytes and 64 KiB of each to everybody"},
     {"all_to_all", "8 bytes and 64 KiB from each to each"},
     {"team", "barrier, 8 bytes and 64 KiB, of a team of all processes"},
+    {"network", "between two nodes, what the choice of ways goes by: SPLITC_LOGGP"},
+    {"sizes", "broadcast, reduce, all_gather and all_to_all of 1 KiB to 1 MiB of each"},
     {"store_sync", "all_store_sync() with nothing stored, and after a store of 8 bytes"},
 };
 
@@ -101,6 +105,52 @@ void of_a_team(const Program& program) {
   });
 }
 
+void of_sizes(const Program& program) {
+  for (std::size_t bytes = 1024; bytes <= 1024 * 1024; bytes *= 4) {
+    const int count = bytes <= 16 * 1024 ? 20 : 4;
+    std::vector<double> one(bytes / sizeof(double), 1.0), sum(one.size());
+    std::vector<double> all(one.size() * splitc::procs()), from(all.size());
+    program.time("broadcast", bytes, count,
+                 [&](std::uint32_t i) { splitc::all_bcast(std::span(sum), i % splitc::procs()); });
+    program.time("reduce", bytes, count, [&](std::uint32_t) {
+      splitc::all_reduce(std::span<const double>(one), std::span(sum), std::plus<double>());
+    });
+    program.time("all_gather", bytes, count, [&](std::uint32_t) {
+      splitc::all_gather(std::span<const double>(one), std::span(all));
+    });
+    program.time("all_to_all", bytes, count, [&](std::uint32_t) {
+      splitc::all_to_all(std::span<const double>(all), std::span(from));
+    });
+  }
+}
+
+// By what the model of am/collective/cost.h makes of a short get, of short ones that share frames,
+// and of a long one. Processes in between wait.
+void measure_network(const Program& program) {
+  constexpr std::size_t kLong = 1024 * 1024;
+  const auto words = splitc::all_spread_malloc<std::byte>(splitc::procs() * kLong);
+  const auto there = words.on(splitc::procs() - 1);
+  std::vector<std::byte> here(kLong);
+  const auto fastest = [&](std::size_t bytes, int times) {
+    bench::Samples samples;
+    for (int rep = program.options.quick ? 2 : 50; rep > 0; --rep) {
+      const bench::Stopwatch watch;
+      for (int i = 0; i < times; ++i) splitc::bulk_get(std::span(here).first(bytes), there);
+      splitc::sync();
+      samples.add(watch.ns() / times);
+    }
+    return samples.minimum();
+  };
+  if (splitc::my_proc() == 0) {
+    const double trip = fastest(8, 1), share = fastest(8, 64), byte = fastest(kLong, 4) / kLong;
+    const double overhead = share / (4 * am::kShare);
+    std::printf("SPLITC_LOGGP=L=%.1f,o=%.1f,G=%.3f\n", std::max(0.0, trip / 2 - 2 * overhead) / 1e3,
+                overhead / 1e3, byte);
+  }
+  splitc::barrier();
+  splitc::all_spread_free(words);
+}
+
 void store_syncs(const Program& program) {
   program.time("store_sync_idle", 0, 200, [](std::uint32_t) { splitc::all_store_sync(); });
   const auto words = splitc::all_spread_malloc<std::uint64_t>(splitc::procs());
@@ -132,6 +182,8 @@ int measure(int argc, char** argv) {
   if (program.chosen("all_gather")) gathers(program);
   if (program.chosen("all_to_all")) all_to_alls(program);
   if (program.chosen("team")) of_a_team(program);
+  if (!options->only.empty() && program.chosen("network")) measure_network(program);
+  if (!options->only.empty() && program.chosen("sizes")) of_sizes(program);
   if (program.chosen("store_sync")) store_syncs(program);
   return 0;
 }

@@ -32,18 +32,52 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
                 " bytes and this one of " + std::to_string(mine.segment_bytes) +
                 "; give every process the same SPLITC_SEGMENT");
   }
+  if (theirs.collectives != mine.collectives) {
+    throw Error(who +
+                " has another SPLITC_COLLECTIVES or SPLITC_LOGGP; give every process the same");
+  }
   return theirs;
 }
 
-using Processors = decltype(Card::processors);
+using Boot = decltype(shmem::NodeId::boot);
 
-// How many of `processors`, which any process of this machine may run on (each may be bound to
-// one), its processes may keep busy: no more than the quota.
-unsigned cores_of(const Processors& processors) {
-  unsigned count = 0;
-  for (const std::uint64_t word : processors) count += static_cast<unsigned>(std::popcount(word));
-  const unsigned quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
-  return quota == 0 ? count : std::min(count, quota);
+// The processes of one machine, each of which may be bound to some processors.
+struct Machine {
+  std::uint32_t processes = 0;
+  decltype(Card::processors) processors{};  // that any of them may run on
+  unsigned quota = 0;
+
+  void add(const Card& card) {
+    ++processes;
+    for (std::size_t i = 0; i < processors.size(); ++i) processors[i] |= card.processors[i];
+    quota = std::max(quota, card.quota);
+  }
+  // How many processors they may keep busy.
+  unsigned cores() const {
+    unsigned count = 0;
+    for (const std::uint64_t word : processors) count += static_cast<unsigned>(std::popcount(word));
+    return quota == 0 ? count : std::min(count, quota);
+  }
+  double crowding() const { return double{1} * processes / std::max(1u, cores()); }
+};
+
+struct BootHash {
+  std::size_t operator()(const Boot& boot) const noexcept {
+    return std::hash<std::string_view>()({boot.data(), boot.size()});
+  }
+};
+
+constexpr std::uint64_t kUnset = ~std::uint64_t{0};
+
+std::array<std::uint64_t, 8> as_numbers(const Config& config) {
+  const ChosenCrossovers& sizes = config.crossovers;
+  const auto network = [&](double LogGP::*member) {
+    return config.network ? std::bit_cast<std::uint64_t>(*config.network.*member) : kUnset;
+  };
+  return {sizes.broadcast.value_or(kUnset),  sizes.gather.value_or(kUnset),
+          sizes.reduce.value_or(kUnset),     sizes.reduce_slices.value_or(kUnset),
+          sizes.all_to_all.value_or(kUnset), network(&LogGP::latency_ns),
+          network(&LogGP::overhead_ns),      network(&LogGP::byte_ns)};
 }
 
 // What two cards have in common exactly if they are near.
@@ -56,8 +90,7 @@ struct Place {
 
 struct PlaceHash {
   std::size_t operator()(const Place& place) const noexcept {
-    const std::string_view boot(place.node.boot.data(), place.node.boot.size());
-    return std::hash<std::string_view>()(boot) ^ place.node.place ^
+    return BootHash()(place.node.boot) ^ place.node.place ^
            static_cast<std::size_t>(place.pretended) * 0x9e3779b97f4a7c15;
   }
 };
@@ -75,6 +108,8 @@ Card make_card(const Config& config, const shmem::Region& region) {
     if (processor < 1024) card.processors[processor / 64] |= std::uint64_t{1} << (processor % 64);
   }
   card.enrolled = shmem::Fence::enroll() ? 1 : 0;
+  card.quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
+  card.collectives = as_numbers(config);
   return card;
 }
 
@@ -90,7 +125,7 @@ std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
 Layout lay_out(const std::vector<Card>& cards, Rank me) {
   const Card& mine = cards[me];
   Layout layout;
-  Processors processors{};
+  std::unordered_map<Boot, Machine, BootHash> machines;
   std::vector<std::uint32_t> processes;                       // by node
   std::unordered_map<Place, std::uint32_t, PlaceHash> nodes;  // to what it is in layout.leaders
   for (Rank rank = 0; rank < cards.size(); ++rank) {
@@ -103,10 +138,7 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
     }
     ++processes[node->second];
     layout.nodes.push_back(node->second);
-    if (card.same_machine(mine)) {
-      ++layout.here;
-      for (std::size_t i = 0; i < processors.size(); ++i) processors[i] |= card.processors[i];
-    }
+    machines[card.node.boot].add(card);
     if (!card.near(mine)) continue;
     layout.near.push_back(rank);
     layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
@@ -114,7 +146,11 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
   layout.node = layout.nodes[me];
   if (layout.leaders.size() == 1) layout.nodes.clear();
   layout.most_near = *std::ranges::max_element(processes);
-  layout.cores = cores_of(processors);
+  layout.here = machines[mine.node.boot].processes;
+  layout.cores = machines[mine.node.boot].cores();
+  for (const auto& [boot, machine] : machines) {
+    layout.crowding = std::max(layout.crowding, machine.crowding());
+  }
   return layout;
 }
 

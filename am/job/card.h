@@ -13,7 +13,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 3;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -21,7 +21,9 @@ struct Card {
   shmem::NodeId node;
   shmem::Region::Address region;
   std::array<std::uint64_t, 16> processors;  // a bit for each that it may run on
-  std::uint64_t enrolled;                    // not 0: in the kernel's fences
+  std::uint32_t enrolled;                    // not 0: in the kernel's fences
+  std::uint32_t quota;                       // processors' worth of time; 0: no limit
+  std::array<std::uint64_t, 8> collectives;  // what SPLITC_COLLECTIVES and SPLITC_LOGGP say
 
   // Whether two processes share memory, or at least a machine.
   bool near(const Card& other) const noexcept {
@@ -46,6 +48,7 @@ struct Layout {
   std::uint32_t most_near = 0;       // processes of the node that has most
   std::uint32_t here = 0;            // processes of its machine
   unsigned cores = 0;                // that these may use
+  double crowding = 1;               // processes a core, on the machine that has most; at least 1
   bool all_enrolled = true;          // those of its node
 };
 // Time in proportion to the number of cards, however many nodes they are of.

@@ -28,6 +28,11 @@ namespace {
 
 static_assert(Exchange::kMaxBytes == Bootstrap::kMaxBlob);
 
+// Fitted to collective calls over tcp on one machine (am/collective/cost.cc), and what is published
+// of the networks of clusters.
+constexpr LogGP kTcp{.latency_ns = 10'000, .overhead_ns = 6'500, .byte_ns = 0.15};
+constexpr LogGP kHardware{.latency_ns = 1'000, .overhead_ns = 300, .byte_ns = 0.1};
+
 std::string prefix(Rank rank) { return "rank " + std::to_string(rank) + ": "; }
 
 shmem::Region make_region(Rank rank, const Config& config) {
@@ -106,10 +111,15 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
                 std::to_string(layout.leaders.size()) +
                 " nodes, which share no memory; start them on one, or unset it");
   }
-  std::string choice;
+  Joined joined;
   if (layout.leaders.size() > 1) {
-    choice = join_network(*bootstrap_, config, layout.here == size(), *router_);
+    joined = join_network(*bootstrap_, config, layout.here == size(), *router_);
   }
+  network_ = config.network.value_or(joined.hardware ? kHardware : kTcp);
+  shape_ = {.procs = size(),
+            .nodes = static_cast<std::uint32_t>(layout.leaders.size()),
+            .most_near = layout.most_near,
+            .crowding = layout.crowding};
   process_ = std::make_unique<Process>(*router_);
   if (Port* const port = router_->port()) {
     learned_stores_ = std::make_unique<LearnedStores>(*port, *process_->far_memory(), config.learn);
@@ -117,7 +127,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody leaves before all have opened its region
   if (survives()) watch_deaths();
-  if (config.verbose && me == 0) report_layout(layout, choice);
+  if (config.verbose && me == 0) report_layout(layout, joined.choice);
 }
 
 // From here on the job can go on without a process.
@@ -157,6 +167,12 @@ void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank
                   ": " + error.what());
     }
   }
+}
+
+Crossovers Job::crossovers(std::uint64_t board) const {
+  CollectiveShape shape = shape_;
+  shape.board = board;
+  return chosen(cheapest(shape, network_), config_.crossovers);
 }
 
 void Job::report_layout(const Layout& layout, const std::string& choice) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/collective/barrier.h"
+#include "am/collective/cost.h"
 #include "am/collective/exchange.h"
 #include "am/core/process.h"
 #include "am/job/bootstrap/bootstrap.h"
@@ -76,6 +77,11 @@ class Job final : public Exchange {
   LearnedStores* learned_stores() noexcept { return learned_stores_.get(); }
   // The settings of this process.
   const Config& config() const noexcept { return config_; }
+  // What is known, the same in all processes, of the ways that collective calls can go. `board`:
+  // most bytes that a barrier brings. Any thread.
+  Crossovers crossovers(std::uint64_t board) const;
+  // Of SPLITC_LOGGP, or of networks of this kind.
+  const LogGP& network() const noexcept { return network_; }
   // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1", "none",
   // or OutOfBand::name.
   std::string launcher() const { return bootstrap_->launcher(); }
@@ -176,6 +182,8 @@ class Job final : public Exchange {
 
   const Config config_;
   std::unique_ptr<Bootstrap> bootstrap_;
+  CollectiveShape shape_;
+  LogGP network_{};
   std::unique_ptr<Router> router_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<LearnedStores> learned_stores_;  // nullptr: all processes are on this node

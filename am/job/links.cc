@@ -119,6 +119,7 @@ Links::Opened Links::open_reliable(bool needed) {
                .thread_safe = config_.progress_thread,
                .who = who_},
               needed, [this](std::unique_ptr<rdma::Fabric> fabric) {
+                hardware_ = fabric->is_hardware();
                 return make_fabric_link(std::move(fabric), bootstrap_, config_, router_);
               });
 }

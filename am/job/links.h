@@ -25,6 +25,8 @@ class Links {
   std::unique_ptr<link::Link> take();
   // Why LinkChoice::kAuto has taken what it took, in one line; "": nothing was measured.
   const std::string& reason() const noexcept { return reason_; }
+  // Whether the reliable network that was opened is hardware that reads and writes by itself.
+  bool hardware() const noexcept { return hardware_; }
 
  private:
   struct Opened {
@@ -49,6 +51,7 @@ class Links {
   Router& router_;
   const std::string who_;
   std::string reason_;
+  bool hardware_ = false;
 };
 
 }  // namespace am

@@ -11,8 +11,7 @@
 
 namespace am {
 
-std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_host,
-                         Router& router) {
+Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router) {
   const std::string who = "rank " + std::to_string(router.rank()) + ": Job: ";
   if (config.progress_thread && config.link != LinkChoice::kFabric) {
     // Not by SPLITC_PROGRESS, which is refused sooner.
@@ -31,7 +30,7 @@ std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_ho
     Links links(bootstrap, config, one_host, router);
     router.add_port(std::make_unique<Port>(
         router, links.take(), Port::Options{.progress_thread = config.progress_thread}));
-    return links.reason();
+    return {links.reason(), links.hardware()};
   } catch (const rdma::Error& error) {
     throw Error(who + error.what());
   } catch (const shmem::Error& error) {

@@ -10,9 +10,12 @@
 namespace am {
 
 // Chooses, together with all other processes, a provider and a network that reaches everybody, and
-// gives `router` a port there. Collective. `one_host`: all processes are on this machine. Returns
-// what SPLITC_LINK=auto has taken and why, in one line; "": it is not set.
+// gives `router` a port there. Collective. `one_host`: all processes are on this machine.
 // Throws Error: no network that all share, or none that can be used.
-std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
+struct Joined {
+  std::string choice;     // what SPLITC_LINK=auto has taken and why, in one line; "": it is not set
+  bool hardware = false;  // it reads and writes memory by itself
+};
+Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 
 }  // namespace am

@@ -5,17 +5,11 @@
 #include <functional>
 #include <string>
 
+#include "splitc/collective/crossovers.h"
 #include "splitc/collective/direct.h"
 
 namespace splitc::detail {
 namespace {
-
-// Up to that many bytes go by boards also where they take several. On a node a copy through the
-// kernel, of memory that is in no segment, takes nearly twice the time of one by the processor.
-constexpr std::size_t kByBoards = 1024 * 1024;
-
-// By boards a process that gathers copies 1 + procs() times, else 1 + 1.7 (procs() - 1).
-bool gathers_by_boards() { return !has_far_peers() && procs() > 3; }
 
 // Calls move(at, bytes, step) for pieces of at most `piece` bytes of `total`, at least once: also
 // those who move nothing meet.
@@ -40,8 +34,7 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, std::uint64_
   check_root(root, call);
   const std::uint64_t kind = type << 24 | root;
   auto* const all = static_cast<std::byte*>(data);
-  const std::size_t most = has_far_peers() ? Round::most_shown() : kByBoards;
-  if (bytes > most && bcast_direct({all, bytes}, root, kind, call)) return;
+  if (bytes > crossovers().broadcast && bcast_direct({all, bytes}, root, kind, call)) return;
   in_pieces(bytes, Round::most_shown(), [&](std::size_t at, std::size_t piece, std::uint32_t step) {
     Round round(call, bytes, kind, step);
     if (my_proc() == root) move_bytes(round.mine(piece), all + at, piece);
@@ -53,10 +46,7 @@ void bcast_bytes(void* data, std::size_t bytes, std::uint32_t root, std::uint64_
 
 void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bool only_to_one,
                   std::uint64_t type) {
-  const std::size_t most = Round::most_gathered();
-  const std::size_t little = has_far_peers() ? most : std::min(Board::kBytes, most);
-  if (mine.size() > (gathers_by_boards() ? kByBoards : little) &&
-      gather_direct(mine, all, only_to_one, type, call))
+  if (mine.size() > crossovers().gather && gather_direct(mine, all, only_to_one, type, call))
     return;
   constexpr std::size_t kLeast = 4096;  // beyond most_gathered() pieces are fetched
   Round::prepare(call, mine.size(), type, procs() * std::min(mine.size(), Round::most_gathered()));
@@ -76,20 +66,22 @@ void gather_bytes(Call call, std::span<const std::byte> mine, std::byte* all, bo
 void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, std::uint64_t type,
                       Call call) {
   const std::size_t part = to.size() / procs();
-  const std::size_t little = Board::kBytes / procs();
   const std::size_t most = Round::most_shown() / procs();  // of each part on the board
-  if (part > little && all_to_all_direct(to, from, type, call)) return;
+  if (part > crossovers().all_to_all && all_to_all_direct(to, from, type, call)) return;
   if (most == 0) {
     refuse(call, std::to_string(procs()) + " processes are too many; at most " +
                      std::to_string(Round::most_shown()) + " can exchange this way");
   }
-  in_pieces(part, most, [&](std::size_t at, std::size_t piece, std::uint32_t step) {
+  const bool by_nodes = Round::most_transposed() != 0;
+  const std::size_t largest = by_nodes ? Round::most_transposed() : most;
+  if (by_nodes) Round::prepare(call, to.size(), type, procs() * std::min(part, largest));
+  in_pieces(part, largest, [&](std::size_t at, std::size_t piece, std::uint32_t step) {
     Round round(call, to.size(), type, step);
     std::byte* const board = round.mine(piece * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(board + proc * piece, to.data() + proc * part + at, piece);
     }
-    round.transpose(piece);
+    round.transpose(piece, by_nodes);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       move_bytes(from + proc * part + at, round.of(proc), piece);
     }
@@ -132,13 +124,13 @@ bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const 
 // Every process combines everything of few bytes, and of many a part.
 void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                   Call call) {
-  constexpr std::size_t kFew = 2048;
-  const std::size_t most =
-      std::min(Round::most_gathered(), kFew) / combine.element * combine.element;
-  if (mine.size() > most && (reduce_by_slices(mine, result, combine, call) ||
-                             reduce_direct(mine, result, combine, call))) {
+  const std::size_t few = crossovers().reduce;
+  if (mine.size() > few && mine.size() <= crossovers().reduce_slices &&
+      reduce_by_slices(mine, result, combine, call)) {
     return;
   }
+  if (mine.size() > few && reduce_direct(mine, result, combine, call)) return;
+  const std::size_t most = Round::most_gathered() / combine.element * combine.element;
   in_pieces(mine.size(), std::max(most, combine.element),
             [&](std::size_t at, std::size_t piece, std::uint32_t step) {
               Round round(call, mine.size(), combine.kind, step);

@@ -11,6 +11,7 @@
 #include "splitc/access/store.h"
 #include "splitc/async/task.h"
 #include "splitc/call/remote_call.h"
+#include "splitc/collective/crossovers.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/team/teams.h"
@@ -45,6 +46,7 @@ struct detail::Running {
     add_atomic_handlers(world.endpoint());
     add_piece_handlers(world.endpoint());
     world.job().connect(world.endpoint());
+    choose_crossovers();
   }
 
   World world;

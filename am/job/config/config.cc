@@ -8,9 +8,12 @@
 #include <limits>
 #include <optional>
 
+#include "am/job/config/collective_text.h"
 #include "am/job/config/fault_text.h"
 #include "am/job/config/number.h"
+#include "am/job/config/other_launchers.h"
 #include "am/job/config/transport_text.h"
+#include "am/job/config/variables.h"
 
 namespace am {
 namespace {
@@ -18,13 +21,14 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
-constexpr std::uint32_t kMaxSize = 1u << 24;                   // a global pointer's rank: 24 bits
 constexpr std::size_t kMinSecret = 8;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kStall = "SPLITC_STALL";
+constexpr std::string_view kCollectives = "SPLITC_COLLECTIVES";
+constexpr std::string_view kLogGP = "SPLITC_LOGGP";
 constexpr std::string_view kLink = "SPLITC_LINK";
 constexpr std::string_view kFault = "SPLITC_FAULT";
 constexpr std::string_view kWay = "SPLITC_WAY";
@@ -35,7 +39,7 @@ constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
 
-constexpr std::array<Setting, 22> kSettings{{
+constexpr std::array<Setting, 24> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -77,6 +81,14 @@ constexpr std::array<Setting, 22> kSettings{{
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
      "kernel, where that is allowed; off: by messages.",
      false},
+    {kCollectives, "broadcast=BYTES,gather=..", "by a model",
+     "Up to which size collective calls go by boards, for each of broadcast, gather, reduce, "
+     "reduce_slices and all_to_all; SPLITC_VERBOSE=1 says what a job has.",
+     false},
+    {kLogGP, "L=20,o=4,G=0.6", "the network's kind",
+     "What the model takes a message between nodes to cost: latency and overhead in microseconds, "
+     "nanoseconds a byte.",
+     false},
     {"SPLITC_HUGE_PAGES", "0 or 1", "1",
      "0 keeps segments on small pages where the kernel has huge ones for those who ask "
      "(/sys/kernel/mm/transparent_hugepage/shmem_enabled is advise). They make accesses all over a "
@@ -103,36 +115,11 @@ constexpr std::array<Setting, 22> kSettings{{
     {kNode, "number", "the real one", "The pretended node of this process.", true},
 }};
 
-std::optional<std::string_view> value_of(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string_view>(value);
-}
-
-[[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view cause,
-                         std::string_view remedy) {
-  std::string text(name);
-  text.append("=").append(value).append(": ").append(cause).append("; ").append(remedy);
-  throw Error(text);
-}
-
-// 65536, 64K, 256m, 1G; anything beyond 64 bits is no number.
-std::optional<std::uint64_t> bytes(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  constexpr std::string_view kSuffixes = "KMG";
-  const std::size_t suffix = kSuffixes.find(static_cast<char>(text.back() & ~0x20));
-  if (suffix == std::string_view::npos) return whole_number<std::uint64_t>(text);
-  text.remove_suffix(1);
-  const int shift = 10 * (static_cast<int>(suffix) + 1);
-  const auto value = whole_number<std::uint64_t>(text);
-  if (!value || *value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return std::nullopt;
-  return *value << shift;
-}
-
 std::uint64_t read_segment(std::uint64_t default_bytes) {
   constexpr std::string_view kName = "SPLITC_SEGMENT";
   const auto text = value_of(kName);
   if (!text) return default_bytes;
-  const auto value = bytes(*text);
+  const auto value = number_of_bytes(*text);
   if (!value) {
     refuse(kName, *text, "not a number of bytes", "write a number with K, M or G, such as 256M");
   }
@@ -216,20 +203,8 @@ WaitPolicy read_wait() {
   refuse(kName, text, "not a way to wait", "write auto, spin, yield or block");
 }
 
-std::uint64_t read_number(std::string_view name, std::uint64_t low, std::uint64_t high,
-                          std::string_view remedy) {
-  const std::string_view text = *value_of(name);
-  const auto value = whole_number<std::uint64_t>(text);
-  if (!value || *value < low || *value > high) {
-    refuse(name, text, "not a number from " + std::to_string(low) + " to " + std::to_string(high),
-           remedy);
-  }
-  return *value;
-}
-
 constexpr std::string_view kNotForPeople =
     "start with splitcrun, or unset it: it is not for people to set";
-constexpr std::string_view kLaunchersOwn = "it is the launcher's to set, so start with one";
 
 // Throws if some of `names`, which belong together, are not set. `remedy` follows their names.
 void want_all(std::initializer_list<std::string_view> names, std::string_view remedy) {
@@ -288,46 +263,6 @@ void read_place_in_job(Config& config) {
   config.rank = static_cast<Rank>(read_number(kRank, 0, config.size - 1, remedy));
 }
 
-// Launchers without PMIx and PMI-1, or with both switched off, by the variable that says how many
-// processes they started.
-struct Stranger {
-  std::string_view size_name;
-  std::string_view launcher;
-  std::string_view remedy;
-};
-constexpr std::array<Stranger, 5> kStrangers{{
-    {"SLURM_STEP_NUM_TASKS", "srun without --mpi",
-     "start it with srun --mpi=pmix or srun --mpi=pmi2 (srun --mpi=list tells which there are)"},
-    {"OMPI_COMM_WORLD_SIZE", "an mpirun of Open MPI without PMIx",
-     "start it with mpirun of Open MPI 4 or later, or with mpiexec.hydra"},
-    {"FLUX_JOB_SIZE", "flux without PMI", "start it with flux run -o pmi=simple"},
-    {"MPIRUN_NPROCS", "mpirun_rsh", "start it with mpiexec.hydra"},
-    {"PMI_SIZE", "a launcher without PMI_FD",
-     "start it with mpiexec.hydra without -pmi-port, or mpiexec --pmi=pmix where PALS starts jobs"},
-}};
-
-void read_other_launchers(Config& config) {
-  config.pmix = value_of("PMIX_RANK") && value_of("PMIX_NAMESPACE");
-  if (value_of("PMI_FD") && value_of("PMI_RANK") && value_of("PMI_SIZE")) {
-    PmiConnection pmi{};
-    pmi.fd =
-        static_cast<int>(read_number("PMI_FD", 0, std::numeric_limits<int>::max(), kLaunchersOwn));
-    pmi.size = static_cast<std::uint32_t>(read_number("PMI_SIZE", 1, kMaxSize, kLaunchersOwn));
-    pmi.rank = static_cast<Rank>(read_number("PMI_RANK", 0, pmi.size - 1, kLaunchersOwn));
-    config.pmi = pmi;
-  }
-  if (config.pmix || config.pmi) return;
-  for (const Stranger& stranger : kStrangers) {
-    const auto size = value_of(stranger.size_name);
-    if (!size || whole_number<std::uint64_t>(*size).value_or(0) < 2) continue;
-    config.stranger.append("started by ").append(stranger.launcher).append(" (");
-    config.stranger.append(stranger.size_name).append("=").append(*size);
-    config.stranger.append("), which tells its processes nothing of one another; ");
-    config.stranger.append(stranger.remedy);
-    return;
-  }
-}
-
 int read_node() {
   if (!value_of(kNode)) return -1;
   return static_cast<int>(read_number(kNode, 0, kMaxSize - 1, kNotForPeople));
@@ -376,6 +311,8 @@ Config read_config() {
   config.progress_thread = read_progress(config.link);
   config.rma = read_switch(kRma, "1") && !is_apart(config.way);
   config.learn = read_switch("SPLITC_LEARN", "1");
+  if (const auto text = value_of(kCollectives)) config.crossovers = parse_crossovers(*text);
+  if (const auto text = value_of(kLogGP)) config.network = parse_loggp(*text);
   config.huge_pages = read_switch("SPLITC_HUGE_PAGES", "1");
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");

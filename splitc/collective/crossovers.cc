@@ -1,0 +1,27 @@
+#include "splitc/collective/crossovers.h"
+
+#include <spdlog/spdlog.h>
+
+#include "am/am.h"
+#include "am/job/config/collective_text.h"
+#include "splitc/collective/round.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+am::Crossovers chosen{};
+
+}  // namespace
+
+const am::Crossovers& crossovers() { return chosen; }
+
+void choose_crossovers() {
+  const am::Job& job = world().job();
+  chosen = job.crossovers(Round::most_shown());
+  if (!job.config().verbose || my_proc() != 0) return;
+  const std::string network = has_far_peers() ? ", by SPLITC_LOGGP=" + text_of(job.network()) : "";
+  spdlog::info("collective calls: SPLITC_COLLECTIVES={}{}", text_of(chosen), network);
+}
+
+}  // namespace splitc::detail
