@@ -1,5 +1,6 @@
 // Between the same buffers in every run: by put channels, set up once.
 
+#include <span>
 #include <vector>
 
 #include "examples/matmul/shift.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "examples/matmul3d/kernel.h"
 #include "examples/random.h"

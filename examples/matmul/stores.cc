@@ -1,5 +1,7 @@
 // The sender writes into the buffer of the receiver, and whoever it comes to counts the bytes.
 
+#include <span>
+
 #include "examples/matmul/shift.h"
 
 namespace matmul {
