@@ -105,7 +105,7 @@ int compare(const Options& options) {
     const Result result = measure(version, problem, options.repetitions);
     on_one([&] { wrong += !report(version, result, grid.n, expected); });
   }
-  return all_bcast(wrong) == 0 ? 0 : 1;
+  return wrong == 0 ? 0 : 1;  // on process 0
 }
 
 int program(Args args) {
