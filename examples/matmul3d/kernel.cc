@@ -12,10 +12,9 @@ void ask_for(const double* numbers, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; i += kLine) __builtin_prefetch(numbers + i);
 }
 
-// One row of a product, four steps of its depth at a time.
-void multiply_row(const double* a, const Operand& b, std::size_t depth, std::size_t columns,
-                  double* __restrict row) noexcept {
-  std::fill_n(row, columns, 0.0);
+// Adds one row of a product, four steps of its depth at a time.
+void add_row(const double* a, const Operand& b, std::size_t depth, std::size_t columns,
+             double* __restrict row) noexcept {
   std::size_t k = 0;
   for (; k + 4 <= depth; k += 4) {
     const double* const b0 = b.numbers + k * b.stride;
@@ -41,7 +40,17 @@ void multiply(const Operand& a, const Operand& b, std::size_t rows, std::size_t 
               std::size_t columns, double* product) noexcept {
   for (std::size_t i = 0; i < rows; ++i) {
     if (i + 1 < rows) ask_for(a.numbers + (i + 1) * a.stride, depth);
-    multiply_row(a.numbers + i * a.stride, b, depth, columns, product + i * columns);
+    double* const row = product + i * columns;
+    std::fill_n(row, columns, 0.0);
+    add_row(a.numbers + i * a.stride, b, depth, columns, row);
+  }
+}
+
+void add_product(const Operand& a, const Operand& b, std::size_t rows, std::size_t depth,
+                 std::size_t columns, double* sum) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (i + 1 < rows) ask_for(a.numbers + (i + 1) * a.stride, depth);
+    add_row(a.numbers + i * a.stride, b, depth, columns, sum + i * columns);
   }
 }
 

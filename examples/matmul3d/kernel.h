@@ -14,6 +14,9 @@ struct Operand {
 };
 void multiply(const Operand& a, const Operand& b, std::size_t rows, std::size_t depth,
               std::size_t columns, double* product) noexcept;
+// sum += a * b, likewise.
+void add_product(const Operand& a, const Operand& b, std::size_t rows, std::size_t depth,
+                 std::size_t columns, double* sum) noexcept;
 
 // The numbers of A and B are other ones in every iteration: the logistic map, where it is chaotic.
 inline double next(double x) noexcept { return 3.9 * x * (1 - x); }
