@@ -9,17 +9,22 @@
 
 namespace key_sort {
 
+// Between nodes a store of so many keys is one packet, which is sent together with others. A longer
+// one waits until the network has taken it, which a put does not; but every put is answered.
+inline constexpr std::size_t kLongestStore = 4096 / sizeof(Key);
+
 // Puts the keys of one bucket where the plan wants them, in one piece, or in two where the places
 // go on at the next process.
-inline void put_bucket(const Key* keys, std::uint32_t count, Place place, const Plan& plan,
-                       Keys& to) {
-  while (count > 0) {
-    const auto piece =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(count, plan.block - place.index));
-    splitc::bulk_put(at(to, place), keys, piece * sizeof(Key));
-    plan.advance(place, piece);
-    keys += piece;
-    count -= piece;
+inline void put_bucket(std::span<const Key> keys, Place place, const Plan& plan, Keys& to) {
+  while (!keys.empty()) {
+    const auto piece = keys.first(std::min<std::uint64_t>(keys.size(), plan.block - place.index));
+    if (piece.size() <= kLongestStore) {
+      splitc::bulk_store(at(to, place), piece);
+    } else {
+      splitc::bulk_put(at(to, place), piece);
+    }
+    plan.advance(place, static_cast<std::uint32_t>(piece.size()));
+    keys = keys.subspan(piece.size());
   }
 }
 
@@ -37,9 +42,9 @@ void exchange_in_bulk(std::span<const Key> keys, const BucketOf& bucket_of, Plan
   for (std::size_t i = 0; i < buckets; ++i) {
     const std::size_t bucket = (first + i) % buckets;  // not all to the same process at first
     const std::uint32_t count = plan.counts[bucket];
-    put_bucket(sorted.data() + (end[bucket] - count), count, plan.places[bucket], plan, to);
+    put_bucket(sorted.subspan(end[bucket] - count, count), plan.places[bucket], plan, to);
   }
-  splitc::all_store_sync();
+  splitc::all_store_sync();  // the puts, too
 }
 
 }  // namespace key_sort

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "examples/key_sort/digest.h"
+#include "examples/keys/digest.h"
 
 namespace key_sort {
 namespace {

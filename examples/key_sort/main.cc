@@ -16,8 +16,8 @@
 
 #include "examples/command_line.h"
 #include "examples/key_sort/check.h"
-#include "examples/key_sort/local_sort.h"
 #include "examples/key_sort/sorts.h"
+#include "examples/keys/local_sort.h"
 #include "splitc/splitc.h"
 
 namespace key_sort {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "examples/key_sort/keys.h"
+#include "examples/keys/keys.h"
 #include "splitc/splitc.h"
 
 namespace key_sort {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "examples/key_sort/local_sort.h"
 #include "examples/key_sort/sorts.h"
+#include "examples/keys/local_sort.h"
 
 namespace key_sort {
 

@@ -1,6 +1,6 @@
-#include "examples/key_sort/local_sort.h"
 #include "examples/key_sort/sorts.h"
-#include "examples/key_sort/splitters.h"
+#include "examples/keys/local_sort.h"
+#include "examples/keys/splitters.h"
 
 namespace key_sort {
 namespace {

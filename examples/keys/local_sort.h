@@ -1,11 +1,11 @@
 /* Radix sort of one process, digit by digit from the least significant one. C: see keys.h. */
-#ifndef EXAMPLES_KEY_SORT_LOCAL_SORT_H
-#define EXAMPLES_KEY_SORT_LOCAL_SORT_H
+#ifndef EXAMPLES_KEYS_LOCAL_SORT_H
+#define EXAMPLES_KEYS_LOCAL_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "examples/key_sort/keys.h"
+#include "examples/keys/keys.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
-#include "examples/key_sort/splitters.h"
+#include "examples/keys/splitters.h"
 
 #include <stdlib.h>
 
-#include "examples/key_sort/digest.h"
+#include "examples/keys/digest.h"
 
 void take_samples(const sort_key* keys, uint64_t count, uint64_t first, tagged_key* samples) {
   const uint64_t number = number_of_samples(count);

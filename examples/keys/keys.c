@@ -1,8 +1,8 @@
-#include "examples/key_sort/keys.h"
+#include "examples/keys/keys.h"
 
 #include <string.h>
 
-#include "examples/key_sort/digest.h"
+#include "examples/keys/digest.h"
 
 typedef struct sort_problem Problem;
 

@@ -7,8 +7,8 @@
  *
  * This and the other .h and .c files of the folder are in C because benchmarks/rivals/mpi_sort.c
  * is compiled from them, too: what is compared there is communication only. */
-#ifndef EXAMPLES_KEY_SORT_KEYS_H
-#define EXAMPLES_KEY_SORT_KEYS_H
+#ifndef EXAMPLES_KEYS_KEYS_H
+#define EXAMPLES_KEYS_KEYS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 // What the sorts and their rivals by MPI are made of, against the definitions and std::sort.
 
+#include "examples/keys/keys.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/key_sort/digest.h"
-#include "examples/key_sort/keys.h"
-#include "examples/key_sort/local_sort.h"
-#include "examples/key_sort/splitters.h"
+#include "examples/keys/digest.h"
+#include "examples/keys/local_sort.h"
+#include "examples/keys/splitters.h"
 
 namespace examples::test {
 namespace {

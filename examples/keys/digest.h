@@ -1,12 +1,12 @@
 /* Fingerprints of keys: of what sorting keeps, and of what it changes. Sums, so that each process
  * adds up its own and all of them together do not depend on who has which. C: see keys.h. */
-#ifndef EXAMPLES_KEY_SORT_DIGEST_H
-#define EXAMPLES_KEY_SORT_DIGEST_H
+#ifndef EXAMPLES_KEYS_DIGEST_H
+#define EXAMPLES_KEYS_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "examples/key_sort/keys.h"
+#include "examples/keys/keys.h"
 
 /* As examples/random.h has it, for C. */
 static inline uint64_t mix_bits(uint64_t x) {

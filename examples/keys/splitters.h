@@ -3,13 +3,13 @@
  * Equal keys are told apart by where they came from: a key is compared together with its number
  * among all keys, process by process. So they can be cut, too, and a million equal keys are divided
  * among all processes as evenly as any others. */
-#ifndef EXAMPLES_KEY_SORT_SPLITTERS_H
-#define EXAMPLES_KEY_SORT_SPLITTERS_H
+#ifndef EXAMPLES_KEYS_SPLITTERS_H
+#define EXAMPLES_KEYS_SPLITTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "examples/key_sort/keys.h"
+#include "examples/keys/keys.h"
 
 #ifdef __cplusplus
 extern "C" {

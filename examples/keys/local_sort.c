@@ -1,4 +1,4 @@
-#include "examples/key_sort/local_sort.h"
+#include "examples/keys/local_sort.h"
 
 /* A step takes as long with 11 bits as with 8: 0.8 ns a key, of a million keys. */
 enum { kBits = 11, kDigits = 3, kValues = 1 << kBits };
