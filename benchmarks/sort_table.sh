@@ -15,7 +15,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
-procs=2 nodes=1 rounds=5 size=1000000 keys=uniform repetitions=5 csv="" bin=""
+procs=2 nodes=1 rounds=5 size=1000000 keys=uniform repetitions=20 csv="" bin=""
 
 usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'; }
 
@@ -80,13 +80,19 @@ awk -F, -v csv="$csv" -v procs="$procs" -v nodes="$nodes" -v rounds="$rounds" -v
     if ($6 != digest[$1]) { print key ": order " $6 ", not " digest[$1] > "/dev/stderr"; bad = 1 } }
   END {
     if (csv) print "procs,nodes,size,keys,sort,who,version,million_keys_a_second,of_the_highest_mpi"
-    else printf "%d processes, %d nodes, %d keys of each; highest of %d rounds\n", procs, nodes, size, rounds
+    else {
+      printf "%d processes, %d nodes, %d keys of each; ", procs, nodes, size
+      printf "highest of %d rounds\n", rounds
+    }
     for (i = 1; i <= count; ++i) {
       key = order[i]
       split(key, part, ",")
       ratio = best[part[1], part[2]] ? sprintf("%.2f", most[key] / best[part[1], part[2]]) : "-"
       if (csv) print procs "," nodes "," size "," key "," most[key] "," ratio
-      else printf "%-17s %-6s %-8s %-10s %9.3f million keys a second %6s of the highest MPI\n", part[1], part[2], part[3], part[4], most[key], ratio
+      else {
+        printf "%-17s %-6s %-8s %-10s ", part[1], part[2], part[3], part[4]
+        printf "%9.3f million keys a second %6s of the highest MPI\n", most[key], ratio
+      }
     }
     exit bad
   }' "$work/figures"
