@@ -47,17 +47,9 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-bind=none
-((procs > $(nproc))) || bind=core
-open_mpi_options=(--bind-to "$bind" --oversubscribe)
-mpich_environment=()
-if ((nodes > 1)); then
-  open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1)
-  mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
-fi
-((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
+mpi_settings "$procs" "$nodes"
 
-# Each prints lines of STYLE,RATE,WORDS THAT ARE WRONG. MPI does not run everywhere: it is left out.
+# Each prints lines of STYLE,RATE,WORDS THAT ARE WRONG.
 
 ours() {
   local style count
@@ -69,14 +61,8 @@ ours() {
       sed -n "s/^$style *\([0-9.]*\) million.*second, \([0-9]*\) words.*/$style,\1,\2/p"
   done
 }
-open_mpi() {
-  timeout 600 "$open_mpi_run" -n "$procs" "${open_mpi_options[@]}" "$work/open_mpi_program" 18 \
-    "$updates" "$slow" 2>/dev/null || true
-}
-mpich() {
-  timeout 600 env "${mpich_environment[@]}" mpiexec.hydra -n "$procs" -bind-to "$bind" \
-    "$work/mpich_program" 18 "$updates" "$slow" 2>/dev/null || true
-}
+open_mpi() { on_open_mpi 18 "$updates" "$slow"; }
+mpich() { on_mpich 18 "$updates" "$slow"; }
 
 find_mpis "$root/benchmarks/rivals/mpi_gups.c"
 contenders=(ours "${mpis[@]}")

@@ -39,3 +39,29 @@ compile_for() {
     echo "$2's compiler fails ($(grep -m 1 error "$work/errors")): left out"
   fi
 }
+
+# mpi_settings PROCS NODES: how PROCS processes of this machine are started, each bound to a core if
+# there are enough: leaves that in `bind`, "core" or "none", and what on_open_mpi and on_mpich need.
+# With more than one node they reach each other over TCP.
+mpi_settings() {
+  procs=$1 bind=none
+  ((procs > $(nproc))) || bind=core
+  open_mpi_options=(-n "$procs" --bind-to "$bind" --oversubscribe)
+  mpich_environment=()
+  if (($2 > 1)); then
+    open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1)
+    mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
+  fi
+  ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
+}
+
+# on_open_mpi ARGUMENT..., on_mpich ARGUMENT...: run the compiled program so. MPI does not run
+# everywhere: then they print nothing, and succeed.
+on_open_mpi() {
+  timeout 600 "$open_mpi_run" "${open_mpi_options[@]}" "$work/open_mpi_program" "$@" 2>/dev/null ||
+    true
+}
+on_mpich() {
+  timeout 600 env "${mpich_environment[@]}" mpiexec.hydra -n "$procs" -bind-to "$bind" \
+    "$work/mpich_program" "$@" 2>/dev/null || true
+}

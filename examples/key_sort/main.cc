@@ -1,0 +1,140 @@
+// Sorts keys of 32 bits over all processes: radix sort and sample sort, each in three versions of
+// moving the keys, of nine distributions of keys (keys.h).
+//
+//   key_sort                                        both sorts, all versions, uniform keys
+//   key_sort --sort radix --version bulk --keys all
+//
+// messages stores every key by itself, bulk those for one place in a row, aggregator sends blocks
+// of {place, key}. That the keys are in order, over all processes, and the same as before is
+// checked; with --check also that they are what std::sort makes of them.
+//
+// The sorts are those of Dusseau, Culler, Schauser, Martin: Fast Parallel Sorting under LogP, IEEE
+// Transactions on Parallel and Distributed Systems 7, 1996, which were written in Split-C.
+#include <algorithm>
+#include <cinttypes>
+#include <string>
+
+#include "examples/command_line.h"
+#include "examples/key_sort/check.h"
+#include "examples/key_sort/sorts.h"
+#include "examples/keys/local_sort.h"
+#include "splitc/splitc.h"
+
+namespace key_sort {
+namespace {
+
+using namespace splitc;
+
+struct Options {
+  std::string sort = "all";
+  std::string version = "all";
+  std::string keys = "uniform";
+  std::uint64_t size = 1'000'000;
+  std::uint64_t seed = 1;
+  int digit_bits = 11;
+  int repetitions = 3;
+  bool check = false;
+};
+
+bool read_options(Args args, Options& options) {
+  CLI::App app("sorts keys over all processes by radix sort and sample sort", "key_sort");
+  std::vector<std::string> versions(kVersionNames.begin(), kVersionNames.end()), keys;
+  for (const key_distribution& one : key_distributions) keys.emplace_back(one.name);
+  for (auto* const names : {&versions, &keys}) names->emplace_back("all");
+  app.add_option("--sort", options.sort, "how they are sorted")
+      ->check(CLI::IsMember({"radix", "sample", "all"}))
+      ->capture_default_str();
+  app.add_option("--version", options.version, "how they are moved")
+      ->check(CLI::IsMember(versions))
+      ->capture_default_str();
+  app.add_option("--keys", options.keys, "their distribution")
+      ->check(CLI::IsMember(keys))
+      ->capture_default_str();
+  app.add_option("--size", options.size, "keys of each process")
+      ->check(CLI::Range(std::uint64_t{0}, kMostKeys / procs()))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of the keys")->capture_default_str();
+  app.add_option("--digit", options.digit_bits, "bits of a digit of radix sort")
+      ->check(CLI::Range(1, static_cast<int>(kMostDigitBits)))
+      ->capture_default_str();
+  app.add_option("--repetitions", options.repetitions, "of each, of which the fastest counts")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_flag("--check", options.check, "process 0 sorts all keys alone, too, and compares");
+  return examples::parse(app, args);
+}
+
+struct Input {
+  const key_distribution& distribution;
+  std::vector<Key> keys;  // of this process
+  Census census;
+  std::uint64_t digest;  // by std::sort, if options say so
+};
+
+Input make_input(const Options& options, const key_distribution& distribution) {
+  const sort_problem problem{procs(), options.size, options.seed};
+  std::vector<Key> keys(options.size);
+  make_keys(&distribution, &problem, my_proc(), keys.data());
+  const Census census = all_count(keys);
+  const bool mine = options.check && my_proc() == 0;
+  const std::uint64_t digest = all_bcast(mine ? digest_by_one(distribution, problem) : 0);
+  return {distribution, std::move(keys), census, digest};
+}
+
+// Sorts, checks, and prints how fast it was.
+void measure(const Options& options, const Input& input, bool radix, Version version, Room& room) {
+  double least = 0;
+  std::uint64_t digest = 0;
+  std::size_t largest = 0;
+  for (int i = 0; i < options.repetitions; ++i) {
+    barrier();
+    const double start = get_seconds();
+    const std::span<const Key> sorted =
+        radix ? radix_sort(input.keys, version, options.digit_bits, room)
+              : sample_sort(input.keys, version, room);
+    const double seconds = all_reduce_to_all_max(get_seconds() - start);
+    least = i == 0 ? seconds : std::min(least, seconds);
+    digest = all_check(sorted, input.census);
+    largest = all_reduce_to_all_max(sorted.size());
+  }
+  if (options.check && digest != input.digest) {
+    throw std::runtime_error("the keys are not in the order that std::sort gives");
+  }
+  on_one([&] {
+    const double all = static_cast<double>(input.census.keys);
+    const double even = std::max(all / procs(), 1.0);
+    std::printf(
+        "%-6s %-10s %-17s %9.3f million keys a second, largest part %.2f of the average, "
+        "digest %016" PRIx64 "\n",
+        radix ? "radix" : "sample", kVersionNames[static_cast<std::size_t>(version)],
+        input.distribution.name, least > 0 ? all / least / 1e6 : 0.0,
+        static_cast<double>(largest) / even, digest);
+  });
+}
+
+void program(Args args) {
+  Options options;
+  if (!read_options(args, options)) return;
+  Room room(options.size);
+  const auto asked = [](const std::string& option, const char* name) {
+    return option == "all" || option == name;
+  };
+  for (const key_distribution& distribution : key_distributions) {
+    if (!asked(options.keys, distribution.name)) continue;
+    const Input input = make_input(options, distribution);
+    for (const bool radix : {true, false}) {
+      if (!asked(options.sort, radix ? "radix" : "sample")) continue;
+      for (std::size_t version = 0; version < kVersionNames.size(); ++version) {
+        if (!asked(options.version, kVersionNames[version])) continue;
+        measure(options, input, radix, static_cast<Version>(version), room);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace key_sort
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [](splitc::Args args) { key_sort::program(args); });
+}
