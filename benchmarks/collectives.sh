@@ -3,11 +3,11 @@
 # on one node, and with a node for each process over TCP. They run in turn, several rounds, and the
 # least of each counts.
 #
-#   benchmarks/collectives.sh [--only node|tcp] [--processes "2 4 8"] [--rounds N] [--bin FOLDER]
-#                             [--quick]
+#   benchmarks/collectives.sh [--only node|tcp] [--processes "2 4 8"] [--rounds N] [--csv]
+#                             [--bin FOLDER] [--quick]
 #
 # --bin is a bazel-bin with //benchmarks:collectives and the launcher; without it they are built.
-# --quick: little work, to see that it runs. MPICH is left out where there are more processes than
+# --csv: one line a figure. --quick: little work, to see that it runs. MPICH is left out where there are more processes than
 # cores, as its processes do not give them up. A broadcast of MPI is no barrier; ours is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,6 +18,7 @@ rounds=3
 reps=10
 bin=""
 quick=""
+csv=""
 
 usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'; }
 
@@ -27,6 +28,7 @@ while (($#)); do
     --processes) processes=${2:?--processes needs numbers} && shift 2 ;;
     --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
+    --csv) csv=yes && shift ;;
     --quick) quick=--quick reps=1 && shift ;;
     --help) usage && exit ;;
     *) usage >&2 && exit 2 ;;
@@ -59,17 +61,23 @@ open_mpi() {
   local options=(-n "$count" --oversubscribe)
   ((EUID != 0)) || options+=(--allow-run-as-root)
   [[ $where == node ]] || options+=(--mca btl "tcp,self" --mca btl_tcp_if_include lo --mca pml ob1)
-  timeout 300 "$open_mpi_run" "${options[@]}" "$work/open_mpi_program" "$reps" 2>/dev/null || true
+  timeout "${seconds:-300}" "$open_mpi_run" "${options[@]}" "$work/open_mpi_program" "$reps" 2>/dev/null || true
 }
 mpich() {
   ((count <= $(nproc))) || return 0
   local settings=()
   [[ $where == node ]] || settings=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
-  env "${settings[@]}" timeout 300 mpiexec.hydra -n "$count" "$work/mpich_program" "$reps" \
+  env "${settings[@]}" timeout "${seconds:-300}" mpiexec.hydra -n "$count" "$work/mpich_program" "$reps" \
     2>/dev/null || true
 }
 
-find_mpis "$root/benchmarks/rivals/mpi_collectives.c"
+find_mpis "$root/benchmarks/rivals/mpi_collectives.c" >"$work/missing"
+if [[ -z $csv ]]; then
+  cat "$work/missing"
+else
+  cat "$work/missing" >&2
+  echo "processes,place,who,name,bytes,ns"
+fi
 contenders=(ours "${mpis[@]}")
 
 for where in node tcp; do
@@ -77,11 +85,23 @@ for where in node tcp; do
   for count in $processes; do
     for ((round = 0; round < rounds; ++round)); do
       for contender in "${contenders[@]}"; do "$contender" | sed "s/^/$contender,/"; done
-    done | awk -F, -v where="$where" -v count="$count" -v names="${contenders[*]}" '
+    done | awk -F, -v csv="$csv" -v where="$where" -v count="$count" -v names="${contenders[*]}" '
       { key = $2 " " $3; if (!(key in seen)) { seen[key] = ++keys; name[keys] = key }
         if (!(($1, key) in least) || $4 < least[$1, key]) least[$1, key] = $4 }
       END {
         n = split(names, contender, " ")
+        if (csv) {
+          for (k = 1; k <= keys; ++k) {
+            split(name[k], part, " ")
+            for (i = 1; i <= n; ++i) {
+              if ((contender[i], name[k]) in least) {
+                printf "%s,%s,%s,%s,%s,%.1f\n", count, where, contender[i], part[1], part[2],
+                  least[contender[i], name[k]]
+              }
+            }
+          }
+          exit
+        }
         printf "\n%s processes, %s\n%-18s %8s", count,
           where == "node" ? "one node" : "a node each, TCP", "us, least", "bytes"
         for (i = 1; i <= n; ++i) printf " %10s", contender[i]

@@ -1,43 +1,57 @@
 # The MPIs that a script compares with; sourced by it. The script has a folder $work.
 
-# first_of NAME...: the first of these commands that is installed.
+# first_of NAME...: the first of these commands that is installed. The name, not the path: an mpirun
+# that is started as /bin/mpirun takes / for the folder of its installation, and refuses.
 first_of() {
   local name
   for name in "$@"; do
-    if command -v "$name"; then return; fi
+    if command -v "$name" >/dev/null; then
+      echo "$name"
+      return
+    fi
   done
 }
 
-# find_mpis SOURCE [OPTION]...: compiles SOURCE by what is installed of Open MPI and MPICH to
-# $work/open_mpi_program and $work/mpich_program. Says what is left out and why, and leaves the names
-# of the others in the array `mpis`, and in `open_mpi_run` the command that starts Open MPI; that of
-# MPICH is mpiexec.hydra.
-find_mpis() {
+# installed_mpis: leaves the names of what is installed of Open MPI and MPICH in the array `mpis`,
+# and says what is left out and why. `open_mpi_run` is the command that starts Open MPI,
+# `open_mpi_compiler` its compiler; those of MPICH are mpiexec.hydra and mpicc.mpich.
+installed_mpis() {
   mpis=()
   open_mpi_run=$(first_of mpirun.openmpi mpirun)
-  local compiler
-  compiler=$(first_of mpicc.openmpi mpicc)
-  if [[ -z $open_mpi_run || -z $compiler ]]; then
+  open_mpi_compiler=$(first_of mpicc.openmpi mpicc)
+  if [[ -z $open_mpi_run || -z $open_mpi_compiler ]]; then
     echo "Open MPI is not installed (no mpirun or no mpicc): left out"
   elif ! "$open_mpi_run" --version 2>/dev/null | grep -i "open-\?mpi" >/dev/null; then
     echo "mpirun is not Open MPI's: left out"
   else
-    compile_for open_mpi "Open MPI" "$compiler" "$@"
+    mpis+=(open_mpi)
   fi
   if [[ -z $(first_of mpicc.mpich) || -z $(first_of mpiexec.hydra) ]]; then
     echo "MPICH is not installed (no mpicc.mpich or no mpiexec.hydra): left out"
   else
-    compile_for mpich MPICH mpicc.mpich "$@"
+    mpis+=(mpich)
   fi
 }
 
-# compile_for NAME TITLE COMPILER SOURCE [OPTION]...
+# find_mpis SOURCE [OPTION]...: compiles SOURCE by those that are installed to
+# $work/open_mpi_program and $work/mpich_program. Says what is left out and why, and leaves the names
+# of the others in `mpis`.
+find_mpis() {
+  local name installed
+  installed_mpis
+  installed=("${mpis[@]}") mpis=()
+  for name in "${installed[@]}"; do
+    if compile_for "$name" program "$@"; then mpis+=("$name"); fi
+  done
+}
+
+# compile_for MPI NAME SOURCE [OPTION]...: to $work/MPI_NAME. If that fails it says why, and fails.
 compile_for() {
-  if "$3" -O3 -o "$work/$1_program" "${@:4}" 2>"$work/errors"; then
-    mpis+=("$1")
-  else
-    echo "$2's compiler fails ($(grep -m 1 error "$work/errors")): left out"
-  fi
+  local compiler=mpicc.mpich title=MPICH
+  if [[ $1 == open_mpi ]]; then compiler=$open_mpi_compiler title="Open MPI"; fi
+  "$compiler" -O3 -o "$work/$1_$2" "${@:3}" 2>"$work/errors" && return
+  echo "$title's compiler fails ($(grep -m 1 error "$work/errors")): left out"
+  return 1
 }
 
 # mpi_settings PROCS NODES: how PROCS processes of this machine are started, each bound to a core if
@@ -55,13 +69,48 @@ mpi_settings() {
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 }
 
-# on_open_mpi ARGUMENT..., on_mpich ARGUMENT...: run the compiled program so. MPI does not run
+# with_open_mpi PROGRAM [ARGUMENT]..., with_mpich PROGRAM [ARGUMENT]...: run it so, for `seconds` at
+# most, by default 600; then they end it, and fail with 124.
+with_open_mpi() { timeout "${seconds:-600}" "$open_mpi_run" "${open_mpi_options[@]}" "$@"; }
+with_mpich() {
+  timeout "${seconds:-600}" env "${mpich_environment[@]}" mpiexec.hydra -n "$procs" \
+    -bind-to "$bind" "$@"
+}
+
+# on_open_mpi ARGUMENT..., on_mpich ARGUMENT...: run the program of find_mpis so. MPI does not run
 # everywhere: then they print nothing, and succeed.
-on_open_mpi() {
-  timeout 600 "$open_mpi_run" "${open_mpi_options[@]}" "$work/open_mpi_program" "$@" 2>/dev/null ||
-    true
-}
+on_open_mpi() { with_open_mpi "$work/open_mpi_program" "$@" 2>/dev/null || true; }
+# (What MPICH's launcher says of a program that it had to end stands among the program's output.)
 on_mpich() {
-  timeout 600 env "${mpich_environment[@]}" mpiexec.hydra -n "$procs" -bind-to "$bind" \
-    "$work/mpich_program" "$@" 2>/dev/null || true
+  { with_mpich "$work/mpich_program" "$@" 2>/dev/null || true; } |
+    sed '/^$/d; /^=/d; /^YOUR APPLICATION TERMINATED/d; /^This typically refers/d; /^Please see/d'
 }
+
+# find_open_shmem SOURCE ARGUMENT...: compiles SOURCE by Open MPI's OpenSHMEM, and tries whether it runs
+# with these arguments: not every installation does. Leaves "open_shmem" in `open_shmem`, or nothing, and
+# says why.
+find_open_shmem() {
+  open_shmem=""
+  if [[ -z $(first_of oshcc) || -z $(first_of oshrun) ]]; then
+    echo "OpenSHMEM is not installed (no oshcc or no oshrun): left out"
+  elif ! oshcc -O3 -o "$work/open_shmem_program" "$1" 2>"$work/errors"; then
+    echo "OpenSHMEM's compiler fails ($(grep -m 1 error "$work/errors")): left out"
+  elif ! seconds=20 with_open_shmem "$work/open_shmem_program" "${@:2}" >"$work/said" 2>&1; then
+    echo "OpenSHMEM does not run here ($(grep -m 1 '[a-z]' "$work/said")): left out"
+  else
+    open_shmem=open_shmem
+  fi
+}
+
+# As those of Open MPI, which starts it; it reaches others by UCX.
+with_open_shmem() {
+  local options=(-n "$procs" --bind-to "$bind" --oversubscribe -x SHMEM_SYMMETRIC_SIZE=64M)
+  ((EUID != 0)) || options+=(--allow-run-as-root)
+  if ((${#mpich_environment[@]})); then
+    options+=(-x UCX_TLS=self,tcp -x UCX_NET_DEVICES=lo)
+  else
+    options+=(-x UCX_TLS=self,sm)
+  fi
+  timeout "${seconds:-600}" oshrun "${options[@]}" "$@"
+}
+on_open_shmem() { with_open_shmem "$work/open_shmem_program" "$@" 2>/dev/null || true; }

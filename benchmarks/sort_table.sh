@@ -73,7 +73,7 @@ done
 
 awk -F, -v csv="$csv" -v procs="$procs" -v nodes="$nodes" -v rounds="$rounds" -v size="$size" '
   { key = $1 "," $3 "," $2 "," $4
-    if (!(key in most)) order[++count] = key
+    if (!(key in most)) { order[++count] = key; most[key] = $5 }
     if ($5 > most[key]) most[key] = $5
     if ($2 != "ours" && $5 > best[$1, $3]) best[$1, $3] = $5
     if (!($1 in digest)) digest[$1] = $6

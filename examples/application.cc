@@ -1,7 +1,6 @@
 #include "examples/application.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <limits>
 #include <string_view>
@@ -126,10 +125,6 @@ Grid grid_of_all(const Grid& asked) {
 
 Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept {
   return {n * i / pieces, n * (i + 1) / pieces};
-}
-
-std::uint64_t mark(std::uint64_t place, double value) noexcept {
-  return mix(mix(place) ^ std::bit_cast<std::uint64_t>(value));
 }
 
 std::uint64_t checksum(std::span<const double> values, std::uint64_t first) noexcept {

@@ -49,10 +49,7 @@ struct Range {
 };
 Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept;
 
-// The sum of these over all numbers, each at its own place, is their checksum. It does not depend
-// on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
-std::uint64_t mark(std::uint64_t place, double value) noexcept;
-// That sum of numbers whose places follow `first`.
+// The sum of the mark() of numbers whose places follow `first`: their checksum.
 std::uint64_t checksum(std::span<const double> values, std::uint64_t first = 0) noexcept;
 
 // Calls iterate(i) for every iteration, and returns the seconds that the timed ones take.

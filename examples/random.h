@@ -1,6 +1,7 @@
 // Numbers that look random, and are the same in every run and process.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace examples {
@@ -16,6 +17,12 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
 // A number from 0 to less than 1 for every x.
 constexpr double fraction(std::uint64_t x) noexcept {
   return static_cast<double>(mix(x) >> 11) * 0x1p-53;
+}
+
+// The sum of these over all numbers, each at its own place, is their checksum. It does not depend
+// on who adds what, and sums of numbers that differ in one bit are equal once in 2^64 times.
+constexpr std::uint64_t mark(std::uint64_t place, double value) noexcept {
+  return mix(mix(place) ^ std::bit_cast<std::uint64_t>(value));
 }
 
 }  // namespace examples

@@ -19,7 +19,8 @@ check_writable() {
   rm "$trial"
 }
 
-# build_prefix BUILD: release or checked. Sets `tar`, a file with all that is installed.
+# build_prefix BUILD: release or checked. Sets `tar`, a file with all that is installed but for
+# share/splitphase/commit, which says what was built; and `commit`, what that is to say.
 build_prefix() {
   local config=()
   [[ $1 != release ]] || config=(--config=release)
@@ -31,5 +32,7 @@ build_prefix() {
     wrong "the library did not build; the messages above say why (third_party/install.sh installs \
 what the build needs)"
   # shellcheck disable=SC2034  # for those who source this
+  commit=$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null) || commit=unknown
+  # shellcheck disable=SC2034
   tar=$(bazel info "${config[@]}" --ui_event_filters=-info bazel-bin)/packaging/prefix.tar
 }

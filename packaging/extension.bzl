@@ -6,6 +6,7 @@ load("//third_party:hwloc.bzl", "hwloc")
 load("//third_party:libfabric.bzl", "libfabric")
 load("//third_party:libpng.bzl", "libpng")
 load("//third_party:libsodium.bzl", "libsodium")
+load("//third_party:nlohmann_json.bzl", "nlohmann_json")
 load("//third_party:pmix.bzl", "pmix")
 load("//third_party:spdlog.bzl", "spdlog")
 
@@ -16,6 +17,7 @@ def _system_libraries_impl(_):
     libfabric()
     libpng()
     libsodium()
+    nlohmann_json()
     pmix()
     spdlog()
 

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # Makes Debian packages of what is installed, and prints their names.
 #
-#   make_debs.sh PREFIX_TAR FOLDER
+#   make_debs.sh PREFIX_TAR FOLDER [COMMIT]
 set -euo pipefail
 umask 022  # what is in a package everybody may read
-tar=$1 output=$2
+tar=$1 output=$2 commit=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 all=$work/all
 mkdir "$all"
 tar -C "$all" -mxf "$tar"
+if [[ -n $commit ]]; then
+  mkdir -p "$all/share/splitphase"
+  echo "$commit" >"$all/share/splitphase/commit"
+fi
 architecture=$(dpkg --print-architecture)
 version=$(sed -n 's/^Version: //p' "$all/lib/pkgconfig/splitphase-am.pc")
 build=$(grep -oE '(checked|release) build' "$all/lib/pkgconfig/splitphase-am.pc")
@@ -21,15 +25,15 @@ owner_of() {
     sed -n '1s/:.*//p'
 }
 
-# packages_of FILE: Debian's packages with the shared libraries that it needs, "a, b".
+# packages_of FILE...: Debian's packages with the shared libraries that they need, "a, b".
 packages_of() {
   local libraries library owner owners=""
-  libraries=$(ldd "$1" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p')
+  libraries=$(ldd "$@" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u)
   for library in $libraries; do
     [[ $library != */libsplitphase* ]] || continue
     owner=$(owner_of "$library")
     if [[ -z $owner ]]; then
-      echo "make_debs.sh: $library, which $1 needs, is of no Debian package; install the one that" \
+      echo "make_debs.sh: $library, which $* needs, is of no Debian package; install the one that" \
         "has it, and build again" >&2
       return 1
     fi
@@ -73,7 +77,8 @@ mapfile -t development < <(
     ! -name 'libsplitphase.so.0*'
 )
 library_needs=$(packages_of lib/libsplitphase.so.0)
-tools_need=$(packages_of bin/splitcrun)
+tools=(bin/splitcrun bin/splitc-{doctor,info})
+tools_need=$(packages_of "${tools[@]}")
 # Recommended is what the library loads when a job needs it.
 package libsplitphase0 libs "$library_needs
 Recommends: libfabric1, libpmix2, libsodium23" \
@@ -82,5 +87,6 @@ package libsplitphase-dev libdevel \
   "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev, python3" \
   "global address space and Active Messages: development files" "${development[@]}"
 package splitphase-tools utils "$tools_need
-Recommends: libhwloc15" \
-  "global address space and Active Messages: launcher" bin/splitcrun share/**/splitcrun*
+Recommends: libfabric1, libhwloc15" \
+  "global address space and Active Messages: launcher and tools" \
+  "${tools[@]}" share/**/splitcrun* share/splitphase/*

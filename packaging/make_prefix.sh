@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Lays out what is installed and packs it: nothing in it says where it will be unpacked.
 #
-#   make_prefix.sh TAR ARCHIVE SHARED_LIBRARY SPLITCRUN SPLITC2CC LINK_FLAGS TEMPLATES
+#   make_prefix.sh TAR ARCHIVE SHARED_LIBRARY SPLITCRUN SPLITC2CC LINK_FLAGS TEMPLATES PROGRAM...
 #
 # Runs in the root of the sources.
 set -euo pipefail
 tar=$1 archive=$2 shared=$3 splitcrun=$4 splitc2cc=$5 link_flags=$(<"$6") templates=$7
+programs=("${@:8}")  # others, that are installed as they are
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 
@@ -61,6 +62,7 @@ done
 
 install -D -m 755 "$splitcrun" "$prefix/bin/splitcrun"
 install -m 755 "$splitc2cc" "$prefix/bin/splitc2cc"
+install -m 755 -t "$prefix/bin" "${programs[@]}"
 fill splitc++ 755 bin/splitc++
 fill splitcc 755 bin/splitcc
 for page in splitc2cc.1 splitcc.1 splitcrun.1; do

@@ -203,6 +203,10 @@ std::vector<Candidate> Fabric::candidates(const Options& options) {
   return all;
 }
 
+std::vector<Offer> Fabric::offers(const Options& options) {
+  return find_all(options, interfaces()).offers;
+}
+
 Fabric::Fabric(const Options& options, Way way) : who_(options.who) {
   const std::vector<Interface> machine = interfaces();
   Found found = find_all(options, machine);

@@ -33,6 +33,10 @@ class Fabric {
   // Throws Error: none left (says what there is and why it was refused), or a name nobody has.
   static std::vector<Candidate> candidates(const Options& options);
 
+  // Everything that libfabric lists, whether it may be used or not, which choose() says. Throws
+  // Error: libfabric cannot be loaded, or cannot list.
+  static std::vector<Offer> offers(const Options& options);
+
   // Opens the best candidate that `way` includes.
   // Throws Error: none is included, or libfabric refuses.
   Fabric(const Options& options, Way way);

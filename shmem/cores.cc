@@ -33,19 +33,13 @@ unsigned least(unsigned a, unsigned b) {
   return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
 
-// The least quota from `path` (inside the hierarchy mounted at `root`) up to the root.
-unsigned quota_above(const std::string& root, std::string path) {
-  unsigned cores = quota_in(root);
+// Adds that of `path`, inside the hierarchy mounted at `root`, and those above it.
+void add_with_above(std::vector<std::string>& folders, const std::string& root, std::string path) {
+  folders.push_back(root);
   while (path.size() > 1) {
-    cores = least(cores, quota_in(root + path));
+    folders.push_back(root + path);
     path.resize(path.find_last_of('/'));
   }
-  return cores;
-}
-
-// True for "cpu" in a list such as "cpu,cpuacct".
-bool names_cpu(const std::string& controllers) {
-  return ("," + controllers + ",").find(",cpu,") != std::string::npos;
 }
 
 // The first processor of the core that `processor` belongs to.
@@ -96,6 +90,15 @@ unsigned usable_cores() {
 
 unsigned quota_cores(const std::string& membership, const std::string& mount) {
   unsigned cores = 0;
+  for (const std::string& folder : cgroup_folders(membership, mount, "cpu")) {
+    cores = least(cores, quota_in(folder));
+  }
+  return cores;
+}
+
+std::vector<std::string> cgroup_folders(const std::string& membership, const std::string& mount,
+                                        const std::string& controller) {
+  std::vector<std::string> folders;
   std::ifstream file(membership);
   std::string line;  // "0::/path" in version 2, "7:cpu,cpuacct:/path" in version 1
   while (std::getline(file, line)) {
@@ -106,12 +109,12 @@ unsigned quota_cores(const std::string& membership, const std::string& mount) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty()) {
-      cores = least(cores, quota_above(mount, path));
-    } else if (names_cpu(controllers)) {
-      cores = least(cores, quota_above(mount + "/" + controllers, path));
+      add_with_above(folders, mount, path);
+    } else if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) {
+      add_with_above(folders, mount + "/" + controllers, path);
     }
   }
-  return cores;
+  return folders;
 }
 
 std::optional<int> only_node(const std::string& system) {

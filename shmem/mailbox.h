@@ -162,6 +162,14 @@ class Outbox {
     return in_flight<Lane::kShort>() + in_flight<Lane::kMedium>() + in_flight<Lane::kLong>();
   }
 
+  // The number of the last request in a lane, as its head has it (request_number()), and in which
+  // of the mailbox's inboxes it is.
+  template <Lane kLane>
+  std::uint64_t last_number() const noexcept {
+    return request_number(make_head(sent_.of<kLane>().next_sequence() - 1, 0));
+  }
+  std::uint32_t inbox() const noexcept { return inbox_number_; }
+
   // What the mailbox's owner has published about itself; see Mailbox::owner_page().
   const std::byte* owner_page() const noexcept { return header_->owner_page; }
 

@@ -22,6 +22,11 @@ std::uint64_t fnv1a(std::string_view bytes) {
 
 }  // namespace
 
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
 NodeId this_node() {
   NodeId node{};
   std::string boot;
@@ -34,10 +39,8 @@ NodeId this_node() {
                 std::string(std::strerror(errno)) + "); mount it");
   }
   boot.copy(node.boot.data(), node.boot.size() - 1);
-  char host[HOST_NAME_MAX + 1] = {};
-  gethostname(host, sizeof(host) - 1);
   node.place = fnv1a(std::to_string(pid_namespace.st_ino) + "," +
-                     std::to_string(net_namespace.st_ino) + "@" + host);
+                     std::to_string(net_namespace.st_ino) + "@" + host_name());
   return node;
 }
 

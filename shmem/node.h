@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace shmem {
@@ -16,6 +17,9 @@ struct NodeId {
 
   bool operator==(const NodeId&) const = default;
 };
+
+// "": the system does not say.
+std::string host_name();
 
 // Throws Error when /proc is not mounted; without it there are no neighbours.
 NodeId this_node();

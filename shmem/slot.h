@@ -20,6 +20,7 @@ inline constexpr std::uint64_t make_head(std::uint64_t sequence, Mark mark) noex
   return (sequence << 17) | (std::uint64_t{1} << 16) | mark;
 }
 inline constexpr Mark mark_of(std::uint64_t head) noexcept { return static_cast<Mark>(head); }
+inline constexpr std::uint64_t request_number(std::uint64_t head) noexcept { return head >> 17; }
 // Whether `head` is that of request number `sequence`.
 inline constexpr bool is_head_of(std::uint64_t head, std::uint64_t sequence) noexcept {
   return (head ^ make_head(sequence, 0)) >> 16 == 0;

@@ -24,7 +24,10 @@
 //                is_near(p)
 // memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))
 //                spread_array_2d<T>(n, m, ..)
+//                for_each_mine(a, f(i, x))  a.begin() .. a.end()  all_sum(a)  all_min(a)
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
+//                grid<T, D>({n, m}, {.ghosts = 1, ..})  then exchange()
+//                shared<T> x;  at namespace scope: x.mine()  x.on(proc)
 // pointers       global_ptr<T>: p + 1 on the same process; spread_ptr<T>: p + 1 on the next
 //                toproc(p)  tolocal(p)  toglobal(proc, local)
 // read, write    x = *p;  *p = x;  x = p[i];  a[i] += x          waits for it
@@ -32,6 +35,7 @@
 // one-way        store(p, value)                   then store_sync(bytes) where it lands,
 //                                                  or all_store_sync() everywhere
 // bulk           bulk_read bulk_write bulk_get bulk_put bulk_store (destination, source, bytes)
+//                start_bulk_store: its source may be reused at sync()
 // apart          get_strided(local, p, {.rows = n, .row_stride = m})     columns, blocks, faces
 //                get_indexed(local, p, indices)  get_each(local, pointers)       lists
 //                put_strided store_strided put_indexed store_indexed put_each store_each
@@ -43,14 +47,16 @@
 //                atomic_add(p, x) ..  then quiesce()            no answer
 //                atomic<&f>(p, args..)  atomic_get  atomic_put      any function
 // functions      rpc(proc, f, args..)  rpc_at(p, f, args..)      there; gives a future
+//                rpc_into(to, proc, f, args..)                   its elements, straight to `to`
 //                rpc_ff(proc, f, args..)  then quiesce()         no answer
 //                dist_object<T>                                  one T of each process
 //                put_signal(p, data, word)  wait_until(word, condition)
-// under way      x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)
+// under way      ready()  try_wait()  wait()  result()      of handles, futures, started calls
+//                x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)
 //                task<T> f() { .. co_await get(p) .. }           coroutines (splitc/async/task.h)
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
-//                all_gather(x)  all_to_all(..)
+//                all_gather(x)  all_to_all(to, from)  all_to_all_varying(to, counts)
 // some of them   team::world()  t.split(colour, key)     then t.barrier()  t.all_reduce(x, op) ..
 //
 // These rules hold for every call of the library; a header mentions only what differs from them.
@@ -102,8 +108,10 @@
 #include "splitc/access/split_phase.h"
 #include "splitc/access/store.h"
 #include "splitc/access/strided.h"
+#include "splitc/array/for_each.h"
 #include "splitc/array/layout.h"
 #include "splitc/array/my_range.h"
+#include "splitc/array/reduce_elements.h"
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
 #include "splitc/async/get.h"
@@ -116,14 +124,18 @@
 #include "splitc/collective/collective.h"
 #include "splitc/collective/reduce.h"
 #include "splitc/collective/started.h"
+#include "splitc/collective/varying.h"
+#include "splitc/grid/grid.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"
 #include "splitc/rpc/aggregator.h"
 #include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/lookups.h"
 #include "splitc/rpc/one_way.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/rpc/signal.h"
+#include "splitc/shared/shared.h"
 #include "splitc/start/run.h"
 #include "splitc/team/team.h"
 #include "splitc/world/place.h"

@@ -44,7 +44,9 @@ struct ReceiveEnd {
   std::uint32_t arrived = 0;  // puts seen, in the count of the sender, if that is on this node
   std::uint64_t pieces = 0;   // bytes that have come of a put in pieces
   std::uint64_t callbacks = 0;
-  std::vector<SendChannel> relays;  // which pass on what comes (am/channel/multicast.h)
+  std::uint64_t network_puts = 0;     // of senders on other nodes
+  std::uint64_t last_by_network = 0;  // the one whose callback is to run; 0: it is of this node
+  std::vector<SendChannel> relays;    // which pass on what comes (am/channel/multicast.h)
 };
 
 struct SendEnd : link::Completion {  // done: the source of one put may be reused
@@ -83,6 +85,11 @@ struct SendEnd : link::Completion {  // done: the source of one put may be reuse
 template <class Numbered>
 constexpr std::uint32_t arrival_of(const Numbered& channel) noexcept {
   return std::uint32_t{channel.number} << 16 | channel.generation;
+}
+
+// In a trace: puts of senders on other nodes have numbers of their own.
+constexpr std::uint64_t number_by_network(std::uint64_t put) noexcept {
+  return put | std::uint64_t{1} << 63;
 }
 
 // "channel N of rank R (B bytes at O)", for sentences.

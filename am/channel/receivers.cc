@@ -8,6 +8,8 @@
 #include "am/core/process.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"
+#include "am/trace/flow.h"
+#include "am/trace/traced_call.h"
 
 namespace am {
 namespace {
@@ -166,7 +168,23 @@ void ChannelReceivers::call(End& end) {
     ChannelReceivers& receivers;
   } const calling{*this};
   calling_ = &end;
+  if (Trace* const trace = active_trace()) [[unlikely]]
+    return call_traced(*trace, end);
   end.callback();
+}
+
+// The callback may close the channel; its end stays until it returns.
+void ChannelReceivers::call_traced(Trace& trace, End& end) {
+  const std::uint64_t by_network = std::exchange(end.last_by_network, 0);
+  const std::uint64_t number =
+      by_network != 0 ? detail::number_by_network(by_network) : end.arrived;
+  TraceEvent event{
+      .flow = channel_flow(bundle_.router().rank(), detail::arrival_of(end.handle), number)};
+  event.bytes = traced_bytes(end.handle.shape.bytes());
+  const TraceName name = trace.name_of(CallPlace{.call = "callback of a channel"});
+  const TracedCall traced(trace, ticks_after_loads());
+  end.callback();
+  traced.record(TraceKind::kCallback, name, event);
 }
 
 // Carries out orders to relay, then reports the puts that were deferred or came by network. After
@@ -197,6 +215,7 @@ int ChannelReceivers::poll_noted() {
   each(by_network_, [this](std::uint32_t arrival) {
     End* const end = find(arrival);
     if (end == nullptr) return wrong_stale(arrival);
+    end->last_by_network = ++end->network_puts;
     arrive(*end, 1);
   });
   return count;

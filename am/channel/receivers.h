@@ -10,6 +10,7 @@
 #include "am/channel/ends.h"
 #include "am/one_sided/arrival_words.h"
 #include "am/route/router.h"
+#include "am/trace/active.h"
 #include "shmem/arrivals.h"
 
 namespace am {
@@ -75,6 +76,7 @@ class ChannelReceivers {
   int poll_noted();
   void obey(const Order& order);
   void call(End& end);
+  void call_traced(Trace& trace, End& end);
   void wrong(ChannelPhase::Wrong what, const End& end, const char* call);
   void wrong_stale(std::uint32_t arrival);
 

@@ -9,6 +9,8 @@
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
+#include "am/trace/flow.h"
+#include "am/trace/traced_call.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -99,6 +101,22 @@ void ChannelSenders::check(const End& end) const {
 }
 
 void ChannelSenders::put(End& end) {
+  if (Trace* const trace = active_trace()) [[unlikely]]
+    return put_traced(*trace, end);
+  start(end);
+}
+
+void ChannelSenders::put_traced(Trace& trace, End& end) {
+  const TracedCall traced(trace);
+  start(end);
+  const std::uint64_t number = end.near() ? end.announced : detail::number_by_network(end.puts);
+  TraceEvent event{.flow = channel_flow(end.handle.rank, detail::arrival_of(end.handle), number)};
+  event.peer = end.handle.rank;
+  event.bytes = traced_bytes(end.bytes);
+  traced.record(TraceKind::kChannelPut, trace.name_of(CallPlace{.call = "put"}), event);
+}
+
+[[gnu::always_inline]] inline void ChannelSenders::start(End& end) {
   if (end.source_count == 0) [[unlikely]]
     refuse("put", end.handle, "nothing has been associated; associate() says what to send");
   if (end.near()) [[likely]]

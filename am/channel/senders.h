@@ -6,6 +6,7 @@
 #include "am/channel/ends.h"
 #include "am/channel/seats.h"
 #include "am/route/router.h"
+#include "am/trace/active.h"
 
 namespace am {
 
@@ -33,6 +34,8 @@ class ChannelSenders {
  private:
   using End = detail::SendEnd;
 
+  void start(End& end);
+  void put_traced(Trace& trace, End& end);
   void open_near(End& end);
   void check(const End& end) const;
   void put_near(End& end, const End::Source& source);

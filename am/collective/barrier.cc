@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "am/trace/traced_call.h"
+
 namespace am {
 
 Barrier::Barrier(const Router& router)
@@ -42,6 +44,14 @@ bool Barrier::enter(bool more, Payload* payload) noexcept {
   return true;
 }
 
+void Barrier::wait_traced(Trace& trace, Bundle& bundle, const char* call,
+                          const SourceLocation& where) {
+  const TracedCall traced(trace);
+  wait_for_all(bundle, call, where);
+  traced.record(TraceKind::kCollective, trace.name_of(CallPlace{.call = call, .where = where}),
+                {.bytes = traced_bytes(epoch_)});
+}
+
 bool Barrier::any_more() noexcept {
   const std::uint64_t total = more().total();
   return std::exchange(known_[epoch_ % 2], total) != total;
@@ -50,9 +60,7 @@ bool Barrier::any_more() noexcept {
 // Lets the processes of this node go.
 void Barrier::release() noexcept {
   root().released.publish(epoch_);
-  for (Rank rank = 0; rank < router_.size(); ++rank) {
-    if (router_.is_near(rank)) router_.notify(rank);
-  }
+  for (const Rank rank : router_.near_ranks()) router_.notify(rank);
 }
 
 // Whether the signals of all rounds have arrived, so that everybody who takes part has entered.

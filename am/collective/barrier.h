@@ -14,6 +14,7 @@
 #include "am/collective/payload.h"
 #include "am/core/bundle.h"
 #include "am/route/router.h"
+#include "am/trace/active.h"
 #include "am/types/source_location.h"
 
 namespace am {
@@ -65,9 +66,9 @@ class Barrier {
   // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
   // passed(). On behalf of `call` at `where`.
   void wait(Bundle& bundle, const char* call, const SourceLocation& where) {
-    bundle.wait_with_siblings(
-        [this] { return passed(); },
-        [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
+    if (Trace* const trace = active_trace()) [[unlikely]]
+      return wait_traced(*trace, bundle, call, where);
+    wait_for_all(bundle, call, where);
   }
   // What payloads need.
   const Router& router() const noexcept { return router_; }
@@ -80,6 +81,12 @@ class Barrier {
   std::uint64_t count() const noexcept { return epoch_; }
 
  private:
+  void wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where) {
+    bundle.wait_with_siblings(
+        [this] { return passed(); },
+        [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
+  }
+  void wait_traced(Trace& trace, Bundle& bundle, const char* call, const SourceLocation& where);
   bool counts() const noexcept { return rounds_ == 0; }
   bool leads() const noexcept { return leader_ == router_.rank(); }
   RegionHeader& root() const noexcept { return *router_.peer(leader_).header; }

@@ -9,13 +9,27 @@ namespace am {
 Nodes::Nodes(const Router& router)
     : mine_(router.options().node),
       of_(router.options().nodes),
-      begin_(router.options().leaders.size() + 1),
-      ranks_(router.size()) {
-  for (Rank rank = 0; rank < router.size(); ++rank) ++begin_[of(rank) + 1];
-  for (std::uint32_t node = 0; node < count(); ++node) begin_[node + 1] += begin_[node];
+      begin_(router.options().leaders.size() + 1) {
+  if (of_.empty()) {
+    std::ranges::copy(router.options().leaders, begin_.begin());
+    begin_.back() = router.size();
+  } else {
+    sort(router.size());
+  }
   for (std::uint32_t node = 0; node < count(); ++node) most_ = std::max(most_, ranks(node).size());
+}
+
+void Nodes::sort(std::uint32_t processes) {
+  for (Rank rank = 0; rank < processes; ++rank) ++begin_[of_[rank] + 1];
+  for (std::uint32_t node = 0; node < count(); ++node) begin_[node + 1] += begin_[node];
+  ranks_.resize(processes);
   std::vector<std::uint32_t> next = begin_;
-  for (Rank rank = 0; rank < router.size(); ++rank) ranks_[next[of(rank)]++] = rank;
+  for (Rank rank = 0; rank < processes; ++rank) ranks_[next[of_[rank]]++] = rank;
+}
+
+std::uint32_t Nodes::of(Rank rank) const noexcept {
+  if (!of_.empty()) return of_[rank];
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(begin_, rank) - begin_.begin()) - 1;
 }
 
 }  // namespace am

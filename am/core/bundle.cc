@@ -6,6 +6,7 @@
 #include "am/core/far/messages.h"
 #include "am/core/poller.h"
 #include "am/core/process.h"
+#include "am/core/traced/traced.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
 #include "am/types/released.h"
@@ -33,6 +34,7 @@ Bundle::Bundle(Process& process, Access access)
     begin_parallel();
   } else {
     change_owner(maker_);
+    if (active_trace() != nullptr) keep(std::make_unique<TracedPolls>());
   }
   process_.add(*this);
 }
@@ -228,12 +230,14 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) 
   const std::int64_t deadline = now_ns() + std::min(timeout_ns, std::int64_t{1} << 62);
   if (monitor_) begin_activity();
   ShownWait shown(activity());
+  const auto reason = [&] { return Reason{.call = "Bundle::wait", .where = where}; };
+  const TracedWait traced(reason);
   shmem::SleepLimit limit;
   for (;;) {
     if (has_message()) return true;
     const std::int64_t left = timeout_ns < 0 ? limit.kLongestNs : deadline - now_ns();
     if (left <= 0) return false;
-    show(shown, {.call = "Bundle::wait", .where = where});
+    show(shown, reason());
     sleep_unless_message(limit, left);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "am/core/far/far.h"
 #include "am/core/process.h"
+#include "am/core/traced/traced.h"
 #include "am/message/caller.h"
 #include "am/route/router.h"
 
@@ -84,7 +85,7 @@ shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
           &record.admission,
           peer.segment,
           {},
-          admitted ? Shape{0} : kBarred};
+          endpoint_.request_barrier(admitted)};
   endpoint_.suit_threads(from);
   return peer.header->bell;
 }
@@ -102,8 +103,14 @@ shmem::Mark Endpoint::Dispatch::serve(const Correspondent& from, shmem::Room roo
     if constexpr (kRole == Role::kOneWay) rejected_reply(from, room, fields);  // else a farewell
     return shmem::kNoReply;
   }
+  TracedHandler traced(endpoint_);
+  if (traced) [[unlikely]] {
+    traced.begin(kRole, fields.handler, from.name.rank, endpoint_.received_flow(from, room));
+  }
   const Status status = endpoint_.try_deliver<kRole, kKind, Access>(fields.handler, fields.words,
                                                                     from.admitted, half, delivery);
+  if (traced) [[unlikely]]
+    traced.end(status, delivery);
   if (status != Status::kDelivered) [[unlikely]] {
     // Its sender drops it, too, if it is still there.
     if constexpr (kKind == Kind::kLong) endpoint_.drop_staged(room, half);
@@ -130,18 +137,28 @@ Endpoint::ReplyDispatch::Rejected Endpoint::ReplyDispatch::take(shmem::Room room
     return {fields, Status::kDelivered};
   }
   switch (fields.kind) {
-    case Kind::kShort: return {fields, deliver<Access, Kind::kShort>(room, fields, tag_admits)};
-    case Kind::kMedium: return {fields, deliver<Access, Kind::kMedium>(room, fields, tag_admits)};
-    default: return {fields, deliver<Access, Kind::kLong>(room, fields, tag_admits)};
+    case Kind::kShort:
+      return {fields, deliver<Access, Kind::kShort>(kLane, room, fields, tag_admits)};
+    case Kind::kMedium:
+      return {fields, deliver<Access, Kind::kMedium>(kLane, room, fields, tag_admits)};
+    default: return {fields, deliver<Access, Kind::kLong>(kLane, room, fields, tag_admits)};
   }
 }
 
 template <class Access, Kind kKind>
-inline Status Endpoint::ReplyDispatch::deliver(shmem::Room room, packet::ReplyMark fields,
-                                               bool tag_admits) {
+inline Status Endpoint::ReplyDispatch::deliver(shmem::Lane lane, shmem::Room room,
+                                               packet::ReplyMark fields, bool tag_admits) {
   Delivery delivery{endpoint_, near_.peer, room, {}};
-  return endpoint_.try_deliver<Role::kReply, kKind, Access>(fields.handler, fields.words,
-                                                            tag_admits, room.slot->reply, delivery);
+  TracedHandler traced(endpoint_);
+  if (traced) [[unlikely]] {
+    traced.begin(Role::kReply, fields.handler, near_.peer.name.rank,
+                 reply_of(endpoint_.answered_flow(to_, lane, room)));
+  }
+  const Status status = endpoint_.try_deliver<Role::kReply, kKind, Access>(
+      fields.handler, fields.words, tag_admits, room.slot->reply, delivery);
+  if (traced) [[unlikely]]
+    traced.end(status, delivery);
+  return status;
 }
 
 // For am/core/rows.h.

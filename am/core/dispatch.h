@@ -177,7 +177,7 @@ class Endpoint::ReplyDispatch {
     return endpoint_.settle_tag(to_, shmem::index(kLane), near_.box->slot_of<kLane>(room));
   }
   template <class Access, Kind kKind>
-  Status deliver(shmem::Room room, packet::ReplyMark fields, bool tag_admits);
+  Status deliver(shmem::Lane lane, shmem::Room room, packet::ReplyMark fields, bool tag_admits);
   [[gnu::cold]] void reject(shmem::Lane lane, const Rejected& reply, shmem::Room room);
   void reject_get(shmem::Room room, Status why);
   template <shmem::Lane kLane>

@@ -31,6 +31,11 @@ void check_translations(const Bundle& bundle, std::uint32_t count, const char* c
 // Before anything is allocated for them.
 Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
   check_translations(bundle, options.translations, "Endpoint");
+  if (options.inboxes > shmem::kMaxInboxes) {
+    bundle.refuse("Endpoint", std::to_string(options.inboxes) + " inboxes asked for; at most " +
+                                  std::to_string(shmem::kMaxInboxes) +
+                                  " are possible, so let senders unmap what they no longer use");
+  }
   return bundle;
 }
 
@@ -45,7 +50,7 @@ Endpoint::Endpoint(Bundle& bundle, const Options& options)
       extent_{0, bundle.router().segment_bytes()},
       mailbox_(inbox_count(options.inboxes, bundle.router().options().near),
                bundle.router().fence()),
-      boxes_(options.translations, nullptr),
+      boxes_(options.translations),
       alerts_scanned_(bell_.alerts()),
       alerts_seen_(alerts_scanned_),
       translations_(options.translations),
@@ -92,7 +97,7 @@ void Endpoint::set_tag(Tag tag) {
   const Tag former = tag_.exchange(tag, std::memory_order_relaxed);
   for (Correspondent& from : correspondents_) {
     from.admitted = admits(from.tag);
-    from.barrier = from.admitted ? Shape{0} : kBarred;
+    from.barrier = request_barrier(from.admitted);
   }
   admission().set_tag(tag);
   for (const std::uint32_t to : connected_) retag(to, former);
@@ -110,7 +115,7 @@ void Endpoint::retag(std::uint32_t to, Tag former) {
     any |= now.slots[lane];
   }
   if (any != 0) near.retagged.push_back(now);
-  near.peer.barrier = near.retagged.empty() ? kReplyShape : kBarred;
+  near.peer.barrier = reply_barrier(!near.retagged.empty());
   publish_retagged(to);
 }
 
@@ -133,7 +138,7 @@ bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t sl
   const bool admitted = admits_reply(former->tag);
   former->slots[lane] &= ~bit;
   if ((former->slots[0] | former->slots[1] | former->slots[2]) == 0) near.retagged.erase(former);
-  if (near.retagged.empty()) near.peer.barrier = kReplyShape;
+  near.peer.barrier = reply_barrier(!near.retagged.empty());
   publish_retagged(to);
   return admitted;
 }
@@ -147,7 +152,7 @@ void Endpoint::resize_translations(std::uint32_t count) {
   check_translations(*bundle_, count, "Endpoint::resize_translations");
   const Locked inside(*this);
   for (std::uint32_t index = count; index < translations_.size(); ++index) {
-    if (!translations_[index].used) continue;
+    if (!is_used(index)) continue;
     bundle_->refuse("Endpoint::resize_translations",
                     "translation " + std::to_string(index) + " is in use, and a table of " +
                         std::to_string(count) + " has no place for it; unmap it first");
@@ -157,6 +162,7 @@ void Endpoint::resize_translations(std::uint32_t count) {
   boxes_.resize(count);
   suit_threads();
   translations_.resize(count);
+  everyones_ = std::min(everyones_, count);  // a place that comes again does not know of unmap()
 }
 
 const Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
@@ -165,7 +171,27 @@ const Translation& Endpoint::translation(std::uint32_t index, const char* call) 
                               std::to_string(translations_.size()) +
                               " places; ask for more in Endpoint::Options");
   }
-  return translations_[index];
+  return entry(index);
+}
+
+Translation& Endpoint::entry(std::uint32_t index) const noexcept {
+  Translation& entry = translations_.data()[index];
+  if (entry.used || !is_used(index)) return entry;
+  everyone_.read(index, std::as_writable_bytes(std::span(&entry.name, 1)));
+  entry.name.rank = index;
+  entry.tag = everyones_tag_;
+  entry.used = true;
+  return entry;
+}
+
+void Endpoint::unbind(std::uint32_t index) noexcept {
+  near_.erase(index);
+  translations_[index] = {.used = false,
+                          .unmapped = true,
+                          .closing = false,
+                          .name = {},
+                          .tag = kTagNone,
+                          .near = nullptr};
 }
 
 void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
@@ -173,11 +199,15 @@ void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
   bind(index, name, tag);
 }
 
+void Endpoint::check_free(std::uint32_t index) const {
+  if (index < translations_.size() && !is_used(index)) return;
+  translation(index, "Endpoint::map");  // throws if there is none
+  bundle_->refuse("Endpoint::map", "translation " + std::to_string(index) +
+                                       " is in use; unmap it first or use map_any");
+}
+
 void Endpoint::bind(std::uint32_t index, const Name& name, Tag tag) {
-  if (translation(index, "Endpoint::map").used) {
-    bundle_->refuse("Endpoint::map", "translation " + std::to_string(index) +
-                                         " is in use; unmap it first or use map_any");
-  }
+  check_free(index);
   if (name.rank >= bundle_->router().size()) {
     bundle_->refuse("Endpoint::map", "the name says rank " + std::to_string(name.rank) +
                                          ", but the job has " +
@@ -190,18 +220,28 @@ void Endpoint::bind(std::uint32_t index, const Name& name, Tag tag) {
   entry.tag = tag;
 }
 
+void Endpoint::bind_all(NodeRows names, Tag tag) {
+  const Locked inside(*this);
+  for (std::uint32_t index = 0; index < names.rows(); ++index) check_free(index);
+  everyone_ = std::move(names);
+  everyones_tag_ = tag;
+  everyones_ = static_cast<std::uint32_t>(everyone_.rows());
+  for (std::uint32_t index = 0; index < everyones_; ++index) {
+    if (translations_[index].unmapped) translations_[index].unmapped = false;
+  }
+}
+
 std::uint32_t Endpoint::map_any(const Name& name, Tag tag) {
   const Locked inside(*this);
-  const auto free = std::find_if(translations_.begin(), translations_.end(),
-                                 [](const Translation& entry) { return !entry.used; });
-  const auto index = static_cast<std::uint32_t>(free - translations_.begin());
+  std::uint32_t index = 0;
+  while (index < translations_.size() && is_used(index)) ++index;
   bind(index, name, tag);
   return index;
 }
 
 bool Endpoint::mapped(std::uint32_t index) const noexcept {
   const Locked inside(*this);
-  return index < translations_.size() && translations_[index].used;
+  return index < translations_.size() && is_used(index);
 }
 
 Name Endpoint::translation_name(std::uint32_t index) const {
@@ -242,7 +282,8 @@ std::unique_ptr<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) 
 }
 
 shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
-  return bundle_->access() == Access::kParallel ? nullptr : connect_near(to, call);
+  const bool locked = bundle_->access() == Access::kParallel;
+  return locked || traced_ ? nullptr : connect_near(to, call);
 }
 
 shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
@@ -261,7 +302,7 @@ shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
                               " at translation " + std::to_string(to) + ": " + error.what());
   }
   if (!near->box) return nullptr;
-  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}, kReplyShape};
+  near->peer = {entry.name, entry.tag, true, nullptr, process.segment, {}, reply_barrier(false)};
   connected_.push_back(to);
   // It may have been closed before it knew of us: then nobody has raised an alert.
   if (near->box->gone()) {
@@ -269,7 +310,8 @@ shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
     alerts_seen_ = kNoAlert;
   }
   boxes_[to] = near->box.get();
-  entry.near = std::move(near);
+  entry.near = near.get();
+  near_[to] = std::move(near);
   return boxes_[to];
 }
 
@@ -284,7 +326,7 @@ void Endpoint::unmap(To to) {
     disconnect(index);
   }
   if (far_) far_->close(to);
-  translations_[index] = {};
+  unbind(index);
 }
 
 // Gives the inbox back, whatever is in flight.
@@ -349,7 +391,7 @@ Reason Endpoint::reason(const To& to, const char* call, const char* needs) const
   return {.call = call,
           .where = to.where,
           .needs = needs,
-          .peer = known ? translations_[to.index].name.rank : kNobody};
+          .peer = known ? entry(to.index).name.rank : kNobody};
 }
 
 void Endpoint::set_segment(std::span<std::byte> bytes) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "am/core/bundle.h"
@@ -21,6 +22,10 @@
 #include "am/message/handler_table.h"
 #include "am/message/returned.h"
 #include "am/message/stats.h"
+#include "am/table/node_rows.h"
+#include "am/table/sparse_table.h"
+#include "am/trace/active.h"
+#include "am/trace/event.h"
 #include "am/types/source_location.h"
 #include "shmem/mailbox.h"
 
@@ -59,8 +64,8 @@ class Endpoint {
   static constexpr std::uint32_t kMaxTranslations = 1u << 24;
   struct Options {
     std::uint32_t translations = 256;  // size of the translation table: 1 to kMaxTranslations
-    // Endpoints of this node that may be connected to this one at a time, at most 1024. 0: four for
-    // each process of the node, 16 at least.
+    // Endpoints of this node that may be connected to this one at a time, at most 1024: Error if
+    // more are asked for. 0: four for each process of the node, 16 at least and 1024 at most.
     std::uint32_t inboxes = 0;
   };
 
@@ -255,6 +260,7 @@ class Endpoint {
   class Quiet;
 
   friend class Bundle;
+  friend class Exchange;
   friend class FarMessages;
   friend class Request;
   friend class UntypedMessage;
@@ -273,6 +279,8 @@ class Endpoint {
   class ReplyRow;
   class DropStaged;
   class DropReceived;
+  class TracedSend;  // what is written to a trace (am/core/traced/traced.h)
+  class TracedHandler;
 
   int poll();
   int poll_among_threads();  // the same in a parallel bundle, which is locked
@@ -280,6 +288,14 @@ class Endpoint {
   // The endpoint is in another kind of bundle now.
   void suit_threads();
   void suit_threads(Correspondent& from) const;
+  // Correspondent::barrier of requests from a sender whose tag is admitted or not, and of replies
+  // to requests of which some were made with another tag, or none.
+  Shape request_barrier(bool admitted) const noexcept {
+    return admitted && !traced_ ? Shape{0} : kBarred;
+  }
+  Shape reply_barrier(bool retagged) const noexcept {
+    return !retagged && !traced_ ? kReplyShape : kBarred;
+  }
   // Whether poll() would do nothing: no reply is to come, and nobody has sent for long.
   bool idle() const noexcept {
     return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
@@ -308,7 +324,18 @@ class Endpoint {
   bool is_settled() const noexcept;  // nothing of the gone and the dead is to be looked at again
   bool has_returned() noexcept;
   void disconnect(std::uint32_t index) noexcept;
+  void check_free(std::uint32_t index) const;  // Error: it is not, or there is none
   void bind(std::uint32_t index, const Name& name, Tag tag);
+  // Binds each index r below names.rows() to row r, a Name without its rank, which is r. Takes no
+  // memory for those that are never used. Throws as map().
+  void bind_all(NodeRows names, Tag tag);
+  bool is_used(std::uint32_t index) const noexcept {
+    const Translation& entry = translations_[index];
+    return entry.used || (index < everyones_ && !entry.unmapped);
+  }
+  // The place itself, written by what bind_all() has said of it if it has not been looked at.
+  Translation& entry(std::uint32_t index) const noexcept;
+  void unbind(std::uint32_t index) noexcept;  // it is free; what was connected is not any more
   const Translation& used_translation(std::uint32_t index, const char* call) const;
   [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
 
@@ -330,8 +357,9 @@ class Endpoint {
   void check_user_index(HandlerIndex index) const;
 
   // The route to `to`, connected at the first use. nullptr: it is on another node, or its mailbox
-  // has no inbox just now, but will; or the bundle is parallel, so that send_far() finds the route,
-  // with the bundle locked. Throws if `to` is not mapped, but for a parallel bundle.
+  // has no inbox just now, but will; or the bundle is parallel, or this endpoint traced, so that
+  // send_far() finds the route, with the bundle locked. Throws if `to` is not mapped, but for
+  // these.
   shmem::Outbox* outbox(std::uint32_t to, const char* call) {
     if (to < direct_.size() && direct_[to] != nullptr) [[likely]]
       return direct_[to];
@@ -359,7 +387,7 @@ class Endpoint {
   template <auto kFunction, class... Args>
   void request_long_far(To to, std::uint64_t offset, std::span<const std::byte> payload,
                         Args... args);
-  // Also of a parallel bundle, where it is to any node.
+  // Also of a parallel bundle, and of a traced endpoint, where it is to any node.
   bool send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
   bool send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released);
   bool try_send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
@@ -425,6 +453,14 @@ class Endpoint {
   void call_returned_among_threads(const Returned& message);
   static void show_as_get(Returned& returned) noexcept;
 
+  // Of a traced endpoint, the flow of a message of this node: the last request of that kind to
+  // `to`; the request in `room` of a lane that `from` has sent; and the one that translation `to`
+  // has sent, whose reply is there.
+  TraceName traced_name(Trace& trace, HandlerIndex handler) const noexcept;
+  TraceFlow sent_flow(std::uint32_t to, Kind kind) const noexcept;
+  TraceFlow received_flow(const Correspondent& from, shmem::Room room) const noexcept;
+  TraceFlow answered_flow(std::uint32_t to, shmem::Lane lane, shmem::Room room) const noexcept;
+
   // Constant after construction.
   Name name_;
   const shmem::Doorbell& bell_;  // of this process
@@ -441,19 +477,24 @@ class Endpoint {
   std::span<std::byte> segment_;
   shmem::Mailbox mailbox_;
   HandlerTable handlers_;
-  std::vector<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
-  std::span<shmem::Outbox*> direct_;      // the same, or in a parallel bundle none
+  SparseTable<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
+  std::span<shmem::Outbox*> direct_;      // the same; none in a parallel bundle, or if traced_
   std::vector<std::uint32_t> connected_;  // the indices of those that are
   std::vector<std::uint32_t> awaiting_;   // ... and of those with replies to come
   std::vector<std::uint32_t> gone_;       // ... and of those whose endpoint has ended
   std::uint64_t alerts_scanned_;          // of the process's doorbell
   std::uint64_t alerts_seen_;             // the same, or kNoAlert while gone_ has to be looked at
   std::uint32_t buried_ = 0;              // of Router::deaths()
-  std::vector<Translation> translations_;
-  std::vector<Correspondent> correspondents_;  // by inbox
+  SparseTable<Translation> translations_;
+  NodeRows everyone_;            // by index: what bind_all() has bound
+  std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
+  Tag everyones_tag_ = kTagNone;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Near>> near_;  // by index, of connected_
+  std::vector<Correspondent> correspondents_;                      // by inbox
   std::function<void(const Returned&)> on_returned_;
   Stats stats_;
-  std::unique_ptr<Far> far_;  // only in a job that has several nodes
+  std::unique_ptr<Far> far_;                       // only in a job that has several nodes
+  const bool traced_ = active_trace() != nullptr;  // takes no shortcuts (am/core/traced/traced.h)
 };
 
 }  // namespace am

@@ -43,7 +43,7 @@ void Endpoint::leave_bundle() {
 
 void Endpoint::suit_threads() {
   if (bundle_->access() == Access::kSequential) {
-    direct_ = boxes_;
+    if (!traced_) direct_ = {boxes_.data(), boxes_.size()};
   } else {
     if (!direct_.empty()) direct_ = {};  // other threads read it, once it is empty
     for (Correspondent& from : correspondents_) suit_threads(from);
@@ -82,7 +82,7 @@ bool Endpoint::try_unbind(std::uint32_t index) {
     if (box->awaited() != 0 || box->busy()) return false;
     disconnect(index);
   }
-  translations_[index] = {};
+  unbind(index);
   return true;
 }
 

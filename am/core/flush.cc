@@ -114,10 +114,8 @@ void Endpoint::Far::flush(const Reason& reason) {
   const auto all_flushed = [&] {
     const Locked inside(endpoint_);
     silent = kNobody;
-    for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-      if (outgoing_[index] && !try_flush(*outgoing_[index], index)) {
-        silent = outgoing_[index]->rank;
-      }
+    for (const auto& [index, out] : all_outgoing_) {
+      if (!try_flush(*out, index)) silent = out->rank;
     }
     return silent == kNobody;
   };
@@ -133,7 +131,7 @@ void Endpoint::Far::flush(const Reason& reason) {
 void Endpoint::Far::close(const To& to) {
   Outgoing* const out = [&] {
     const Locked inside(endpoint_);
-    return outgoing_[to.index].get();
+    return outgoing_[to.index];
   }();
   if (out == nullptr) return;
   // Answers are awaited, too, so that they do not meet the next translation of this index.
@@ -152,7 +150,8 @@ void Endpoint::Far::close(const To& to) {
   const link::MessagePacket packet = head_to(*out, to.index, link::Type::kGoodbye);
   const Port::Inside network(port_);
   port_.link().send(out->rank, std::as_bytes(std::span(&packet, 1)));
-  outgoing_[to.index].reset();
+  outgoing_[to.index] = nullptr;
+  all_outgoing_.erase(to.index);
 }
 
 }  // namespace am

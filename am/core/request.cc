@@ -94,12 +94,14 @@ void Endpoint::refuse_waiting(std::uint32_t to, const char* call) const {
 bool Endpoint::is_far(std::uint32_t to) const noexcept {
   if (far_ == nullptr) return false;
   const Locked inside(*this);
-  return to < translations_.size() && translations_[to].used &&
-         !bundle_->router().is_near(translations_[to].name.rank);
+  return to < translations_.size() && is_used(to) &&
+         !bundle_->router().is_near(entry(to).name.rank);
 }
 
 bool Endpoint::send_far(std::uint32_t to, const UntypedRequest& request, bool* released) {
-  if (bundle_->access() == Access::kParallel) return send_among_threads(to, request, released);
+  if (bundle_->access() == Access::kParallel || traced_) {
+    return send_among_threads(to, request, released);
+  }
   if (!is_far(to)) return false;  // its mailbox has no inbox now
   return try_send_far(to, request, released);
 }

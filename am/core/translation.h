@@ -33,13 +33,14 @@ struct Near {
   };
   std::vector<Former> retagged;
 };
-// A place in an endpoint's translation table.
+// A place in an endpoint's translation table; all zero bits at first.
 struct Translation {
-  bool used = false;
-  bool closing = false;  // it is being unmapped, and sends no more
-  Name name{};
-  Tag tag = kTagNone;
-  std::unique_ptr<Near> near;
+  bool used;      // the rest says what is mapped
+  bool unmapped;  // not what Exchange::connect() maps everywhere, either
+  bool closing;   // it is being unmapped, and sends no more
+  Name name;
+  Tag tag;
+  Near* near;
 };
 
 }  // namespace am

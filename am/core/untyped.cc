@@ -7,6 +7,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
+#include "am/core/traced/traced.h"
 #include "am/core/untyped_send.h"
 #include "am/route/router.h"
 #include "am/types/released.h"
@@ -85,13 +86,17 @@ bool Endpoint::try_send_near(std::uint32_t to, shmem::Outbox& box, const Untyped
 // The copy of a payload is made with the lock held.
 bool Endpoint::send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released) {
   const Locked inside(*this);
+  TracedSend traced(*this);
   shmem::Outbox* box = box_at(to);
   if (box == nullptr || translations_[to].closing) box = connect_near(to, "request");
   if (box == nullptr) {
     const bool near = far_ == nullptr || bundle_->router().is_near(translations_[to].name.rank);
-    return !near && try_send_far(to, request, released);  // near: its mailbox has no inbox now
+    if (near || !try_send_far(to, request, released)) return false;  // near: no inbox now
+    if (traced) traced.sent(translations_[to].name.rank, request, far_->sent_flow(to, request));
+    return true;
   }
   if (!try_send_near(to, *box, request)) return false;
+  if (traced) traced.sent(translations_[to].name.rank, request, sent_flow(to, request.kind));
   if (released != nullptr) release(*released);  // another thread has mapped this index anew
   return true;
 }

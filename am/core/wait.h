@@ -7,6 +7,8 @@
 #include <functional>
 
 #include "am/core/bundle.h"
+#include "am/statistics/call_sites.h"
+#include "am/trace/traced_wait.h"
 
 namespace am {
 
@@ -49,6 +51,8 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
 template <bool kSiblings, class Condition, class Explain>
 void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   if (condition()) return;
+  const TimedWait timed(explain);
+  const TracedWait traced(explain);
   if (monitor_) [[unlikely]]
     return wait_among_threads(kSiblings, std::ref(condition), wake, std::cref(explain));
   take_over();

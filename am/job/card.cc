@@ -13,6 +13,7 @@
 
 #include "shmem/cores.h"
 #include "shmem/fence.h"
+#include "shmem/mailbox_layout.h"
 
 namespace am {
 namespace {
@@ -35,6 +36,15 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
   if (theirs.collectives != mine.collectives) {
     throw Error(who +
                 " has another SPLITC_COLLECTIVES or SPLITC_LOGGP; give every process the same");
+  }
+  if (theirs.statistics != mine.statistics) {
+    throw Error(who + " has another SPLITC_STATS; give every process the same");
+  }
+  if (theirs.trace != mine.trace) {
+    throw Error(who +
+                (theirs.trace != 0 ? " has SPLITC_TRACE, and this one has not"
+                                   : " has no SPLITC_TRACE, and this one has") +
+                "; set it in every process or none");
   }
   return theirs;
 }
@@ -109,6 +119,8 @@ Card make_card(const Config& config, const shmem::Region& region) {
   }
   card.enrolled = shmem::Fence::enroll() ? 1 : 0;
   card.quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
+  card.statistics = static_cast<std::uint8_t>(config.statistics);
+  card.trace = config.trace.empty() ? 0 : 1;
   card.collectives = as_numbers(config);
   return card;
 }
@@ -120,6 +132,16 @@ std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
     cards.push_back(read_card(blobs[rank], mine, bootstrap.rank(), rank));
   }
   return cards;
+}
+
+std::string warning_of(const Layout& layout, Rank me) {
+  if (layout.near.size() <= shmem::kMaxInboxes || layout.near.front() != me) return "";
+  const std::string most = std::to_string(shmem::kMaxInboxes);
+  return "rank " + std::to_string(me) + ": Job: this node has " +
+         std::to_string(layout.near.size()) +
+         " processes, and an endpoint takes messages of at most " + most +
+         " of its node at a time: a request of one more is an Error; start at most " + most +
+         " processes on a node (splitcrun --nodes pretends several), or let senders unmap";
 }
 
 Layout lay_out(const std::vector<Card>& cards, Rank me) {
@@ -144,7 +166,8 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
     layout.all_enrolled = layout.all_enrolled && card.enrolled != 0;
   }
   layout.node = layout.nodes[me];
-  if (layout.leaders.size() == 1) layout.nodes.clear();
+  // Then the leaders say it all.
+  if (std::ranges::is_sorted(layout.nodes)) layout.nodes = {};
   layout.most_near = *std::ranges::max_element(processes);
   layout.here = machines[mine.node.boot].processes;
   layout.cores = machines[mine.node.boot].cores();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
@@ -13,7 +14,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 3;
+  static constexpr std::uint32_t kVersion = 5;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -23,6 +24,8 @@ struct Card {
   std::array<std::uint64_t, 16> processors;  // a bit for each that it may run on
   std::uint32_t enrolled;                    // not 0: in the kernel's fences
   std::uint32_t quota;                       // processors' worth of time; 0: no limit
+  std::uint32_t statistics;                  // not 0: SPLITC_STATS
+  std::uint32_t trace;                       // not 0: SPLITC_TRACE
   std::array<std::uint64_t, 8> collectives;  // what SPLITC_COLLECTIVES and SPLITC_LOGGP say
 
   // Whether two processes share memory, or at least a machine.
@@ -44,13 +47,17 @@ struct Layout {
   std::vector<Rank> near;            // processes of its node, itself among them, in order
   std::vector<Rank> leaders;         // the lowest rank of every node, in order
   std::uint32_t node = 0;            // which of them is its own
-  std::vector<std::uint32_t> nodes;  // by rank: which of them is its own; empty: there is one
+  std::vector<std::uint32_t> nodes;  // as in Router::Options
   std::uint32_t most_near = 0;       // processes of the node that has most
   std::uint32_t here = 0;            // processes of its machine
   unsigned cores = 0;                // that these may use
   double crowding = 1;               // processes a core, on the machine that has most; at least 1
   bool all_enrolled = true;          // those of its node
 };
+// What the lowest process of a node says at the start if its node has more processes than may send
+// to an endpoint at a time; "": nothing, or `me` is another one.
+std::string warning_of(const Layout& layout, Rank me);
+
 // Time in proportion to the number of cards, however many nodes they are of.
 Layout lay_out(const std::vector<Card>& cards, Rank me);
 

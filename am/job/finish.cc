@@ -4,6 +4,7 @@
 #include "am/core/far/messages.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/job.h"
+#include "am/job/trace/job_trace.h"
 #include "am/route/port.h"
 
 namespace am {
@@ -55,9 +56,15 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
   process_->for_bundles(nullptr, [](Bundle& one) { one.poll(); });
   if (survives()) return finish_without_dead(bundle, call, where);
   quiesce(bundle, call, where);
+  if (trace_) finish_trace();
   if (router_->far_peers()) leave_network(call, where);
   router_->activity().finish(barrier_->count());
   bootstrap_->finished();
+}
+
+void Job::finish_trace() {
+  trace_->finish(*process_, *this, [this](Bundle& bundle) { quiesce(bundle, "the trace", {}); });
+  trace_.reset();
 }
 
 void Job::quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {

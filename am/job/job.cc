@@ -1,5 +1,6 @@
 #include "am/job/job.h"
 
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "am/job/stall/code.h"
 #include "am/job/stall/question.h"
 #include "am/job/stall/reporter.h"
+#include "am/job/trace/job_trace.h"
 #include "am/one_sided/far_memory.h"
 #include "am/remote_memory/learned_stores.h"
 #include "am/route/port.h"
@@ -49,6 +51,11 @@ shmem::Region make_region(Rank rank, const Config& config) {
   }
 }
 
+// To standard error.
+void warn(const std::string& sentence) {
+  spdlog::logger("splitphase", std::make_shared<spdlog::sinks::stderr_sink_mt>()).warn(sentence);
+}
+
 // Of all processes of this node.
 std::vector<CrashSegment> mapped_segments(const Router& router) {
   std::vector<CrashSegment> all;
@@ -65,6 +72,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   const Rank me = bootstrap_->rank();
   if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
   note_stall_questions();
+  if (!config.trace.empty()) trace_ = std::make_unique<JobTrace>(config, me);
   if (config.survive && bootstrap_->size() > 1 && bootstrap_->death_notices() == nullptr) {
     throw Error(prefix(me) + "Job: SPLITC_SURVIVE=1: this job was started by " +
                 bootstrap_->launcher() +
@@ -80,6 +88,7 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   const Card mine = make_card(config, own);
   const std::vector<Card> cards = exchange_cards(*bootstrap_, mine);
   const Layout layout = lay_out(cards, me);
+  if (const std::string warning = warning_of(layout, me); !warning.empty()) warn(warning);
   router_ = std::make_unique<Router>(
       Router::Options{
           .rank = me,
@@ -127,7 +136,12 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody leaves before all have opened its region
   if (survives()) watch_deaths();
+  if (trace_) begin_trace();
   if (config.verbose && me == 0) report_layout(layout, joined.choice);
+}
+
+void Job::begin_trace() {
+  trace_->begin(*process_, *this, [this](Bundle& bundle) { quiesce(bundle, "the trace", {}); });
 }
 
 // From here on the job can go on without a process.

@@ -23,6 +23,7 @@ struct Card;
 class CrashReport;
 class DeathWatch;
 class ExitRequest;
+class JobTrace;
 class LearnedStores;
 struct Layout;
 class StallReporter;
@@ -175,6 +176,8 @@ class Job final : public Exchange {
   void quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void watch_deaths();
+  void begin_trace();
+  void finish_trace();
   void leave_network(const char* call, const SourceLocation& where);
   std::function<void()> make_watch();
   // `choice`: what SPLITC_LINK=auto has taken, and why; "": it is not set.
@@ -192,6 +195,7 @@ class Job final : public Exchange {
   std::unique_ptr<CrashReport> crash_report_;
   std::unique_ptr<StallReporter> stall_reporter_;  // where no launcher watches
   std::unique_ptr<DeathWatch> death_watch_;        // in a job that goes on without its dead
+  std::unique_ptr<JobTrace> trace_;                // until finish(), if there is to be one
 };
 
 }  // namespace am

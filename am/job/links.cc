@@ -12,6 +12,7 @@
 
 #include "am/job/config/death_notices.h"
 #include "am/job/descriptors.h"
+#include "am/link/card.h"
 #include "am/link/datagram/datagram_link.h"
 #include "am/link/delayed/delayed_link.h"
 #include "am/link/fabric_link.h"
@@ -27,8 +28,8 @@ using Ways = std::vector<rdma::Way>;
 constexpr std::uint64_t kOtherFiles = 64;  // of the provider, and of the program later on
 
 static_assert(rdma::Fabric::kMaxCandidates * sizeof(rdma::Way) <= Bootstrap::kMaxBlob);
-static_assert(link::FabricLink::kMaxCard <= Bootstrap::kMaxBlob);
-static_assert(link::DatagramLink::kMaxCard <= Bootstrap::kMaxBlob);
+static_assert(sizeof(shmem::Region::Address) + link::FabricLink::kMaxCard <= Bootstrap::kMaxBlob);
+static_assert(sizeof(shmem::Region::Address) + link::DatagramLink::kMaxCard <= Bootstrap::kMaxBlob);
 
 // To standard error.
 spdlog::logger& log() {
@@ -66,6 +67,22 @@ std::function<bool(Rank)> has_died(Bootstrap& bootstrap, Router& router) {
 
 std::function<void(const std::string&)> warn(Rank me) {
   return [me](const std::string& sentence) { log().warn("rank {}: {}", me, sentence); };
+}
+
+// Whether the processes of a node may keep together what such a link knows of others.
+template <class AnyLink>
+constexpr bool offers = requires(AnyLink& link) {
+  link.offer();
+};
+
+std::span<const std::byte> behind_offer(std::span<const std::byte> exchanged) {
+  return exchanged.subspan(sizeof(shmem::Region::Address));
+}
+
+shmem::Region::Address offer_of(std::span<const std::byte> exchanged) {
+  shmem::Region::Address offer{};
+  std::memcpy(&offer, exchanged.data(), sizeof offer);
+  return offer;
 }
 
 std::unique_ptr<link::FabricLink> make_fabric_link(std::unique_ptr<rdma::Fabric> fabric,
@@ -182,19 +199,30 @@ rdma::Way Links::agree(const std::vector<rdma::Candidate>& candidates) {
   return rdma::common_way(lists, candidates);
 }
 
+// What is exchanged: where the processes of a node may keep the cards, and the card.
+template <class AnyLink>
+std::vector<std::byte> Links::card_of(AnyLink& link) const {
+  shmem::Region::Address offer{};
+  if constexpr (offers<AnyLink>) {
+    if (router_.leads_node() && router_.options().near > 1) offer = link.offer();
+  }
+  return link::joined(std::as_bytes(std::span(&offer, 1)), link.card());
+}
+
 // All processes of other nodes get to know the link of this one, and it theirs; unless one of them
 // has none.
 template <class AnyLink>
 Links::Opened Links::introduce(std::unique_ptr<AnyLink> link, std::string refusal) {
-  const auto cards = bootstrap_.exchange(link ? link->card() : std::vector<std::byte>());
+  const auto cards = bootstrap_.exchange(link ? card_of(*link) : std::vector<std::byte>());
   for (Rank rank = 0; rank < cards.size(); ++rank) {
-    if (!cards[rank].empty()) continue;
+    if (cards[rank].size() > sizeof(shmem::Region::Address)) continue;
     if (refusal.empty()) refusal = "rank " + std::to_string(rank) + " cannot open it";
     return {nullptr, std::move(refusal)};
   }
   for (Rank rank = 0; rank < cards.size(); ++rank) {
-    if (!router_.is_near(rank)) link->introduce(rank, cards[rank]);
+    if (!router_.is_near(rank)) link->introduce(rank, behind_offer(cards[rank]));
   }
+  if constexpr (offers<AnyLink>) link->settle(offer_of(cards[router_.near_ranks().front()]));
   return {std::move(link), ""};
 }
 

@@ -40,6 +40,8 @@ class Links {
   Opened open(const rdma::FabricOptions& options, bool needed, const Make& make);
   rdma::Way agree(const std::vector<rdma::Candidate>& candidates);
   template <class AnyLink>
+  std::vector<std::byte> card_of(AnyLink& link) const;
+  template <class AnyLink>
   Opened introduce(std::unique_ptr<AnyLink> link, std::string refusal);
   std::unique_ptr<link::Link> mixed();
   std::unique_ptr<link::Link> fastest();

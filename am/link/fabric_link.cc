@@ -55,8 +55,6 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
       fabric_(std::move(fabric)),
       token_(random_token()),
       frame_bytes_(std::max(fabric_->eager_bytes() / 8 * 8, kLeastFrame)),
-      tokens_(options.size),
-      segments_(options.size),
       longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
       gather_ticks_(ticks_of_ns(kGatherNs)),
       routes_(options.size),
@@ -72,7 +70,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
   }
   receives_.emplace(*fabric_, endpoint_, received_frames(options.peers), frame_bytes_);
   address_bytes_ = endpoint_.address().size();
-  addresses_.resize(address_bytes_ * options.size);
+  known_ = NodeRows(options.size, sizeof(Known) + address_bytes_);
 }
 
 std::vector<std::byte> FabricLink::card() const {
@@ -90,25 +88,46 @@ void FabricLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   std::span<const std::byte> address;
   const CardFault fault = unpack_card(bytes, address_bytes_, card, address);
   if (!fault.what.empty()) refuse(fault.what);
-  tokens_[rank] = card.token;
-  segments_[rank] = {card.segment.base, card.segment.key};
-  std::ranges::copy(address,
-                    addresses_.begin() + static_cast<std::ptrdiff_t>(rank * address_bytes_));
+  const Known theirs{card.token, {card.segment.base, card.segment.key}};
+  known_.set(rank, joined(std::as_bytes(std::span(&theirs, 1)), address));
 }
 
-Route& FabricLink::route(Rank rank) {
-  if (routes_[rank]) [[likely]]
-    return *routes_[rank];
-  auto made = std::make_unique<Route>();
-  made->rank = rank;
+FabricLink::Known FabricLink::known(Rank rank) const noexcept {
+  std::array<std::byte, kMaxCard> row;
+  known_.read(rank, row);
+  Known known{};
+  std::memcpy(&known, row.data(), sizeof known);
+  return known;
+}
+
+std::vector<std::byte> FabricLink::address(Rank rank) const {
+  std::vector<std::byte> row(sizeof(Known) + address_bytes_);
+  known_.read(rank, row);
+  row.erase(row.begin(), row.begin() + sizeof(Known));
+  return row;
+}
+
+// To a process that is dead, or that address() leads to.
+Route& FabricLink::add_route(Rank rank) {
+  Route& made = all_routes_.emplace_back();
+  const Known theirs = known(rank);
+  made.rank = rank;
+  made.segment = theirs.segment;
+  made.token = theirs.token;
+  routes_[rank] = &made;
+  return made;
+}
+
+Route& FabricLink::make_route(Rank rank) {
+  fi_addr_t there = FI_ADDR_UNSPEC;
   try {
-    made->address =
-        endpoint_.insert(std::span(addresses_).subspan(rank * address_bytes_, address_bytes_));
+    there = endpoint_.insert(address(rank));
   } catch (const rdma::Error& error) {
     give_up("no way to rank " + std::to_string(rank) + ": " + error.what());
   }
-  routes_[rank] = std::move(made);
-  return *routes_[rank];
+  Route& made = add_route(rank);
+  made.address = there;
+  return made;
 }
 
 }  // namespace am::link

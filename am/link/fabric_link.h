@@ -18,6 +18,8 @@
 #include "am/link/link.h"
 #include "am/link/receives.h"
 #include "am/link/turn.h"
+#include "am/table/node_rows.h"
+#include "am/table/sparse_table.h"
 #include "am/types/object_pool.h"
 #include "rdma/endpoint.h"
 #include "rdma/memory.h"
@@ -30,8 +32,11 @@ namespace am::link {
 // The connection to one process. Made at its first use.
 struct Route {
   Rank rank = 0;
+  RemoteKey segment;        // of that process
+  std::uint64_t token = 0;  // its frames begin with it
   fi_addr_t address = FI_ADDR_UNSPEC;
   Frame* open = nullptr;         // takes the next packet
+  Growing growing;               // its last one
   FrameQueue waiting;            // full, or refused by the provider; older than `open`
   std::uint64_t sent_ticks = 0;  // when the last frame was sent, by am::ticks()
   bool streams = false;          // that one held several packets
@@ -87,12 +92,21 @@ class FabricLink final : public Link {
   ~FabricLink() override;
 
   std::vector<std::byte> card() const;
+  // By one process of a node that has several: where all of them may keep what they know of the
+  // others; to be exchanged with the cards.
+  shmem::Region::Address offer() { return known_.offer(); }
   // Takes the card of another process. Throws Error if it is damaged.
   void introduce(Rank rank, std::span<const std::byte> card);
+  // All have been introduced. `offer` is that of this node's process, or zeros.
+  void settle(const shmem::Region::Address& offer) { known_.settle(offer); }
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   void commit(Rank to) override;
   void commit_more(Rank to) override;
+  void commit_growing(Rank to) override;
+  Growing* growing(Rank to) noexcept override {
+    return routes_[to] ? &routes_[to]->growing : nullptr;
+  }
   bool push() override;
   std::size_t frame_bytes() const noexcept override { return frame_bytes_; }
   bool gathers(Rank to) const noexcept override;
@@ -104,7 +118,11 @@ class FabricLink final : public Link {
   void forget(Rank dead) override;
   void drive() noexcept override { endpoint_.drive(); }
   bool has_rma() const noexcept override { return segment_.has_value(); }
-  RemoteKey segment_key(Rank of) const noexcept override { return segments_[of]; }
+  RemoteKey segment_key(Rank of) const noexcept override {
+    if (const Route* const made = routes_[of]) [[likely]]
+      return made->segment;
+    return known(of).segment;
+  }
   bool try_access(const RmaAccess& access, Completion& completion) override;
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override;
@@ -126,13 +144,25 @@ class FabricLink final : public Link {
 
  private:
   struct Card;  // how card() begins
+  // What a process must know of another one to talk to it. In known_ the address follows.
+  struct Known {
+    std::uint64_t token;
+    RemoteKey segment;
+  };
+  Known known(Rank rank) const noexcept;
+  std::vector<std::byte> address(Rank rank) const;
 
   // Receives that are posted beside those that the job needs, while somebody may hold some of them.
   static constexpr std::size_t kMoreReceives = 64;  // at a time
   static constexpr std::size_t kExtraBytes = std::size_t{64} << 20;
   std::size_t most_receives() const;
 
-  Route& route(Rank rank);
+  Route& route(Rank rank) {
+    Route* const made = routes_[rank];
+    return made != nullptr ? *made : make_route(rank);
+  }
+  Route& make_route(Rank rank);
+  Route& add_route(Rank rank);
   bool gathers(const Route& route) const noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
@@ -202,15 +232,14 @@ class FabricLink final : public Link {
   std::unique_ptr<rdma::Fabric> fabric_;
   const std::uint64_t token_;
   const std::size_t frame_bytes_;
-  std::size_t address_bytes_ = 0;      // of every process
-  std::vector<std::byte> addresses_;   // by rank, address_bytes_ each
-  std::vector<std::uint64_t> tokens_;  // by rank
-  std::vector<RemoteKey> segments_;    // by rank
-  const std::size_t longest_access_;   // in one operation
+  std::size_t address_bytes_ = 0;     // of every process
+  NodeRows known_;                    // by rank: a Known, and the address
+  const std::size_t longest_access_;  // in one operation
   const std::uint64_t gather_ticks_;
   // Owned by whoever is inside.
-  std::vector<std::unique_ptr<Route>> routes_;  // by rank
-  std::vector<Route*> unsent_;                  // those with something to send
+  SparseTable<Route*> routes_;    // by rank; nullptr: it was never talked to
+  std::deque<Route> all_routes_;  // that routes_ points to
+  std::vector<Route*> unsent_;    // those with something to send
   Incoming incoming_;
   std::uint32_t claimed_ = 0;  // bytes since the last commit
   bool polling_ = false;

@@ -18,7 +18,7 @@ FabricLink::Access* FabricLink::take_access(Rank rank, Completion& completion) {
   accesses_in_flight_.take(to.accesses);
   access.completion = &completion;
   access.rest.peer = rank;
-  access.rest.at = segments_[rank];
+  access.rest.at = to.segment;
   return &access;
 }
 
@@ -118,26 +118,27 @@ void FabricLink::go_on_with_unfinished() {
 
 bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          std::uint64_t word, Completion& completion) {
-  const RemoteKey at = segments_[to] + offset;
-  if (route(to).dead) [[unlikely]] {
+  Route& route = this->route(to);
+  const RemoteKey at = route.segment + offset;
+  if (route.dead) [[unlikely]] {
     link::complete(completion);
     return true;
   }
   if (from.size() > fabric_->inject_bytes()) {
     return start_access(to, completion, [&](Access& access) {
-      return endpoint_.try_put(route(to).address, {at.base, at.key}, from,
+      return endpoint_.try_put(route.address, {at.base, at.key}, from,
                                local_descriptor(access, from), word, access.op);
     });
   }
   try {
-    if (!endpoint_.try_inject_put(route(to).address, {at.base, at.key}, from, word)) {
+    if (!endpoint_.try_inject_put(route.address, {at.base, at.key}, from, word)) {
       return false;
     }
   } catch (const rdma::Error& error) {
     not_started(to, error);
     return false;
   }
-  routes_[to]->sent_ticks = ticks();
+  route.sent_ticks = ticks();
   link::complete(completion);
   return true;
 }

@@ -161,7 +161,7 @@ void FabricLink::failed(const rdma::Failure& failure) {
     return settle(*failure.op);
   }
   const bool not_segment = failure.op->kind == rdma::Op::Kind::kAccess &&
-                           Access::of(*failure.op).rest.at.key != segments_[rank].key;
+                           Access::of(*failure.op).rest.at.key != routes_[rank]->segment.key;
   // Some providers answer such an access by ending the connection.
   lose(rank,
        why + (not_segment ? ", or the access was to memory that is not registered there" : ""));

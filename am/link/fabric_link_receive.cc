@@ -37,8 +37,8 @@ bool FabricLink::open_early() {
 
 void FabricLink::look_at_gap() {
   if (options_.has_died) {  // frames of the dead that came since
-    for (const auto& one : routes_) {
-      if (one && one->dead) incoming_.forget(one->rank);
+    for (const Route& one : all_routes_) {
+      if (one.dead) incoming_.forget(one.rank);
     }
   }
   if (!incoming_.waits()) return;
@@ -52,7 +52,8 @@ void FabricLink::look_at_gap() {
 
 int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
   if (!in_frame_) return 0;
-  if (const auto& from = routes_[incoming_.source()]; from && from->dead) [[unlikely]] {
+  if (const Route* const from = routes_[incoming_.source()]; from != nullptr && from->dead)
+      [[unlikely]] {
     end_frame();
     return 0;
   }
@@ -130,8 +131,7 @@ void FabricLink::note_stranger() {
   const rdma::SocketAddress own = rdma::socket_address(endpoint_.address());
   std::vector<rdma::SocketAddress> job;
   for (Rank rank = 0; rank < options_.size; ++rank) {
-    job.push_back(
-        rdma::socket_address(std::span(addresses_).subspan(rank * address_bytes_, address_bytes_)));
+    job.push_back(rdma::socket_address(address(rank)));
   }
   std::string from;
   for (const std::string& one : rdma::strangers_now(own, job)) {

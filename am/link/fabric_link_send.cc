@@ -1,5 +1,6 @@
 // Packets that leave: into which frame they go, and when that is sent.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -22,10 +23,11 @@ constexpr std::uint64_t kStreamTimes = 4;
 
 std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
   Route& r = route(to);
+  r.growing.packet = nullptr;
   if (r.open != nullptr && r.open->room() < bytes) start(r);
   if (r.open == nullptr || r.open->room() < bytes) {
     if (r.open != nullptr) r.waiting.push(*std::exchange(r.open, nullptr));
-    r.open = &frames_.take(r, {tokens_[to], options_.rank, 0});
+    r.open = &frames_.take(r, {r.token, options_.rank, 0});
   }
   claimed_ = bytes;
   return r.open->data + r.open->bytes;
@@ -50,6 +52,18 @@ void FabricLink::commit_more(Rank to) {
     return;
   r.open->bytes += claimed_;
   list(r);
+}
+
+void FabricLink::commit_growing(Rank to) {
+  commit(to);
+  Route& r = *routes_[to];
+  if (r.dead || r.open == nullptr || r.open->empty()) return;  // it has been sent
+  Frame& frame = *r.open;
+  r.growing = {.packet = frame.data + frame.bytes - claimed_,
+               .room = std::min(frame.room(), kMaxPacket - claimed_),
+               .until = r.sent_ticks + kStreamTimes * gather_ticks_,
+               .bytes = &frame.bytes,
+               .commits = &frame.commits};
 }
 
 bool FabricLink::gathers(const Route& route) const noexcept {
@@ -78,6 +92,7 @@ void FabricLink::list(Route& r) {
 
 // Sends what `r` has, as far as the provider takes it.
 void FabricLink::start(Route& r) {
+  r.growing.packet = nullptr;
   if (r.dead) [[unlikely]]
     return;
   restart(r);
@@ -103,6 +118,7 @@ void FabricLink::restart(Route& r) {
 
 // What waits to be sent.
 void FabricLink::drop(Route& r) {
+  r.growing.packet = nullptr;
   while (!r.waiting.empty()) {
     Frame& frame = r.waiting.front();
     r.waiting.pop();
@@ -113,11 +129,7 @@ void FabricLink::drop(Route& r) {
 
 // What is in flight stays where it is until the network reports it, if it ever does.
 void FabricLink::forget(Rank dead) {
-  if (!routes_[dead]) {
-    routes_[dead] = std::make_unique<Route>();
-    routes_[dead]->rank = dead;
-  }
-  Route& r = *routes_[dead];
+  Route& r = routes_[dead] != nullptr ? *routes_[dead] : add_route(dead);
   if (std::exchange(r.dead, true)) return;
   drop(r);
   while (r.frames.in_flight != 0) frames_in_flight_.give_back(r.frames);

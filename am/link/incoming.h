@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/link/packet.h"
+#include "am/table/sparse_table.h"
 
 namespace am::link {
 
@@ -84,7 +85,7 @@ class Incoming {
 
   const std::uint64_t token_;
   const std::uint32_t window_;
-  std::vector<std::uint32_t> received_;  // by rank
+  SparseTable<std::uint32_t> received_;  // by rank
   Rank source_ = 0;
   const std::byte* at_ = nullptr;
   const std::byte* end_ = nullptr;

@@ -139,6 +139,19 @@ struct StrangerStats {
   bool operator==(const StrangerStats&) const = default;
 };
 
+// A packet that has been committed and may grow at its end: its frame has not been sent, and
+// nothing else has been committed to that process. Who makes it longer adds to its header's
+// `bytes`, and here.
+struct Growing {
+  std::byte* packet = nullptr;  // nullptr: there is none
+  std::uint32_t room = 0;       // bytes that it may still grow by
+  std::uint64_t until = 0;      // by am::ticks(): from then on another packet should be begun
+  std::uint32_t look_at = 0;    // bytes of the packet from which on to look at that clock
+  // Of its frame: the bytes so far, and how often something was added to it.
+  std::uint32_t* bytes = nullptr;
+  std::uint32_t* commits = nullptr;
+};
+
 // What Active Messages need from a way of reaching the processes of other nodes.
 //
 // Packets to one process arrive once, in the order of their commits, and are coalesced into frames
@@ -157,6 +170,11 @@ class Link {
   // The same, when another packet to that process is committed before anything else is done: this
   // one may wait for that.
   virtual void commit_more(Rank to) { commit(to); }
+  // As commit(). If the packet was not sent at once, it is growing(to) until that happens, or until
+  // the next claim. nullptr: nothing grows on this link, or not yet; else it stays the same as long
+  // as the link lives.
+  virtual void commit_growing(Rank to) { commit(to); }
+  virtual Growing* growing(Rank /*to*/) noexcept { return nullptr; }
   // Both, for a packet that is made elsewhere.
   void send(Rank to, std::span<const std::byte> packet) {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());

@@ -48,8 +48,9 @@ enum class Type : std::uint8_t {
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
   kPiece,     // MessagePacket: part of the payload of the next long message
   kWrite,     // Access with data, which no answer follows: what a packet behind it tells of
+  kStores,    // Stores: small ones that have one counter
 };
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kWrite) + 1;
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kStores) + 1;
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8
@@ -180,6 +181,19 @@ struct Count {
   std::uint64_t bytes;    // to be added to it
 };
 static_assert(sizeof(Count) == 24);
+
+// Stores of 1 to 8 bytes each, which are counted together. Behind it stand SmallStores, at least
+// one.
+struct Stores {
+  PacketHeader head;      // detail: bytes of each
+  std::uint64_t counter;  // offset of the word, in the process's segment
+};
+static_assert(sizeof(Stores) == 16);
+struct SmallStore {
+  std::uint64_t offset;  // in the process's segment
+  std::byte data[8];
+};
+static_assert(sizeof(SmallStore) == 16);
 
 // Detail of a kRelay: the first, the last of several for one channel.
 inline constexpr std::uint8_t kFirstRelay = 1;

@@ -9,7 +9,7 @@ FarMemory::FarMemory(Router& router, Port& port)
       transfers_(port.link(), one_sided_),
       arrival_words_(port.link().arrival_bits()) {
   for (const Type type : {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot,
-                          Type::kPutDone, Type::kWrite}) {
+                          Type::kPutDone, Type::kWrite, Type::kStores}) {
     port.add(type, *this);
   }
   port.add(arrival_words_);
@@ -20,6 +20,10 @@ bool FarMemory::take(Rank from, const link::PacketHeader& packet) {
   if (packet.type == Type::kCount) {
     const auto* const count = link::as_exactly<link::Count>(packet);
     return count != nullptr && one_sided_.take_count(*count);
+  }
+  if (packet.type == Type::kStores) {
+    const auto* const stores = link::as<link::Stores>(packet);
+    return stores != nullptr && one_sided_.take_stores(*stores);
   }
   const auto* const access = link::as<link::Access>(packet);
   return access != nullptr && take_access(from, *access);

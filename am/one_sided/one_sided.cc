@@ -7,15 +7,20 @@
 
 #include "am/one_sided/copy_whole.h"
 #include "am/route/router.h"
+#include "am/types/ticks.h"
 
 namespace am {
 namespace {
 
 using link::Access;
+using link::Growing;
+using link::SmallStore;
+using link::Stores;
 using link::Type;
 
-constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
+constexpr std::uint32_t kLooksAfter = 32;  // small stores, at most: whether they should be sent
+constexpr std::size_t kSlots = 1 << 16;    // accesses by messages that packets can name
+constexpr std::uint32_t kAlone = 2;        // of these in flight before the next ones are coalesced
 
 // One access packet with `data` behind it. The commit comes next.
 void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
@@ -50,6 +55,32 @@ std::span<const std::byte> send_down_to(std::size_t left, link::Link& link, Rank
 
 const std::byte* data_of(const Access& packet) noexcept {
   return reinterpret_cast<const std::byte*>(&packet + 1);
+}
+
+bool is_small(std::span<const std::byte> data) noexcept {
+  return !data.empty() && data.size() <= OneSided::kSmall;
+}
+// Whole words, which a wider read may follow at once.
+void put_small(std::byte* at, std::uint64_t offset, std::span<const std::byte> data) noexcept {
+  std::uint64_t word = 0;
+  if (data.size() == sizeof word) [[likely]] {
+    std::memcpy(&word, data.data(), sizeof word);
+  } else {
+    std::memcpy(&word, data.data(), data.size());
+  }
+  std::memcpy(at + offsetof(SmallStore, offset), &offset, sizeof offset);
+  std::memcpy(at + offsetof(SmallStore, data), &word, sizeof word);
+}
+// A packet of one, which others may join.
+void start_small(link::Link& link, Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                 std::uint64_t counter) {
+  constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
+  const Stores packet{
+      link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
+  std::byte* const at = link.claim(to, kBytes);
+  std::memcpy(at, &packet, sizeof packet);
+  put_small(at + sizeof packet, offset, data);
+  link.commit_growing(to);
 }
 
 // What an access by messages is called in packets: which of accesses_, and how often it was used.
@@ -254,12 +285,52 @@ bool OneSided::take_done(Rank from, const Access& packet) {
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
+  if (is_small(data)) return start_small(link_, to, offset, data, counter);
   data = send_down_to(link::kMaxData, link_, to, Type::kStore, offset, counter, data);
   send(link_, to, Type::kStore, offset, counter, data);
 }
 
 bool OneSided::take_store(const Access& packet) {
   return take_write(packet) && count(packet.number, packet.head.data_bytes);
+}
+
+bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                          std::uint64_t counter) {
+  if (to != latest_.to || latest_.growing == nullptr) latest_ = {to, link_.growing(to)};
+  Growing* const growing = latest_.growing;
+  if (growing == nullptr || growing->packet == nullptr || growing->room < sizeof(SmallStore)) {
+    return false;
+  }
+  auto& stores = *reinterpret_cast<Stores*>(growing->packet);
+  if (stores.counter != counter || stores.head.detail != data.size()) return false;
+  const std::uint32_t bytes = stores.head.bytes;
+  // A clock costs as much as all else here. After as many stores as there are already: so the few
+  // of a program that computes between them do not wait for many.
+  if (bytes >= growing->look_at) {
+    if (ticks() > growing->until) return false;
+    growing->look_at = bytes + std::min<std::uint32_t>(bytes, kLooksAfter * sizeof(SmallStore));
+  }
+  put_small(growing->packet + bytes, offset, data);
+  stores.head.bytes = static_cast<std::uint16_t>(bytes + sizeof(SmallStore));
+  growing->room -= sizeof(SmallStore);
+  *growing->bytes += sizeof(SmallStore);
+  ++*growing->commits;
+  return true;
+}
+
+bool OneSided::take_stores(const Stores& packet) {
+  const std::uint32_t each = packet.head.detail;
+  const std::uint32_t count_of = (packet.head.bytes - sizeof packet) / sizeof(SmallStore);
+  if (each == 0 || each > sizeof SmallStore::data || count_of == 0 ||
+      packet.head.bytes != sizeof packet + count_of * sizeof(SmallStore)) {
+    return false;
+  }
+  const auto* const all = reinterpret_cast<const SmallStore*>(&packet + 1);
+  for (const SmallStore& store : std::span(all, count_of)) {
+    if (!in_segment(store.offset, each)) return false;
+    copy_whole(router_.segment() + store.offset, store.data, each);
+  }
+  return count(packet.counter, std::uint64_t{count_of} * each);
 }
 
 link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {

@@ -71,6 +71,12 @@ class OneSided {
     return bytes <= link::kMaxData || bytes <= coalesced_;
   }
   bool take_store(const link::Access& packet);
+  // The same, of 1 to kSmall bytes, if the last packet of such stores can take it. False: it
+  // cannot.
+  static constexpr std::size_t kSmall = 8;
+  bool try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                  std::uint64_t counter);
+  bool take_stores(const link::Stores& packet);
   // The packet of a store whose `bytes` are written by other means before it.
   static link::Count make_count(std::uint64_t counter, std::uint64_t bytes) noexcept;
   bool take_count(const link::Count& packet);
@@ -131,6 +137,10 @@ class OneSided {
   const std::size_t written_by_packets_;  // so many bytes with a packet behind them
   const std::size_t coalesced_;           // accesses of so many bytes that come in a row
   // Owned by whoever is inside.
+  struct {
+    Rank to = 0;
+    link::Growing* growing = nullptr;
+  } latest_;  // small store
   ObjectPool<Counted> counted_;
   ObjectPool<ByMessages> accesses_;
   link::InFlight in_flight_{kAccesses};

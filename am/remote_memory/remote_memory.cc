@@ -1,5 +1,6 @@
 #include "am/remote_memory/remote_memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -44,21 +45,25 @@ void RemoteMemory::wait_until(const Access& access, const char* needs, Condition
 RemoteMemory::RemoteMemory(Bundle& bundle, LearnedStores* learned, Done done)
     : bundle_((bundle.require_sequential("RemoteMemory"), bundle)),
       learned_(learned),
-      done_(done) {}
+      done_(done),
+      started_(bundle, done) {}
 
 RemoteMemory::~RemoteMemory() = default;
 
 FarMemory& RemoteMemory::far(Rank rank, const char* call) const {
   FarMemory* const far = bundle_.process().far_memory();
-  if (far == nullptr || bundle_.router().is_near(rank)) {
+  if (far == nullptr || bundle_.router().is_near(rank) || bundle_.handling()) [[unlikely]]
+    refuse(rank, call);
+  return *far;
+}
+
+void RemoteMemory::refuse(Rank rank, const char* call) const {
+  if (!bundle_.handling()) {
     bundle_.refuse(call, "process " + std::to_string(rank) +
                              " is on this node; use its memory directly (Router::peer)");
   }
-  if (bundle_.handling()) {
-    bundle_.refuse(call, "a handler may not wait, and the memory of process " +
-                             std::to_string(rank) + " is on another node; do it after poll()");
-  }
-  return *far;
+  bundle_.refuse(call, "a handler may not wait, and the memory of process " + std::to_string(rank) +
+                           " is on another node; do it after poll()");
 }
 
 RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
@@ -158,39 +163,121 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
   FarMemory& memory = far(rank, "store");
   std::uint64_t nobodys = 0;
   std::uint64_t& sent = count != nullptr ? *count : nobodys;
+  if (plain_ == nullptr && from.size() <= OneSided::kSmall) [[likely]] {
+    const Port::Inside inside(*bundle_.router().port());
+    if (memory.one_sided().try_append(rank, offset, from, counter)) [[likely]] {
+      sent += from.size();
+      return;
+    }
+  }
+  const Access access{site, rank, from.size()};
   if (plain_ != nullptr) [[unlikely]]
     return plain_->store(rank, offset, from, counter, site.where, sent);
-  Port& port = *bundle_.router().port();
-  link::Link& link = port.link();
-  const Access access{site, rank, from.size()};
-  if (memory.one_sided().stores_by_packets(from.size())) [[likely]] {
-    const auto try_store = [&] {
-      const Port::Inside inside(port);
-      if (link.congested(rank)) return false;
-      memory.one_sided().store(rank, offset, from, counter);
-      return true;
-    };
-    if (!try_store()) wait_until(access, kRoom, try_store);
-    sent += from.size();
-    return;
+  if (memory.one_sided().stores_by_packets(from.size())) {
+    store_by_packets(memory, {offset, from, counter}, access, sent);
+  } else {
+    store_much(memory, {offset, from, counter}, access, sent);
   }
+}
+
+void RemoteMemory::store_by_packets(FarMemory& memory, const Put& put, const Access& access,
+                                    std::uint64_t& sent) {
+  Port& port = *bundle_.router().port();
+  const auto try_store = [&] {
+    const Port::Inside inside(port);
+    if (port.link().congested(access.rank)) return false;
+    memory.one_sided().store(access.rank, put.offset, put.from, put.word);
+    return true;
+  };
+  if (!try_store()) wait_until(access, kRoom, try_store);
+  sent += put.from.size();
+}
+
+void RemoteMemory::store_much(FarMemory& memory, const Put& put, const Access& access,
+                              std::uint64_t& sent) {
+  Port& port = *bundle_.router().port();
   wait_until(access, kRoom, [&] {
     const Port::Inside inside(port);
-    return !link.congested(rank);
+    return !port.link().congested(access.rank);
   });
   std::optional<std::uint64_t> word;
   bool released = false;
   {
     const Port::Inside inside(port);
-    word = learned_->find(rank, offset, from.size(), counter);
+    word = learned_->find(access.rank, put.offset, put.from.size(), put.word);
     if (!word) {
-      const link::Count packet = OneSided::make_count(counter, from.size());
-      memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)), released);
-      sent += from.size();
+      const link::Count packet = OneSided::make_count(put.word, put.from.size());
+      memory.transfers().start(access.rank, put.offset, put.from,
+                               std::as_bytes(std::span(&packet, 1)), released);
+      sent += put.from.size();
     }
   }
-  if (word) return store_learned({offset, from, *word}, access, sent);
+  if (word) return store_learned({put.offset, put.from, *word}, access, sent);
   bundle_.wait_until_released(released, access.reason(kEnd));
+}
+
+bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                               std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
+                               std::uint64_t& sent) {
+  FarMemory& memory = far(rank, "store");
+  if (plain_ != nullptr || memory.one_sided().stores_by_packets(from.size())) {
+    store(rank, offset, from, counter, site, &sent);
+    return false;
+  }
+  Port& port = *bundle_.router().port();
+  wait_until({site, rank, from.size()}, kRoom, [&] {
+    const Port::Inside inside(port);
+    return !port.link().congested(rank);
+  });
+  StartedStores::Store& started = started_.take();
+  {
+    const Port::Inside inside(port);
+    const link::Count packet = OneSided::make_count(counter, from.size());
+    memory.transfers().start(rank, offset, from, std::as_bytes(std::span(&packet, 1)),
+                             started.released);
+    sent += from.size();
+  }
+  return started_.keep(started, ticket);
+}
+
+RemoteMemory::StartedStores::~StartedStores() {
+  if (!stores_.empty()) bundle_.remove(*this);
+}
+
+RemoteMemory::StartedStores::Store& RemoteMemory::StartedStores::take() {
+  stores_.reserve(pool_.in_use() + 1);
+  Store& store = pool_.take([](Store&, std::uint32_t) {});
+  store.released = false;
+  return store;
+}
+
+bool RemoteMemory::StartedStores::keep(Store& store, std::uint32_t ticket) {
+  if (is_released(store.released)) {
+    pool_.give_back(store);
+    return false;
+  }
+  store.ticket = ticket;
+  if (stores_.empty()) bundle_.add(*this);
+  stores_.push_back(&store);
+  return true;
+}
+
+int RemoteMemory::StartedStores::poll() {
+  int done = 0;
+  std::erase_if(stores_, [&](Store* store) {
+    if (!is_released(store->released)) return false;
+    pool_.give_back(*store);
+    done_(store->ticket);
+    ++done;
+    return true;
+  });
+  if (stores_.empty()) bundle_.remove(*this);
+  return done;
+}
+
+bool RemoteMemory::StartedStores::has_work() noexcept {
+  return std::ranges::any_of(stores_,
+                             [](const Store* store) { return is_released(store->released); });
 }
 
 void RemoteMemory::store_learned(const Put& put, const Access& access, std::uint64_t& sent) {

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "am/core/bundle.h"
+#include "am/core/poller.h"
 #include "am/link/link.h"
 #include "am/remote_memory/learned_stores.h"
 #include "am/remote_memory/plain_requests.h"
@@ -32,7 +34,7 @@ struct CallSite {
 // Thread rule: the bundle's. A handler may call count() only, as the others may wait: Error.
 class RemoteMemory {
  public:
-  // Called inside poll() for each get and put that is complete, with its ticket.
+  // Called inside poll() for each get, put and start_store() that is complete, with its ticket.
   using Done = void (*)(std::uint32_t ticket);
   static constexpr std::size_t kCopied = 64;  // puts of that many bytes are copied before return
 
@@ -73,6 +75,11 @@ class RemoteMemory {
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter, const CallSite& site = {.call = "store"},
              std::uint64_t* sent = nullptr);
+  // The same, but does not wait for `from`. True: that lives unchanged until done. False: it may be
+  // reused, and the ticket is not used. A store so started is not given a channel if it repeats.
+  [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                                 std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
+                                 std::uint64_t& sent);
   // While one lives with `yes`, requests to other nodes that this process makes are followed by
   // others to the same process: they share a frame with these, as far as that goes, and so do their
   // answers.
@@ -109,16 +116,42 @@ class RemoteMemory {
     std::array<std::byte, kCopied> copy;  // what a small put writes
   };
 
+  // The stores whose sources are still in use. Part of every poll while there are some.
+  class StartedStores final : public Poller {
+   public:
+    StartedStores(Bundle& bundle, Done done) noexcept : bundle_(bundle), done_(done) {}
+    ~StartedStores() override;
+    struct Store {
+      bool released = false;
+      std::uint32_t ticket = 0;
+    };
+    Store& take();
+    // Keeps `store` until it is released. False: it is.
+    bool keep(Store& store, std::uint32_t ticket);
+    int poll() override;
+    bool has_work() noexcept override;
+
+   private:
+    Bundle& bundle_;
+    const Done done_;
+    ObjectPool<Store> pool_;
+    std::vector<Store*> stores_;  // in use
+  };
+
   void set_more_to_come(bool yes) noexcept;
   struct Access;  // what waits
   template <class Condition>
   void wait_until(const Access& access, const char* needs, Condition&& condition);
   FarMemory& far(Rank rank, const char* call) const;
+  [[noreturn]] void refuse(Rank rank, const char* call) const;
   struct Put {
     std::uint64_t offset;
     std::span<const std::byte> from;
-    std::uint64_t word;
+    std::uint64_t word;  // where its bytes are counted
   };
+  void store_by_packets(FarMemory& memory, const Put& put, const Access& access,
+                        std::uint64_t& sent);
+  void store_much(FarMemory& memory, const Put& put, const Access& access, std::uint64_t& sent);
   void store_learned(const Put& put, const Access& access, std::uint64_t& sent);
   Operation& take(std::uint32_t ticket);
   template <class Start>
@@ -134,6 +167,7 @@ class RemoteMemory {
   PlainRequests* plain_ = nullptr;  // constant before the first access
   // Owned by the bundle's thread.
   ObjectPool<Operation> operations_;
+  StartedStores started_;
 };
 
 }  // namespace am

@@ -11,7 +11,7 @@
 namespace am {
 
 Router::Router(Options options, shmem::Region own)
-    : options_(std::move(options)), peers_(options_.size) {
+    : options_(std::move(options)), segments_(options_.size) {
   add_neighbour(options_.rank, std::move(own));
   if (options_.survives) deaths_.emplace(options_.size);
 }
@@ -27,8 +27,7 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
                 " bytes, too few for a segment of " + std::to_string(options_.segment_bytes) +
                 "; SPLITC_SEGMENT must be the same for every process");
   }
-  auto* header = reinterpret_cast<RegionHeader*>(region.data());
-  peers_[rank] = {region.data() + RegionHeader::kBytes, header};
+  segments_[rank] = region.data() + RegionHeader::kBytes;
   regions_.push_back(std::move(region));
   near_ranks_.insert(std::ranges::upper_bound(near_ranks_, rank), rank);
 }
@@ -42,7 +41,8 @@ std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {
   const std::uint32_t own = near_index(options_.rank);
   const std::uint32_t other = near_index(rank);
   if (own == other || std::max(own, other) >= shmem::ArrivalBoard::kPairs) return std::nullopt;
-  return shmem::ArrivalPair(self().header->puts, own, peers_[rank].header->puts, other);
+  return shmem::ArrivalPair(self().header->puts, own, RegionHeader::of(segments_[rank]).puts,
+                            other);
 }
 
 std::uint64_t Router::segment_offset(const void* address) const noexcept {
@@ -56,7 +56,7 @@ void Router::note_death(Rank rank, pid_t pid) {
 }
 
 bool Router::discard_segment(Rank rank) const noexcept {
-  return madvise(peers_[rank].segment, options_.segment_bytes, MADV_REMOVE) == 0;
+  return madvise(segments_[rank], options_.segment_bytes, MADV_REMOVE) == 0;
 }
 
 void Router::need_all(const char* call) const {

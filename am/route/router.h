@@ -14,6 +14,7 @@
 
 #include "am/route/activity.h"
 #include "am/route/deaths.h"
+#include "am/table/sparse_table.h"
 #include "am/types/types.h"
 #include "shmem/arrivals.h"
 #include "shmem/doorbell.h"
@@ -68,7 +69,9 @@ class Router {
     std::uint32_t most_near = 1;      // those of the node that has most
     std::vector<Rank> leaders = {0};  // the lowest rank of every node
     std::uint32_t node = 0;           // which of these is this process's
-    std::vector<std::uint32_t> nodes = {};  // by rank: which is its own; empty: there is one
+    // By rank: which of these is its own; empty: each node has the ranks from its leader up to the
+    // next leader.
+    std::vector<std::uint32_t> nodes = {};
     WaitPolicy wait = WaitPolicy::kAuto;
     bool cross_memory = true;  // memory of neighbours may be reached through the kernel
     // Ends the whole job after printing the sentence. Does not return.
@@ -93,8 +96,13 @@ class Router {
   const Options& options() const noexcept { return options_; }
   shmem::Fence fence() const noexcept { return shmem::Fence(options_.kernel_fence); }
 
-  const Peer& peer(Rank rank) const noexcept { return peers_[rank]; }
-  bool is_near(Rank rank) const noexcept { return peers_[rank].segment != nullptr; }
+  Peer peer(Rank rank) const noexcept {
+    std::byte* const segment = segments_[rank];
+    return {segment, segment == nullptr ? nullptr : &RegionHeader::of(segment)};
+  }
+  bool is_near(Rank rank) const noexcept { return segments_[rank] != nullptr; }
+  // Whether this process is the lowest of its node.
+  bool leads_node() const noexcept { return near_ranks_.front() == options_.rank; }
   // The processes of this node, itself among them, in order.
   const std::vector<Rank>& near_ranks() const noexcept { return near_ranks_; }
   // How many of them have a lower rank than `rank`, which is one. Costs a search among them.
@@ -103,11 +111,11 @@ class Router {
   Port* port() const noexcept { return port_.get(); }
   bool far_peers() const noexcept { return port_ != nullptr; }
   // Wakes `rank`, which is near, if it sleeps; call it after writing what it may be waiting for.
-  void notify(Rank rank) const noexcept { peers_[rank].header->bell.notify(fence()); }
-  const Peer& self() const noexcept { return peers_[options_.rank]; }
+  void notify(Rank rank) const noexcept { RegionHeader::of(segments_[rank]).bell.notify(fence()); }
+  Peer self() const noexcept { return {segment(), &RegionHeader::of(segment())}; }
 
   // This process's segment: what Long messages and global pointers address.
-  std::byte* segment() const noexcept { return self().segment; }
+  std::byte* segment() const noexcept { return segments_[options_.rank]; }
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
   // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
   std::uint64_t segment_offset(const void* address) const noexcept;
@@ -137,8 +145,8 @@ class Router {
 
  private:
   Options options_;
-  std::vector<shmem::Region> regions_;  // of this node; they keep what peers_ points to
-  std::vector<Peer> peers_;             // by rank
+  std::vector<shmem::Region> regions_;  // of this node
+  SparseTable<std::byte*> segments_;    // by rank, in regions_; nullptr: it is far
   std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
   std::unique_ptr<Port> port_;  // closed before the regions go

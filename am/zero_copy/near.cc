@@ -43,7 +43,8 @@ Neighbours::Card Neighbours::card() const noexcept {
 }
 
 void Neighbours::open(Rank rank, const Card& card) {
-  Neighbour& neighbour = neighbours_[rank];
+  Neighbour& neighbour = all_.emplace_back();
+  neighbours_[rank] = &neighbour;
   try {
     neighbour.region = shmem::Region::open(card.region);
   } catch (const shmem::Error& error) {
@@ -63,7 +64,7 @@ void Neighbours::publish(std::uint32_t slot, std::uint32_t generation) noexcept 
 bool Neighbours::current(Rank rank, std::uint32_t slot, std::uint32_t generation) const noexcept {
   // pairs with: publish()
   return slot < kMaxSlots && generation != 0 &&
-         entry(neighbours_[rank].region, slot).load(std::memory_order_acquire) == generation;
+         entry(neighbours_[rank]->region, slot).load(std::memory_order_acquire) == generation;
 }
 
 std::byte* Neighbours::mapped(Rank rank, std::uint64_t address, std::size_t bytes) const noexcept {
@@ -72,7 +73,7 @@ std::byte* Neighbours::mapped(Rank rank, std::uint64_t address, std::size_t byte
         address >= begin && address - begin <= size && bytes <= size - (address - begin);
     return inside ? here + (address - begin) : nullptr;
   };
-  const Neighbour& neighbour = neighbours_[rank];
+  const Neighbour& neighbour = *neighbours_[rank];
   if (std::byte* const at =
           within(neighbour.card.segment, router_.segment_bytes(), router_.peer(rank).segment)) {
     return at;
@@ -82,7 +83,7 @@ std::byte* Neighbours::mapped(Rank rank, std::uint64_t address, std::size_t byte
 }
 
 const shmem::CrossMemory* Neighbours::cross_memory(Rank rank) {
-  Neighbour& neighbour = neighbours_[rank];
+  Neighbour& neighbour = *neighbours_[rank];
   if (neighbour.crossing == Crossing::kUnknown) {
     neighbour.crossing = Crossing::kRefused;
     if (router_.options().cross_memory) still_crosses(rank);
@@ -91,7 +92,7 @@ const shmem::CrossMemory* Neighbours::cross_memory(Rank rank) {
 }
 
 bool Neighbours::still_crosses(Rank rank) {
-  Neighbour& neighbour = neighbours_[rank];
+  Neighbour& neighbour = *neighbours_[rank];
   const bool works =
       shmem::CrossMemory::works_with(neighbour.card.region.pid, neighbour.card.known_word);
   neighbour.crossing = works ? Crossing::kWorks : Crossing::kRefused;

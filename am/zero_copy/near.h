@@ -2,10 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
-#include <vector>
 
 #include "am/route/router.h"
+#include "am/table/sparse_table.h"
 #include "am/types/types.h"
 #include "shmem/cross_memory.h"
 #include "shmem/region.h"
@@ -64,7 +65,8 @@ class Neighbours {
   const std::uint64_t known_word_ = shmem::CrossMemory::kKnownWord;
   shmem::Region own_;
   std::span<std::byte> pool_;
-  std::vector<Neighbour> neighbours_;  // by rank; empty for those of other nodes
+  std::deque<Neighbour> all_;           // of this node
+  SparseTable<Neighbour*> neighbours_;  // by rank, in all_; nullptr for those of other nodes
 };
 
 }  // namespace am::zero_copy

@@ -1,9 +1,12 @@
-// The elimination of examples/gauss with a search for pivots, by MPI: rows in turn, candidates read
-// one after the other by a process that asks for each, the pivot's row by MPI_Bcast. Prints, as
-// examples/gauss does, the exchanges that some process waited for, the most seconds that they took
-// in one process, the seconds in all, and the same checksum of the unknowns.
+// The elimination of examples/gauss with a search for pivots, by MPI: rows in turn, the pivot's row
+// by MPI_Bcast. With SEARCH each, candidates are read one after the other by a process that asks
+// for each; with reduce every process finds its own largest, and MPI_Allreduce the largest of all.
+// Prints, as examples/gauss does, the exchanges that some process waited for, the most seconds that
+// they took in one process, the seconds in all, and the same checksum of the unknowns; a line for
+// each repetition.
 //
-//   mpicc -O3 -ffp-contract=off -o mpi_gauss mpi_gauss.c && mpirun -n 2 mpi_gauss [SIZE]
+//   mpicc -O3 -ffp-contract=off -o mpi_gauss mpi_gauss.c
+//   mpirun -n 2 mpi_gauss [SIZE [SEARCH [REPETITIONS]]]
 
 #include <math.h>
 #include <mpi.h>
@@ -12,22 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbers.h"
+
 static int size, rank, procs;
+static int by_reduction;
 static double *rows, *pivot, seconds;  // own rows; that of the current column; waited
 static uint64_t exchanges;
 static char* used;
 static int* order;
 
-// Sebastiano Vigna's splitmix64, and the coefficients that examples/gauss has by its first seed.
-static uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+// The coefficients that examples/gauss has by its first seed.
 static double coefficient(int row, int column) {
   const uint64_t place = (uint64_t)row * (uint64_t)(size + 1) + (uint64_t)column;
-  return 2 * ((double)(mix(mix(1) ^ place) >> 11) * 0x1p-53) - 1;
+  return 2 * fraction(mix(1) ^ place) - 1;
 }
 
 static double* own_row(int row) { return rows + (size_t)(row / procs) * (size_t)(size + 1); }
@@ -76,7 +76,24 @@ static int read_each(int column) {
   return best;
 }
 
+// The row whose coefficient is the largest, and the first of equals.
+static int reduce(int column) {
+  struct {
+    double magnitude;
+    int row;
+  } mine = {-1, size}, largest;
+  for (int row = rank; row < size; row += procs) {
+    const double one = used[row] ? -1 : fabs(own_row(row)[column]);
+    if (one > mine.magnitude) mine.magnitude = one, mine.row = row;
+  }
+  begin();
+  MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+  end();
+  return largest.row;
+}
+
 static int find_pivot(int column) {
+  if (by_reduction) return reduce(column);
   const int reader = column % procs;
   begin();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -122,21 +139,9 @@ static void solve(double* unknowns) {
   }
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &procs);
-  size = argc > 1 ? atoi(argv[1]) : 200;
-  if (size < 1) {
-    if (rank == 0) fprintf(stderr, "mpi_gauss: a size is 1 or more\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  const size_t width = (size_t)(size + 1);
-  rows = malloc((size_t)((size + procs - 1) / procs) * width * sizeof(double));
-  pivot = malloc(width * sizeof(double));
-  double* const unknowns = malloc(width * sizeof(double));
-  used = calloc((size_t)size, 1);
-  order = malloc((size_t)size * sizeof(int));
+static void run(double* unknowns) {
+  exchanges = 0, seconds = 0;
+  memset(used, 0, (size_t)size);
   for (int i = rank; i < size; i += procs) {
     for (int j = 0; j <= size; ++j) own_row(i)[j] = coefficient(i, j);
   }
@@ -148,16 +153,31 @@ int main(int argc, char** argv) {
   double most;
   MPI_Reduce(&exchanges, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) {
-    uint64_t checksum = 0;
-    for (int i = 0; i < size; ++i) {
-      uint64_t bits;
-      memcpy(&bits, unknowns + i, sizeof bits);
-      checksum += mix(mix((uint64_t)i) ^ bits);
-    }
-    printf("%d,%llu,%.6f,%.6f,%016llx\n", size, (unsigned long long)all, most, in_all,
-           (unsigned long long)checksum);
+  if (rank != 0) return;
+  uint64_t checksum = 0;
+  for (int i = 0; i < size; ++i) checksum += mark((uint64_t)i, unknowns[i]);
+  printf("%d,%llu,%.6f,%.6f,%016llx\n", size, (unsigned long long)all, most, in_all,
+         (unsigned long long)checksum);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  size = argc > 1 ? atoi(argv[1]) : 200;
+  by_reduction = argc > 2 && strcmp(argv[2], "reduce") == 0;
+  if (size < 1 || (argc > 2 && !by_reduction && strcmp(argv[2], "each") != 0)) {
+    if (rank == 0) fprintf(stderr, "usage: mpi_gauss [SIZE [each|reduce [REPETITIONS]]]\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  const size_t width = (size_t)(size + 1);
+  rows = malloc((size_t)((size + procs - 1) / procs) * width * sizeof(double));
+  pivot = malloc(width * sizeof(double));
+  double* const unknowns = malloc(width * sizeof(double));
+  used = malloc((size_t)size);
+  order = malloc((size_t)size * sizeof(int));
+  const int repetitions = argc > 3 ? atoi(argv[3]) : 1;
+  for (int i = 0; i < repetitions; ++i) run(unknowns);
   free(order);
   free(used);
   free(unknowns);

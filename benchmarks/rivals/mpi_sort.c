@@ -5,7 +5,9 @@
 //
 //   cd examples/keys
 //   mpicc -O3 -I../.. -o mpi_sort ../../benchmarks/rivals/mpi_sort.c *.c
-//   mpirun -n 2 mpi_sort DISTRIBUTION SIZE [REPETITIONS]
+//   mpirun -n 2 mpi_sort DISTRIBUTION SIZE [REPETITIONS [SORT]]
+//
+// SORT is radix or sample; without it both run.
 
 #include <mpi.h>
 #include <stdint.h>
@@ -199,7 +201,7 @@ int main(int argc, char** argv) {
   const struct key_distribution* const distribution =
       argc > 2 ? key_distribution_named(argv[1]) : NULL;
   if (distribution == NULL) {
-    if (rank == 0) fprintf(stderr, "usage: mpi_sort DISTRIBUTION SIZE [REPETITIONS]\n");
+    if (rank == 0) fprintf(stderr, "usage: mpi_sort DISTRIBUTION SIZE [REPETITIONS [SORT]]\n");
     MPI_Finalize();
     return 2;
   }
@@ -216,8 +218,9 @@ int main(int argc, char** argv) {
   samples = memory(((size_t)procs + 1) * number_of_samples(problem.size), sizeof(tagged_key));
   splitters = memory((size_t)procs, sizeof(tagged_key));
   const int repetitions = argc > 3 ? atoi(argv[3]) : 3;
-  measure("radix", &radix_sort, repetitions);
-  measure("sample", &sample_sort, repetitions);
+  const char* const sort = argc > 4 ? argv[4] : "";
+  if (strcmp(sort, "sample") != 0) measure("radix", &radix_sort, repetitions);
+  if (strcmp(sort, "radix") != 0) measure("sample", &sample_sort, repetitions);
   MPI_Finalize();
   return 0;
 }

@@ -16,11 +16,6 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return all_reduce_to_all_add(sum);
 }
 
-// y += factor * x
-void add(double factor, std::span<const double> x, std::span<double> y) {
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
-}
-
 }  // namespace
 
 Solver::Solver(const Problem& problem, std::span<const Entry> entries)
@@ -49,6 +44,20 @@ void Solver::multiply(Halo& halo) {
   halo.release();
 }
 
+// In one pass: the additions of the square, each of which waits for the one before, leave time for
+// the others.
+double Solver::advance(double step) {
+  const std::span<double> x = unknowns_.mine();
+  const std::span<const double> p = direction_.own();
+  double sum = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    x[i] += step * p[i];
+    residual_[i] -= step * matrix_product_[i];
+    sum += residual_[i] * residual_[i];
+  }
+  return all_reduce_to_all_add(sum);
+}
+
 Outcome Solver::solve(const Version& version) {
   const std::unique_ptr<Halo> halo = version.make(direction_, plan_);
   const std::span<double> x = unknowns_.mine(), p = direction_.own();
@@ -65,11 +74,8 @@ Outcome Solver::solve(const Version& version) {
     multiply(*halo);
     const double curvature = dot(p, matrix_product_);
     if (!(curvature > 0)) refuse_curvature(curvature, outcome.iterations);
-    const double step = square / curvature;
-    add(step, p, x);
-    add(-step, matrix_product_, residual_);
     const double before = square;
-    square = dot(residual_, residual_);
+    square = advance(before / curvature);
     const double factor = square / before;
     for (std::size_t i = 0; i < p.size(); ++i) p[i] = residual_[i] + factor * p[i];
   }

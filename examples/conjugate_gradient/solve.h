@@ -30,6 +30,8 @@ class Solver {
   void make_right_side(std::span<const Entry> entries);
   // matrix_product_ := A * direction_
   void multiply(Halo& halo);
+  // x += step p, r -= step q. Returns r' r. Collective.
+  double advance(double step);
 
   const Problem& problem_;
   const splitc::distribution blocks_;

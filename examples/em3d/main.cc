@@ -5,11 +5,13 @@
 //   ./run -n 2 em3d --version get --remote 40     one
 //
 // Prints the microseconds that a process takes for an edge, and compares the results of every
-// version with those of a serial sweep, bit by bit. Exit code 1 if one differs.
+// version with those of a serial sweep, bit by bit. Exit code 1 if one differs. With --csv it
+// prints the seconds in all, and a checksum of the results.
 
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "examples/em3d/graph.h"
 #include "examples/em3d/sweep.h"
 #include "examples/em3d/versions.h"
+#include "examples/random.h"
 #include "splitc/splitc.h"
 
 namespace em3d {
@@ -25,6 +28,13 @@ namespace {
 using namespace splitc;
 
 constexpr std::uint64_t kMaxEdges = 100'000'000;  // of one side on one process: 2.4 GB of tables
+
+// What is run, and how it is printed.
+struct Request {
+  std::string version = "all";
+  std::uint32_t repetitions = 1;
+  bool csv = false;
+};
 
 // The graph as far as this process has it, ready for all versions.
 class Problem {
@@ -72,6 +82,16 @@ class Problem {
     return all_reduce_to_all_add(differences);
   }
 
+  // Of the nodes of all processes, in the order of serial_sweep().
+  std::uint64_t all_checksum() const {
+    std::uint64_t sum = 0;
+    std::uint64_t place = std::uint64_t{my_proc()} * 2 * options_.size;
+    for (const Values* values : {&electric_, &magnetic_}) {
+      for (const double value : values->mine()) sum += examples::mark(place++, value);
+    }
+    return all_reduce_to_all_add(sum);
+  }
+
  private:
   static bool same(double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
@@ -92,27 +112,45 @@ class Problem {
   Sweep electric_sweep_, magnetic_sweep_;
 };
 
+void print_heading(const Options& options) {
+  std::printf("%u processes with 2 x %u nodes of degree %u, %u %% of edges remote, %u steps\n",
+              procs(), options.size, options.degree, options.remote, options.steps);
+  std::printf("%-8s%10s\n", "version", "us/edge");
+}
+
+void print(const Options& options, const Version& version, double seconds,
+           std::uint64_t differences) {
+  const double edges = 2.0 * options.size * options.degree * options.steps;
+  std::printf("%-8s%10.4f  ", version.name.data(), 1e6 * seconds / edges);
+  if (differences == 0) {
+    std::printf("equal to the serial sweep\n");
+  } else {
+    std::printf("WRONG: %lu values are not those of the serial sweep\n", differences);
+  }
+}
+
 // Returns 0 if every version was right.
-int compare(const Options& options, const std::string& chosen) {
+int compare(const Options& options, const Request& request) {
   Problem problem(options);
   on_one([&] {
-    std::printf("%u processes with 2 x %u nodes of degree %u, %u %% of edges remote, %u steps\n",
-                procs(), options.size, options.degree, options.remote, options.steps);
-    std::printf("%-8s%10s\n", "version", "us/edge");
+    if (!request.csv) print_heading(options);
   });
-  const double edges = 2.0 * options.size * options.degree * options.steps;
   int wrong = 0;
   for (const Version& version : versions()) {
-    if (chosen != "all" && chosen != version.name) continue;
-    const double seconds = problem.run(version);
-    const std::uint64_t differences = problem.all_differences();
+    if (request.version != "all" && request.version != version.name) continue;
+    double seconds = std::numeric_limits<double>::infinity();
+    std::uint64_t differences = 0;
+    for (std::uint32_t i = 0; i < request.repetitions; ++i) {
+      seconds = std::min(seconds, problem.run(version));
+      differences += problem.all_differences();
+    }
+    const std::uint64_t checksum = problem.all_checksum();
     wrong += differences != 0;
     on_one([&] {
-      std::printf("%-8s%10.4f  ", version.name.data(), 1e6 * seconds / edges);
-      if (differences == 0) {
-        std::printf("equal to the serial sweep\n");
+      if (request.csv && differences == 0) {
+        std::printf("%s,%.9f,%016lx\n", version.name.data(), seconds, checksum);
       } else {
-        std::printf("WRONG: %lu values are not those of the serial sweep\n", differences);
+        print(options, version, seconds, differences);
       }
     });
   }
@@ -121,7 +159,7 @@ int compare(const Options& options, const std::string& chosen) {
 
 int program(Args args) {
   Options options;
-  std::string chosen = "all";
+  Request request;
   std::vector<std::string> names{"all"};
   for (const Version& version : versions()) names.emplace_back(version.name);
 
@@ -135,14 +173,17 @@ int program(Args args) {
   app.add_option("--steps", options.steps, "steps in time")->check(CLI::Range(1u, 1'000'000u));
   app.add_option("--seed", options.seed, "another seed, another graph")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--version", chosen, "one of them, or all")->check(CLI::IsMember(names));
+  app.add_option("--version", request.version, "one of them, or all")->check(CLI::IsMember(names));
+  app.add_option("--repetitions", request.repetitions, "of each; the fastest counts")
+      ->check(CLI::Range(1u, 1'000'000u));
+  app.add_flag("--csv", request.csv, "lines of VERSION,SECONDS,CHECKSUM");
   if (!examples::parse(app, args)) return 0;
   if (std::uint64_t{options.size} * options.degree > kMaxEdges) {
     throw std::runtime_error(
         "em3d: --size times --degree is more than 100 million edges a "
         "process; make one of them smaller");
   }
-  return compare(options, chosen);
+  return compare(options, request);
 }
 
 }  // namespace

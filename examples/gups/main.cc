@@ -2,13 +2,15 @@
 //
 // A table is spread over all processes in blocks. Each process makes updates, of which each
 // combines a word, anywhere in the table, with a number by exclusive or: HPC Challenge's
-// RandomAccess, in the five styles of styles.h. The same updates once more, which each process
+// RandomAccess, in the six styles of styles.h. The same updates once more, which each process
 // makes to its own words only, have to give the table as it was at first. Words that are not are
 // errors: a style that is exact has none.
 //
 //   gups                            a table of 2^18 words a process, all styles
 //   gups --bits 20 --style gather   8 MiB a process
+#include <algorithm>
 #include <cinttypes>
+#include <limits>
 #include <string>
 
 #include "examples/command_line.h"
@@ -23,6 +25,7 @@ using namespace splitc;
 struct Options {
   Problem problem{.bits = 18, .updates = 200'000, .seed = 1};
   std::string style = "all";
+  std::uint32_t repetitions = 1;
 };
 
 bool read_options(Args args, Options& options) {
@@ -38,6 +41,9 @@ bool read_options(Args args, Options& options) {
   for (const Style& style : styles()) names.emplace_back(style.name);
   app.add_option("--style", options.style, "how they are written")
       ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  app.add_option("--repetitions", options.repetitions, "of each; the fastest counts")
+      ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
   return examples::parse(app, args);
 }
@@ -63,13 +69,18 @@ std::uint64_t errors(const Problem& problem, Table& table) {
 }
 
 // Whether the style has done what it promises.
-bool measure(const Style& style, const Problem& problem, Table& table) {
-  fill(table);
-  const double start = get_seconds();
-  style.run(problem, table);
-  const double seconds = all_reduce_to_all_max(get_seconds() - start);
+bool measure(const Style& style, const Options& options, Table& table) {
+  const Problem& problem = options.problem;
   const double all = static_cast<double>(problem.updates) * procs();
-  const std::uint64_t wrong = errors(problem, table);
+  double seconds = std::numeric_limits<double>::infinity();
+  std::uint64_t wrong = 0;  // in the worst repetition
+  for (std::uint32_t i = 0; i < options.repetitions; ++i) {
+    fill(table);
+    const double start = get_seconds();
+    style.run(problem, table);
+    seconds = std::min(seconds, all_reduce_to_all_max(get_seconds() - start));
+    wrong = std::max(wrong, errors(problem, table));
+  }
   const bool right = style.exact ? wrong == 0 : static_cast<double>(wrong) <= all / 100;
   on_one([&] {
     std::printf("%-15s %9.3f million updates a second, %" PRIu64 " words wrong%s\n", style.name,
@@ -91,7 +102,7 @@ int main(Args args) {
   bool right = true;
   for (const Style& style : styles()) {
     if (options.style != "all" && options.style != style.name) continue;
-    right = measure(style, problem, table) && right;
+    right = measure(style, options, table) && right;
   }
   return right || my_proc() != 0 ? 0 : 1;
 }

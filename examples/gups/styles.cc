@@ -1,5 +1,8 @@
 #include "examples/gups/styles.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace gups {
 namespace {
 
@@ -66,12 +69,52 @@ void gather(const Problem& problem, Table& table) {
   aggregator.flush_all();
 }
 
+// In rounds, each of which all processes do together: what a process draws it puts into a parcel
+// for each owner, a count and then words, and these apply them when all have come. Two rooms for
+// each source are enough: whoever stores into one again has passed the all_store_sync() between,
+// which everybody enters when it has applied what was in it.
+void rounds(const Problem& problem, Table& table) {
+  constexpr std::uint64_t kRound = 32'768;
+  const std::size_t room = 1 + std::min(problem.updates, kRound);
+  spread_array<std::uint64_t> arrived(procs(), 2 * procs() * room);
+  std::vector<std::uint64_t> parcels(procs() * room);
+  const auto words = table.mine();
+  const auto apply = [&](const std::uint64_t* parcel) {
+    for (std::uint64_t i = 1; i <= parcel[0]; ++i) {
+      words[parcel[i] & (problem.words() - 1)] ^= parcel[i];
+    }
+  };
+  std::uint64_t turn = 0;
+  for (std::uint64_t first = 0; first < problem.updates; first += kRound, turn ^= 1) {
+    const std::uint64_t last = std::min(problem.updates, first + kRound);
+    for (std::uint32_t to = 0; to < procs(); ++to) parcels[to * room] = 0;
+    for (std::uint64_t i = first; i < last; ++i) {
+      const Update update(problem, my_proc(), i);
+      std::uint64_t* const parcel = &parcels[update.proc(procs()) * room];
+      parcel[++parcel[0]] = update.value;
+    }
+    const auto place = static_cast<std::ptrdiff_t>((turn * procs() + my_proc()) * room);
+    for (std::uint32_t k = 1; k < procs(); ++k) {
+      const std::uint32_t to = (my_proc() + k) % procs();
+      const std::uint64_t* const parcel = &parcels[to * room];
+      bulk_store(arrived.on(to) + place, std::span(parcel, 1 + parcel[0]));
+    }
+    apply(&parcels[my_proc() * room]);
+    all_store_sync();
+    for (std::uint32_t k = 1; k < procs(); ++k) {
+      apply(&arrived.mine()[(turn * procs() + (my_proc() + k) % procs()) * room]);
+    }
+  }
+  barrier();
+}
+
 constexpr Style kStyles[] = {
     {"read_and_write", false, &read_and_write},
     {"wait_for_each", true, &wait_for_each},
     {"start_many", true, &start_many},
     {"call", true, &call},
     {"gather", true, &gather},
+    {"rounds", true, &rounds},
 };
 
 }  // namespace

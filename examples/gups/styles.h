@@ -1,4 +1,4 @@
-// The updates in five styles of writing them, from the simplest to the fastest between nodes.
+// The updates in six styles of writing them, from the simplest to the fastest between nodes.
 #pragma once
 
 #include <span>

@@ -11,7 +11,7 @@ _splitcrun() {
         ((++i))
         break
         ;;
-      -n | --nodes | --bind | --threads | --timeout | --stall-report | --stall-timeout | --on-crash)
+      -n | --nodes | --bind | --threads | --timeout | --stall-report | --stall-timeout | --trace | --on-crash)
         ((++i))
         [[ ${COMP_WORDS[i]} != = ]] || ((++i))  # bash takes --bind=core for three words
         ;;
@@ -37,10 +37,11 @@ _splitcrun() {
   case $before in
     --bind) mapfile -t COMPREPLY < <(compgen -W "none core l3 numa socket auto" -- "$word") ;;
     -n | --nodes | --threads | --timeout | --stall-report | --stall-timeout | --on-crash) ;;
+    --trace) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     *)
       if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "-h --help -n --nodes --bind --threads --timeout
-          --stall-report --stall-timeout --survive --label --verbose --on-crash --help-env --version" -- "$word")
+          --stall-report --stall-timeout --survive --label --verbose --stats --trace --on-crash --help-env --version" -- "$word")
       else
         mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u)
       fi

@@ -57,8 +57,9 @@ void on_word(am::Request message, WordRequest request) {
   std::move(message).reply<&on_word_before>(request.ticket, change(request));
 }
 
-handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call) {
-  check_far(change.bits, change.type.bytes, call);
+handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call,
+             const void* caller) {
+  check_far(change.bits, change.type.bytes, call, caller);
   World& w = world();
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -78,17 +79,16 @@ void add_atomic_handlers(am::Endpoint& endpoint) {
 
 std::uint64_t change_far_atomically(const FarAtomic& change, Call call) {
   std::uint64_t before = 0;
-  const handle started = start(change, &before, sizeof before, call);
-  finish_one(
-      started,
-      am::Reason{.call = call.name, .where = call.where, .caller = __builtin_return_address(0)});
+  const void* const caller = __builtin_return_address(0);
+  const handle started = start(change, &before, sizeof before, call, caller);
+  finish_one(started, am::Reason{.call = call.name, .where = call.where, .caller = caller});
   // pairs with: the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return before;
 }
 
 handle start_far_atomic(const FarAtomic& change, void* before, Call call) {
-  return start(change, before, change.type.bytes, call);
+  return start(change, before, change.type.bytes, call, __builtin_return_address(0));
 }
 
 }  // namespace splitc::detail

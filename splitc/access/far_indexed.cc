@@ -225,8 +225,9 @@ Checked check_list(const GlobalList& list, Call call) {
   const std::uint64_t extent = most < std::numeric_limits<std::uint64_t>::max()
                                    ? product(most + 1, "elements", list.element, "bytes", call)
                                    : product(most, "elements", 2, "bytes", call);  // which throws
-  check_extent(list.bits, extent, list.alignment, call);
-  return {base_of(list.bits), most, list.indices.count * list.element};
+  const std::uint64_t bytes = list.indices.count * list.element;
+  check_extent(list.bits, extent, bytes, list.alignment, call);
+  return {base_of(list.bits), most, bytes};
 }
 
 // Calls f(list of one process, elements of it) for each process; `elements` are ordered by process.

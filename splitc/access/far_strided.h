@@ -41,8 +41,10 @@ void send_put_pieces(PiecesStart& start, const FarShape& to, const LocalElements
 void send_store_pieces(PieceSender& sender, const FarShape& to, const LocalElements& local,
                        std::uint64_t at, store_counter& counter, Call call);
 
-// Throws Error unless the memory may be accessed from here: see GlobalShape.
-void check_extent(std::uint64_t bits, std::uint64_t bytes, std::size_t alignment, Call call);
+// Throws Error unless the `bytes` from `bits` on, of which an operation moves `moved`, may be
+// accessed from here: see GlobalShape.
+void check_extent(std::uint64_t bits, std::uint64_t bytes, std::uint64_t moved,
+                  std::size_t alignment, Call call);
 
 void add_strided_handlers(am::Endpoint& endpoint);
 

@@ -12,16 +12,17 @@
 #include "splitc/access/far_indexed.h"
 #include "splitc/access/split_phase.h"
 #include "splitc/access/store.h"
+#include "splitc/world/elements.h"
 #include "splitc/world/sync.h"
 
 // Get, put and store of lists of elements, each as one operation: of one process, named by their
 // indices (gather and scatter), or of any processes, named by global pointers.
 //
 //   std::vector<double> x(columns.size());
-//   get_indexed(std::span(x), theirs, std::span(columns));        // x[i] = theirs[columns[i]]
+//   get_indexed(x, theirs, columns);                              // x[i] = theirs[columns[i]]
 //   sync();
 //
-//   get_each(std::span(x), std::span(pointers));                  // x[i] = *pointers[i]
+//   get_each(x, pointers);                                        // x[i] = *pointers[i]
 //
 //                                  like      complete               the local memory
 //   get_indexed    get_each        get       at sync()              lives, and is left alone, until
@@ -29,10 +30,11 @@
 //   put_indexed    put_each        put       at sync()              may be reused on return
 //   store_indexed  store_each      store     where it is counted    may be reused on return
 //
-// Indices and pointers may be reused on return. The elements of the span correspond to them one by
-// one. A list may name an element more than once: a get reads it as often; after a put or a store
-// it has one of the values. Undefined: local and global elements overlap. Empty lists are allowed,
-// and nothing is checked then.
+// Elements, indices and pointers are given as spans, vectors, arrays .. (`elements`,
+// splitc/world/elements.h). Indices and pointers may be reused on return. The local elements
+// correspond to them one by one. A list may name an element more than once: a get reads it as
+// often; after a put or a store it has one of the values. Undefined: local and global elements
+// overlap. Empty lists are allowed, and nothing is checked then.
 //
 // What each costs, and where it may be called:
 //
@@ -62,10 +64,11 @@ namespace detail {
 template <class I>
 concept index_like = std::unsigned_integral<std::remove_const_t<I>> &&
     (sizeof(I) == 4 || sizeof(I) == 8);
+template <class R>
+concept indices_like = elements<R> && index_like<ElementOf<R>>;
 
-template <class T, class I, std::size_t kIndices>
-GlobalList global_list(global_ptr<T> base, std::span<I, kIndices> indices, std::size_t local,
-                       Call call) {
+template <class T, class I>
+GlobalList global_list(global_ptr<T> base, std::span<I> indices, std::size_t local, Call call) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
   if (local != indices.size()) [[unlikely]]
     refuse_sizes(local, indices.size(), call);
@@ -103,43 +106,44 @@ const std::byte* bytes_at(const T* local) noexcept {
 
 // Starts copying base[indices[i]] to local[i], for all i. `local` lives, and is left alone, until
 // completion: sync(), or sync() of the handle.
-template <detail::writable T, std::size_t kExtent, detail::index_like I, std::size_t kIndices>
-inline handle get_indexed(std::span<T, kExtent> local,
-                          global_ptr<std::type_identity_t<const T>> base,
-                          std::span<I, kIndices> indices,
+template <lasting_elements R, detail::indices_like I>
+inline handle get_indexed(R&& local, global_ptr<const detail::ValueOf<R>> base, const I& indices,
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("get_indexed", where);
-  return detail::get_list(reinterpret_cast<std::byte*>(local.data()),
-                          detail::global_list(base, indices, local.size(), call), call);
+  const auto to = detail::destination_of(local);
+  return detail::get_list(reinterpret_cast<std::byte*>(to.data()),
+                          detail::global_list(base, detail::span_of(indices), to.size(), call),
+                          call);
 }
 // Starts copying local[i] to base[indices[i]], for all i. `local` may be reused on return. Complete
 // at sync(), or sync() of the handle.
-template <detail::writable T, detail::index_like I, std::size_t kIndices>
-inline handle put_indexed(global_ptr<T> base, std::span<I, kIndices> indices,
+template <detail::writable T, detail::indices_like I>
+inline handle put_indexed(global_ptr<T> base, const I& indices,
                           std::span<std::type_identity_t<const T>> local,
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("put_indexed", where);
-  return detail::put_list(detail::global_list(base, indices, local.size(), call),
+  return detail::put_list(detail::global_list(base, detail::span_of(indices), local.size(), call),
                           detail::bytes_at(local.data()), call);
 }
 // The same without an answer: the bytes of all elements are added to the target's `counter` when
 // they have landed, far in parts.
-template <detail::writable T, detail::index_like I, std::size_t kIndices>
-inline void store_indexed(global_ptr<T> base, std::span<I, kIndices> indices,
+template <detail::writable T, detail::indices_like I>
+inline void store_indexed(global_ptr<T> base, const I& indices,
                           std::span<std::type_identity_t<const T>> local,
                           store_counter& counter = store_counter::default_counter(),
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("store_indexed", where);
-  detail::store_list(detail::global_list(base, indices, local.size(), call),
+  detail::store_list(detail::global_list(base, detail::span_of(indices), local.size(), call),
                      detail::bytes_at(local.data()), counter, call);
 }
 
 // Starts copying *from[i] to local[i], for all i: as get_indexed, from any processes.
-template <detail::writable T, std::size_t kExtent>
-inline handle get_each(std::span<T, kExtent> local,
-                       std::span<std::type_identity_t<const global_ptr<T>>> from,
+template <lasting_elements R>
+inline handle get_each(R&& local_elements, std::span<const global_ptr<detail::ValueOf<R>>> from,
                        am::SourceLocation where = am::SourceLocation::current()) {
+  using T = detail::ValueOf<R>;
   const detail::Call call("get_each", where);
+  const std::span<T> local = detail::destination_of(local_elements);
   auto far = detail::sort_out(from, local.size(), call, [&](std::size_t i, std::byte* base) {
     detail::copy_plain(local[i], *reinterpret_cast<T*>(detail::mapped(base, from[i].bits())));
   });
@@ -147,25 +151,28 @@ inline handle get_each(std::span<T, kExtent> local,
   return detail::get_each(reinterpret_cast<std::byte*>(local.data()), far, sizeof(T), call);
 }
 // Starts copying local[i] to *to[i], for all i: as put_indexed, to any processes.
-template <class T, std::size_t kExtent>
-inline handle put_each(std::span<std::type_identity_t<const global_ptr<std::remove_const_t<T>>>> to,
-                       std::span<T, kExtent> local,
+template <elements R>
+inline handle put_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
+                       const R& local_elements,
                        am::SourceLocation where = am::SourceLocation::current()) {
+  using T = detail::ValueOf<const R>;
   const detail::Call call("put_each", where);
+  const std::span<const T> local = detail::span_of(local_elements);
   auto far = detail::sort_out(to, local.size(), call, [&](std::size_t i, std::byte* base) {
-    detail::copy_plain(
-        *reinterpret_cast<std::remove_const_t<T>*>(detail::mapped(base, to[i].bits())), local[i]);
+    detail::copy_plain(*reinterpret_cast<T*>(detail::mapped(base, to[i].bits())), local[i]);
   });
   if (far.empty()) return {};
   return detail::put_each(far, detail::bytes_at(local.data()), sizeof(T), call);
 }
 // The same without an answer: each process counts the bytes that have landed there.
-template <class T, std::size_t kExtent>
-inline void store_each(std::span<std::type_identity_t<const global_ptr<std::remove_const_t<T>>>> to,
-                       std::span<T, kExtent> local,
+template <elements R>
+inline void store_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
+                       const R& local_elements,
                        store_counter& counter = store_counter::default_counter(),
                        am::SourceLocation where = am::SourceLocation::current()) {
+  using T = detail::ValueOf<const R>;
   const detail::Call call("store_each", where);
+  const std::span<const T> local = detail::span_of(local_elements);
   auto far = detail::sort_out(to, local.size(), call,
                               [&](std::size_t i, std::byte*) { store(to[i], local[i], counter); });
   if (!far.empty()) {

@@ -7,6 +7,7 @@
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/sync.h"
+#include "splitc/world/tickets.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
@@ -62,6 +63,7 @@ std::uint64_t store_counter::arrived() const noexcept {
 std::uint64_t store_counter::available() const { return arrived() - consumed_; }
 
 bool store_counter::try_wait(std::uint64_t bytes) {
+  if (available() < bytes && detail::is_worlds_thread && !world().bundle().handling()) poll();
   if (available() < bytes) return false;
   consumed_ += bytes;
   return true;
@@ -94,11 +96,23 @@ std::uint64_t store_counter::sent() const noexcept {
 void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                               detail::Call call) {
   if (bytes == 0) return;
+  const void* const caller = __builtin_return_address(0);
+  detail::check_far(bits, bytes, call, caller);
+  world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
+                         {static_cast<const std::byte*>(local), bytes}, offset_,
+                         {.call = call.name, .where = call.where, .caller = caller}, &sent_far_);
+}
+
+handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
+                                      detail::Call call) {
+  if (bytes == 0) return {};
   detail::check_far(bits, bytes, call);
-  world().remote().store(
+  detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
+  const bool waits = world().remote().start_store(
       detail::proc_of(bits), bits & detail::kOffsetMask,
-      {static_cast<const std::byte*>(local), bytes}, offset_,
-      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)}, &sent_far_);
+      {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(),
+      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)}, sent_far_);
+  return waits ? start.started() : handle();
 }
 
 void store_counter::wait_all(detail::Call call) {

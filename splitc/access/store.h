@@ -75,8 +75,9 @@ class store_counter {
   // another thread. Each look costs one load per process of the node that has stored here, and one
   // for all other nodes together.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
-  // The same without waiting: returns false, and consumes nothing, if they are not here yet. Does
-  // not poll: stores from other nodes land in poll() only.
+  // The same without waiting: polls once if they are not here yet, as stores from other nodes land
+  // in polls only, and returns false, having consumed nothing, if they still are not. In a handler
+  // it does not poll. Throws what a handler throws.
   bool try_wait(std::uint64_t bytes);
   // Bytes that have arrived and have not been consumed. Does not poll.
   std::uint64_t available() const;
@@ -110,6 +111,10 @@ class store_counter {
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.
   // `local` may be reused on return.
   void store_far(std::uint64_t bits, const void* local, std::size_t bytes, detail::Call call);
+
+  // The same, but `local` lives unchanged until the handle is complete.
+  handle start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
+                         detail::Call call);
 
   // Where processes of other nodes count what comes from this one, by RemoteMemory::count(), as an
   // offset in their segments; and that `bytes` have been sent which will be counted there.

@@ -10,6 +10,7 @@
 #include "splitc/access/far_strided.h"
 #include "splitc/access/store.h"
 #include "splitc/pointer/strided.h"
+#include "splitc/world/elements.h"
 #include "splitc/world/sync.h"
 
 // Get, put and store of columns, blocks and faces of arrays, each as one operation: as bulk_get,
@@ -17,7 +18,7 @@
 // (splitc/pointer/strided.h) says which.
 //
 //   std::vector<double> column(n);
-//   get_strided(std::span(column), a + j, {.rows = n, .row_stride = m});    // of double a[n][m]
+//   get_strided(column, a + j, {.rows = n, .row_stride = m});    // of double a[n][m]
 //   sync();
 //
 //   const strided face{.rows = ny, .planes = nz, .row_stride = nx, .plane_stride = ny * nx};
@@ -29,7 +30,8 @@
 //   store_strided   store     where it is counted    may be reused on return
 //
 // The two sides. On the global side a shape begins at the pointer, and all of it lies in the memory
-// of one process. The local side is a span, whose elements lie one behind the other, or a pointer
+// of one process. The local side is `elements` (splitc/world/elements.h: a span, vector, array ..),
+// which lie one behind the other, or a pointer
 // and a shape of its own; elements correspond by their order. Local memory is any memory of this
 // process. A shape of no elements is allowed, and nothing is checked then.
 //
@@ -86,11 +88,12 @@ inline handle get_strided(T* local, const strided& local_shape,
   const auto theirs = detail::global_shape(from, from_shape, call);
   return detail::get_shape(detail::local_shape(local, local_shape, theirs, call), theirs, call);
 }
-template <detail::writable T, std::size_t kExtent>
-inline handle get_strided(std::span<T, kExtent> local,
-                          global_ptr<std::type_identity_t<const T>> from, const strided& from_shape,
+template <lasting_elements R>
+inline handle get_strided(R&& local, global_ptr<const detail::ValueOf<R>> from,
+                          const strided& from_shape,
                           am::SourceLocation where = am::SourceLocation::current()) {
-  return get_strided(local.data(), {.run = local.size()}, from, from_shape, where);
+  const auto to = detail::destination_of(local);
+  return get_strided(to.data(), {.run = to.size()}, from, from_shape, where);
 }
 
 // Starts copying the elements of `local_shape` from `local` on, or of a span, to those of

@@ -14,7 +14,6 @@
 // All three are block-cyclic, with blocks of 1, ceil(n / P) and b elements. So `blocked` fills the
 // processes in order, and the last ones may have fewer elements, or none. Elements of one process
 // are contiguous in its memory, in the order of their indices.
-
 //
 // The process that owns each of 10 elements, with 3 processes:
 //
@@ -58,10 +57,20 @@ inline constexpr layout blocked = layout::one_block_each();
 // `b` of 0 means 1.
 constexpr layout block_cyclic(std::size_t b) noexcept { return layout::in_blocks_of(b); }
 
+// Elements with consecutive indices that lie one behind the other in the memory of one process.
+struct element_run {
+  std::size_t first = 0;   // index of the first of them
+  std::size_t length = 0;  // how many there are
+  std::uint32_t proc = 0;  // whose memory it is
+  std::size_t local = 0;   // position of the first one there
+};
+
 // `n` indices in blocks of `block`, assigned to `procs` processes in turn (round robin). `block`
 // and `procs` are at least 1. Every function takes a few integer divisions.
 class distribution {
  public:
+  // Of no indices.
+  constexpr distribution() noexcept : distribution(0, 1, 1) {}
   constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
       : n_(n), block_(block), procs_(procs) {}
 
@@ -82,6 +91,13 @@ class distribution {
   constexpr std::size_t global(std::uint32_t proc, std::size_t l) const noexcept {
     return (l / block_ * procs_ + proc) * block_ + l % block_;
   }
+  // The block that index i < size() is in.
+  constexpr element_run run(std::size_t i) const noexcept {
+    const std::size_t number = i / block_;
+    const std::size_t first = number * block_;
+    return {first, std::min(block_, n_ - first), static_cast<std::uint32_t>(number % procs_),
+            number / procs_ * block_};
+  }
   // How many indices `proc` owns.
   constexpr std::size_t size_on(std::uint32_t proc) const noexcept {
     const std::size_t whole = n_ / block_;  // blocks
@@ -100,6 +116,9 @@ class distribution {
     std::size_t elements = 0;
     return __builtin_mul_overflow(blocks, block_, &elements) ? ~std::size_t{0} : elements;
   }
+
+  // Whether both give every index the same owner and position.
+  friend constexpr bool operator==(const distribution&, const distribution&) noexcept = default;
 
  private:
   std::size_t n_;

@@ -1,16 +1,17 @@
-// array/ is arrays over all processes: layouts, which are arithmetic only, and the memory laid out
-// by them. It may use world/, pointer/ and access/. Every index has one owner, which any process
-// computes without communication.
+// array/ is arrays over all processes: layouts, which are arithmetic only, the memory laid out by
+// them, and ranges over it. It may use world/, pointer/, access/ and collective/. Every index has
+// one owner, which any process computes without communication.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <utility>
 
 #include "splitc/access/global_ref.h"
+#include "splitc/array/global_iterator.h"
 #include "splitc/array/layout.h"
+#include "splitc/array/owned_range.h"
 #include "splitc/pointer/allocate.h"
 
 namespace splitc {
@@ -32,63 +33,6 @@ inline void check_proc(std::uint32_t proc, Call call) {
   }
 }
 }  // namespace detail
-
-// The indices of a distribution that one process owns, ascending, as a range of input iterators. A
-// step costs an addition, or two at the end of a block.
-class owned_indices {
- public:
-  class iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = std::size_t;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const std::size_t*;
-    using reference = std::size_t;
-
-    iterator() = default;
-    iterator(const owned_indices& range, std::size_t l) noexcept
-        : l_(l),
-          index_(range.map_.global(range.proc_, l)),
-          left_(range.map_.block() - 1),
-          block_(range.map_.block()),
-          skip_(block_ * (range.map_.procs() - 1) + 1) {}
-    std::size_t operator*() const noexcept { return index_; }
-    iterator& operator++() noexcept {
-      ++l_;
-      if (left_-- != 0) {
-        ++index_;
-      } else {  // over the blocks of the others
-        index_ += skip_;
-        left_ = block_ - 1;
-      }
-      return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
-    }
-    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.l_ == b.l_; }
-
-   private:
-    std::size_t l_ = 0;
-    std::size_t index_ = 0;
-    std::size_t left_ = 0;  // in this block, after index_
-    std::size_t block_ = 1;
-    std::size_t skip_ = 1;
-  };
-
-  // Those of `map` that process `proc` owns, which is less than map.procs().
-  owned_indices(const distribution& map, std::uint32_t proc) noexcept : map_(map), proc_(proc) {}
-
-  iterator begin() const noexcept { return {*this, 0}; }
-  iterator end() const noexcept { return {*this, size()}; }
-  std::size_t size() const noexcept { return map_.size_on(proc_); }  // how many there are
-
- private:
-  distribution map_;
-  std::uint32_t proc_;
-};
 
 // A one-dimensional array over all processes: Split-C's spread arrays. Zero at first.
 //
@@ -119,7 +63,7 @@ class owned_indices {
 // and those of another process are fetched in one piece:
 //
 //   std::vector<double> copy(a.size_on(p));
-//   bulk_get(std::span(copy), a.on(p));
+//   bulk_get(copy, a.on(p));
 //   sync();
 //
 // An array does not synchronise anything: between the writes of one process and the reads of
@@ -223,6 +167,20 @@ class spread_array {
   // The global index of each element of mine(), in the same order: a range, to be used in a loop
   // without the cost of global() for each.
   owned_indices my_indices() const noexcept { return {map_, my_proc()}; }
+  // The two together: pairs (index, reference to the element). A loop with them is convenient;
+  // for_each_mine() (splitc/array/for_each.h) is as fast as a loop over mine().
+  owned_elements<T> my_elements() const noexcept { return {my_indices(), mine().data()}; }
+
+  // All elements in the order of their indices, wherever they are, for algorithms of std::ranges
+  // (splitc/array/global_iterator.h). The iterators stay valid while the memory lives, also when
+  // the array moves.
+  using iterator = global_iterator<T, distribution>;
+  iterator begin() const noexcept { return {map_, offset_, 0}; }
+  iterator end() const noexcept { return {map_, offset_, size()}; }
+  // Where the elements begin in each segment, in bytes.
+  std::uint64_t offset() const noexcept { return offset_; }
+  // Who owns what: for the same arithmetic without the array.
+  const distribution& map() const noexcept { return map_; }
 
   // A spread pointer to the first element of process 0. Its arithmetic goes through the array in
   // order if the layout is cyclic, and only then.

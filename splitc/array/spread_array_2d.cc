@@ -18,7 +18,7 @@ std::size_t long_side(std::size_t procs) {
 
 tiling::tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_column,
                std::uint32_t procs)
-    : rows_(rows), columns_(columns), procs_(procs) {
+    : rows_(rows), columns_(columns), procs_(procs), q_(1), r_(1) {
   std::size_t row_parts = procs;
   std::size_t column_parts = procs;
   if (by_row.is_blocked() && by_column.is_blocked()) {

@@ -15,6 +15,8 @@ namespace splitc {
 // process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only; any thread.
 class tiling {
  public:
+  // Of no elements.
+  tiling() noexcept : rows_(0), columns_(0), procs_(1), q_(1), r_(1) {}
   // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
   // dimension is not blocked, else the two together into the squarest grid of P.
   // Throws Error, naming spread_array_2d, if no 64-bit number holds its elements or those of a
@@ -24,6 +26,8 @@ class tiling {
 
   std::size_t rows() const noexcept { return rows_; }
   std::size_t columns() const noexcept { return columns_; }
+  std::size_t size() const noexcept { return rows_ * columns_; }  // elements
+  std::uint32_t procs() const noexcept { return procs_; }
   std::size_t q() const noexcept { return q_; }
   std::size_t r() const noexcept { return r_; }
   std::size_t tile_rows() const noexcept { return layout::parts_of(rows_, q_); }
@@ -46,13 +50,27 @@ class tiling {
   std::size_t place(std::size_t i, std::size_t j) const noexcept {
     return slot(i / q_, j / r_) * tile_elements() + i % q_ * r_ + j % r_;
   }
+  // The part of its row in its tile that element e < size() is in, where elements are numbered row
+  // by row.
+  element_run run(std::size_t e) const noexcept {
+    const std::size_t i = e / columns_;
+    const std::size_t tj = e % columns_ / r_;
+    const std::size_t j = tj * r_;
+    return {i * columns_ + j, std::min(r_, columns_ - j), owner(i / q_, tj), place(i, j)};
+  }
+  // How many tiles `proc` owns.
+  std::size_t tiles_on(std::uint32_t proc) const noexcept {
+    return distribution(tile_rows() * tile_columns(), 1, procs_).size_on(proc);
+  }
+  // Whether both give every element the same owner and position.
+  friend bool operator==(const tiling&, const tiling&) noexcept = default;
 
  private:
   std::size_t rows_;
   std::size_t columns_;
+  std::uint32_t procs_;
   std::size_t q_;
   std::size_t r_;
-  std::uint32_t procs_;
 };
 
 // A tile of this process, as ordinary memory, valid while its array lives. It owns nothing and may
@@ -122,6 +140,9 @@ namespace detail {
 // mod procs(). Each is stored row by row, its rows r() elements apart, and takes q() * r() elements
 // of memory, also at the edges where fewer are used.
 //
+// The same in one call is for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x *= 2; })
+// (splitc/array/for_each.h); begin() and end() go over all elements, row by row, wherever they are.
+//
 // Lifetime, moving, threads and errors are those of spread_array. An element costs some more
 // divisions than there; tile() and tile_pointer() are what inner loops use.
 template <class T>
@@ -185,6 +206,17 @@ class spread_array_2d {
 
   // The tiles of process `proc`, which are contiguous, q() * r() elements each.
   global_ptr<T> on(std::uint32_t proc) const { return memory_.on(proc); }
+  // Those of this process as ordinary memory, valid while the array lives. At the edges of the
+  // array there are elements among them that no index has.
+  std::span<T> mine() const noexcept { return memory_.mine(); }
+
+  // All elements, row by row, wherever they are, for algorithms of std::ranges
+  // (splitc/array/global_iterator.h).
+  using iterator = global_iterator<T, tiling>;
+  iterator begin() const noexcept { return {map_, memory_.offset(), 0}; }
+  iterator end() const noexcept { return {map_, memory_.offset(), map_.size()}; }
+  // Who owns what: for the same arithmetic without the array.
+  const tiling& map() const noexcept { return map_; }
 
  private:
   void check_tile(std::size_t ti, std::size_t tj) const {

@@ -49,7 +49,7 @@ struct Operation<future<T>> {
 
 template <class T>
 struct Operation<started<T>> {
-  static bool done(const started<T>& call) noexcept { return call.ready(); }
+  static bool done(const started<T>& call) noexcept { return call.ended(); }
   static void add(const started<T>& call, Waiter& waiter) noexcept {
     call.call()->waiters().push(waiter);
   }

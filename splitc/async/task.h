@@ -170,8 +170,9 @@ class [[nodiscard]] task {
     if (frame_.promise().ended) frame_.destroy();
   }
 
-  // Whether it has ended. Polls once if not.
+  // Whether it has ended. Polls once if not, and never waits. Two names of one thing.
   [[nodiscard]] bool ready() const { return detail::is_ready(*this); }
+  [[nodiscard]] bool try_wait() const { return ready(); }
   // Waits until it has, polling.
   void wait(am::SourceLocation where = am::SourceLocation::current()) const {
     detail::wait_for_operation(*this, {"task::wait", where});

@@ -31,8 +31,9 @@ namespace detail {
 template <class Self>
 class Combination {
  public:
-  // Whether it is complete. Polls once if not.
+  // Whether it is complete. Polls once if not, and never waits. Two names of one thing.
   [[nodiscard]] bool ready() const { return is_ready(self()); }
+  [[nodiscard]] bool try_wait() const { return ready(); }
   // Waits until it is, polling.
   void wait(am::SourceLocation where = am::SourceLocation::current()) const {
     wait_for_operation(self(), {Self::kName, where});

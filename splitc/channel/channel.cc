@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/world/world.h"
 
@@ -15,21 +16,29 @@ void check_target(Call call, const Wish& wish) {
   check_range(proc_of(wish.bits), wish.bits & kOffsetMask, wish.shape.extent(), call);
 }
 
+// One element of each process to each, as part of `call`.
+template <class T>
+void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
+  all_to_all_bytes(std::as_bytes(std::span(to)), reinterpret_cast<std::byte*>(from.data()),
+                   type_of<T>(), call);
+}
+
 }  // namespace
 
 Channel::Channel(Call call, const Wish& wish, std::function<void()> callback)
-    : callback_(std::move(callback)) {
+    : callback_(std::move(callback)), target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.
   std::vector<Wish> mine(procs());
   std::vector<Wish> wishes(procs());
   if (wish.bits != 0) mine[proc_of(wish.bits)] = wish;
-  all_to_all(std::span(mine), std::span(wishes));
+  give(mine, wishes, call);
   std::vector<am::ChannelHandle> given(procs());
   std::vector<am::ChannelHandle> handles(procs());
   take(wishes, given);
-  all_to_all(std::span(given), std::span(handles));
+  give(given, handles, call);
   if (wish.bits != 0) out_.emplace(world().bundle(), handles[proc_of(wish.bits)]);
+  meet(call);  // the receivers, who may close at once, are still there when the senders open
 }
 
 void Channel::take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles) {
@@ -67,6 +76,14 @@ void Channel::wait(am::SourceLocation where) {
                                     .unit = "puts",
                                     .needs_all = true};
                               });
+}
+
+void Channel::wait_reusable(am::SourceLocation where) {
+  const auto free = [this] { return reusable(); };
+  detail::wait_until(free, {.call = "put_channel::wait_reusable",
+                            .where = where,
+                            .needs = "the end of its put",
+                            .peer = target_});
 }
 
 void Channel::mark() {

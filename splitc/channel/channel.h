@@ -64,6 +64,7 @@ class Channel {
   std::size_t senders() const noexcept { return in_.size(); }
   bool arrived() const noexcept { return arrived_ == in_.size(); }
   void wait(am::SourceLocation where = am::SourceLocation::current());
+  void wait_reusable(am::SourceLocation where);
   void mark();
   void arm();
 
@@ -71,6 +72,7 @@ class Channel {
   void take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles);
 
   const std::function<void()> callback_;
+  const std::uint32_t target_;
   std::vector<am::ReceiveChannel> in_;  // in the order of the senders
   std::vector<std::uint32_t> senders_;  // of each of them
   std::size_t arrived_ = 0;             // puts that have arrived since the last mark()
@@ -111,20 +113,23 @@ class put_channel {
   //
   // Ownership: the memory is the program's. The source is left unchanged from put() until
   // reusable(), and the target is neither read nor written from ready() until the put has arrived.
-  // Both stay allocated while the channel exists.
+  // Both stay allocated while the channel exists. A process may destroy its object as soon as no
+  // put to it or of it is to come, whatever the others do.
   //
-  // Costs two all_to_all calls. Throws Error if the target is not memory that may be used, if the
-  // two ends differ in size, and if a shape has runs that overlap.
+  // Costs two all_to_all calls and a barrier. Throws Error if the target is not memory that may be
+  // used, if the two ends differ in size, and if a shape has runs that overlap.
   put_channel(global_ptr<T> to, std::span<std::type_identity_t<const T>> from,
-              std::function<void()> callback = {})
+              std::function<void()> callback = {},
+              am::SourceLocation where = am::SourceLocation::current())
       : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()},
-                    std::move(callback)) {}
+                    std::move(callback), where) {}
   // The same for elements that are apart: those of `from_shape` from `from` on are written, in
   // their order, to those of `to_shape` from `to` on. The shapes have equally many elements.
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
-              std::function<void()> callback = {})
+              std::function<void()> callback = {},
+              am::SourceLocation where = am::SourceLocation::current())
       : channel_(std::make_unique<detail::Channel>(
-            "put_channel",
+            detail::Call("put_channel", where),
             detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), "put_channel")},
             std::move(callback))) {
     if (to) channel_->associate(from, detail::in_bytes(from_shape, sizeof(T), "put_channel"));
@@ -143,7 +148,7 @@ class put_channel {
   // Waits until it may, polling: before the source is filled for the next put(). Throws Error in a
   // handler.
   void wait_reusable(am::SourceLocation where = am::SourceLocation::current()) {
-    if (!reusable()) wait_until([this] { return reusable(); }, where);
+    if (!reusable()) channel_->wait_reusable(where);
   }
   // A second source, of the same size and kept as long: puts send the two in turn, so that one may
   // be filled while the other is in flight. Throws Error if this process sends nothing, if the
@@ -159,6 +164,11 @@ class put_channel {
   std::size_t senders() const noexcept { return channel_->senders(); }
   // Whether a put of every sender has arrived since the last ready(). Does not poll.
   bool arrived() const noexcept { return channel_->arrived(); }
+  // The same, but polls once if not.
+  [[nodiscard]] bool try_wait() const {
+    if (!arrived()) poll();
+    return arrived();
+  }
   // Waits until arrived(), polling. What has arrived is then in place. Throws Error in a handler.
   void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_->wait(where); }
   // What has arrived is no longer in use: the next puts may come, and are reported

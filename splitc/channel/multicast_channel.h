@@ -9,6 +9,7 @@
 #include "am/channel/channel.h"
 #include "am/channel/multicast.h"
 #include "am/types/source_location.h"
+#include "splitc/world/world.h"
 
 namespace splitc {
 namespace detail {
@@ -67,6 +68,11 @@ class multicast_channel {
 
   // Whether a put has arrived since the last ready(). Does not poll.
   bool arrived() const noexcept { return channel_.arrived(); }
+  // The same, but polls once if not.
+  [[nodiscard]] bool try_wait() const {
+    if (!arrived()) poll();
+    return arrived();
+  }
   // Waits until arrived(), polling.
   void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_.wait(where); }
   // The buffer is no longer in use: the next put may come. Sends nothing: the program lets the root

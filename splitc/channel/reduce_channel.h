@@ -10,6 +10,7 @@
 
 #include "am/channel/reduce_channel.h"
 #include "am/types/source_location.h"
+#include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/world.h"
@@ -55,6 +56,7 @@ class reduce_channel {
     all_bcast(std::span(handles), root);
     out_.emplace(world().bundle(), handles[my_proc()]);
     out_->associate(std::as_bytes(mine));
+    detail::meet("reduce_channel");  // the root, which may close at once, is there when all open
   }
   reduce_channel(const reduce_channel&) = delete;
   reduce_channel& operator=(const reduce_channel&) = delete;
@@ -68,6 +70,11 @@ class reduce_channel {
 
   // Whether the puts of all have arrived and been combined since the last ready(). Does not poll.
   bool arrived() const noexcept { return !in_ || arrived_; }
+  // The same, but polls once if not.
+  [[nodiscard]] bool try_wait() const {
+    if (!arrived()) poll();
+    return arrived();
+  }
   // Waits until arrived(), polling. The result is then in `result`.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
     world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,

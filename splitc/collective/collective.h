@@ -11,11 +11,13 @@
 #include "am/types/source_location.h"
 #include "splitc/collective/direct.h"
 #include "splitc/collective/round.h"
+#include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 
 // Broadcasts, reductions, scans, gathers and all-to-all: Split-C's all_* library. Further
-// reductions by name (add, min, ...) are in splitc/collective/reduce.h.
+// reductions by name (add, min, ...) are in splitc/collective/reduce.h, all-to-all of parts of any
+// size in splitc/collective/varying.h.
 //
 //   all_bcast(x)                   the root's x, everywhere
 //   all_reduce(x, op)              op over all values, everywhere; _to_one: on process 0
@@ -27,18 +29,21 @@
 //   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
 //   const std::vector<std::size_t> sizes = all_gather(mine.size());
 //
-//   all_reduce(std::span(mine), std::span(sums), std::plus()) // element by element
+//   all_reduce(mine, sums, std::plus())                       // vectors: element by element
 //
 //   std::vector<int> to(procs() * k), from(procs() * k);      // k elements for each process
-//   all_to_all(std::span(to), std::span(from));               // from: k elements of each process
+//   all_to_all(to, from);                                     // from: k elements of each process
 //
 // Collective. All processes make the same calls in the same order, with the same root, type and
 // number of bytes. No process returns before all have called, so each call is also a barrier(), and
 // makes visible what a barrier() does; it completes no gets and puts, and no stores between nodes.
 // All poll while they wait, so handlers run.
 //
-// Types and memory. T is trivially copyable. One value may have up to 16,320 bytes; spans may have
-// any size. Arguments are read, and results written, during the call only.
+// Types and memory. T is trivially copyable, and no address. One value may have up to 16,320 bytes.
+// Several elements are given as anything that holds them one behind the other, of any length
+// (`elements`, splitc/world/elements.h): a span, std::array, array of C, vector or string. Where a
+// call takes either, as all_bcast() does, a std::array of such T is one value, and std::span(array)
+// is its elements. Arguments are read, and results written, during the call only.
 //
 // Cost. Little costs one barrier: each process copies its value to a board in its segment, passes
 // the barrier, and reads the boards of its node; between nodes the barrier carries the values
@@ -71,13 +76,6 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, std::uint6
                       Call call);
 void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                   Call call);
-// Where the parts of the others, of varying size, begin in `from`, by process, and then its end.
-struct Received {
-  std::vector<std::byte> from;
-  std::vector<std::size_t> begin;
-};
-Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const std::size_t> bytes,
-                                  std::uint64_t type, Call call);
 // Throws Error if the spans overlap and are not the `same`.
 void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call);
 // Throws Error if there is no such process.
@@ -92,8 +90,16 @@ void check_parts(std::size_t elements, Call call);
 // Refuses, when compiling, what cannot be shown on a board.
 template <class T>
 constexpr void check_value() {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  static_assert(means_the_same<T>,
+                "a value travels as bytes: pass a trivially copyable one without addresses (a "
+                "struct rather than a std::pair, a global pointer rather than a pointer); the "
+                "elements of a container take the form of the call that has a span for the result");
   static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
+}
+// The same for elements.
+template <class T>
+constexpr void check_plain() {
+  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
 }
 // What must agree of the types of elements: their size, and whether they are floating-point, signed
 // or others.
@@ -165,18 +171,23 @@ T exscan(Call call, const T& x, Op op, const T& identity) {
 // --- Broadcast. `root` is the same everywhere; Error if there is no such process.
 
 // Returns, in every process, the x that `root` passes; those of the others are ignored.
-template <class T>
-T all_bcast(T x, std::uint32_t root = 0, am::SourceLocation where = am::SourceLocation::current()) {
+template <detail::one_value T>
+[[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0,
+                          am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
-  detail::bcast_bytes(&x, sizeof(T), root, detail::type_of<T>(), {"all_bcast", where});
-  return x;
+  T result = x;
+  detail::bcast_bytes(&result, sizeof(T), root, detail::type_of<T>(), {"all_bcast", where});
+  return result;
 }
 // Copies the root's `data` to that of all others, which are as large.
-template <class T>
-void all_bcast(std::span<T> data, std::uint32_t root = 0,
+template <detail::only_elements R>
+void all_bcast(R&& data, std::uint32_t root = 0,
                am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  detail::bcast_bytes(data.data(), data.size_bytes(), root, detail::type_of<T>(),
+  using Element = detail::ValueOf<R>;
+  detail::check_plain<Element>();
+  detail::check_writable<R>();
+  const auto all = std::as_writable_bytes(detail::span_of(data));
+  detail::bcast_bytes(all.data(), all.size(), root, detail::type_of<Element>(),
                       {"all_bcast", where});
 }
 
@@ -196,11 +207,12 @@ T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::c
 // spans have the same size; Error if those of this process differ. `result` may be `mine`, and
 // overlaps it in no other way, or Error. Above 2
 // KiB each process combines a part of the elements, and the others read its results.
-template <class T, class Op>
-void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+template <elements R, class Op>
+void all_reduce(const R& my_elements, std::span<detail::ValueOf<const R>> result, Op op,
                 am::SourceLocation where = am::SourceLocation::current()) {
-  using Element = std::remove_const_t<T>;
+  using Element = detail::ValueOf<const R>;
   detail::check_value<Element>();
+  const std::span<const Element> mine = detail::span_of(my_elements);
   const detail::Call call("all_reduce", where);
   detail::check_span(result.size(), mine.size(), call);
   detail::check_apart(std::as_bytes(mine), std::as_bytes(result), mine.data() == result.data(),
@@ -243,16 +255,18 @@ std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocat
 // The same for several elements of each: mine.size() of them, the same number everywhere, and `all`
 // has exactly procs() times as many, or Error. Those of process p begin at p * mine.size(). `mine`
 // may be this process's own part of `all`, and overlaps it in no other way, or Error.
-template <class T>
-void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+template <elements R>
+void all_gather(const R& my_elements, std::span<detail::ValueOf<const R>> all,
                 am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<const R>;
+  detail::check_plain<Element>();
+  const std::span<const Element> mine = detail::span_of(my_elements);
   const detail::Call call("all_gather", where);
   detail::check_gathered(all.size(), mine.size(), call);
   detail::check_apart(std::as_bytes(mine), std::as_bytes(all),
                       mine.data() == all.data() + my_proc() * mine.size(), call);
   detail::gather_bytes(call, std::as_bytes(mine), reinterpret_cast<std::byte*>(all.data()), false,
-                       detail::type_of<std::remove_const_t<T>>());
+                       detail::type_of<Element>());
 }
 // The same to process 0 only. The others get an empty vector; of the form with spans they may pass
 // any `all`, which is left alone.
@@ -266,71 +280,36 @@ std::vector<T> all_gather_to_one(const T& x,
                        reinterpret_cast<std::byte*>(all.data()), true, detail::type_of<T>());
   return all;
 }
-template <class T>
-void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+template <elements R>
+void all_gather_to_one(const R& my_elements, std::span<detail::ValueOf<const R>> all,
                        am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<const R>;
+  detail::check_plain<Element>();
+  const std::span<const Element> mine = detail::span_of(my_elements);
   const detail::Call call("all_gather_to_one", where);
   if (my_proc() == 0) {
     detail::check_gathered(all.size(), mine.size(), call);
     detail::check_apart(std::as_bytes(mine), std::as_bytes(all), mine.data() == all.data(), call);
   }
   detail::gather_bytes(call, std::as_bytes(mine), reinterpret_cast<std::byte*>(all.data()), true,
-                       detail::type_of<std::remove_const_t<T>>());
+                       detail::type_of<Element>());
 }
 
 // --- All to all. Both spans consist of procs() parts of equal size, the same everywhere; Error if
 // their sizes differ or are no multiple of procs(). Part p of `to` becomes part my_proc() of `from`
 // on process p. Error if the spans overlap.
-template <class T>
-void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+template <elements R>
+void all_to_all(const R& parts, std::span<detail::ValueOf<const R>> from,
                 am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<const R>;
+  detail::check_plain<Element>();
+  const std::span<const Element> to = detail::span_of(parts);
   const detail::Call call("all_to_all", where);
   detail::check_span(from.size(), to.size(), call);
   detail::check_parts(to.size(), call);
   detail::check_apart(std::as_bytes(to), std::as_bytes(from), false, call);
   detail::all_to_all_bytes(std::as_bytes(to), reinterpret_cast<std::byte*>(from.data()),
-                           detail::type_of<std::remove_const_t<T>>(), call);
-}
-
-// The parts of all_to_all_varying(): what each process has sent to this one.
-template <class T>
-class received_parts {
- public:
-  explicit received_parts(detail::Received bytes) : begin_(std::move(bytes.begin)) {
-    for (std::size_t& at : begin_) at /= sizeof(T);
-    all_.resize(begin_.back());
-    if (!all_.empty()) std::memcpy(all_.data(), bytes.from.data(), all_.size() * sizeof(T));
-  }
-
-  // The part of process `proc`, valid as long as this; Error if there is no such process. And all
-  // parts one after the other.
-  std::span<const T> of(std::uint32_t proc) const {
-    if (proc + 1 >= begin_.size()) detail::refuse_proc(proc, "received_parts::of");
-    return std::span(all_).subspan(begin_[proc], begin_[proc + 1] - begin_[proc]);
-  }
-  const std::vector<T>& all() const noexcept { return all_; }
-
- private:
-  std::vector<T> all_;
-  std::vector<std::size_t> begin_;  // of each part, and the end
-};
-
-// All to all, of parts of any size: `to` consists of the part for process 0, of counts[0] elements,
-// then that for process 1, and so on. Error if `counts` are not procs(), or their sum is not the
-// size of `to`. Returns the parts that the others have for this process; nobody need know their
-// sizes. Costs an all_to_all() of 16 bytes more.
-template <class T>
-received_parts<std::remove_const_t<T>> all_to_all_varying(
-    std::span<T> to, std::span<const std::size_t> counts,
-    am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-  const detail::Call call("all_to_all_varying", where);
-  std::vector<std::size_t> bytes(counts.begin(), counts.end());
-  for (std::size_t& one : bytes) one = detail::product(one, "elements", sizeof(T), "bytes", call);
-  return received_parts<std::remove_const_t<T>>(detail::all_to_all_varying_bytes(
-      std::as_bytes(to), bytes, detail::type_of<std::remove_const_t<T>>(), call));
+                           detail::type_of<Element>(), call);
 }
 
 }  // namespace splitc

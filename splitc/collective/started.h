@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,8 +11,9 @@
 
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
+#include "splitc/collective/started_call.h"
 #include "splitc/world/place.h"
-#include "splitc/world/waiter.h"
+#include "splitc/world/world.h"
 
 // Split-phase collective calls: started now, and waited for later, with computation in between.
 //
@@ -29,7 +28,7 @@
 //   start_all_bcast(x, root)                   the root's x
 //   start_all_reduce(x, op)                    op over all values
 //   start_all_gather(x)                        all values, by process
-//   start_all_bcast(span, root)                nothing; then the spans of all hold the root's
+//   start_all_bcast(elements, root)            nothing; then the elements of all are the root's
 //   start_all_reduce(mine, result, op)         nothing; then `result` holds op over each element
 //   start_all_gather(mine, all)                nothing; then `all` holds everybody's
 //   start_all_to_all(to, from)                 nothing; then `from` holds what is for this process
@@ -45,118 +44,15 @@
 // were started before it. Everything else goes on in polls: no process need be in wait() for the
 // others to finish, but each must poll.
 //
-// Memory. Values are copied when the call is started. Spans stay where they are until wait() has
-// returned; until then arguments may not be changed, and results not be read.
+// Memory. Values are copied when the call is started. Elements (`lasting_elements`,
+// splitc/world/elements.h) stay where they are until wait() has returned; until then arguments may
+// not be changed, and results not be read.
 //
 // Thread rule: the world's thread. Starting, and wait(), throw Error in a handler. An operation
 // `op` is called in a poll, so it may not wait, nor start or make a collective call: Error.
 // world().job().barrier() knows nothing of these calls: wait for them before.
 
 namespace splitc {
-namespace detail {
-
-// A collective call that was started, of all processes or of some: what `started` holds.
-class AnyStarted {
- public:
-  explicit AnyStarted(Call call) noexcept : call_(call) {}
-  virtual ~AnyStarted() = default;
-  AnyStarted(const AnyStarted&) = delete;
-  AnyStarted& operator=(const AnyStarted&) = delete;
-
-  bool done() const noexcept { return done_; }
-  // They become ready when it is done.
-  WaiterList& waiters() noexcept { return waiters_; }
-  bool has_waiters() const noexcept { return !waiters_.empty(); }
-  const Call& call() const noexcept { return call_; }
-
-  // Polls until it has ended. Throws what it throws.
-  virtual void wait(am::SourceLocation where) = 0;
-  // Nobody will wait for it any more.
-  virtual void drop() noexcept = 0;
-
- protected:
-  void rethrow() {
-    if (!thrown_) return;
-    thrown_seen_ = true;
-    std::rethrow_exception(thrown_);
-  }
-  // If nobody will hear of what it has thrown: that.
-  std::exception_ptr orphan() const noexcept {
-    return dropped_ && !thrown_seen_ ? thrown_ : nullptr;
-  }
-  // It is done.
-  void end() noexcept {
-    done_ = true;
-    waiters_.move_to(ready_waiters);
-  }
-
-  const Call call_;
-  std::exception_ptr thrown_;
-  bool thrown_seen_ = false;  // by the caller of wait()
-  bool dropped_ = false;      // nobody will wait() any more
-
- private:
-  bool done_ = false;
-  WaiterList waiters_;
-};
-
-// One of all processes.
-class StartedCall : public AnyStarted {
- public:
-  enum class How : std::uint8_t { kMeet, kGather, kBroadcast, kTranspose };
-  struct Plan {
-    How how = How::kMeet;
-    std::uint64_t bytes = 0;  // as Round compares them
-    std::uint64_t kind = 0;
-    std::size_t moved = 0;  // of each process; of each part
-    std::uint32_t root = 0;
-    std::vector<std::byte> shown = {};         // if it is a value: a copy
-    std::span<const std::byte> argument = {};  // ... or a span
-  };
-
-  StartedCall(Call call, Plan plan) : AnyStarted(call), plan_(std::move(plan)) {}
-
-  void wait(am::SourceLocation where) override;
-  void drop() noexcept override;
-
- protected:
-  // Takes what the round has brought.
-  virtual void take(const Round& round) = 0;
-  // Does it all, waiting.
-  virtual void run() = 0;
-
- private:
-  friend class StartedCalls;
-
-  bool fits() const noexcept;
-  void enter();
-
-  const Plan plan_;
-  std::optional<Round> round_;  // once it is under way
-};
-
-// Puts `call` behind those that were started before. Error where no collective call may be made.
-void start(const std::shared_ptr<StartedCall>& call);
-
-// The results of calls with one.
-template <class T, class Take, class Run>
-class StartedValue final : public StartedCall {
- public:
-  StartedValue(Call call, Plan plan, Take take, Run run)
-      : StartedCall(call, std::move(plan)), take_(std::move(take)), run_(std::move(run)) {}
-
- private:
-  void take(const Round& round) override { result = take_(round); }
-  void run() override { result = run_(); }
-
-  Take take_;
-  Run run_;
-
- public:
-  std::optional<T> result;
-};
-
-}  // namespace detail
 
 // A collective call that was started, of which wait() returns a T or nothing. It may be moved. One
 // that is dropped goes on all the same, before the program ends; what it throws comes out of the
@@ -178,8 +74,14 @@ class started {
     return *this;
   }
 
-  // Whether it has ended, so that wait() returns at once. Does not poll.
-  bool ready() const noexcept { return call_ == nullptr || call_->done(); }
+  // Whether it has ended, so that wait() returns at once. Polls once if not, and never waits;
+  // throws what a handler throws. Two names of one thing. What wait() alone moves (above) does not
+  // end before it.
+  [[nodiscard]] bool ready() const {
+    if (!ended()) poll();
+    return ended();
+  }
+  [[nodiscard]] bool try_wait() const { return ready(); }
   // Polls until it has ended; once. Throws Error as the call of its name does, or if it has been
   // waited for already, and what `op` throws.
   T wait(am::SourceLocation where = am::SourceLocation::current()) {
@@ -191,7 +93,8 @@ class started {
   // wait(), by the name that other operations have for it.
   T result(am::SourceLocation where = am::SourceLocation::current()) { return wait(where); }
 
-  // For the library. nullptr: it has been waited for.
+  // For the library. Whether it has ended; nullptr: it has been waited for.
+  bool ended() const noexcept { return call_ == nullptr || call_->done(); }
   detail::AnyStarted* call() const noexcept { return call_.get(); }
 
  private:
@@ -222,7 +125,7 @@ inline started<> start_barrier(am::SourceLocation where = am::SourceLocation::cu
       {"start_barrier", where}, {}, [](const detail::Round&) { return true; }, [] { return true; });
 }
 
-template <class T>
+template <detail::one_value T>
 started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
                            am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_value<T>();
@@ -275,17 +178,20 @@ started<std::vector<T>> start_all_gather(const T& x,
       [x, where] { return all_gather(x, where); });
 }
 
-template <class T>
-started<> start_all_bcast(std::span<T> data, std::uint32_t root = 0,
+template <detail::lasting_only_elements R>
+started<> start_all_bcast(R&& elements, std::uint32_t root = 0,
                           am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<R>;
+  detail::check_plain<Element>();
+  detail::check_writable<R>();
+  const std::span<Element> data = detail::span_of(elements);
   const detail::Call call("start_all_bcast", where);
   detail::check_root(root, call);
   return detail::start_call<void>(
       call,
       {.how = detail::StartedCall::How::kBroadcast,
        .bytes = data.size_bytes(),
-       .kind = detail::type_of<T>() << 24 | root,
+       .kind = detail::type_of<Element>() << 24 | root,
        .moved = data.size_bytes(),
        .root = root,
        .argument = std::as_bytes(data)},
@@ -298,11 +204,12 @@ started<> start_all_bcast(std::span<T> data, std::uint32_t root = 0,
       [data, root, where] { return all_bcast(data, root, where), true; });
 }
 
-template <class T, class Op>
-started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+template <lasting_elements R, class Op>
+started<> start_all_reduce(R&& my_elements, std::span<detail::ValueOf<R>> result, Op op,
                            am::SourceLocation where = am::SourceLocation::current()) {
-  using Element = std::remove_const_t<T>;
+  using Element = detail::ValueOf<R>;
   detail::check_value<Element>();
+  const std::span<const Element> mine = detail::span_of(my_elements);
   const detail::Call call("start_all_reduce", where);
   detail::check_span(result.size(), mine.size(), call);
   detail::check_apart(std::as_bytes(mine), std::as_bytes(result), mine.data() == result.data(),
@@ -325,10 +232,12 @@ started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> 
       [mine, result, op, where] { return all_reduce(mine, result, op, where), true; });
 }
 
-template <class T>
-started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+template <lasting_elements R>
+started<> start_all_gather(R&& my_elements, std::span<detail::ValueOf<R>> all,
                            am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<R>;
+  detail::check_plain<Element>();
+  const std::span<const Element> mine = detail::span_of(my_elements);
   const detail::Call call("start_all_gather", where);
   detail::check_gathered(all.size(), mine.size(), call);
   detail::check_apart(std::as_bytes(mine), std::as_bytes(all),
@@ -337,7 +246,7 @@ started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> 
       call,
       {.how = detail::StartedCall::How::kGather,
        .bytes = mine.size_bytes(),
-       .kind = detail::type_of<std::remove_const_t<T>>(),
+       .kind = detail::type_of<Element>(),
        .moved = mine.size_bytes(),
        .argument = std::as_bytes(mine)},
       [all, bytes = mine.size_bytes()](const detail::Round& round) {
@@ -350,10 +259,12 @@ started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> 
       [mine, all, where] { return all_gather(mine, all, where), true; });
 }
 
-template <class T>
-started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+template <lasting_elements R>
+started<> start_all_to_all(R&& parts, std::span<detail::ValueOf<R>> from,
                            am::SourceLocation where = am::SourceLocation::current()) {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
+  using Element = detail::ValueOf<R>;
+  detail::check_plain<Element>();
+  const std::span<const Element> to = detail::span_of(parts);
   const detail::Call call("start_all_to_all", where);
   detail::check_span(from.size(), to.size(), call);
   detail::check_parts(to.size(), call);
@@ -363,7 +274,7 @@ started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> fr
       call,
       {.how = detail::StartedCall::How::kTranspose,
        .bytes = to.size_bytes(),
-       .kind = detail::type_of<std::remove_const_t<T>>(),
+       .kind = detail::type_of<Element>(),
        .moved = part,
        .argument = std::as_bytes(to)},
       [from, part](const detail::Round& round) {

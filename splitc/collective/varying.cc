@@ -1,98 +1,88 @@
 // All to all, of parts of varying size.
 
+#include "splitc/collective/varying.h"
+
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <string>
 
-#include "splitc/collective/collective.h"
 #include "splitc/collective/exposed.h"
 
 namespace splitc::detail {
-namespace {
 
-// A part in the memory of its sender.
-struct Part {
-  std::uint64_t at;
-  std::uint64_t bytes;
-};
+void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call) {
+  if (counts.empty() || counts.size() == all) return;
+  refuse(call, "there is room for " + std::to_string(counts.size()) +
+                   " counts of what comes, and there are " + std::to_string(all) +
+                   "; pass a span of as many");
+}
+void refuse_room(std::size_t room, std::size_t needed, Call call) {
+  refuse(call, "there is room for " + std::to_string(room) + " elements, and " +
+                   std::to_string(needed) +
+                   " came, which are lost; pass a larger span, or the form without one");
+}
 
-// The parts of `to`, by receiver.
-std::vector<Part> parts_of(std::span<const std::byte> to, std::span<const std::size_t> bytes,
-                           Call call) {
-  if (bytes.size() != procs()) {
-    refuse(call, std::to_string(bytes.size()) + " counts for " + std::to_string(procs()) +
+Varying::Varying(std::span<const std::byte> to, std::span<const std::size_t> counts,
+                 std::size_t element, std::uint64_t type, Call call)
+    : to_(to), type_(type), call_(call), theirs_(procs()) {
+  if (counts.size() != procs()) {
+    refuse(call, std::to_string(counts.size()) + " counts for " + std::to_string(procs()) +
                      " processes; pass one for each");
   }
-  std::vector<Part> parts;
+  mine_.reserve(procs());
   std::uint64_t at = 0;
-  for (const std::size_t one : bytes) {
-    parts.push_back({at, one});
-    if (one > to.size() - at) at = to.size() + 1;
+  for (const std::size_t count : counts) {
+    const std::uint64_t bytes = product(count, "elements", element, "bytes", call);
+    mine_.push_back({at, bytes});
+    at = bytes > to.size() - at ? to.size() + 1 : at + bytes;
     if (at > to.size()) break;
-    at += one;
   }
   if (at != to.size()) {
     refuse(call, "the counts do not add up to the size of the span, " + std::to_string(to.size()) +
                      " bytes");
   }
-  return parts;
+  all_to_all_bytes(std::as_bytes(std::span(mine_)), reinterpret_cast<std::byte*>(theirs_.data()),
+                   type, call);
+  begin_.reserve(procs() + 1);
+  begin_.push_back(0);
+  for (const Part& part : theirs_) begin_.push_back(begin_.back() + part.bytes);
 }
 
 // By boards, a piece of every part at a time.
-void move_in_pieces(std::span<const std::byte> to, std::span<const Part> mine,
-                    std::span<const Part> theirs, Received& received, std::uint64_t type,
-                    Call call) {
+void Varying::move_in_pieces(std::byte* from) const {
   const std::size_t most = std::max<std::size_t>(Round::most_shown() / procs(), 1);
-  const auto larger = [](const Part& a, const Part& b) { return a.bytes < b.bytes; };
   const std::uint64_t longest =
-      to_all(call, std::ranges::max_element(mine, larger)->bytes,
+      to_all(call_, std::ranges::max(mine_, {}, &Part::bytes).bytes,
              [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
   std::uint32_t step = 0;
   for (std::uint64_t at = 0; at < longest; at += most) {
     const auto piece_of = [&](const Part& part) {
       return part.bytes <= at ? 0 : std::min<std::size_t>(most, part.bytes - at);
     };
-    Round round(call, 0, type, ++step);
+    Round round(call_, 0, type_, ++step);
     std::byte* const board = round.mine(most * procs());
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      if (const std::size_t bytes = piece_of(mine[proc]); bytes != 0) {
-        std::memcpy(board + proc * most, to.data() + mine[proc].at + at, bytes);
+      if (const std::size_t bytes = piece_of(mine_[proc]); bytes != 0) {
+        std::memcpy(board + proc * most, to_.data() + mine_[proc].at + at, bytes);
       }
     }
     round.transpose(most);
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      if (const std::size_t bytes = piece_of(theirs[proc]); bytes != 0) {
-        std::memcpy(received.from.data() + received.begin[proc] + at, round.of(proc), bytes);
+      if (const std::size_t bytes = piece_of(theirs_[proc]); bytes != 0) {
+        std::memcpy(from + begin_[proc] + at, round.of(proc), bytes);
       }
     }
   }
 }
 
-}  // namespace
-
-Received all_to_all_varying_bytes(std::span<const std::byte> to, std::span<const std::size_t> bytes,
-                                  std::uint64_t type, Call call) {
-  const std::vector<Part> mine = parts_of(to, bytes, call);
-  std::vector<Part> theirs(procs());
-  all_to_all_bytes(std::as_bytes(std::span(mine)), reinterpret_cast<std::byte*>(theirs.data()),
-                   type, call);
-  Received received;
-  received.begin.push_back(0);
-  for (const Part& part : theirs) received.begin.push_back(received.begin.back() + part.bytes);
-  received.from.resize(received.begin.back());
-  Exposed shown(call, 0, type, to);
-  if (!shown.works()) {
-    move_in_pieces(to, mine, theirs, received, type, call);
-    return received;
-  }
+void Varying::move(std::byte* from) const {
+  Exposed shown(call_, 0, type_, to_);
+  if (!shown.works()) return move_in_pieces(from);
   for (std::uint32_t i = 1; i <= procs(); ++i) {
     const std::uint32_t proc = (my_proc() + i) % procs();
-    shown.read(proc, Exposed::kFirst, theirs[proc].at,
-               {received.from.data() + received.begin[proc], theirs[proc].bytes});
+    shown.read(proc, Exposed::kFirst, theirs_[proc].at, {from + begin_[proc], theirs_[proc].bytes});
   }
   shown.finish();
-  return received;
 }
 
 }  // namespace splitc::detail

@@ -62,8 +62,8 @@ void at_end(const std::function<void()>& call) noexcept {
   if (place.bases == nullptr) return;  // the world has gone, and its memory with it
   try {
     call();
-  } catch (const Error& error) {
-    world().job().abort(1, without_rank(error.what()));
+  } catch (const std::exception& error) {  // also a handler's, and am::PeerDied
+    world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
   }
 }
 

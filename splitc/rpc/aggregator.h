@@ -2,13 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "am/types/source_location.h"
 #include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/forwarder.h"
+#include "splitc/rpc/forwarding.h"
 #include "splitc/rpc/rpc.h"
+#include "splitc/rpc/update_block.h"
 
 namespace splitc {
 
@@ -21,84 +24,132 @@ namespace splitc {
 //   counter.flush_all();                              // collective: all have been applied
 //
 // Each update is applied once, by f(t, update), a function or lambda, where t is the T of the
-// process that it was sent to, in the world's thread of that process when it polls; so updates of
-// one process are applied one at a time. f must be short, and may not wait, poll, or send. In which
-// order updates are applied is not said.
+// process that it was sent to, in the world's thread of that process, when it polls or, of this
+// process, in send() and flush(); so updates of one process are applied one at a time. f must be
+// short, and may not wait, poll, or send. In which order updates are applied is not said, and what
+// has not been flushed when the aggregator ends is not applied.
+//
+// An update may cause others: an f of three parameters, f(t, update, forward), sends them by
+// forward.send(proc, another), a forwarder<Update>&, and flush_all() ends when these, and what they
+// cause, have been applied. So a graph is searched without a step that all take together:
+//
+//   auto visit = aggregate<Visit>(graph, [](Graph& mine, const Visit& v, forwarder<Visit>& forward)
+//   {
+//     if (!mine.reached(v)) return;                   // known already, by a way as short
+//     for (const Edge& e : mine.edges(v)) forward.send(e.owner, {e.to, v.distance + 1});
+//   });
+//   if (my_proc() == 0) visit.send(owner(root), {root, 0});
+//   visit.flush_all();
+//
+// Making and ending such an aggregator is collective, like a dist_object's.
 //
 // Memory: a block of 4 KiB for each process that anything is sent to, until the end. send() waits,
 // polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
+// What is forwarded cannot wait: it is kept, however much it is, and sent by the polls.
 //
 // Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: the world's thread, outside
 // handlers. The aggregator does not outlive its dist_object. What f throws ends the job, as of
-// rpc_ff(). After YGM and Conveyors, without their routing over several hops.
+// rpc_ff(); of this process it comes out of send(), flush() or flush_all(), and the other updates
+// stay. After YGM and Conveyors, without their routing over several hops.
 template <class Update, class T, class F>
 class aggregator {
   static_assert(detail::travels<Update>, "updates travel as bytes, without addresses");
-  static_assert(std::is_invocable_v<const F&, T&, const Update&>, "f takes (T&, Update)");
+  static_assert(std::is_invocable_v<const F&, T&, const Update&> ||
+                    std::is_invocable_v<const F&, T&, const Update&, forwarder<Update>&>,
+                "f takes (T&, Update), or (T&, Update, forwarder<Update>&)");
   static_assert(detail::travels<F> || std::is_function_v<std::remove_pointer_t<F>>,
                 "f is a function, or a lambda that captures trivially copyable values, by value");
 
+  static constexpr bool kForwards = !std::is_invocable_v<const F&, T&, const Update&>;
+  using Block = detail::UpdateBlock<Update>;
+  using Forwarding = std::conditional_t<kForwards, detail::Forwarding<Update, T, F>,
+                                        detail::NoForwarding<Update, T, F>>;
+
  public:
-  aggregator(dist_object<T>& object, F f) : object_(object), f_(f), blocks_(procs()) {}
+  aggregator(dist_object<T>& object, F f) : updates_(object, f), blocks_(procs()) {}
   ~aggregator() = default;
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
-  // Not collective. Throws Error if there is no process `proc`. Costs 1 to 2 ns, and each time a
-  // block is full an rpc_ff(). In this process f is called at once.
+  // Not collective. Throws Error if there is no process `proc`. Also what handlers and f throw here
+  // while it makes room comes out; then `update` has not been taken, and may be sent again. Costs 1
+  // to 2 ns, and each time a block is full an rpc_ff(), or, in this process, its updates.
   void send(std::uint32_t proc, const Update& update) {
-    if (proc == my_proc()) return static_cast<void>(f_(*object_, update));
-    if (proc >= procs()) detail::refuse_proc(proc, "aggregator::send");
+    if (proc >= blocks_.size()) [[unlikely]]
+      detail::refuse_proc(proc, "aggregator::send");
     if constexpr (kInBlock == 0) {
-      ship(proc, {&update, 1});
+      updates_.ship(proc, {&update, 1});
     } else {
       Block& block = blocks_[proc];
-      if (block.capacity() == 0) block.reserve(kInBlock);
-      if (block.size() == kInBlock) flush(block, proc);  // it was full when an exception came
-      block.push_back(update);
-      if (block.size() == kInBlock) flush(block, proc);
+      if (block.is_full()) [[unlikely]]
+        make_room(block, proc);
+      block.add(update);
     }
   }
 
   // Sends what has been gathered, without waiting until it is applied.
   void flush() {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      if (!blocks_[proc].empty()) flush(blocks_[proc], proc);
+      if (!blocks_[proc].updates().empty()) flush(blocks_[proc], proc);
     }
   }
   // Collective: sends them, and returns when all updates of all processes have been applied.
   void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
-    flush();
-    quiesce(where);
+    do {
+      flush();
+      quiesce(where);
+    } while (updates_.has_caused_others(where));
   }
 
  private:
-  using Block = std::vector<Update>;
+  static constexpr std::size_t kInBlock = detail::updates_in_block<Update, F>();
 
-  // How many fit in a medium message beside f and the numbers of object and elements. 0: one is
-  // longer, and leaves at once.
-  static constexpr std::size_t kHead = 64 + sizeof(F);
-  static constexpr std::size_t kInBlock =
-      kHead < am::max_medium() ? (am::max_medium() - kHead) / sizeof(Update) : 0;
-
+  void make_room(Block& block, std::uint32_t proc) {
+    if (applying_) [[unlikely]]
+      refuse_from_function();
+    if (!block.has_memory()) return block.allocate(kInBlock);
+    flush(block, proc);
+  }
   // Empty afterwards, unless an exception of a handler comes out: then the one message that a block
   // is has not been sent.
   void flush(Block& block, std::uint32_t proc) {
-    ship(proc, block);
+    if (proc == my_proc()) return apply_here(block);
+    updates_.ship(proc, block.updates());
     block.clear();
   }
-  void ship(std::uint32_t proc, std::span<const Update> updates) {
-    rpc_ff(
-        proc,
-        [](T& there, const F& f, std::span<const Update> all) {
-          for (const Update& update : all) f(there, update);
-        },
-        object_, f_, updates);
+
+  // If f throws the updates behind stay. Meanwhile the block is not where f could add to it.
+  void apply_here(Block& block) {
+    if (applying_) refuse_from_function();
+    Applying applying(*this, block);
+    while (!applying.taken.updates().empty()) updates_.apply(applying.taken.take());
+  }
+  struct Applying {
+    Applying(aggregator& all, Block& block) : all(all), block(block), taken(std::move(block)) {
+      all.applying_ = true;
+    }
+    ~Applying() {
+      if (taken.updates().empty()) taken.clear();
+      block = std::move(taken);
+      all.applying_ = false;
+    }
+    Applying(const Applying&) = delete;
+    Applying& operator=(const Applying&) = delete;
+
+    aggregator& all;
+    Block& block;
+    Block taken;
+  };
+
+  [[noreturn]] static void refuse_from_function() {
+    detail::refuse("aggregator::send",
+                   "called by the function that applies updates; give that a third parameter, a "
+                   "forwarder<Update>&, which sends");
   }
 
-  dist_object<T>& object_;
-  const F f_;
+  Forwarding updates_;         // sends and applies them
   std::vector<Block> blocks_;  // by process
+  bool applying_ = false;      // to the own T
 };
 
 // An aggregator of updates to the T of each process, applied by f.

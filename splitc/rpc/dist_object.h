@@ -47,8 +47,8 @@ class dist_object {
   T* operator->() noexcept { return std::addressof(value_); }
   const T& operator*() const noexcept { return value_; }
   const T* operator->() const noexcept { return std::addressof(value_); }
-  // That of process `proc`, as rpc() returns it; for a T that is a trivially copyable value or a
-  // std::vector of such.
+  // That of process `proc`, as rpc() returns it; for a T that may be
+  // the result of such a call.
   auto fetch(std::uint32_t proc) const {
     return rpc(
         proc, [](T& there) { return there; }, *this);

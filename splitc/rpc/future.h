@@ -40,8 +40,9 @@ class future {
 
   // For sync() and try_sync().
   handle started() const { return slot("future::started").operation; }
-  // Whether the result is there; polls once if not.
+  // Whether the result is there; polls once if not, and never waits. Two names of one thing.
   [[nodiscard]] bool ready() { return try_sync(started()); }
+  [[nodiscard]] bool try_wait() { return ready(); }
   // Waits until it is, polling; no fence. Like sync() it ends the job if it may not wait here, or
   // if a handler throws meanwhile.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
@@ -75,6 +76,7 @@ class future<void> {
  public:
   handle started() const noexcept { return operation_; }
   [[nodiscard]] bool ready() { return try_sync(operation_); }
+  [[nodiscard]] bool try_wait() { return ready(); }
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
     detail::finish_call(operation_, where);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "splitc/access/global_ref.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
@@ -8,7 +9,7 @@
 // Atomic changes that nobody waits for: of a word near, the processor's instruction; of one far, a
 // message without an answer. quiesce() completes those of all processes.
 //
-//   for (const unsigned char byte : text) atomic_add(&bins[byte], 1);
+//   for (const unsigned char byte : text) atomic_add(bins[byte], 1);
 //   quiesce();                                                         // all are counted
 //
 // They change words of 1, 2, 4 or 8 bytes, add, min and max also floating ones, and mix with
@@ -70,6 +71,39 @@ template <atomic_word T>
 void atomic_xor(global_ptr<T> p, std::type_identity_t<T> x,
                 am::SourceLocation where = am::SourceLocation::current()) {
   detail::change_one_way<detail::AtomicOp::kXor>(p, x, {"atomic_xor", where});
+}
+
+// --- Through references, as in atomic_add(a[i], 1).
+
+template <atomic_number T>
+void atomic_add(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_add(&r, x, where);
+}
+template <atomic_number T>
+void atomic_min(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_min(&r, x, where);
+}
+template <atomic_number T>
+void atomic_max(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_max(&r, x, where);
+}
+template <atomic_word T>
+void atomic_and(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_and(&r, x, where);
+}
+template <atomic_word T>
+void atomic_or(const global_ref<T>& r, std::type_identity_t<T> x,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_or(&r, x, where);
+}
+template <atomic_word T>
+void atomic_xor(const global_ref<T>& r, std::type_identity_t<T> x,
+                am::SourceLocation where = am::SourceLocation::current()) {
+  atomic_xor(&r, x, where);
 }
 
 }  // namespace splitc

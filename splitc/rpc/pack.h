@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <initializer_list>
-#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "splitc/world/elements.h"
 
 // How the function, the arguments and the result of a remote call travel: as bytes one after the
 // other, each at its alignment, counted from a beginning that has kPackAlignment.
@@ -24,24 +26,9 @@ constexpr std::size_t aligned(std::size_t at, std::size_t alignment) noexcept {
   return (at + alignment - 1) / alignment * alignment;
 }
 
-// Whether a T means the same in another process, as far as that can be seen: it is no address, and
-// refers to nothing by one.
+// Whether a T may be an argument or an element of one.
 template <class T>
-inline constexpr bool travels =
-    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-    !std::is_array_v<T> && alignof(T) <= kPackAlignment;
-template <class T>
-inline constexpr bool travels<std::reference_wrapper<T>> = false;
-template <class T>
-inline constexpr bool travels<std::initializer_list<T>> = false;
-template <class T, std::size_t kExtent>
-inline constexpr bool travels<std::span<T, kExtent>> = false;
-template <class C>
-inline constexpr bool travels<std::basic_string_view<C>> = false;
-template <class T>
-inline constexpr bool travels<std::optional<T>> = std::is_trivially_copyable_v<T>&& travels<T>;
-template <class T, std::size_t kCount>
-inline constexpr bool travels<std::array<T, kCount>> = travels<T>;
+inline constexpr bool travels = means_the_same<T> && alignof(T) <= kPackAlignment;
 
 // Counts bytes.
 struct Measure {
@@ -140,13 +127,15 @@ struct Argument<std::basic_string_view<C>> {
   static Seen view(Seen value) noexcept { return value; }
 };
 
-// Results: nothing, values, and vectors of values. Short ones are the arguments of a reply.
+// Results: nothing, values, vectors and strings of values, and pairs and tuples of these. Short
+// values are the arguments of a reply.
 template <class T>
 struct ResultOf {
   static_assert(
       travels<T>,
-      "a result travels as bytes: return a trivially copyable value without addresses, or "
-      "a std::vector of such; what a span refers to would be gone");
+      "a result travels as bytes: return a trivially copyable value without addresses, a "
+      "std::vector or std::string of such, or a std::pair or std::tuple of these; what a span "
+      "refers to would be gone");
   static constexpr bool is_long = sizeof(T) > kMaxShortResult;
   static constexpr std::size_t short_bytes = is_long ? 0 : sizeof(T);
   static std::span<const std::byte> bytes(const T& value) noexcept {
@@ -154,25 +143,68 @@ struct ResultOf {
   }
   static T make(std::span<const std::byte> from) noexcept { return of_bytes<T>(from.data()); }
 };
-template <class T>
-struct ResultOf<std::vector<T>> {
+template <class Many>
+struct ResultOfMany {
+  using T = typename Many::value_type;
   static_assert(travels<T> && !std::is_same_v<T, bool>, "the elements travel as bytes");
   static constexpr bool is_long = true;
   static constexpr std::size_t short_bytes = 0;
-  static std::span<const std::byte> bytes(const std::vector<T>& value) noexcept {
+  static std::span<const std::byte> bytes(const Many& value) noexcept {
     return std::as_bytes(std::span(value));
   }
-  static std::vector<T> make(std::span<const std::byte> from) {
-    std::vector<T> made(from.size() / sizeof(T));
+  static Many make(std::span<const std::byte> from) {
+    Many made(from.size() / sizeof(T), T());
     if (!made.empty()) std::memcpy(made.data(), from.data(), from.size());
     return made;
   }
 };
+template <class T>
+struct ResultOf<std::vector<T>> : ResultOfMany<std::vector<T>> {};
+template <class C>
+struct ResultOf<std::basic_string<C>> : ResultOfMany<std::basic_string<C>> {};
 template <>
 struct ResultOf<void> {
   static constexpr bool is_long = false;
   static constexpr std::size_t short_bytes = 0;
 };
+
+// What a part of a result adds, with its length before it.
+template <class T, class Sink>
+void pack_part(Sink& sink, const T& part) {
+  const auto bytes = ResultOf<T>::bytes(part);
+  Argument<std::uint64_t>::pack(sink, bytes.size());
+  sink.add(bytes.data(), bytes.size(), 1);
+}
+template <class T>
+T take_part(Unpacker& from) {
+  const auto bytes = Argument<std::uint64_t>::take(from);
+  return ResultOf<T>::make({from.take(bytes, 1), bytes});
+}
+template <class Parts, class... T>
+struct ResultOfParts {
+  static constexpr bool is_long = true;
+  static constexpr std::size_t short_bytes = 0;
+  static std::vector<std::byte> bytes(const Parts& value) {
+    return std::apply(
+        [](const T&... parts) {
+          Measure measure;
+          (pack_part(measure, parts), ...);
+          std::vector<std::byte> packed(measure.bytes);
+          Packer packer{packed.data()};
+          (pack_part(packer, parts), ...);
+          return packed;
+        },
+        value);
+  }
+  static Parts make(std::span<const std::byte> from) {
+    Unpacker unpacker{from.data()};
+    return Parts{take_part<T>(unpacker)...};  // braces: from left to right
+  }
+};
+template <class A, class B>
+struct ResultOf<std::pair<A, B>> : ResultOfParts<std::pair<A, B>, A, B> {};
+template <class... T>
+struct ResultOf<std::tuple<T...>> : ResultOfParts<std::tuple<T...>, T...> {};
 
 // A result as bytes, where the function leaves it, and where its caller finds it.
 struct RpcValue {
@@ -180,8 +212,10 @@ struct RpcValue {
 
   template <class T>
   void keep(const T& result) {
-    const auto from = ResultOf<T>::bytes(result);
-    if constexpr (ResultOf<T>::is_long) {
+    auto from = ResultOf<T>::bytes(result);
+    if constexpr (std::is_same_v<decltype(from), std::vector<std::byte>>) {
+      long_bytes = std::move(from);
+    } else if constexpr (ResultOf<T>::is_long) {
       long_bytes.assign(from.begin(), from.end());
     } else {
       short_count = from.size();

@@ -4,6 +4,7 @@
 //
 //   future<R> rpc(proc, f, args...)       returns at once; the result comes later
 //   future<R> rpc_at(p, f, args...)       f(*p, args...) in the process of p
+//   rpc_into(to, proc, f, args...)        the elements that f returns, straight to `to`
 //   void rpc_ff(proc, f, args...)         no answer: "fire and forget"
 //   void rpc_ff_at(p, f, args...)
 //   quiesce()                             collective: all of these have been called
@@ -18,6 +19,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "am/types/source_location.h"
 #include "splitc/call/program.h"
@@ -25,6 +27,7 @@
 #include "splitc/rpc/future.h"
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/rpc_calls.h"
+#include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 
 namespace splitc {
@@ -186,6 +189,32 @@ auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
   }
 }
 
+template <class T, class F, class... A>
+future<std::size_t> start_rpc_into(std::span<T> to, std::uint32_t proc, Call name, F f,
+                                   const A&... args) {
+  using R = Rpc<F, A...>;
+  static_assert(std::is_same_v<typename R::Result, std::vector<T>>,
+                "the function returns a std::vector of what there is room for");
+  RpcCalls& calls = rpc_calls(name);
+  RpcSlot& slot = calls.take_slot();
+  future<std::size_t> result(slot);  // gives it back if this throws
+  slot.into = std::as_writable_bytes(to);
+  slot.element = sizeof(T);
+  if (proc == my_proc()) {
+    const std::vector<T> all = R::call(f, args...);
+    const auto bytes = std::as_bytes(std::span(all));
+    slot.keep(bytes, 0, bytes.size());
+    check_room(slot, bytes.size(), name);
+  } else {
+    R::packed(
+        [&](auto bytes) {
+          calls.start({proc, &R::run, bytes, R::kAnswer}, &slot, slot.operation, name);
+        },
+        f, args...);
+  }
+  return result;
+}
+
 template <class F, class... A>
 void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
@@ -199,6 +228,20 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
         calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
       },
       f, args...);
+}
+// The same from a poll to another process, with arguments that one message holds. False: there is
+// no room for it now.
+template <class F, class... A>
+bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
+  using R = Rpc<F, A...>;
+  RpcCalls& calls = *rpc_calls_or_none();  // as it is polled
+  bool sent = false;
+  R::packed(
+      [&](auto bytes) {
+        sent = calls.try_send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
+      },
+      f, args...);
+  return sent;
 }
 
 }  // namespace detail
@@ -220,8 +263,9 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 //   global_ptr<T>                global_ptr<T>
 //   &function                    the address of that function there; not one that is captured
 //
-// Its result is nothing, a trivially copyable value, or a std::vector of such. Arguments and
-// results may have any length; their memory may be reused on return.
+// Its result is nothing, a trivially copyable value, a std::vector or std::string of such, or a
+// std::pair or std::tuple of these: auto [id, data] = rpc(..).result(). Arguments and results may
+// have any length; their memory may be reused on return.
 //
 // f runs in the world's thread of that process, when that polls or waits; one function at a time.
 // It must be short, may access memory of processes on its node, and may not wait, poll, or call
@@ -256,7 +300,21 @@ auto rpc_at(global_ptr<T> p, F f, const Args&... args) {
   return detail::start_rpc(p.proc(), "rpc_at", detail::AtObject<T, F>{f, p.offset()}, args...);
 }
 
-// The same without an answer: what f returns is dropped, and nobody hears when it has run, except
+// The same for an f that returns a std::vector, whose elements go to `to`, a vector, array, span ..
+// (`lasting_elements`, splitc/world/elements.h), as they arrive, with no memory allocated here and
+// no copy. The future is of how many there are. `to` may have room for more, which is left alone.
+// As that of a get it lives, and is left alone, until the future is ready, or sync() has returned:
+// also if the future is dropped. If they are too many, the Error comes out of the call in which
+// this process polls, as what handlers throw, and `to` is as it was.
+//
+//   std::vector<double> row(n);
+//   const std::size_t got = rpc_into(row, proc, &row_of, matrix, i).result();
+template <lasting_elements To, class F, class... Args>
+future<std::size_t> rpc_into(To&& to, std::uint32_t proc, F f, const Args&... args) {
+  return detail::start_rpc_into(detail::destination_of(to), proc, "rpc_into", f, args...);
+}
+
+// rpc() without an answer: what f returns is dropped, and nobody hears when it has run, except
 // by quiesce(). Cost: one message.
 template <class F, class... Args>
 void rpc_ff(std::uint32_t proc, F f, const Args&... args) {

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "am/am.h"
+#include "am/statistics/call_sites.h"
+#include "am/trace/traced_call.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/world/world.h"
@@ -54,20 +56,45 @@ RpcCalls::~RpcCalls() {
 
 // --- The caller
 
+// Calls that know where they stand have been counted, by check_far().
+void RpcCalls::count(const Outgoing& call, Call name, const void* caller) {
+  am::CallSites* const sites = am::CallSites::active();
+  am::Trace* const trace = am::active_trace();
+  if ((sites == nullptr && trace == nullptr) || name.where.line() != 0) [[likely]]
+    return;
+  const am::CallPlace place{name.name, name.where, caller};
+  if (trace != nullptr) am::trace_operation(*trace, place, call.proc, call.packed.size());
+  if (sites != nullptr && call.proc < procs() && is_far(call.proc))
+    sites->count(place, call.proc, call.packed.size());
+}
+
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
   void* const result = call.answer == RpcAnswer::kLong ? static_cast<void*>(slot)
                        : slot != nullptr               ? slot->result.short_bytes.data()
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
+  count(call, name, __builtin_return_address(0));
   const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
   if (thrown) std::rethrow_exception(thrown);
 }
 
 void RpcCalls::send_one_way(const Outgoing& call, Call name) {
+  count(call, name, __builtin_return_address(0));
   const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
+}
+
+bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
+  const Head head{0, place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name),
+                  RpcAnswer::kNone, ++number_};
+  if (!endpoint_.try_request_medium<&RpcCalls::on_piece_one_way>(call.proc, call.packed, head,
+                                                                 Piece{call.packed.size(), 0})) {
+    return false;
+  }
+  count(call, name, nullptr);
+  return true;
 }
 
 // Once a piece has been sent the others follow whatever handlers throw while this waits for
@@ -127,8 +154,9 @@ void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) 
 void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
-  if (!slot.dropped) slot.result.long_bytes.assign(bytes.begin(), bytes.end());
+  slot.keep(bytes, 0, bytes.size());
   tickets.answered(ticket, nullptr);
+  check_room(slot, bytes.size(), "rpc_into");
 }
 
 // In any order.
@@ -136,13 +164,11 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
                                Piece piece) {
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
-  if (!slot.dropped) {
-    slot.result.long_bytes.resize(piece.total);
-    std::copy(bytes.begin(), bytes.end(),
-              slot.result.long_bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
-  }
+  slot.keep(bytes, piece.at, piece.total);
   slot.arrived += bytes.size();
-  if (slot.arrived == piece.total) tickets.answered(ticket, nullptr);
+  if (slot.arrived != piece.total) return;
+  tickets.answered(ticket, nullptr);
+  check_room(slot, piece.total, "rpc_into");
 }
 
 // --- The process that runs the function
@@ -252,6 +278,25 @@ int RpcCalls::poll() {
 
 // --- Places for results
 
+void RpcSlot::keep(std::span<const std::byte> bytes, std::size_t at, std::size_t total) {
+  if (element != 0) {
+    if (total <= into.size())
+      std::ranges::copy(bytes, into.begin() + static_cast<std::ptrdiff_t>(at));
+    return result.keep<std::size_t>(total / element);
+  }
+  if (dropped) return;
+  result.long_bytes.resize(total);
+  std::ranges::copy(bytes, result.long_bytes.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void check_room(const RpcSlot& slot, std::size_t bytes, Call call) {
+  if (slot.element == 0 || bytes <= slot.into.size()) return;
+  refuse(call, "the function has returned " + std::to_string(bytes / slot.element) +
+                   " elements, and there is room for " +
+                   std::to_string(slot.into.size() / slot.element) +
+                   "; pass a larger span, or take the vector that rpc() gives");
+}
+
 RpcSlot& RpcCalls::take_slot() {
   if (free_ == nullptr && dropped_count_ >= look_at_) look_at_dropped();
   if (free_ == nullptr) {
@@ -261,6 +306,7 @@ RpcSlot& RpcCalls::take_slot() {
   RpcSlot& slot = *std::exchange(free_, free_->next);
   slot.operation = {};
   slot.arrived = 0;
+  slot.element = 0;
   return slot;
 }
 

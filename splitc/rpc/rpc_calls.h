@@ -41,9 +41,18 @@ struct RpcSlot {
   handle operation;
   RpcValue result;
   std::size_t arrived = 0;  // bytes of a long one
-  bool dropped = false;     // nobody wants it
+  // Where a long one goes, if not into `result`, which is then how many elements there are of
+  // `element` bytes each; 0: it goes there.
+  std::span<std::byte> into;
+  std::size_t element = 0;
+  bool dropped = false;     // nobody wants it, or how many there are
   RpcSlot* next = nullptr;  // in a list of the pool
+
+  // Of a long result of `total` bytes, those from `at` on.
+  void keep(std::span<const std::byte> bytes, std::size_t at, std::size_t total);
 };
+// Throws Error if a result of `bytes` is too long for where it was to go.
+void check_room(const RpcSlot& slot, std::size_t bytes, Call call);
 
 // Sends and receives the calls of this process. Part of every poll while it has results to send.
 // Thread rule: the world's thread.
@@ -67,6 +76,8 @@ class RpcCalls final : public am::Poller {
   void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
   // The same for kNone.
   void send_one_way(const Outgoing& call, Call name);
+  // The same from a poll, if it is one message. False: there is no room for it now.
+  [[nodiscard]] bool try_send_one_way(const Outgoing& call, Call name);
 
   // A place for a result, and back: when the operation is complete, or to be forgotten.
   RpcSlot& take_slot();
@@ -102,6 +113,7 @@ class RpcCalls final : public am::Poller {
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
+  static void count(const Outgoing& call, Call name, const void* caller);
   [[nodiscard]] std::exception_ptr send(const Outgoing& call, std::uint32_t ticket, Call name);
   void send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, Call name);

@@ -67,14 +67,13 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
   std::byte* const base = detail::base_of(to.bits());
   if (base == detail::far_base()) {
     detail::check_far(to.bits(), data.size_bytes(), call);
-    detail::check_far(signal.bits(), sizeof(std::uint64_t), call);
-    rpc_ff_at(
-        signal,
-        [](std::uint64_t& word, global_ptr<T> there, std::span<const T> arrived) {
-          detail::write_and_signal(tolocal(there), arrived, word);
-        },
-        to, data);
-    return;
+    detail::check_in_segment(signal.bits(), sizeof(std::uint64_t), call);
+    auto write = [](std::uint64_t& word, global_ptr<T> there, std::span<const T> arrived) {
+      detail::write_and_signal(tolocal(there), arrived, word);
+    };
+    return detail::start_one_way(
+        signal.proc(), call,
+        detail::AtObject<std::uint64_t, decltype(write)>{write, signal.offset()}, to, data);
   }
   const auto at = [base](std::uint64_t bits) { return detail::mapped(base, bits); };
   detail::write_and_signal(reinterpret_cast<T*>(at(to.bits())), data,

@@ -14,6 +14,8 @@
 #include "splitc/collective/crossovers.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc_calls.h"
+#include "splitc/shared/shared.h"
+#include "splitc/statistics/statistics.h"
 #include "splitc/team/teams.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
@@ -47,6 +49,7 @@ struct detail::Running {
     add_piece_handlers(world.endpoint());
     world.job().connect(world.endpoint());
     choose_crossovers();
+    shared.allocate();
   }
 
   World world;
@@ -54,6 +57,8 @@ struct detail::Running {
   RpcCalls rpc_calls;
   Teams teams;
   store_counter stores;  // the default counter
+  SharedMemory shared;
+  Statistics statistics;
 };
 
 void detail::EndRunning::operator()(Running* running) const noexcept { delete running; }
@@ -86,6 +91,7 @@ void detail::finish_program(Running& running, const char* call) {
   sync();
   // What this process has stored on other nodes needs it until it has landed.
   if (has_far_peers()) running.stores.wait_all({call, nowhere});
+  running.statistics.report({call, nowhere});
   // The first process that exits with a failure ends the others, perhaps before they have exited.
   std::fflush(nullptr);
   world.job().finish(world.bundle(), call, nowhere);

@@ -129,23 +129,28 @@ TeamPlan reduce_plan(const OfTeam& of, std::span<const std::byte> mine, std::spa
           .combine = &combine};
 }
 
-Received team_all_to_all_varying(const OfTeam& of, std::span<const std::byte> to,
-                                 std::span<const std::size_t> bytes, std::uint64_t type) {
+TeamVarying::TeamVarying(const OfTeam& of, std::span<const std::byte> to,
+                         std::span<const std::size_t> counts, std::size_t element,
+                         std::uint64_t type)
+    : of_(of), to_(to), type_(type) {
+  std::vector<std::size_t> bytes(counts.begin(), counts.end());
+  for (std::size_t& one : bytes) one = product(one, "elements", element, "bytes", of.call);
   check_counts(of, to.size(), bytes);
   std::vector<std::size_t> theirs(of.size());
-  run_plan(of, transpose_plan(of, std::as_bytes(bytes), std::as_writable_bytes(std::span(theirs)),
-                              sizeof(std::size_t), type));
-  const std::vector<std::size_t> from_at = begins_of(bytes);
-  Received received;
-  received.begin = begins_of(theirs);
-  received.from.resize(received.begin.back());
-  run_plan(of, {.how = How::kVarying,
-                .kind = type,
-                .from = to.data(),
-                .to = received.from.data(),
-                .from_at = from_at.data(),
-                .to_at = received.begin.data()});
-  return received;
+  run_plan(of,
+           transpose_plan(of, std::as_bytes(std::span(bytes)),
+                          std::as_writable_bytes(std::span(theirs)), sizeof(std::size_t), type));
+  from_at_ = begins_of(bytes);
+  begin_ = begins_of(theirs);
+}
+
+void TeamVarying::move(std::byte* from) const {
+  run_plan(of_, {.how = How::kVarying,
+                 .kind = type_,
+                 .from = to_.data(),
+                 .to = from,
+                 .from_at = from_at_.data(),
+                 .to_at = begin_.data()});
 }
 
 }  // namespace splitc::detail

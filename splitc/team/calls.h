@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "splitc/collective/collective.h"
+#include "splitc/collective/varying.h"
 #include "splitc/team/exchange.h"
 #include "splitc/team/group.h"
 #include "splitc/team/started.h"
@@ -39,16 +39,25 @@ TeamPlan transpose_plan(const OfTeam& of, std::span<const std::byte> to, std::sp
                         std::size_t element, std::uint64_t type);
 TeamPlan reduce_plan(const OfTeam& of, std::span<const std::byte> mine, std::span<std::byte> result,
                      const Combine& combine);
-Received team_all_to_all_varying(const OfTeam& of, std::span<const std::byte> to,
-                                 std::span<const std::size_t> bytes, std::uint64_t type);
+
+// Of the members, what Varying is of all processes (splitc/collective/varying.h).
+class TeamVarying {
+ public:
+  TeamVarying(const OfTeam& of, std::span<const std::byte> to, std::span<const std::size_t> counts,
+              std::size_t element, std::uint64_t type);
+  std::span<const std::size_t> begin() const noexcept { return begin_; }
+  void move(std::byte* from) const;
+
+ private:
+  const OfTeam of_;
+  const std::span<const std::byte> to_;
+  const std::uint64_t type_;
+  std::vector<std::size_t> from_at_;  // where parts begin in `to`, and the end
+  std::vector<std::size_t> begin_;
+};
 
 inline void run_plan(const OfTeam& of, const TeamPlan& plan) {
   Exchange(*of.group, of.call, plan).run();
-}
-
-template <class T>
-constexpr void check_plain() {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
 }
 
 // A value of each member, to all.

@@ -1,8 +1,11 @@
 #include "splitc/team/team.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "am/am.h"
 #include "splitc/team/teams.h"
@@ -16,6 +19,75 @@ struct Wish {
   std::int64_t key;
   std::uint64_t number;  // of the new team, if this is its first member
 };
+
+// What each member of a team that selects says.
+struct List {
+  enum Fault : std::uint32_t { kNone, kNoSuchRank, kTwice };
+  std::uint32_t fault;
+  std::uint32_t wrong;     // the rank that it is about
+  std::uint64_t size;      // 0: this member is not on its list
+  std::uint64_t contents;  // a hash of the ranks in their order
+  std::uint64_t number;    // of the new team, if this is its first member
+};
+
+List list_of(std::span<const std::uint32_t> ranks, const detail::Group& group,
+             std::uint64_t number) {
+  List list{List::kNone, 0, 0, 0, number};
+  std::vector<std::uint32_t> sorted(ranks.begin(), ranks.end());
+  std::ranges::sort(sorted);
+  if (!sorted.empty() && sorted.back() >= group.size()) {
+    list.fault = List::kNoSuchRank;
+    list.wrong = sorted.back();
+  } else if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    list.fault = List::kTwice;
+    list.wrong = *twice;
+  } else if (std::ranges::find(ranks, group.rank()) != ranks.end()) {
+    const auto bytes = std::as_bytes(ranks);
+    list.size = ranks.size();
+    list.contents =
+        std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return list;
+}
+
+// The first rank whose list not all that are on it have passed; as many as there are lists if none.
+std::size_t first_alone(std::span<const List> lists) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+    if (lists[rank].size != 0) ranks.push_back(rank);
+  }
+  const auto key = [&](std::size_t rank) {
+    return std::pair(lists[rank].contents, lists[rank].size);
+  };
+  std::ranges::stable_sort(ranks, {}, key);
+  std::size_t first = lists.size();
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const auto end =
+        std::find_if(at, ranks.end(), [&](auto rank) { return key(rank) != key(*at); });
+    if (static_cast<std::uint64_t>(end - at) != lists[*at].size) first = std::min(first, *at);
+    at = end;
+  }
+  return first;
+}
+
+// Every member has all lists, so all find the same fault, if there is one.
+void check_lists(std::span<const List> lists, detail::Call call) {
+  const auto of = [](std::size_t rank) { return "the list of rank " + std::to_string(rank); };
+  const auto wrong = std::ranges::find_if(lists, [](const List& list) { return list.fault != 0; });
+  if (wrong != lists.end()) {
+    const std::string who = of(static_cast<std::size_t>(wrong - lists.begin()));
+    const std::string rank = std::to_string(wrong->wrong);
+    if (wrong->fault == List::kTwice) {
+      detail::refuse(call, "rank " + rank + " is listed twice, on " + who);
+    }
+    detail::refuse(call, "there is no rank " + rank + ", which is on " + who + ": the team has " +
+                             std::to_string(lists.size()));
+  }
+  const std::size_t alone = first_alone(lists);
+  if (alone == lists.size()) return;
+  detail::refuse(call, "the members on " + of(alone) + ", of " + std::to_string(lists[alone].size) +
+                           " ranks, have not passed the same; pass it at each of them");
+}
 
 }  // namespace
 
@@ -50,28 +122,16 @@ team team::split(std::int64_t colour, std::int64_t key, Where where) const {
 }
 
 team team::select(std::span<const std::uint32_t> ranks, Where where) const {
-  const detail::Call call("team::select", where);
-  const detail::Group& group = this->group(call);
-  std::vector<std::uint32_t> sorted(ranks.begin(), ranks.end());
-  std::ranges::sort(sorted);
-  if (!sorted.empty() && sorted.back() >= group.size()) {
-    detail::refuse(call, "there is no rank " + std::to_string(sorted.back()) + ": the team has " +
-                             std::to_string(group.size()));
-  }
-  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
-    detail::refuse(call, "rank " + std::to_string(*twice) + " is listed twice");
-  }
-  const auto mine = std::ranges::find(ranks, group.rank());
-  team made = mine == ranks.end() ? split(none, 0, where)
-                                  : split(sorted.front(), mine - ranks.begin(), where);
-  if (!made) return made;
-  bool same = made.size() == ranks.size();
-  for (std::uint32_t rank = 0; same && rank < made.size(); ++rank) {
-    same = made.proc(rank) == group.proc(ranks[rank]);
-  }
-  if (same) return made;
-  detail::refuse(call, "the processes on the list of this one, of " + std::to_string(ranks.size()) +
-                           " ranks, have not passed the same; pass it at each of them");
+  const detail::OfTeam of = this->of({"team::select", where});
+  detail::Teams& teams = detail::Teams::of_world();
+  const std::vector<List> lists =
+      detail::team_gather(of, list_of(ranks, *of.group, teams.next_number()), false);
+  check_lists(lists, of.call);
+  if (lists[of.rank()].size == 0) return {};
+  if (ranks.front() == of.rank()) teams.use_number();
+  std::vector<std::uint32_t> procs(ranks.begin(), ranks.end());
+  for (std::uint32_t& rank : procs) rank = of.group->proc(rank);
+  return team(std::make_shared<detail::Group>(lists[ranks.front()].number, std::move(procs)));
 }
 
 }  // namespace splitc

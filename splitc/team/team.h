@@ -45,11 +45,11 @@ namespace splitc {
 // order by each, as long as they do not wait for one another in a circle. (A waits for B in team 1,
 // and B for A in team 2: nobody goes on. Started calls do not wait.)
 //
-// The calls have the names, rules, types and memory rules of splitc/collective/collective.h and
-// reduce.h, with ranks of the team where those have processes: `root`, the parts of spans, the
-// order in which values are combined, and process 0, which is the team's rank 0. Each is a barrier
-// of the team, too: nobody returns before all have called, and what members wrote before is visible
-// to all after it, as of barrier(); stores to other nodes it does not complete.
+// The calls have the names, rules, types and memory rules of splitc/collective/collective.h,
+// varying.h and reduce.h, with ranks of the team where those have processes: `root`, the parts of
+// spans, the order in which values are combined, and process 0, which is the team's rank 0. Each is
+// a barrier of the team, too: nobody returns before all have called, and what members wrote before
+// is visible to all after it, as of barrier(); stores to other nodes it does not complete.
 //
 // Errors. Throw Error in a handler, outside the world's thread, and on a team that is empty. If the
 // members make different calls, also in release builds, every member throws an Error that names a
@@ -82,8 +82,9 @@ class team : public detail::NamedReductions<team> {
   team split(std::int64_t colour, std::int64_t key = 0, Where where = Where::current()) const;
   // Collective: the members whose ranks in this team are listed, in that order. Each passes the
   // list that it is in; others pass one without themselves, such as an empty one, and get an empty
-  // team. Error if a rank does not exist, or occurs twice, or those on a list have not passed the
-  // same.
+  // team. If one list has a rank that does not exist, or one twice, or if those on a list have not
+  // passed the same, every member of this team gets the Error, and no team is made. Costs an
+  // all_gather() of 32 bytes.
   team select(std::span<const std::uint32_t> ranks, Where where = Where::current()) const;
 
   // Whether this process is in it. All others of these, but ==, throw Error if not.
@@ -108,35 +109,35 @@ class team : public detail::NamedReductions<team> {
     detail::run_plan(of({"team::barrier", where}), {});
   }
 
-  template <class T>
-  T all_bcast(T x, std::uint32_t root = 0, Where where = Where::current()) const {
+  template <detail::one_value T>
+  [[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0,
+                            Where where = Where::current()) const {
     detail::check_value<T>();
     const detail::OfTeam of = this->of({"team::all_bcast", where});
-    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&x, 1)), root,
-                                               detail::type_of<T>());
+    T result = x;
+    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&result, 1)),
+                                               root, detail::type_of<T>());
     plan.carried = true;
     detail::run_plan(of, plan);
-    return x;
+    return result;
   }
-  template <class T>
-  void all_bcast(std::span<T> data, std::uint32_t root = 0, Where where = Where::current()) const {
-    detail::check_plain<T>();
+  template <detail::only_elements R>
+  void all_bcast(R&& data, std::uint32_t root = 0, Where where = Where::current()) const {
     const detail::OfTeam of = this->of({"team::all_bcast", where});
-    detail::run_plan(
-        of, detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>()));
+    detail::run_plan(of, bcast_plan(of, detail::span_of(data), root));
   }
 
   template <class T, class Op>
   T all_reduce(const T& x, Op op, Where where = Where::current()) const {
     return reduce(of({"team::all_reduce", where}), x, op);
   }
-  template <class T, class Op>
-  void all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+  template <elements R, class Op>
+  void all_reduce(const R& mine, std::span<detail::ValueOf<const R>> result, Op op,
                   Where where = Where::current()) const {
     const detail::OfTeam of = this->of({"team::all_reduce", where});
-    const detail::Combine combine = detail::combine_by<std::remove_const_t<T>>(op);
-    detail::run_plan(
-        of, detail::reduce_plan(of, std::as_bytes(mine), std::as_writable_bytes(result), combine));
+    const detail::Combine combine = detail::combine_by<detail::ValueOf<const R>>(op);
+    detail::run_plan(of, detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
+                                             std::as_writable_bytes(result), combine));
   }
   template <class T, class Op>
   T all_reduce_to_one(const T& x, Op op, Where where = Where::current()) const {
@@ -156,39 +157,45 @@ class team : public detail::NamedReductions<team> {
   std::vector<T> all_gather(const T& x, Where where = Where::current()) const {
     return detail::team_gather(of({"team::all_gather", where}), x, false);
   }
-  template <class T>
-  void all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+  template <elements R>
+  void all_gather(const R& mine, std::span<detail::ValueOf<const R>> all,
                   Where where = Where::current()) const {
-    gather(of({"team::all_gather", where}), mine, all, false);
+    const detail::OfTeam of = this->of({"team::all_gather", where});
+    detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, false));
   }
   template <class T>
   std::vector<T> all_gather_to_one(const T& x, Where where = Where::current()) const {
     return detail::team_gather(of({"team::all_gather_to_one", where}), x, true);
   }
-  template <class T>
-  void all_gather_to_one(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+  template <elements R>
+  void all_gather_to_one(const R& mine, std::span<detail::ValueOf<const R>> all,
                          Where where = Where::current()) const {
-    gather(of({"team::all_gather_to_one", where}), mine, all, true);
+    const detail::OfTeam of = this->of({"team::all_gather_to_one", where});
+    detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, true));
   }
 
-  template <class T>
-  void all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+  template <elements R>
+  void all_to_all(const R& to, std::span<detail::ValueOf<const R>> from,
                   Where where = Where::current()) const {
     const detail::OfTeam of = this->of({"team::all_to_all", where});
-    detail::run_plan(of, transpose_plan(of, to, from));
+    detail::run_plan(of, transpose_plan(of, detail::span_of(to), from));
   }
-  template <class T>
-  received_parts<std::remove_const_t<T>> all_to_all_varying(std::span<T> to,
-                                                            std::span<const std::size_t> counts,
-                                                            Where where = Where::current()) const {
-    detail::check_plain<T>();
+  template <elements R>
+  received_parts<detail::ValueOf<const R>> all_to_all_varying(
+      const R& to, std::span<const std::size_t> counts, Where where = Where::current()) const {
+    using T = detail::ValueOf<const R>;
     const detail::OfTeam of = this->of({"team::all_to_all_varying", where});
-    std::vector<std::size_t> bytes(counts.begin(), counts.end());
-    for (std::size_t& one : bytes) {
-      one = detail::product(one, "elements", sizeof(T), "bytes", of.call);
-    }
-    return received_parts<std::remove_const_t<T>>(detail::team_all_to_all_varying(
-        of, std::as_bytes(to), bytes, detail::type_of<std::remove_const_t<T>>()));
+    return received_parts<T>(varying(of, detail::span_of(to), counts));
+  }
+  template <elements R>
+  std::size_t all_to_all_varying(const R& to, std::span<const std::size_t> counts,
+                                 std::span<detail::ValueOf<const R>> from,
+                                 std::span<std::size_t> from_counts = {},
+                                 Where where = Where::current()) const {
+    const detail::OfTeam of = this->of({"team::all_to_all_varying", where});
+    detail::check_apart(std::as_bytes(detail::span_of(to)), std::as_bytes(from), false, of.call);
+    detail::check_counts_of(from_counts, of.size(), of.call);
+    return detail::move_into(varying(of, detail::span_of(to), counts), from, from_counts, of.call);
   }
 
   // --- Split-phase, as those of splitc/collective/started.h. The started calls of one team go on
@@ -199,7 +206,7 @@ class team : public detail::NamedReductions<team> {
   started<> start_barrier(Where where = Where::current()) const {
     return detail::start_team_spans(starting({"team::start_barrier", where}), {});
   }
-  template <class T>
+  template <detail::one_value T>
   started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
                              Where where = Where::current()) const {
     detail::check_value<T>();
@@ -228,35 +235,34 @@ class team : public detail::NamedReductions<team> {
           return detail::values_of<T>(all, size);
         });
   }
-  template <class T>
-  started<> start_all_bcast(std::span<T> data, std::uint32_t root = 0,
+  template <detail::lasting_only_elements R>
+  started<> start_all_bcast(R&& data, std::uint32_t root = 0,
                             Where where = Where::current()) const {
-    detail::check_plain<T>();
     const detail::OfTeam of = starting({"team::start_all_bcast", where});
-    return detail::start_team_spans(
-        of, detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>()));
+    return detail::start_team_spans(of, bcast_plan(of, detail::span_of(data), root));
   }
-  template <class T, class Op>
-  started<> start_all_reduce(std::span<T> mine, std::span<std::remove_const_t<T>> result, Op op,
+  template <lasting_elements R, class Op>
+  started<> start_all_reduce(R&& mine, std::span<detail::ValueOf<R>> result, Op op,
                              Where where = Where::current()) const {
     const detail::OfTeam of = starting({"team::start_all_reduce", where});
-    const detail::Combine combine = detail::combine_by<std::remove_const_t<T>>(op);
+    const detail::Combine combine = detail::combine_by<detail::ValueOf<R>>(op);
     return detail::start_made<void>(std::make_shared<detail::StartedTeamReduction<Op>>(
         of.group, of.call,
-        detail::reduce_plan(of, std::as_bytes(mine), std::as_writable_bytes(result), combine),
+        detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
+                            std::as_writable_bytes(result), combine),
         combine, op));
   }
-  template <class T>
-  started<> start_all_gather(std::span<T> mine, std::span<std::remove_const_t<T>> all,
+  template <lasting_elements R>
+  started<> start_all_gather(R&& mine, std::span<detail::ValueOf<R>> all,
                              Where where = Where::current()) const {
     const detail::OfTeam of = starting({"team::start_all_gather", where});
-    return detail::start_team_spans(of, gather_plan(of, mine, all, false));
+    return detail::start_team_spans(of, gather_plan(of, detail::span_of(mine), all, false));
   }
-  template <class T>
-  started<> start_all_to_all(std::span<T> to, std::span<std::remove_const_t<T>> from,
+  template <lasting_elements R>
+  started<> start_all_to_all(R&& to, std::span<detail::ValueOf<R>> from,
                              Where where = Where::current()) const {
     const detail::OfTeam of = starting({"team::start_all_to_all", where});
-    return detail::start_team_spans(of, transpose_plan(of, to, from));
+    return detail::start_team_spans(of, transpose_plan(of, detail::span_of(to), from));
   }
 
  private:
@@ -294,6 +300,13 @@ class team : public detail::NamedReductions<team> {
     return of.rank() == 0 ? identity : before;
   }
   template <class T>
+  static detail::TeamPlan bcast_plan(const detail::OfTeam& of, std::span<T> data,
+                                     std::uint32_t root) {
+    detail::check_plain<T>();
+    detail::check_writable<std::span<T>>();
+    return detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>());
+  }
+  template <class T>
   static detail::TeamPlan gather_plan(const detail::OfTeam& of, std::span<T> mine,
                                       std::span<std::remove_const_t<T>> all, bool only_to_one) {
     detail::check_plain<T>();
@@ -301,9 +314,10 @@ class team : public detail::NamedReductions<team> {
                                detail::type_of<std::remove_const_t<T>>());
   }
   template <class T>
-  static void gather(const detail::OfTeam& of, std::span<T> mine,
-                     std::span<std::remove_const_t<T>> all, bool only_to_one) {
-    detail::run_plan(of, gather_plan(of, mine, all, only_to_one));
+  static detail::TeamVarying varying(const detail::OfTeam& of, std::span<T> to,
+                                     std::span<const std::size_t> counts) {
+    detail::check_plain<T>();
+    return {of, std::as_bytes(to), counts, sizeof(T), detail::type_of<std::remove_const_t<T>>()};
   }
   template <class T>
   static detail::TeamPlan transpose_plan(const detail::OfTeam& of, std::span<T> to,

@@ -64,8 +64,9 @@ constexpr std::uint32_t proc_of(std::uint64_t bits) noexcept {
 // There are at least so many bases: an ordinary address, taken for a global pointer, has one.
 inline constexpr std::size_t kBases = 512;
 
-// No segment is mapped here for a global pointer: an odd number, as no base is.
-inline std::byte* far_base() noexcept { return reinterpret_cast<std::byte*>(1); }
+// No segment is mapped here for a global pointer: what a table holds that nobody has written to, as
+// no base is (all_bases() in world.cc).
+inline std::byte* far_base() noexcept { return nullptr; }
 
 // The entry of the process that `bits` name: far_base() where there is no address.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }

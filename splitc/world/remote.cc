@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "am/remote_memory/remote_memory.h"
+#include "am/statistics/call_sites.h"
+#include "am/trace/traced_call.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -37,8 +39,11 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
                    " bytes");
 }
 
-void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
-  check_process(proc_of(bits), call);
+namespace {
+
+void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
+  if (proc_of(bits) >= place.procs) [[unlikely]]
+    check_process(proc_of(bits), call);
   check_thread(call);
   if (world().bundle().handling()) {
     refuse(call, "process " + std::to_string(proc_of(bits)) +
@@ -48,9 +53,32 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
   check_in_segment(bits, bytes, call);
 }
 
-handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
+  if (am::CallSites* const sites = am::CallSites::active()) [[unlikely]]
+    sites->count(place, proc, bytes);
+  if (am::Trace* const trace = am::active_trace()) [[unlikely]]
+    am::trace_operation(*trace, place, proc, bytes);
+}
+
+}  // namespace
+
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
+  check_reach(bits, bytes, call);
+  if (caller == nullptr) caller = __builtin_return_address(0);
+  note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+}
+
+void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call) {
+  check_reach(bits, extent, call);
+  note_operation({call.name, call.where}, proc_of(bits), moved);
+}
+
+namespace {
+
+handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
+                 const void* caller) {
   if (bytes == 0) return {};
-  check_far(bits, bytes, call);
+  check_far(bits, bytes, call, caller);
   World& w = world();
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
   w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
@@ -58,17 +86,10 @@ handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   return start.started();
 }
 
-handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
-               Call call) {
-  World& w = world();
-  Tickets::Start start(w.tickets(), {.proc = proc});
-  w.remote().get(proc, at, {static_cast<std::byte*>(local), bytes}, start.ticket(), site_of(call));
-  return start.started();
-}
-
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call) {
+handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call,
+                 const void* caller) {
   if (bytes == 0) return {};
-  check_far(bits, bytes, call);
+  check_far(bits, bytes, call, caller);
   std::unique_ptr<std::byte[]> kept;
   if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {
     kept = std::make_unique<std::byte[]>(bytes);
@@ -81,17 +102,36 @@ handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source 
   return start.started();
 }
 
+}  // namespace
+
+handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+  return start_get(local, bits, bytes, call, __builtin_return_address(0));
+}
+
+handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call) {
+  return start_put(bits, local, bytes, source, call, __builtin_return_address(0));
+}
+
+handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
+               Call call) {
+  World& w = world();
+  Tickets::Start start(w.tickets(), {.proc = proc});
+  w.remote().get(proc, at, {static_cast<std::byte*>(local), bytes}, start.ticket(), site_of(call));
+  return start.started();
+}
+
 // The fences of sync(handle) order both with the plain accesses to near memory around them.
 void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
-  const handle started = far_get(local, bits, bytes, call);
-  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
+  const void* const caller = __builtin_return_address(0);
+  finish(start_get(local, bits, bytes, call, caller), reason_of(call, bytes, caller));
 }
 
 void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
   // pairs with: the reads of others, of what this process wrote to near memory before
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const handle started = far_put(bits, local, bytes, Source::kStays, call);
-  finish(started, reason_of(call, bytes, __builtin_return_address(0)));
+  const void* const caller = __builtin_return_address(0);
+  finish(start_put(bits, local, bytes, Source::kStays, call, caller),
+         reason_of(call, bytes, caller));
 }
 
 }  // namespace splitc::detail

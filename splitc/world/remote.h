@@ -35,8 +35,12 @@ handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, s
                Call call);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
-// pointer is null or names no process: those have no base either, in any job.
-void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
+// pointer is null or names no process: those have no base either, in any job. Counts the operation
+// and shows it in a trace, if somebody wants to know (am/statistics, am/trace). `caller`: where it
+// returns to in the program; nullptr: check_far() itself does.
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller = nullptr);
+// The same for an operation with `moved` bytes that lie in the first `extent` from `bits` on.
+void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);
 // Throws Error unless [bits, bits + bytes), of a process that there is, lies in its segment.
 void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call);
 

@@ -53,8 +53,11 @@ class handle {
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
   constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
-  // try_sync(*this); sync(*this); the same, as operations with a value have it.
+  // As every operation under way has it, futures and started collective calls as well: ready() and
+  // try_wait(), two names of one thing, are try_sync(*this), poll once if it is not complete and
+  // never wait; wait() is sync(*this), and result() too, as there is no value.
   [[nodiscard]] inline bool ready() const;
+  [[nodiscard]] inline bool try_wait() const;
   inline void wait(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
   inline void result(am::SourceLocation where = am::SourceLocation::current()) const noexcept;
 
@@ -134,6 +137,7 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
 }
 
 inline bool handle::ready() const { return try_sync(*this); }
+inline bool handle::try_wait() const { return try_sync(*this); }
 inline void handle::wait(am::SourceLocation where) const noexcept { sync(*this, where); }
 inline void handle::result(am::SourceLocation where) const noexcept { sync(*this, where); }
 

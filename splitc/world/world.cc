@@ -29,14 +29,23 @@ static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
-std::vector<std::byte*> all_bases(const am::Router& router) {
-  std::vector<std::byte*> bases(std::max(std::size_t{router.size()} + 1, detail::kBases),
-                                detail::far_base());
-  for (std::uint32_t rank = 0; rank < router.size(); ++rank) {
+// Its segment is mapped where its process's pointers begin. It does not happen to segments of 2 MiB
+// and more, which lie behind a header in memory that is aligned to huge pages.
+[[noreturn]] void refuse_base(am::Rank me, am::Rank rank) {
+  throw Error("rank " + std::to_string(me) + ": run: the system has mapped the segment of rank " +
+              std::to_string(rank) +
+              " to an address that global pointers cannot use; start the "
+              "job again");
+}
+
+am::SparseTable<std::byte*> all_bases(const am::Router& router) {
+  am::SparseTable<std::byte*> bases(std::max(std::size_t{router.size()} + 1, detail::kBases));
+  for (const am::Rank rank : router.near_ranks()) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
-    if (segment == 0) continue;
     const std::uint64_t bits = detail::bits_of(rank, 0);
-    bases[bits >> detail::kOffsetBits] = reinterpret_cast<std::byte*>(segment - bits);
+    auto* const base = reinterpret_cast<std::byte*>(segment - bits);
+    if (base == detail::far_base()) refuse_base(router.rank(), rank);
+    bases[bits >> detail::kOffsetBits] = base;
   }
   return bases;
 }

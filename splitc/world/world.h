@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "am/core/bundle.h"
+#include "am/table/sparse_table.h"
 #include "am/types/source_location.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
@@ -90,7 +91,7 @@ class World {
   am::Endpoint& endpoint_;
   detail::Tickets tickets_;
   std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
-  std::vector<std::byte*> bases_;             // by process; what detail::place points to
+  am::SparseTable<std::byte*> bases_;         // by process; what detail::place points to
   Heap heap_;
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
@@ -136,6 +137,20 @@ inline void check_may_wait(Call call) {
 // The world's thread. Throws Error in a handler; what a handler throws comes out of it.
 int poll();
 
+namespace detail {
+// wait_until(), for `reason`.
+template <class Condition>
+void wait_until(Condition& condition, const am::Reason& reason) {
+  check_may_wait({reason.call, reason.where});
+  bool fulfilled = false;
+  do {
+    run_ready();
+    world().bundle().wait_until([&] { return (fulfilled = condition()) || can_run_ready(); },
+                                am::Wake::kMemory, [&reason] { return reason; });
+  } while (!fulfilled);
+}
+}  // namespace detail
+
 // Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
 // any means: by a message, or by plain writes and puts to memory that the condition looks at, which
 // wake nobody; so the condition is evaluated at least every millisecond.
@@ -147,16 +162,7 @@ int poll();
 // The world's thread. Throws Error in a handler; what a handler or the condition throws comes out.
 template <class Condition>
 void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
-  detail::check_may_wait({"wait_until", where});
-  bool fulfilled = false;
-  do {
-    detail::run_ready();
-    world().bundle().wait_until(
-        [&] { return (fulfilled = condition()) || detail::can_run_ready(); }, am::Wake::kMemory,
-        [&where] {
-          return am::Reason{"wait_until", where};
-        });
-  } while (!fulfilled);
+  detail::wait_until(condition, {.call = "wait_until", .where = where});
 }
 
 // Seconds since some moment in the past, by the machine's monotonic clock: Split-C's get_seconds.

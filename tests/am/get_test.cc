@@ -275,5 +275,26 @@ TEST(Translations, grow_and_shrink_under_what_is_mapped) {
   barrier();
 }
 
+// What connect() has mapped takes no memory until it is used, and so has to be known as unmapped.
+TEST(Translations, that_are_unmapped_stay_so_when_the_table_grows_again) {
+  Endpoint endpoint(bundle(), {.translations = size() + 1});
+  endpoint.add_handlers<&on_add>();
+  job().connect(endpoint);
+  const std::uint32_t last = size() - 1;
+  EXPECT_TRUE(endpoint.mapped(last));
+  barrier();
+  endpoint.unmap(last);
+  EXPECT_FALSE(endpoint.mapped(last));
+  if (last > 0) {
+    endpoint.resize_translations(last);
+    endpoint.resize_translations(size() + 1);
+    EXPECT_FALSE(endpoint.mapped(last));
+    EXPECT_TRUE(endpoint.mapped(0));
+    EXPECT_EQ(endpoint.map_any(endpoint.translation_name(0), 4), last);
+  }
+  endpoint.flush();
+  barrier();
+}
+
 }  // namespace
 }  // namespace am

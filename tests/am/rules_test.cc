@@ -272,6 +272,12 @@ TEST_F(Rules, messages_go_to_mapped_translations_only) {
   expect_refused([&] { endpoint_.request<&on_work>(me()); }, {"is not mapped"});
 }
 
+TEST_F(Rules, an_endpoint_is_not_made_for_more_senders_than_there_can_be) {
+  expect_refused([&] { Endpoint wide(bundle(), {.inboxes = 1025}); },
+                 {"1025 inboxes", "at most 1024", "unmap"});
+  const Endpoint widest(bundle(), {.inboxes = 1024});
+}
+
 TEST_F(Rules, an_endpoint_has_room_for_the_senders_it_was_made_for) {
   Endpoint narrow(bundle(), {.inboxes = 2});
   narrow.set_tag(1);

@@ -13,7 +13,7 @@ for shape in "--procs 1" "--procs 2" "--procs 2 --nodes 2"; do
     !width || $1 == "procs" { next }  # what is left out, and why
     NF != width || $5 <= 0 { print "fields: " $0; bad = 1 }
     $3 == "ours" { ++ours }
-    END { if (ours != 5) { print ours " styles of ours"; bad = 1 }; exit bad }
+    END { if (ours != 6) { print ours " styles of ours"; bad = 1 }; exit bad }
   ' "$out/csv" >&2 || fail "$shape: the CSV"
 done
 "$script" --bin "$bin" --rounds 1 --updates 1000 >"$out/text"

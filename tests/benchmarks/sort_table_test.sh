@@ -12,7 +12,7 @@ rows() {
   awk -F, -v kinds="$2" '
     $1 == "procs" { width = NF }
     !width || $1 == "procs" { next }  # what is left out, and why
-    NF != width || $8 <= 0 { print "fields: " $0; bad = 1 }
+    NF != width || $8 !~ /^[0-9.]+$/ { print "fields: " $0; bad = 1 }
     $6 == "ours" { ++ours }
     $6 != "ours" { ++theirs[$6] }
     END {

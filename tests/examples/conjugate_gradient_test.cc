@@ -117,6 +117,30 @@ TEST(ConjugateGradient, fails_when_the_iterations_do_not_suffice) {
   }
 }
 
+// VERSION,ITERATIONS,SECONDS,CHECKSUM, and nothing else while all is right.
+TEST(ConjugateGradient, csv_shows_one_checksum_of_each_system) {
+  const auto checksum = [](const Words& more) {
+    Words arguments{"--csv", "--size", "9"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto lines = lines_of(run(3, "conjugate_gradient", arguments).out);
+    EXPECT_EQ(lines.size(), kVersions.size());
+    std::string found;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_TRUE(lines[i].starts_with(kVersions[i] + ",")) << lines[i];
+      EXPECT_EQ(std::ranges::count(lines[i], ','), 3) << lines[i];
+      const std::string last = lines[i].substr(lines[i].rfind(',') + 1);
+      EXPECT_TRUE(i == 0 || last == found) << lines[i];
+      found = last;
+    }
+    return found;
+  };
+  const std::string first = checksum({});
+  EXPECT_EQ(checksum({"--seed", "1"}), first);
+  EXPECT_NE(checksum({"--seed", "2"}), first);
+  EXPECT_TRUE(run(3, "conjugate_gradient", {"--csv", "--size", "30", "--iterations", "5"})
+                  .out.find("NOT SOLVED") != std::string::npos);
+}
+
 // --- Input that is refused
 
 void expect_matrix_refused(const std::string& text, std::string_view part) {

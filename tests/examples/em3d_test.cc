@@ -74,6 +74,27 @@ TEST_P(Em3dAcrossNodes, has_eight_versions_that_agree) {
 
 INSTANTIATE_TEST_SUITE_P(Nodes, Em3dAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
 
+// VERSION,SECONDS,CHECKSUM
+TEST(Em3d, csv_shows_one_checksum_of_each_graph) {
+  const auto checksums = [](const Words& more) {
+    Words arguments{"--csv", "--size", "30", "--degree", "5", "--steps", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto lines = lines_of(run(3, "em3d", arguments).out);
+    EXPECT_EQ(lines.size(), kVersions.size());
+    Words found;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_TRUE(lines[i].starts_with(kVersions[i] + ",")) << lines[i];
+      EXPECT_EQ(std::ranges::count(lines[i], ','), 2) << lines[i];
+      found.push_back(lines[i].substr(lines[i].rfind(',') + 1));
+      EXPECT_EQ(found.back(), found.front());
+    }
+    return found;
+  };
+  const Words first = checksums({});
+  EXPECT_EQ(checksums({"--seed", "1"}), first);
+  EXPECT_NE(checksums({"--seed", "2"}), first);
+}
+
 TEST(Em3d, refuses_what_makes_no_sense) {
   expect_refused("em3d", {"--size", "0"}, "--size");
   expect_refused("em3d", {"--size", "-3"}, "--size");

@@ -10,7 +10,7 @@ namespace {
 using am::test::lines_of;
 
 // The styles that may lose no update.
-const Words kExact = {"wait_for_each", "start_many", "call", "gather"};
+const Words kExact = {"wait_for_each", "start_many", "call", "gather", "rounds"};
 
 void expect_right(const Shape& shape, const Words& arguments) {
   for (const std::string& style : kExact) {
@@ -35,13 +35,14 @@ INSTANTIATE_TEST_SUITE_P(across_nodes, Gups,
                          ::testing::Values(Shape{2, 2}, Shape{4, 2}, Shape{5, 3},
                                            Shape{3, 2, kDatagrams}, Shape{2, 2, kManyLost}));
 
-TEST(GupsOfAll, makes_its_updates_in_five_styles) {
+TEST(GupsOfAll, makes_its_updates_in_six_styles) {
   const auto result = run(2, "gups", {"--bits", "14", "--updates", "2000"});
   EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
-  EXPECT_EQ(lines_of(result.out).size(), 6u) << result.out;
+  EXPECT_EQ(lines_of(result.out).size(), 7u) << result.out;
 }
 
 TEST(GupsOfAll, refuses_what_makes_no_sense) {
+  expect_refused("gups", {"--repetitions", "0"}, "--repetitions: Value 0 not in range");
   expect_refused("gups", {"--style", "magic"}, "--style: magic not in");
   expect_refused("gups", {"--bits", "31"}, "--bits: Value 31 not in range");
 }

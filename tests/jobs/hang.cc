@@ -86,6 +86,12 @@ void await_a_put() {
   splitc::barrier();                   // line: after_put
 }
 
+void miss_a_channel() {
+  splitc::spread_array<double> ghost(8 * procs());
+  if (my_proc() == 1) splitc::store_sync(8);                       // line: no_channel
+  splitc::put_channel<double> channel(ghost.on(0), ghost.mine());  // line: channel
+}
+
 void stop_a_peer() {
   splitc::barrier();
   if (my_proc() == 1) raise(SIGSTOP);
@@ -201,6 +207,7 @@ const std::map<std::string_view, void (*)()> kMistakes{
     {"each_other", wait_for_each_other},
     {"handler", never_return_from_a_handler},
     {"put", await_a_put},
+    {"channel", miss_a_channel},
     {"stopped", stop_a_peer},
     {"credit", send_to_the_deaf},
     {"transfer", transfer_to_nobody},

@@ -22,13 +22,16 @@ installs() {
 }
 installs --prefix="$PWD/new/place" --checked
 for file in include/splitphase/{am/am,am/c/am2,am/c/spmd,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
-  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc} \
+  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc,splitc-doctor,splitc-info} share/splitphase/commit \
   include/splitphase/split-c/{split-c,control}.h \
   lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/{splitcrun,splitcc,splitc2cc}.1 \
   share/bash-completion/completions/splitcrun; do
   [[ -e new/place/$file ]] || fail "$file is missing"
 done
 new/place/bin/splitcrun --version
+new/place/bin/splitc-doctor --version
+new/place/bin/splitc-info | grep -q "^commit     $(<new/place/share/splitphase/commit)$" ||
+  fail "splitc-info does not say the commit that was installed"
 ! grep -rE '#include <(rdma/|spdlog|fmt/|sodium|pmix|CLI)' new/place/include ||
   fail "headers of other packages are needed"
 version=$(sed -n 's/^Version: //p' new/place/lib/pkgconfig/splitphase-am.pc)

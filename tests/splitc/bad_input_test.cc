@@ -117,7 +117,7 @@ TEST(BadInputInAnyBuild, thread_that_did_not_call_run) {
   };
   refused("barrier", [] { barrier(); });
   refused("barrier_notify", [] { barrier_notify(); });
-  refused("all_bcast", [] { all_bcast(1); });
+  refused("all_bcast", [] { return all_bcast(1); });
   refused("spread_array", [] { spread_array<int>(1); });
   refused("store_sync", [] { store_sync(8); });
   refused("wait_until", [] { wait_until([] { return true; }); });

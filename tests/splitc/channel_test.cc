@@ -109,6 +109,17 @@ TEST(PutChannel, refuses_to_put_where_nothing_was_to_be_sent) {
   barrier();
 }
 
+// While others still set theirs up.
+TEST(PutChannel, may_be_closed_as_soon_as_it_is_made) {
+  spread_array<int> room(procs());
+  const int one = 1;
+  std::vector<int> sums(1);
+  for (int i = 0; i < 100; ++i) {
+    put_channel<int> channel(room.on(right()), std::span(&one, 1));
+    reduce_channel<int> sum(std::span(&one, 1), sums);
+  }
+}
+
 TEST(MulticastChannel, brings_the_roots_data_to_all) {
   constexpr std::size_t kSize = 5000;
   int* const room = local_malloc<int>(kSize);

@@ -194,6 +194,15 @@ TEST(AllToAll, of_varying_parts_gives_each_what_is_for_it) {
       sum += expected;
     }
     ASSERT_EQ(received.all().size(), sum);
+    std::vector<std::uint32_t> into(sum + 2, 7u);
+    std::vector<std::size_t> into_counts(procs());
+    ASSERT_EQ(all_to_all_varying(to, counts, into, into_counts), sum);
+    ASSERT_TRUE(std::ranges::equal(std::span(into).first(sum), received.all()));
+    ASSERT_EQ(into[sum], 7u);  // nothing behind them
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+      ASSERT_EQ(into_counts[proc], received.of(proc).size());
+    }
+    ASSERT_EQ(all_to_all_varying(to, counts, std::span(into).first(sum)), sum);
   }
 }
 
@@ -209,10 +218,36 @@ TEST(AllToAll, of_varying_parts_refuses_counts_that_do_not_fit) {
   counts.assign(procs(), 0);
   const auto nothing = all_to_all_varying(std::span(to).first(0), std::span(counts));
   EXPECT_TRUE(nothing.all().empty());
-  test::expect_error([&] { nothing.of(procs()); }, {"received_parts::of: there is no process"});
+  for (const std::uint32_t proc : {procs(), ~std::uint32_t{0}}) {
+    test::expect_error([&] { nothing.of(proc); }, {"received_parts::of: there is no process"});
+  }
   counts.assign(procs() + 1, 0);
   test::expect_error([&] { all_to_all_varying(std::span(to), std::span(counts)); },
                      {"all_to_all_varying: " + std::to_string(procs() + 1) + " counts for "});
+}
+
+// Who has passed too little hears of it, and the others have what is theirs.
+TEST(AllToAll, of_varying_parts_into_too_little_room_is_an_error_there_alone) {
+  const std::vector<int> to(procs(), static_cast<int>(my_proc()));
+  const std::vector<std::size_t> counts(procs(), 1);
+  std::vector<int> from(my_proc() == 0 ? procs() - 1 : procs(), -1);
+  if (my_proc() == 0) {
+    test::expect_error([&] { all_to_all_varying(to, counts, from); },
+                       {"all_to_all_varying: there is room for " + std::to_string(procs() - 1) +
+                            " elements, and " + std::to_string(procs()) + " came",
+                        "pass a larger span"});
+    EXPECT_EQ(from, std::vector<int>(procs() - 1, -1));
+  } else {
+    EXPECT_EQ(all_to_all_varying(to, counts, from), procs());
+    EXPECT_EQ(from.back(), static_cast<int>(procs()) - 1);
+  }
+  std::vector<int> both(2 * procs());
+  test::expect_error([&] { all_to_all_varying(std::span(both).first(procs()), counts, both); },
+                     {"overlap"});
+  std::vector<std::size_t> too_many(procs() + 1);
+  test::expect_error([&] { all_to_all_varying(to, counts, both, too_many); },
+                     {"there is room for " + std::to_string(procs() + 1) + " counts"});
+  EXPECT_EQ(all_to_all_varying(to, counts, both), procs());
 }
 
 TEST(Collective, calls_follow_one_another_without_barriers) {
@@ -239,7 +274,7 @@ TEST(Collective, spans_of_the_wrong_size_are_refused) {
   if (procs() > 1) {
     test::expect_error([&] { all_to_all(all, all); }, {"all_to_all: ", "equal parts"});
   }
-  test::expect_error([] { all_bcast(1, procs()); },
+  test::expect_error([] { return all_bcast(1, procs()); },
                      {"all_bcast: there is no process " + std::to_string(procs())});
 }
 
@@ -310,7 +345,8 @@ TEST(Barrier, halves_out_of_order_are_refused) {
   barrier_notify();
   test::expect_error([] { barrier_notify(); }, {"barrier_notify: called twice"});
   test::expect_error([] { barrier(); }, {"barrier: called between barrier_notify() and"});
-  test::expect_error([] { all_bcast(1); }, {"all_bcast: called between barrier_notify() and"});
+  test::expect_error([] { return all_bcast(1); },
+                     {"all_bcast: called between barrier_notify() and"});
   test::expect_error([] { all_spread_malloc<int>(1); }, {"all_spread_malloc: called between"});
   barrier_wait();
   barrier();
@@ -358,8 +394,8 @@ TEST(Reduce, of_an_operation_that_throws_ends_in_all_processes) {
 }
 
 TEST(Mismatch, of_the_operation_names_both) {
-  expect_mismatch([] { all_bcast(1); }, [] { all_reduce_to_all_add(1); }, "all_bcast of 4 bytes",
-                  "all_reduce_to_all_add of 4 bytes");
+  expect_mismatch([] { return all_bcast(1); }, [] { all_reduce_to_all_add(1); },
+                  "all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes");
   expect_mismatch([] { barrier(); }, [] { all_gather(1.0); }, "barrier of 0 bytes",
                   "all_gather of 8 bytes");
   expect_mismatch([] { all_spread_malloc<int>(7); }, [] { barrier(); }, "all_spread_malloc of ",
@@ -367,10 +403,10 @@ TEST(Mismatch, of_the_operation_names_both) {
 }
 
 TEST(Mismatch, of_size_root_and_type_names_both) {
-  expect_mismatch([] { all_bcast(1); }, [] { all_bcast(1.0); }, "all_bcast of 4 bytes",
-                  "all_bcast of 8 bytes");
-  expect_mismatch([] { all_bcast(1, 0); }, [] { all_bcast(1, 1); }, "all_bcast of 4 bytes",
-                  "with another root, length or type");
+  expect_mismatch([] { return all_bcast(1); }, [] { return all_bcast(1.0); },
+                  "all_bcast of 4 bytes", "all_bcast of 8 bytes");
+  expect_mismatch([] { return all_bcast(1, 0); }, [] { return all_bcast(1, 1); },
+                  "all_bcast of 4 bytes", "with another root, length or type");
   expect_mismatch([] { all_reduce_to_all_add(1); }, [] { all_reduce_to_all_add(1.0f); },
                   "all_reduce_to_all_add of 4 bytes", "with another root, length or type");
   expect_mismatch([] { all_spread_malloc<int>(1); }, [] { all_spread_malloc<int>(1000); },
@@ -381,7 +417,7 @@ TEST(Mismatch, of_size_root_and_type_names_both) {
 
 TEST(Mismatch, of_types_of_one_size_is_noticed) {
   const std::string why = "with another root, length or type";
-  expect_mismatch([] { all_bcast(1); }, [] { all_bcast(1.0f); }, "all_bcast", why);
+  expect_mismatch([] { return all_bcast(1); }, [] { return all_bcast(1.0f); }, "all_bcast", why);
   expect_mismatch([] { all_gather(1); }, [] { all_gather(1.0f); }, "all_gather", why);
   std::vector<float> floats(procs(), 1);
   std::vector<int> ints(procs(), 1);

@@ -114,6 +114,39 @@ TEST(FarStore, the_end_of_a_counter_waits_for_its_stores) {
   all_spread_free(inbox);
 }
 
+// To everybody at once, and the sources written over as soon as they may be.
+TEST(FarStore, started_ones_leave_the_source_at_sync_and_are_counted) {
+  constexpr std::size_t kMost = 50000;
+  spread_array<std::uint32_t> inbox(procs(), procs() * kMost);
+  store_counter counter;
+  const auto value = [](std::uint32_t from, std::size_t n, std::size_t i) {
+    return static_cast<std::uint32_t>(from * 1000003 + n * 7919 + i);
+  };
+  std::vector<std::uint32_t> mine(kMost * procs());
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1500}, kMost}) {
+    std::vector<handle> started;
+    for (std::uint32_t to = 0; to < procs(); ++to) {
+      const auto part = std::span(mine).subspan(to * kMost, n);
+      for (std::size_t i = 0; i < n; ++i) part[i] = value(my_proc(), n, i);
+      started.push_back(start_bulk_store(inbox.on(to) + my_proc() * kMost, part, counter));
+    }
+    if (n % 2 == 0) {
+      sync();
+    } else {
+      when_all(std::move(started)).wait();
+    }
+    std::ranges::fill(mine, ~0u);
+    counter.wait(procs() * n * sizeof(std::uint32_t));
+    for (std::uint32_t from = 0; from < procs(); ++from) {
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(inbox.mine()[from * kMost + i], value(from, n, i));
+      }
+    }
+    EXPECT_EQ(counter.available(), 0u);
+    barrier();
+  }
+}
+
 // Many small ones that share packets, and large ones that need transfers of their own.
 TEST(FarStore, floods_of_all_sizes_arrive_and_are_counted_once) {
   const std::uint32_t next = (my_proc() + 1) % procs();

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
-#include <functional>
 #include <initializer_list>
 #include <numeric>
 #include <optional>
@@ -143,6 +142,72 @@ TEST(Rpc, results_give_their_memory_back) {
   kept.clear();
   barrier();
   EXPECT_LT(resident_bytes(), before + kMayRemain);
+  barrier();
+}
+
+// Of any length, and of none.
+TEST(Rpc, results_may_have_several_parts) {
+  for (const std::size_t n : {0u, 1u, 7u, 5000u}) {
+    const auto [id, list] =
+        rpc(
+            next(),
+            [](std::size_t count) {
+              return std::pair(char('a' + my_proc()), std::vector<long>(count, my_proc()));
+            },
+            n)
+            .result();
+    EXPECT_EQ(id, char('a' + next()));
+    EXPECT_EQ(list, std::vector<long>(n, next()));
+    const auto three =
+        rpc(
+            next(),
+            [](std::size_t count) {
+              return std::tuple(std::string(count, 'x'), std::vector<char>(count, 'y'), 2.5);
+            },
+            n)
+            .result();
+    EXPECT_EQ(three, std::tuple(std::string(n, 'x'), std::vector<char>(n, 'y'), 2.5));
+    auto text = rpc(
+        next(), [](std::size_t count) { return std::string(count, 'z'); }, n);
+    EXPECT_EQ(text.result(), std::string(n, 'z'));
+  }
+  EXPECT_EQ(rpc(next(), [] { return std::pair(1, 2u); }).result(), std::pair(1, 2u));
+}
+
+TEST(Rpc, results_go_to_memory_of_the_caller) {
+  const auto numbers = [](std::size_t count) {
+    std::vector<int> all(count);
+    std::iota(all.begin(), all.end(), static_cast<int>(my_proc()));
+    return all;
+  };
+  std::vector<int> to(6000, -1);
+  for (const std::size_t n : {0u, 1u, 20u, 1500u, 5000u}) {
+    for (const std::uint32_t proc : {next(), my_proc()}) {
+      std::ranges::fill(to, -1);
+      ASSERT_EQ(rpc_into(to, proc, numbers, n).result(), n);
+      ASSERT_TRUE(std::ranges::equal(std::span(to).first(n), [&] {
+        std::vector<int> all(n);
+        std::iota(all.begin(), all.end(), static_cast<int>(proc));
+        return all;
+      }()));
+      ASSERT_EQ(to[n], -1);
+    }
+  }
+  std::array<int, 2> little{-1, -1};
+  rpc_into(little, next(), numbers, std::size_t{1});  // nobody asks how many
+  sync();
+  EXPECT_EQ(little[0], static_cast<int>(next()));
+  for (const std::size_t n : {3u, 5000u}) {
+    test::expect_error(
+        [&] {
+          auto many = rpc_into(little, next(), numbers, n);
+          while (!many.ready()) continue;
+        },
+        {"rpc_into: the function has returned " + std::to_string(n) + " elements",
+         "room for 2; pass a larger span"});
+    EXPECT_EQ(little[1], -1);
+  }
+  EXPECT_EQ(rpc(next(), numbers, std::size_t{3}).result()[2], static_cast<int>(next()) + 2);
   barrier();
 }
 
@@ -366,73 +431,6 @@ TEST(DistObject, may_come_and_go) {
     EXPECT_EQ(a.fetch(next()).result(), i);
     EXPECT_EQ(b.fetch(next()).result(), i + 100);
   }
-}
-
-// --- aggregator
-
-// Counts of keys against what one process counts alone.
-TEST(Aggregator, applies_every_update_once_where_it_was_sent) {
-  using Map = std::unordered_map<std::uint64_t, std::uint64_t>;
-  constexpr std::uint64_t kUpdates = 5000;
-  const auto key_of = [](std::uint32_t proc, std::uint64_t i) {
-    return (i * 2654435761u + proc * 40503u) % 997;
-  };
-  dist_object<Map> counts;
-  const std::uint64_t step = 1 + procs();
-  auto counter =
-      aggregate<std::uint64_t>(counts, [step](Map& mine, std::uint64_t key) { mine[key] += step; });
-  for (int phase = 0; phase < 2; ++phase) {
-    for (std::uint64_t i = 0; i < kUpdates; ++i) {
-      const std::uint64_t key = key_of(my_proc(), i);
-      counter.send(static_cast<std::uint32_t>(key % procs()), key);
-    }
-    counter.flush_all();
-    Map expected;
-    for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      for (std::uint64_t i = 0; i < kUpdates; ++i) {
-        const std::uint64_t key = key_of(proc, i);
-        if (key % procs() == my_proc()) expected[key] += step * (static_cast<unsigned>(phase) + 1);
-      }
-    }
-    EXPECT_EQ(*counts, expected);
-    barrier();
-  }
-}
-
-// From one byte to more than a block has.
-template <std::size_t kBytes>
-void expect_all_arrive() {
-  dist_object<std::vector<Block<kBytes>>> arrived;
-  auto all = aggregate<Block<kBytes>>(
-      arrived, [](auto& mine, const Block<kBytes>& block) { mine.push_back(block); });
-  Block<kBytes> block;
-  block.bytes.fill(static_cast<std::uint8_t>(kBytes));
-  for (int i = 0; i < 300; ++i) all.send(next(), block);
-  all.flush();
-  all.flush_all();
-  ASSERT_EQ(arrived->size(), 300u);
-  for (const auto& one : *arrived) ASSERT_EQ(one.bytes, block.bytes);
-}
-TEST(Aggregator, takes_updates_of_any_size) {
-  expect_all_arrive<1>();
-  expect_all_arrive<24>();
-  expect_all_arrive<1000>();
-  expect_all_arrive<5000>();
-}
-
-void add(std::uint64_t& mine, const int& x) { mine += static_cast<std::uint64_t>(x); }
-TEST(Aggregator, applies_functions_as_well_as_lambdas) {
-  dist_object<std::uint64_t> sum(0u);
-  auto all = aggregate<int>(sum, &add);
-  for (int i = 1; i <= 100; ++i) all.send(next(), i);
-  all.flush_all();
-  EXPECT_EQ(*sum, 5050u);
-}
-
-TEST(Aggregator, refuses_processes_that_are_not_there) {
-  dist_object<int> object(0);
-  auto all = aggregate<int>(object, [](int& mine, int x) { mine += x; });
-  test::expect_error([&] { all.send(procs(), 1); }, {"aggregator::send: there is no process"});
 }
 
 }  // namespace

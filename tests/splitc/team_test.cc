@@ -148,6 +148,11 @@ void check_spans(const team& t, const Procs& procs, Word key, std::size_t n) {
       ASSERT_EQ(received.of(rank)[at], word(key, procs[rank], begin + at));
     }
   }
+  std::vector<Word> into(received.all().size());
+  std::vector<std::size_t> into_counts(count);
+  ASSERT_EQ(t.all_to_all_varying(parts, counts, into, into_counts), into.size());
+  ASSERT_EQ(into, received.all());
+  ASSERT_EQ(into_counts[count - 1], received.of(count - 1).size());
 }
 
 // The teams that a split makes of the processes in `from`: of each colour, its members by rank.
@@ -253,13 +258,27 @@ TEST(Team, select_takes_those_that_are_listed_in_that_order) {
   test::expect_error([] { team::world().select(std::array{procs()}); },
                      {"team::select: there is no rank " + std::to_string(procs())});
   test::expect_error([] { team::world().select(std::array{0u, 0u}); }, {"rank 0 is listed twice"});
+}
+
+TEST(Team, a_list_that_one_member_has_wrong_is_an_error_of_all_and_the_team_goes_on) {
+  const team t = team::world();
+  const std::uint32_t last = procs() - 1;
+  const auto all_refuse = [&](const Procs& list, std::initializer_list<std::string> parts) {
+    test::expect_error([&] { t.select(list); }, parts);
+    EXPECT_EQ(t.all_reduce_to_all_add(1u), procs());
+  };
+  const std::string of_last = "the list of rank " + std::to_string(last);
+  all_refuse(my_proc() == last ? Procs{procs()} : Procs{},
+             {"team::select: there is no rank " + std::to_string(procs()), of_last});
+  all_refuse(my_proc() == last ? Procs{last, last} : Procs{}, {"is listed twice, on " + of_last});
   if (procs() < 2) return;
-  // Rank 1 leaves out rank 0, which counts on it.
-  const Procs list = my_proc() == 0 ? Procs{0, 1} : my_proc() == 1 ? Procs{1} : Procs{};
-  if (my_proc() == 0) {
-    test::expect_error([&] { team::world().select(list); }, {"have not passed the same"});
-  } else {
-    team::world().select(list);
+  // Rank 1 leaves out rank 0, which counts on it; has it in another order; says nothing.
+  for (const Procs& other : {Procs{1}, Procs{1, 0}, Procs{}}) {
+    all_refuse(my_proc() == 0   ? Procs{0, 1}
+               : my_proc() == 1 ? other
+                                : Procs{my_proc()},
+               {"team::select: the members on the list of rank 0, of 2 ranks, have not passed the "
+                "same"});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "am/core/dispatch.h"
 #include "am/core/far/far.h"
+#include "am/core/traced/traced.h"
 #include "am/route/router.h"
 #include "am/types/kept_bytes.h"
 
@@ -226,6 +227,8 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
     if (++from.unreported[kind] >= shmem::kWindow[kind] / 4) send_credits(from);
   };
   Status status = Status::kDelivered;
+  TracedHandler traced(endpoint_);
+  if (traced) traced.begin(role, message.head.handler, from.rank, received_flow(from, body));
   try {
     status = try_deliver<Access>(delivery, message, body, role, from.from.admitted, from.pieces);
   } catch (...) {
@@ -233,6 +236,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
     finish();  // no credit is lost
     throw;
   }
+  if (traced) traced.end(status, delivery, replied_flow(from, delivery, answering));
   if (status == Status::kDelivered) {
     endpoint_.count_reply(delivery.reply);
     finish();
@@ -276,8 +280,14 @@ bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) 
   const Borrowed<Access> borrowed(*this);
   Delivery delivery{
       endpoint_, from.peer, body.write_arguments(borrowed.answering, Role::kReply), {}};
+  TracedHandler traced(endpoint_);
+  if (traced) {
+    traced.begin(Role::kReply, message.head.handler, from.rank,
+                 answered_flow(from, message.index, body));
+  }
   const Status status =
       try_deliver<Access>(delivery, message, body, Role::kReply, tag_admits, from.pieces);
+  if (traced) traced.end(status, delivery);
   if (status == Status::kDelivered) return true;
   ++endpoint_.stats_.returned_by_us;
   const Port::Inside inside(port_);

@@ -17,9 +17,8 @@ Endpoint::Far::Far(Endpoint& endpoint, FarMessages& messages)
 
 // Leaves those it sends to and those who send to it, without waiting.
 Endpoint::Far::~Far() {
-  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-    if (!outgoing_[index]) continue;
-    const Outgoing& out = *outgoing_[index];
+  for (const auto& [index, made] : all_outgoing_) {
+    const Outgoing& out = *made;
     const bool asks = !out.all_read();
     messages_.leave_flushes(out.rank, out.flushes + (asks ? 1 : 0));
     if (asks) messages_.send_last(out.rank, head_to(out, index, link::Type::kFlush));
@@ -34,11 +33,11 @@ Endpoint::Far::~Far() {
 }
 
 Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
-  if (outgoing_[to]) [[likely]]
+  if (outgoing_[to] != nullptr) [[likely]]
     return *outgoing_[to];
-  const Translation& entry = endpoint_.translations_[to];
-  outgoing_[to] = std::make_unique<Outgoing>(port_);
-  Outgoing& made = *outgoing_[to];
+  const Translation& entry = endpoint_.entry(to);
+  Outgoing& made = *all_outgoing_.emplace(to, std::make_unique<Outgoing>(port_)).first->second;
+  outgoing_[to] = &made;
   made.rank = entry.name.rank;
   made.serial = entry.name.serial;
   made.peer = {entry.name, entry.tag, true, nullptr, nullptr, {}};
@@ -51,7 +50,7 @@ Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
 
 Endpoint::Far::Outgoing* Endpoint::Far::find_outgoing(Rank from,
                                                       const MessagePacket& message) noexcept {
-  if (message.index >= outgoing_.size() || !outgoing_[message.index]) return nullptr;
+  if (message.index >= outgoing_.size() || outgoing_[message.index] == nullptr) return nullptr;
   Outgoing& found = *outgoing_[message.index];
   return found.rank == from && found.serial == message.from ? &found : nullptr;
 }
@@ -67,7 +66,7 @@ Endpoint::Far::Incoming* Endpoint::Far::find_incoming(Rank from,
 }
 
 std::uint32_t Endpoint::Far::in_flight(std::uint32_t to, Kind kind) const noexcept {
-  return outgoing_[to] ? outgoing_[to]->in_flight[static_cast<int>(kind)] : 0;
+  return outgoing_[to] != nullptr ? outgoing_[to]->in_flight[static_cast<int>(kind)] : 0;
 }
 
 void Endpoint::Far::tag_changed() {
@@ -79,9 +78,7 @@ void Endpoint::Far::tag_changed() {
 // that from its introduction.
 void Endpoint::Far::announce() {
   if (!endpoint_.handlers_.has_had_long()) return;
-  for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-    if (outgoing_[index]) introduce(*outgoing_[index], index, link::kFromRequester);
-  }
+  for (const auto& [index, out] : all_outgoing_) introduce(*out, index, link::kFromRequester);
   for (const auto& [key, from] : incoming_) introduce(*from, 0);
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@
 #include "am/core/kept_requests.h"
 #include "am/link/link.h"
 #include "am/message/tag_epochs.h"
+#include "am/table/sparse_table.h"
+#include "am/trace/flow.h"
 #include "am/types/object_pool.h"
 
 namespace am {
@@ -66,6 +69,8 @@ class Endpoint::Far {
   // False: no credit, or not yet introduced. Then poll and try again.
   [[nodiscard]] bool try_send(std::uint32_t to, const Parcel& parcel);
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const noexcept;
+  // Of a traced endpoint: the flow of the request that was just sent to `to`. Once for each.
+  TraceFlow sent_flow(std::uint32_t to, const UntypedRequest& request) noexcept;
   // Waits until everything that was sent has been handled, or has come back.
   void flush(const Reason& reason);
   // The same for translation `index`, which then says good-bye.
@@ -144,6 +149,18 @@ class Endpoint::Far {
     std::vector<std::byte> bytes_;
     bool too_long_ = false;
   };
+  // Of a traced endpoint: messages of a translation so far, which both of its ends count. Large
+  // ones are counted apart, as others may overtake them.
+  struct Counted {
+    TracedMessage next(Role role, bool large) noexcept {
+      const bool reply = role == Role::kReply;
+      std::uint64_t& count = reply ? replies[large] : requests[large];
+      return {static_cast<std::uint32_t>(reply) * 2 + static_cast<std::uint32_t>(large), ++count};
+    }
+
+    std::uint64_t requests[2] = {};
+    std::uint64_t replies[2] = {};
+  };
   // A translation of ours that has been used.
   struct Outgoing {
     explicit Outgoing(Port& port) noexcept : answers(port) {}
@@ -164,6 +181,7 @@ class Endpoint::Far {
     Pieces pieces;                       // of its replies
     Correspondent peer;                  // as the source of its replies
     std::unique_ptr<KeptRequests> kept;  // only in a job that goes on without its dead
+    Counted counted;
   };
   // A translation of another endpoint that sends to us.
   struct Incoming {
@@ -176,6 +194,7 @@ class Endpoint::Far {
     TagEpochs::Epoch epoch;  // of the other's tag, as announced
     bool in_turn = false;    // see Turn
     Pieces pieces;           // of its requests
+    Counted counted;
   };
   // The parts of a message that carries something.
   struct Answering;
@@ -295,6 +314,12 @@ class Endpoint::Far {
   void pass_returned(Rank from, const link::MessagePacket& message, const Body& body,
                      Status status);
 
+  // What is traced (am/core/traced/flows.cc): the flow of the next message of that kind.
+  TraceFlow received_flow(Incoming& from, const Body& body) noexcept;
+  TraceFlow replied_flow(Incoming& to, const Delivery& delivery,
+                         const Answering& answering) noexcept;
+  TraceFlow answered_flow(Outgoing& from, std::uint32_t index, const Body& body) noexcept;
+
   // Among threads (parallel.cc).
   bool* turn_of(Rank from, const link::MessagePacket& message) noexcept;
 
@@ -303,7 +328,8 @@ class Endpoint::Far {
   Port& port_;
   // Owned by the bundle's thread, or guarded by its lock.
   TagEpochs epochs_;
-  std::vector<std::unique_ptr<Outgoing>> outgoing_;  // by translation index
+  std::map<std::uint32_t, std::unique_ptr<Outgoing>> all_outgoing_;  // by translation index
+  SparseTable<Outgoing*> outgoing_;  // the same, to look one up; nullptr: it was never used
   std::unordered_map<Key, std::unique_ptr<Incoming>, HashOfKey> incoming_;
   Key last_key_{};                     // the one found last: many come in a row
   Incoming* last_incoming_ = nullptr;  // nullptr: none

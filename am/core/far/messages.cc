@@ -58,10 +58,7 @@ class FarMessages::Finished final : public link::Home {
 };
 
 FarMessages::FarMessages(const Process& process, Port& port, Transfers& transfers)
-    : process_(process),
-      port_(port),
-      transfers_(transfers),
-      flushes_left_(process.router().size()) {
+    : process_(process), port_(port), transfers_(transfers) {
   for (const Type type :
        {Type::kHello, Type::kExtent, Type::kRequest, Type::kOneWay, Type::kReply, Type::kReturned,
         Type::kCredits, Type::kFlush, Type::kGoodbye, Type::kGone, Type::kPiece}) {
@@ -167,15 +164,13 @@ bool FarMessages::has_late(const Bundle& bundle) const noexcept {
 
 void FarMessages::leave_flushes(Rank from, int count) noexcept {
   const Port::Inside inside(port_);
-  flushes_left_[from] += count;
+  if (count != 0) flushes_left_[from] += count;
 }
 
 bool FarMessages::has_flushed() const noexcept {
   const Port::Inside inside(port_);
-  for (Rank rank = 0; rank < flushes_left_.size(); ++rank) {
-    if (flushes_left_[rank] != 0 && !is_dead(rank)) return false;
-  }
-  return true;
+  return std::ranges::all_of(flushes_left_,
+                             [this](const auto& left) { return is_dead(left.first); });
 }
 
 void FarMessages::resume() {
@@ -220,7 +215,9 @@ bool FarMessages::keeps(const link::PacketHeader& packet) const noexcept {
 // For an endpoint that has ended, or none.
 void FarMessages::refuse_unknown(Rank from, const link::MessagePacket& message) {
   const bool flushed = message.head.type == Type::kCredits && message.head.detail == link::kFlushed;
-  if (flushed && flushes_left_[from] != 0) --flushes_left_[from];
+  if (const auto left = flushes_left_.find(from); flushed && left != flushes_left_.end()) {
+    if (--left->second == 0) flushes_left_.erase(left);
+  }
   Endpoint::Far::refuse_unknown(port_.link(), from, message);
   const bool goes_back = message.head.type == Type::kReply && message.head.handler != 0;
   if (goes_back && !process_.has_left()) flush_returned(from);

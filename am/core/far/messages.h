@@ -145,8 +145,8 @@ class FarMessages final : public link::TypeSink, public Resumed {
   const Bundle* fetching_ = nullptr;                        // ... or asks what poll() would find
   std::unordered_map<const Bundle*, LateQueue> late_;       // none of them is empty
   std::vector<std::unique_ptr<Finished>> homes_;            // of the bundles that asked
-  std::vector<Last> lasts_;        // to be sent when what their transfers owe has been
-  std::vector<int> flushes_left_;  // by rank
+  std::vector<Last> lasts_;                     // to be sent when what their transfers owe has been
+  std::unordered_map<Rank, int> flushes_left_;  // answers to kFlush to come; none are 0
   bool more_to_come_ = false;
 };
 

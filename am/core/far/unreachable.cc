@@ -28,8 +28,10 @@ int Endpoint::Far::return_unreachable() {
   if (!std::exchange(unreachable_, false)) return 0;
   int count = 0;
   try {
-    for (std::uint32_t index = 0; index < outgoing_.size(); ++index) {
-      if (outgoing_[index] && is_dead(outgoing_[index]->rank)) count += return_all(index);
+    for (auto next = all_outgoing_.begin(); next != all_outgoing_.end();) {
+      const std::uint32_t index = next->first;
+      if (is_dead(next->second->rank)) count += return_all(index);
+      next = all_outgoing_.upper_bound(index);
     }
   } catch (...) {
     unreachable_ = true;  // the rest comes with the next poll
@@ -62,7 +64,7 @@ int Endpoint::Far::return_all(std::uint32_t index) {
 
 // While handler 0 runs, another thread may have unmapped it, and mapped the index anew.
 Endpoint::Far::Outgoing* Endpoint::Far::unreachable(std::uint32_t index) const noexcept {
-  Outgoing* const out = index < outgoing_.size() ? outgoing_[index].get() : nullptr;
+  Outgoing* const out = index < outgoing_.size() ? outgoing_[index] : nullptr;
   return out != nullptr && is_dead(out->rank) ? out : nullptr;
 }
 

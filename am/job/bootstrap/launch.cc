@@ -80,8 +80,9 @@ void BootstrapLaunch::join() {
   }
   me_.pid.store(getpid(), std::memory_order_relaxed);
   me_.activity.reset();
+  me_.joined.store(me_.finished.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   // Either the launcher sees this state when a process leaves, or the loop below sees kLeft.
-  // pairs with: note_leaver (am/job/launcher/verdict.cc)
+  // pairs with: is_in_job_after (am/job/config/control.h)
   me_.state.store(RankState::kJoined, std::memory_order_seq_cst);
   for (Rank other = 0; other < size_; ++other) {
     // pairs with: note_leaver (am/job/launcher/verdict.cc)

@@ -22,6 +22,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMinSegment = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxSegment = std::uint64_t{1} << 40;  // a global pointer's offset: 40 bits
 constexpr std::size_t kMinSecret = 8;
+constexpr std::uint64_t kMinTrace = std::uint64_t{32} << 10;
+constexpr std::uint64_t kMaxTrace = std::uint64_t{64} << 30;
 
 constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
@@ -38,8 +40,11 @@ constexpr std::string_view kRendezvous = "SPLITC_RENDEZVOUS";
 constexpr std::string_view kSecret = "SPLITC_SECRET";
 constexpr std::string_view kJobFd = "SPLITC_JOB_FD";
 constexpr std::string_view kNode = "SPLITC_NODE";
+constexpr std::string_view kStats = "SPLITC_STATS";
+constexpr std::string_view kTrace = "SPLITC_TRACE";
+constexpr std::string_view kTraceMemory = "SPLITC_TRACE_MEMORY";
 
-constexpr std::array<Setting, 24> kSettings{{
+constexpr std::array<Setting, 27> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -47,6 +52,17 @@ constexpr std::array<Setting, 24> kSettings{{
      "outnumber cores.",
      false},
     {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
+    {kStats, "0, 1 or json", "0",
+     "1 tells at the end of a Split-C program where it waited and what it did with other nodes, by "
+     "line, as splitcrun --stats does; json the same as one line of JSON.",
+     false},
+    {kTrace, "file", "none",
+     "Where process 0 writes at the end what each process did and when, for Perfetto or "
+     "chrome://tracing, as splitcrun --trace does.",
+     false},
+    {kTraceMemory, "bytes, with K, M or G", "64M",
+     "Memory of each process for that: 32 bytes an event. What does not fit is dropped and said.",
+     false},
     {kLink, "fabric, datagram, mixed or auto", "fabric",
      "How data travels between nodes. fabric: over a reliable provider of libfabric; datagram: "
      "over an unreliable one (UDP), made reliable by the library; mixed: messages over datagrams, "
@@ -135,6 +151,25 @@ bool read_switch(std::string_view name, std::string_view default_value) {
   const auto text = value_of(name).value_or(default_value);
   if (text != "0" && text != "1") refuse(name, text, "not a switch", "write 0 or 1");
   return text == "1";
+}
+
+StatisticsForm read_statistics() {
+  const auto text = value_of(kStats).value_or("0");
+  if (text == "0") return StatisticsForm::kNone;
+  if (text == "1") return StatisticsForm::kText;
+  if (text == "json") return StatisticsForm::kJson;
+  refuse(kStats, text, "not a form of statistics", "write 0, 1 or json");
+}
+
+std::uint64_t read_trace_bytes(std::uint64_t default_bytes) {
+  const auto text = value_of(kTraceMemory);
+  if (!text) return default_bytes;
+  const auto value = number_of_bytes(*text);
+  if (!value || *value < kMinTrace || *value > kMaxTrace) {
+    refuse(kTraceMemory, *text, "not a number of bytes from 32K to 64G",
+           "write one with K, M or G, such as 64M");
+  }
+  return *value;
 }
 
 double read_stall(double default_s) {
@@ -289,9 +324,9 @@ void refuse_unknown() {
     const std::string remedy = meant.empty() ? "there are " + names_of_settings() +
                                                    " (splitcrun --help-env describes them)"
                                              : "did you mean " + std::string(meant) + "?";
-    const bool is_secret = meant == kSecret || name.find("SECRET") != std::string_view::npos;
+    const bool hidden = is_secret(meant) || is_secret(name);
     const std::string_view value = text.substr(std::min(text.size(), name.size() + 1));
-    refuse(name, is_secret ? "..." : value, "no such variable", remedy);
+    refuse(name, hidden ? "..." : value, "no such variable", remedy);
   }
 }
 
@@ -302,6 +337,9 @@ Config read_config() {
   Config config;
   config.segment_bytes = read_segment(config.segment_bytes);
   config.verbose = read_switch("SPLITC_VERBOSE", "0");
+  config.statistics = read_statistics();
+  config.trace = value_of(kTrace).value_or("");
+  config.trace_bytes = read_trace_bytes(config.trace_bytes);
   config.wait = read_wait();
   config.way = read_way();
   config.link = config.way == Way::kDatagram ? LinkChoice::kDatagram : read_link();
@@ -317,6 +355,10 @@ Config read_config() {
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");
   config.survive = read_switch("SPLITC_SURVIVE", "0");
+  if (config.survive && !config.trace.empty()) {
+    refuse(kTrace, config.trace, "a trace takes all processes of a job, and this one may lose some",
+           "unset it, or SPLITC_SURVIVE (--survive)");
+  }
   config.stall_s = read_stall(config.stall_s);
   config.node = read_node();
   read_place_in_job(config);

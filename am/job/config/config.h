@@ -60,9 +60,15 @@ enum class Way : std::uint8_t {
   kMemory,       // shared memory alone: a job of one node
 };
 
+// What is told of statistics at the end of a program.
+enum class StatisticsForm : std::uint8_t { kNone, kText, kJson };
+
 struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
+  StatisticsForm statistics = StatisticsForm::kNone;  // of calls (docs/statistics.md)
+  std::string trace;  // the file that process 0 writes at the end (docs/trace.md); "": none
+  std::uint64_t trace_bytes = std::uint64_t{64} << 20;  // memory for it, per process
   WaitPolicy wait = WaitPolicy::kAuto;
   Way way = Way::kUsual;
   LinkChoice link = LinkChoice::kFabric;

@@ -31,9 +31,10 @@ struct alignas(64) ControlRank {
   std::atomic<RankState> state;
   std::atomic<std::int32_t> pid;  // of the process that joined
   std::uint32_t blob_bytes;       // exchange(): written before a barrier, read after it
-  // Of a job that goes on without its dead, in all: barriers that it has entered, and jobs whose
-  // last collective call it has passed.
+  // In all: barriers that it has entered in jobs that go on without their dead, jobs that it has
+  // joined, and jobs whose last collective call it has passed.
   std::atomic<std::uint32_t> entered;
+  std::atomic<std::uint32_t> joined;
   std::atomic<std::uint32_t> finished;
   std::byte blob[kBlobBytes];
 
@@ -42,7 +43,7 @@ struct alignas(64) ControlRank {
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 5;
+  static constexpr std::uint32_t kVersion = 6;
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;
@@ -70,7 +71,7 @@ struct alignas(64) Control {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_trivially_destructible_v<Control>);
-static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 20);
+static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 24);
 static_assert(offsetof(Control, arrived) == 64 && offsetof(Control, abort_claimed) == 128);
 static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1344);
 
@@ -82,6 +83,14 @@ constexpr std::size_t control_bytes(std::uint32_t size) {
 inline Control& control_at(std::byte* data) { return *reinterpret_cast<Control*>(data); }
 inline ControlRank& control_rank(Control& control, Rank rank) {
   return reinterpret_cast<ControlRank*>(&control + 1)[rank];
+}
+
+// Whether `one` takes part in a job after the first `jobs`. That it has finished those says
+// nothing: while it finishes a job, it has finished it and is still joined.
+inline bool is_in_job_after(std::uint32_t jobs, const ControlRank& one) noexcept {
+  // pairs with: BootstrapLaunch::join
+  return one.state.load(std::memory_order_seq_cst) == RankState::kJoined &&
+         one.joined.load(std::memory_order_relaxed) > jobs;
 }
 
 }  // namespace am

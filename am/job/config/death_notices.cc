@@ -16,17 +16,13 @@ void DeathNotices::post(Rank rank) noexcept {
   futex_wake_all(control_.epoch);
 }
 
-// Relaxed: who started has written nothing that the launcher reads because of it. Who has joined a
-// job and has finished as many as have started is at the start of the next.
+// Relaxed: who started has written nothing that the launcher reads because of it. Who is in a job
+// after those that have started is at its start.
 bool DeathNotices::can_go_on() const noexcept {
   const std::uint32_t started = control_.started.load(std::memory_order_relaxed);
   if (started == 0) return false;
   for (Rank rank = 0; rank < size(); ++rank) {
-    const ControlRank& one = control_rank(control_, rank);
-    if (one.state.load(std::memory_order_relaxed) == RankState::kJoined &&
-        one.finished.load(std::memory_order_relaxed) >= started) {
-      return false;
-    }
+    if (is_in_job_after(started, control_rank(control_, rank))) return false;
   }
   return true;
 }

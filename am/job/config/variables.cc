@@ -13,6 +13,10 @@ std::optional<std::string_view> value_of(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string_view>(value);
 }
 
+bool is_secret(std::string_view name) noexcept {
+  return name.find("SECRET") != std::string_view::npos;
+}
+
 void refuse(std::string_view name, std::string_view value, std::string_view cause,
             std::string_view remedy) {
   std::string text(name);

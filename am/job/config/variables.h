@@ -12,6 +12,9 @@ inline constexpr std::uint32_t kMaxSize = 1u << 24;  // a global pointer's rank:
 
 std::optional<std::string_view> value_of(std::string_view name);
 
+// Whether what a variable of that name holds is not to be shown.
+bool is_secret(std::string_view name) noexcept;
+
 // Throws Error: "<name>=<value>: <cause>; <remedy>".
 [[noreturn]] void refuse(std::string_view name, std::string_view value, std::string_view cause,
                          std::string_view remedy);

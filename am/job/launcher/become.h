@@ -22,8 +22,10 @@ struct Role {
   int node;                      // that it pretends to be on; -1: the real one
   const Processors* processors;  // that it may run on; null: any
   bool verbose;
-  int null_fd;        // /dev/null, standard input of all but rank 0
-  Output::Ends ends;  // -1: as splitcrun's
+  const std::string& statistics;  // SPLITC_STATS; "": as it is
+  const std::string& trace;       // "": none
+  int null_fd;                    // /dev/null, standard input of all but rank 0
+  Output::Ends ends;              // -1: as splitcrun's
   const Inherited& inherited;
   pid_t supervisor;
 };

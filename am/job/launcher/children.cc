@@ -77,6 +77,8 @@ void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe)
             .node = node_of(rank, setup.options),
             .processors = setup.processors.empty() ? nullptr : &setup.processors[rank],
             .verbose = setup.options.verbose,
+            .statistics = setup.options.statistics,
+            .trace = setup.options.trace,
             .null_fd = null_fd,
             .ends = {.out = -1, .err = -1},
             .inherited = setup.inherited,

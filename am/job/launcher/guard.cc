@@ -49,29 +49,33 @@ void end_all_but(const std::vector<pid_t>& strangers) {
   }
 }
 
-// Whether the supervisor has ended. Says it when it is stopped.
-bool has_ended(pid_t supervisor, int& status) {
-  if (waitpid(supervisor, &status, WNOHANG | WUNTRACED) != supervisor) return false;
-  if (!WIFSTOPPED(status)) return true;
-  if (WSTOPSIG(status) == SIGSTOP) {  // another one comes from the terminal, for all processes
-    say_aside(text_of(supervisor) + " is stopped: no timeout and no death is noticed until it " +
-              "goes on (kill -CONT " + std::to_string(supervisor) + ")");
+// Whether the supervisor has ended, and else whether it is stopped, which it says.
+bool has_ended(pid_t supervisor, int& status, bool& stopped) {
+  while (waitpid(supervisor, &status, WNOHANG | WUNTRACED | WCONTINUED) == supervisor) {
+    if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) return true;
+    stopped = WIFSTOPPED(status);
+    if (stopped && WSTOPSIG(status) == SIGSTOP) {  // another one comes from the terminal, for all
+      say_aside(text_of(supervisor) + " is stopped: no timeout and no death is noticed until it " +
+                "goes on (kill -CONT " + std::to_string(supervisor) + ")");
+    }
   }
   return false;
 }
 
 int watch(pid_t supervisor) {
   const sigset_t watched = watched_signals();
+  bool stopped = false;
   while (true) {
     siginfo_t info{};
     const int signal = sigwaitinfo(&watched, &info);
+    const bool passed_on =
+        signal > 0 && signal != SIGCHLD && signal != kGuardDied && !from_terminal(info.si_code);
+    if (passed_on) kill(supervisor, signal);
     int status = 0;
-    if (signal == SIGCHLD) {
-      if (has_ended(supervisor, status)) return status;
-    } else if (signal > 0 && signal != kGuardDied && !from_terminal(info.si_code)) {
-      kill(supervisor, signal);
-      kill(supervisor, SIGCONT);  // should it be stopped
-    }
+    if (has_ended(supervisor, status, stopped)) return status;
+    // So that it can obey. Not otherwise: it would undo a stop that a debugger or LeakSanitizer,
+    // who attach to it now, wait for.
+    if (passed_on && stopped) kill(supervisor, SIGCONT);
   }
 }
 

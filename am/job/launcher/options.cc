@@ -81,6 +81,13 @@ Bind bind_of(const std::string& text) {
   refuse("--bind " + text + ": not a way to bind; write none, core, l3, numa, socket or auto");
 }
 
+// As SPLITC_STATS wants it.
+std::string statistics_of(const std::string& text) {
+  if (text.empty() || text == "json") return text;
+  if (text == "true") return "1";  // no value
+  refuse("--stats=" + text + ": not a form of statistics; write --stats or --stats=json");
+}
+
 // --help's first line, with the program that CLI11 does not know of.
 class UsageLine : public CLI::Formatter {
  public:
@@ -112,7 +119,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, nodes, timeout, stall_report, stall_timeout, bind = "auto", threads = "1";
+  std::string processes, nodes, timeout, stall_report, stall_timeout, statistics;
+  std::string bind = "auto", threads = "1";
   bool help_env = false, version = false;
   app.add_option("-n", processes, "number of processes")->type_name("N");
   app.add_option("--nodes", nodes, "pretend that the processes are on M machines, in blocks")
@@ -135,6 +143,13 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_flag("--survive", options.survive,
                "go on without processes that die; the exit code is then 3, if the others end well");
   app.add_flag("--verbose", options.verbose, "say which process runs where");
+  app.add_flag("--stats", statistics,
+               "say at the end where the program waited, and what it did with other nodes; "
+               "--stats=json as JSON");
+  app.add_option("--trace", options.trace,
+                 "write to FILE at the end what each process did and when, for Perfetto or "
+                 "chrome://tracing")
+      ->type_name("FILE");
   app.add_option("--on-crash", options.on_crash, "say TEXT last if a process has crashed")
       ->type_name("TEXT");
   app.add_flag("--help-env", help_env, "list the environment variables and exit");
@@ -161,9 +176,15 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.nodes = nodes_of(nodes, options.processes);
   options.bind = bind_of(bind);
   options.threads = threads_of(threads);
+  options.statistics = statistics_of(statistics);
   options.timeout_s = timeout_of("--timeout", timeout);
   options.stall_report_s = stall_report_of(stall_report);
   options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);
+  if (options.survive && !options.trace.empty()) {
+    refuse("--trace " + options.trace +
+           ": a trace takes all processes of a job, and with --survive it may lose some; leave out "
+           "one of the two");
+  }
   options.command = command_of(app.remaining());
   return options;
 }

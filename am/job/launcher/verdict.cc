@@ -75,10 +75,7 @@ bool note_leaver(Rank rank, const Children& children, Control& control) {
   const std::uint32_t finished = me.finished.load(std::memory_order_relaxed);
   for (Rank other = 0; other < control.size; ++other) {
     if (!children.is_running(other)) continue;
-    const ControlRank& one = control_rank(control, other);
-    // pairs with: BootstrapLaunch::join, and finished() of the job before
-    if (one.state.load(std::memory_order_seq_cst) != RankState::kJoined) continue;
-    if (one.finished.load(std::memory_order_relaxed) >= finished) return true;
+    if (is_in_job_after(finished, control_rank(control, other))) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "am/job/stall/code.h"
 
 #include <cxxabi.h>
+#include <unistd.h>
 
 #include <cinttypes>
 #include <cstdio>
@@ -112,6 +113,14 @@ std::string describe_handler(pid_t pid, std::uint64_t address) {
   if (name.starts_with("&")) name.erase(0, 1);
   if (name.starts_with("(") && name.ends_with(")")) name = name.substr(1, name.size() - 2);
   return shortened(without_parameters(name));
+}
+
+std::string describe_place(const CallPlace& place) {
+  if (place.where.line() != 0) {
+    return std::string(place.where.file_name()) + ":" + std::to_string(place.where.line());
+  }
+  if (place.caller == nullptr) return "";
+  return describe_code(getpid(), reinterpret_cast<std::uintptr_t>(place.caller));
 }
 
 }  // namespace am

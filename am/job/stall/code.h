@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "am/statistics/call_sites.h"
+
 namespace am {
 
 // The function of process `pid` that has `address`, without its parameters, and what addr2line
@@ -16,5 +18,9 @@ std::string describe_code(pid_t pid, std::uint64_t address);
 // The name of the handler whose am::Handler<...>::invoke begins at `address`, or of the function
 // that begins there: "on_ping"; "" if it is not known.
 std::string describe_handler(pid_t pid, std::uint64_t address);
+
+// Where a call stands: "heat.cc:40", else as describe_code() has it, of this process; "": not
+// known.
+std::string describe_place(const CallPlace& place);
 
 }  // namespace am

@@ -124,6 +124,7 @@ void World::start_accesses() {
     static_cast<void>(access.try_write(peer_, 0, local.last(bytes), false, completion_));
   }
   access.store(peer_, 512, local.first(100), 1024);
+  access.store(peer_, 512, local.first(8), 1024);
   const link::Count count = OneSided::make_count(1024, 100);
   link_->send(peer_, std::as_bytes(std::span(&count, 1)));
   for (int i = 0; i < 3; ++i) learned_stores_->find(peer_, 4096, 8192, 1024);

@@ -169,6 +169,24 @@ TEST(BootstrapLaunch, tells_the_launcher_who_joined_and_who_finished) {
   EXPECT_EQ(me.state.load(std::memory_order_relaxed), RankState::kFinished);
 }
 
+TEST(BootstrapLaunch, tells_the_launcher_who_is_in_a_later_job) {
+  const shmem::Region region = control_region(1);
+  ControlRank& me = control_rank(control_at(region.data()), 0);
+  EXPECT_FALSE(is_in_job_after(0, me));
+  const auto job = join(region.fd(), 0, 1);
+  EXPECT_TRUE(is_in_job_after(0, me));
+  EXPECT_FALSE(is_in_job_after(1, me));
+  job->finished();
+  EXPECT_FALSE(is_in_job_after(0, me));
+  // What the launcher may see in the middle of finished().
+  me.state.store(RankState::kJoined, std::memory_order_relaxed);
+  EXPECT_FALSE(is_in_job_after(1, me));
+  me.state.store(RankState::kFinished, std::memory_order_relaxed);
+  const auto next = join(region.fd(), 0, 1);
+  EXPECT_TRUE(is_in_job_after(1, me));
+  EXPECT_FALSE(is_in_job_after(2, me));
+}
+
 TEST(BootstrapLaunch, one_process_may_run_one_job_after_another) {
   const shmem::Region region = control_region(2);
   const auto results = in_children(2, [&](Rank rank) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace am {
@@ -75,6 +76,33 @@ TEST(Layout, of_as_many_nodes_as_processes) {
   EXPECT_EQ(layout.node, 77'777u);
   EXPECT_EQ(layout.near, std::vector<Rank>{77'777});
   EXPECT_EQ(layout.here, cards.size());
+}
+
+// What Router::Options::nodes promises where it is empty.
+TEST(Layout, leaves_it_to_the_leaders_who_is_where_if_ranks_follow_one_another) {
+  std::vector<Card> blocks;
+  std::vector<Card> round;
+  for (unsigned i = 0; i < 23; ++i) {
+    blocks.push_back(card_of(i / 5, 0, -1));
+    round.push_back(card_of(i % 5, 0, -1));
+  }
+  for (Rank me = 0; me < blocks.size(); ++me) {
+    const Layout is = lay_out(blocks, me);
+    EXPECT_TRUE(is.nodes.empty());
+    EXPECT_EQ(std::ranges::upper_bound(is.leaders, me) - is.leaders.begin(), is.node + 1);
+    EXPECT_EQ(lay_out(round, me).nodes[me], me % 5);
+  }
+}
+
+TEST(Layout, warns_of_more_processes_than_may_send_to_one_endpoint) {
+  Layout layout;
+  for (Rank rank = 5; rank < 5 + 1024; ++rank) layout.near.push_back(rank);
+  EXPECT_EQ(warning_of(layout, 5), "");
+  layout.near.push_back(5 + 1024);
+  EXPECT_EQ(warning_of(layout, 6), "");
+  for (const char* part : {"rank 5: Job:", "1025 processes", "at most 1024", "--nodes"}) {
+    EXPECT_NE(warning_of(layout, 5).find(part), std::string::npos) << part;
+  }
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ TEST(Config, nonsense_segments_are_refused_with_value_and_remedy) {
 TEST(Config, switches_and_words_are_checked) {
   EXPECT_TRUE(config_with({{"SPLITC_VERBOSE", "1"}}).verbose);
   expect_refused({{"SPLITC_VERBOSE", "yes"}}, {"SPLITC_VERBOSE=yes", "0 or 1"});
+  EXPECT_EQ(config_with({{"SPLITC_STATS", "1"}}).statistics, StatisticsForm::kText);
+  EXPECT_EQ(config_with({{"SPLITC_STATS", "json"}}).statistics, StatisticsForm::kJson);
   EXPECT_TRUE(config_with({{"SPLITC_PROGRESS", "thread"}}).progress_thread);
   EXPECT_FALSE(config_with({{"SPLITC_PROGRESS", "poll"}}).progress_thread);
   expect_refused({{"SPLITC_PROGRESS", "Thread"}}, {"SPLITC_PROGRESS=Thread", "poll or thread"});
@@ -108,6 +110,19 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "yield"}}).wait, WaitPolicy::kYield);
   EXPECT_EQ(config_with({{"SPLITC_WAIT", "block"}}).wait, WaitPolicy::kBlock);
   expect_refused({{"SPLITC_WAIT", "sleep"}}, {"SPLITC_WAIT=sleep", "auto, spin, yield or block"});
+}
+
+TEST(Config, a_trace_has_a_file_and_so_much_memory) {
+  EXPECT_EQ(config_with({}).trace, "");
+  EXPECT_EQ(config_with({}).trace_bytes, 64u << 20);
+  EXPECT_EQ(config_with({{"SPLITC_TRACE", "a b.json"}}).trace, "a b.json");
+  EXPECT_EQ(config_with({{"SPLITC_TRACE_MEMORY", "512M"}}).trace_bytes, 512u << 20);
+  for (const char* const text : {"31K", "65G", "much", ""}) {
+    expect_refused({{"SPLITC_TRACE_MEMORY", text}},
+                   {std::string("SPLITC_TRACE_MEMORY=") + text + ":", "32K to 64G", "64M"});
+  }
+  expect_refused({{"SPLITC_TRACE", "t"}, {"SPLITC_SURVIVE", "1"}},
+                 {"SPLITC_TRACE=t:", "takes all processes", "unset it"});
 }
 
 TEST(Config, the_link_is_one_of_three) {

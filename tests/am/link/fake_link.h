@@ -41,6 +41,8 @@ class FakeLink final : public Link {
   int pushes = 0;
   int verified = 0;
   int driven = 0;
+  std::uint32_t growing_bytes = 0;
+  std::uint32_t growing_commits = 0;
 
   // What it answers.
   bool room = true;       // for accesses and puts
@@ -52,6 +54,8 @@ class FakeLink final : public Link {
   bool emulates = false;
   bool rma = true;
   bool sleeps = true;
+  std::uint32_t grows_by = 0;  // bytes that the next packet of commit_growing() may still get
+  std::uint64_t grows_until = ~std::uint64_t{0};
   int fd = -1;
   std::int64_t patience = -1;
   StrangerStats strangers{};
@@ -66,6 +70,20 @@ class FakeLink final : public Link {
     claimed_.to = to;
     sent.push_back(std::exchange(claimed_, {}));
   }
+  void commit_growing(Rank to) override {
+    commit(to);
+    if (grows_by == 0) return;
+    std::vector<std::byte>& packet = sent.back().bytes;
+    growing_bytes = static_cast<std::uint32_t>(packet.size());
+    packet.resize(packet.size() + grows_by);
+    growing_ = {.packet = packet.data(),
+                .room = grows_by,
+                .until = grows_until,
+                .bytes = &growing_bytes,
+                .commits = &growing_commits};
+  }
+  void grow_until(std::uint64_t ticks) noexcept { growing_.until = ticks; }
+  Growing* growing(Rank) noexcept override { return grows_by != 0 ? &growing_ : nullptr; }
   bool push() override {
     ++pushes;
     return all_pushed;
@@ -142,6 +160,7 @@ class FakeLink final : public Link {
 
   const std::string name_;
   Packet claimed_{};
+  Growing growing_;
   std::deque<Completion*> in_flight_;
 };
 

@@ -66,6 +66,26 @@ TEST_F(Stores, that_are_big_are_too) {
   barrier();
 }
 
+// In rows of one size, which may share packets, with messages between them.
+TEST_F(Stores, that_are_small_and_come_in_rows_are_counted_each) {
+  constexpr std::uint32_t kRow = 700;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t bytes : {8, 4, 8, 1, 2, 3, 5, 6, 7})
+    sizes.insert(sizes.end(), kRow, bytes);
+  const Pieces pieces(sizes);
+  prepare(pieces);
+  std::mt19937_64 random(::test::seed() + job().rank());
+  for (std::uint32_t number = 0; number < sizes.size(); ++number) {
+    for (Rank to = 0; to < job().size(); ++to) store_piece(pieces, to, number);
+    if (random() % 256 == 0) bundle().poll();
+  }
+  for (Rank writer = 0; writer < job().size(); ++writer) {
+    await(writer, pieces);
+    expect_exactly(writer, pieces);
+  }
+  barrier();
+}
+
 // --- Everything at once
 
 std::uint64_t pinged = 0;

@@ -24,6 +24,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kFlood = "tests/am/survive/flood";
 constexpr const char* kSplitC = "tests/am/survive/split_c";
+constexpr const char* kSplitCEnd = "tests/am/survive/split_c_end";
 constexpr const char* kFinish = "tests/am/survive/finish";
 constexpr const char* kLeave = "tests/am/survive/leave";
 constexpr const char* kDies = "tests/am/survive/dies";
@@ -246,6 +247,28 @@ TEST(Survive, split_c_ends_with_a_sentence_that_names_the_dead) {
       EXPECT_EQ(result.exit_code, 1) << result.err;
       expect_contains(result.err, {std::string(call), ": rank 1 has died"});
     }
+  }
+}
+
+// As that is no exception of the library's own, it ended the process by std::terminate() once.
+TEST(Survive, split_c_ends_with_a_sentence_also_in_a_destructor) {
+  for (const char* const nodes : {"1", "2"}) {
+    const auto result = run({kSplitcrun, "--survive", "--timeout", "120", "-n", "3", "--nodes",
+                             nodes, kSplitC, "nothing"});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    expect_contains(result.err, {"spread_array: rank 1 has died"});
+  }
+}
+
+// The report is a collective call, which the program itself has not made.
+TEST(Survive, statistics_do_not_change_how_a_job_ends) {
+  for (const bool counts : {false, true}) {
+    Words command = {kSplitcrun, "--survive", "--timeout", "120", "-n", "3", kSplitCEnd};
+    if (counts) command.insert(command.begin() + 1, "--stats");
+    const auto result = run(command);
+    EXPECT_EQ(result.exit_code, 3) << result.err;
+    EXPECT_EQ(lines_of(result.err).size(), counts ? 2u : 1u) << result.err;
+    if (counts) expect_contains(result.err, {"rank 0: there are no statistics, as "});
   }
 }
 

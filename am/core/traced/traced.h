@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+
+#include "am/core/endpoint.h"
+#include "am/core/poller.h"
+#include "am/trace/flow.h"
+#include "am/trace/trace.h"
+#include "am/trace/traced_call.h"
+
+// What an endpoint writes to a trace (am/trace), of which it is while there is one when it is made.
+// Such an endpoint takes no shortcut: direct_ is empty and every barrier kBarred, so that its
+// requests go through send_among_threads(), and messages to it through dispatch.cc. So the fast
+// paths have nothing to test.
+
+namespace am {
+
+// A request that is being sent.
+class Endpoint::TracedSend {
+ public:
+  explicit TracedSend(const Endpoint& endpoint) noexcept
+      : endpoint_(endpoint),
+        trace_(endpoint.traced_ ? active_trace() : nullptr),
+        begin_(trace_ != nullptr ? ticks() : 0) {}
+  explicit operator bool() const noexcept { return trace_ != nullptr; }
+
+  // It has been sent, to `peer`.
+  void sent(Rank peer, const UntypedRequest& request, TraceFlow flow) noexcept {
+    TraceEvent event{.begin = begin_, .length = ticks() - begin_};
+    event.kind = static_cast<std::uint8_t>(request.role == Role::kOneWay ? TraceKind::kOneWay
+                                                                         : TraceKind::kRequest);
+    event.name = endpoint_.traced_name(*trace_, request.handler);
+    event.flow = flow;
+    event.peer = peer;
+    event.bytes = traced_bytes(request.payload.size());
+    trace_->record(event);
+  }
+
+ private:
+  const Endpoint& endpoint_;
+  Trace* const trace_;
+  const std::uint64_t begin_;
+};
+
+// A handler that runs, also if it throws.
+class Endpoint::TracedHandler {
+ public:
+  explicit TracedHandler(const Endpoint& endpoint) noexcept
+      : endpoint_(endpoint), trace_(endpoint.traced_ ? active_trace() : nullptr) {}
+  ~TracedHandler() {
+    if (!runs_) [[likely]]
+      return;
+    Trace::forget_poll();
+    finish(ticks());
+  }
+  TracedHandler(const TracedHandler&) = delete;
+  TracedHandler& operator=(const TracedHandler&) = delete;
+  explicit operator bool() const noexcept { return trace_ != nullptr; }
+
+  // If there is a trace: the message with `flow`, of `peer`, will be given to its handler.
+  void begin(Role role, HandlerIndex handler, Rank peer, TraceFlow flow) noexcept {
+    event_.kind = static_cast<std::uint8_t>(role == Role::kReply    ? TraceKind::kReplyHandler
+                                            : role == Role::kOneWay ? TraceKind::kOneWayHandler
+                                                                    : TraceKind::kRequestHandler);
+    event_.name = endpoint_.traced_name(*trace_, handler);
+    event_.flow = flow;
+    event_.peer = peer;
+    event_.begin = ticks_after_loads();
+    // (The threads of a parallel bundle poll in turns what says when a poll ends.)
+    if (endpoint_.bundle().access() == Access::kSequential) Trace::handler_begins(event_.begin);
+    runs_ = true;
+  }
+  // It has returned, or, by `status`, it was not called. `reply`: the flow of what it has replied;
+  // by default that of a process of this node.
+  void end(Status status, const Delivery& delivery) noexcept {
+    end(status, delivery, reply_of(event_.flow));
+  }
+  void end(Status status, const Delivery& delivery, TraceFlow reply) noexcept {
+    if (status != Status::kDelivered) {
+      runs_ = false;
+      return;
+    }
+    event_.bytes = traced_bytes(delivery.payload.size());
+    const std::uint64_t now = ticks();
+    finish(now);
+    if (!has_replied(delivery)) return;
+    TraceEvent answer{.begin = now};
+    answer.kind = static_cast<std::uint8_t>(TraceKind::kReply);
+    answer.flow = reply;
+    answer.peer = event_.peer;
+    trace_->record(answer);
+  }
+  static bool has_replied(const Delivery& delivery) noexcept {
+    return packet::handler_in(delivery.reply) != 0;
+  }
+
+ private:
+  void finish(std::uint64_t now) noexcept {
+    runs_ = false;
+    event_.length = now - event_.begin;
+    trace_->record(event_);
+  }
+
+  const Endpoint& endpoint_;
+  Trace* const trace_;
+  bool runs_ = false;
+  TraceEvent event_;
+};
+
+// The last part of each poll.
+class TracedPolls final : public Poller {
+ public:
+  int poll() override {
+    if (Trace* const trace = active_trace()) trace->poll_ends();
+    return 0;
+  }
+  bool has_work() noexcept override { return false; }
+};
+
+}  // namespace am

@@ -1,0 +1,25 @@
+// splitc-info: version, build and settings of the library.
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "am/doctor/information.h"
+#include "am/doctor/program_options.h"
+
+namespace am::doctor {
+namespace {
+
+int main_with(int argc, char** argv) {
+  const std::optional<Options> options = parse_info_options(argc, argv);
+  if (!options) return 0;
+  const Information all = gather_information();
+  std::fputs((options->json ? json_of(all) : text_of(all)).c_str(), stdout);
+  return all.refusal.empty() ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace am::doctor
+
+int main(int argc, char** argv) {
+  return am::doctor::run_program("splitc-info", [&] { return am::doctor::main_with(argc, argv); });
+}

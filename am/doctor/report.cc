@@ -1,0 +1,123 @@
+#include "am/doctor/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "am/doctor/checks/text.h"
+#include "am/doctor/finding_json.h"
+#include "am/job/config/version.h"
+
+namespace am::doctor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::array<std::size_t, 3> counts(const std::vector<Shared>& findings) {
+  std::array<std::size_t, 3> all{};
+  for (const Shared& one : findings) ++all[static_cast<std::size_t>(one.finding.severity)];
+  return all;
+}
+
+std::string counts_text(const std::vector<Shared>& findings) {
+  const auto [remarks, warnings, errors] = counts(findings);
+  return count_text(errors, "error", "errors") + ", " +
+         count_text(warnings, "warning", "warnings") + ", " +
+         count_text(remarks, "remark", "remarks");
+}
+
+std::string node_text(const NodeReport& node) {
+  return node.host + (node.ranks.empty() ? "" : ", ranks " + node.ranks);
+}
+
+// " on nodes 0-2", where there are others.
+std::string where(const Shared& one, std::size_t nodes) {
+  if (nodes == 1) return "";
+  if (one.nodes.size() == nodes) return ", on all nodes";
+  const std::vector<int> numbers(one.nodes.begin(), one.nodes.end());
+  return (numbers.size() == 1 ? ", on node " : ", on nodes ") + ranges_text(numbers);
+}
+
+std::string seen_text(const Finding& finding) {
+  return finding.seen + (finding.measured.empty() ? "" : " (" + finding.measured + ")");
+}
+
+// One paragraph for what asks for something, and one line for a remark.
+std::string finding_text(const Shared& one, std::size_t nodes) {
+  const Finding& finding = one.finding;
+  std::string text =
+      std::string(name_of(finding.severity)) + ": " + finding.check + where(one, nodes);
+  if (finding.severity == Severity::kRemark) {
+    text += ": " + seen_text(finding) + "; " + finding.means;
+    if (!finding.remedy.empty()) text += "; to do: " + finding.remedy;
+    return text + "\n";
+  }
+  text += "\n  seen:  " + seen_text(finding) + "\n  means: " + finding.means + "\n";
+  if (!finding.remedy.empty()) text += "  to do: " + finding.remedy + "\n";
+  return text;
+}
+
+std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shared>& findings) {
+  std::string text = "splitc-doctor (Splitphase " + std::string(kVersion) + ")";
+  if (nodes.size() == 1) {
+    return text + " on " + node_text(nodes[0]) + ": " + counts_text(findings) + "\n";
+  }
+  text += " on " + std::to_string(nodes.size()) + " nodes: " + counts_text(findings) + "\n";
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    text += "node " + std::to_string(i) + ": " + node_text(nodes[i]) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<NodeReport>& nodes, bool all) {
+  const std::vector<Shared> findings = merge(nodes);
+  std::string text = heading(nodes, findings);
+  std::size_t counted = 0;
+  for (const Shared& one : findings) {
+    const bool same = nodes.size() > 1 && one.nodes.size() == nodes.size();
+    if (same && one.finding.severity == Severity::kRemark && !all) {
+      ++counted;
+    } else {
+      text += finding_text(one, nodes.size());
+    }
+  }
+  if (counted == 0) return text;
+  return text + "and " + count_text(counted, "remark that is", "remarks that are") +
+         " the same on all nodes (--all prints them)\n";
+}
+
+std::string json_of(const std::vector<NodeReport>& nodes) {
+  const std::vector<Shared> merged = merge(nodes);
+  const auto [remarks, warnings, errors] = counts(merged);
+  Json all;
+  all["version"] = kVersion;
+  all["errors"] = errors;
+  all["warnings"] = warnings;
+  all["remarks"] = remarks;
+  all["exit_code"] = exit_code_of(nodes);
+  all["nodes"] = Json::array();
+  for (const NodeReport& node : nodes) {
+    Json one;
+    one["host"] = node.host;
+    one["ranks"] = node.ranks;
+    all["nodes"].push_back(one);
+  }
+  all["findings"] = Json::array();
+  for (const Shared& shared : merged) {
+    Json one = json_of(shared.finding);
+    one["nodes"] = shared.nodes;
+    all["findings"].push_back(one);
+  }
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int exit_code_of(const std::vector<NodeReport>& nodes) {
+  int worst = 0;
+  for (const NodeReport& node : nodes) worst = std::max(worst, exit_code(node.findings));
+  return worst;
+}
+
+}  // namespace am::doctor

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "am/table/compact_rows.h"
+#include "shmem/region.h"
+
+namespace am {
+
+// What all processes of a node know of each process of the job, and what never changes: rows of
+// bytes, compact, in memory that they share.
+//
+//   NodeRows rows(job_size, sizeof(Row));
+//   ... rows.offer(), in one process of the node; all get what it returns, with an exchange
+//   ... rows.set(rank, row), for each process, by what the exchange has brought
+//   rows.settle(offer);
+//   ... rows.read(rank, row)
+//
+// Every process of the node writes the whole table, the same bytes as the others, so none waits for
+// another. Where there is no offer, or it comes to nothing, as the process that made it has ended,
+// it has a table of its own.
+//
+// Thread rule: one thread at a time; after settle() any may read().
+class NodeRows {
+ public:
+  // Tables of fewer bytes are not worth a region, and its file in the process that makes it.
+  static constexpr std::size_t kShareFrom = std::size_t{1} << 16;
+
+  NodeRows() = default;  // of no rows
+  NodeRows(std::size_t rows, std::size_t row_bytes)
+      : row_bytes_(row_bytes), count_(rows), rows_(rows * row_bytes) {}
+
+  // By one process of a node that has several, before it is known what the rows are: makes memory
+  // for all of them, if that is worth it, which lives as long as this. Everywhere else, and else,
+  // no offer is zeros.
+  shmem::Region::Address offer(std::size_t share_from = kShareFrom);
+
+  void set(std::size_t row, std::span<const std::byte> bytes) noexcept;
+  // No more set(). `offer` is what this node's process has offered, or zeros.
+  void settle(const shmem::Region::Address& offer);
+
+  // The row as it was set, before and after settle(); zeros if it was not.
+  void read(std::size_t row, std::span<std::byte> to) const noexcept;
+
+  std::size_t rows() const noexcept { return count_; }
+  // Whether this table is one that others may share, and how many bytes it has.
+  bool shared() const noexcept { return region_.size() != 0; }
+  std::size_t bytes() const noexcept { return image_bytes_; }
+
+ private:
+  std::size_t row_bytes_ = 0;
+  std::size_t count_ = 0;
+  std::vector<std::byte> rows_;   // until they are settled
+  std::vector<std::byte> image_;  // then, unless it is in the region
+  shmem::Region region_;
+  std::size_t image_bytes_ = 0;
+  CompactRows compact_;
+};
+
+}  // namespace am

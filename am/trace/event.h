@@ -1,0 +1,58 @@
+// am/trace: what a process does and when, while somebody wants to see it (SPLITC_TRACE,
+// docs/trace.md): events in memory that is bounded, and their text. It uses am/types and
+// am/statistics; who writes events to it are the rooms above.
+#pragma once
+
+#include <cstdint>
+
+namespace am {
+
+enum class TraceKind : std::uint8_t {
+  kNothing,  // an unused place
+  // Of this process's calls.
+  kRequest,     // a request was sent
+  kOneWay,      // ... without reply
+  kChannelPut,  // a put on a channel
+  kOperation,   // one with the memory of another node, or a remote call: a moment
+  kWait,        // a call that waits
+  kCollective,  // the same of what all processes wait for together; `bytes`: which, by number
+  kPoll,        // the part of a poll that runs handlers; `bytes`: how many
+  // Of what others have sent.
+  kRequestHandler,
+  kOneWayHandler,
+  kReplyHandler,
+  kReply,     // the handler that ends now has replied: a moment
+  kCallback,  // of a channel
+};
+
+// 0 is none. The same at both ends of a message, and of no other message of the job.
+using TraceFlow = std::uint64_t;
+
+// A number that Trace::name_of() has given out.
+using TraceName = std::uint16_t;
+
+struct TraceEvent {
+  static constexpr std::uint32_t kNoPeer = (1u << 24) - 1;
+
+  std::uint64_t begin = 0;        // in ticks()
+  std::uint64_t length : 47 = 0;  // likewise
+  std::uint64_t matched : 1 = 0;  // the other end of `flow` is in the trace, too
+  std::uint64_t name : 16 = 0;
+  TraceFlow flow = 0;  // begins here, or ends here: begins_flow()
+  std::uint64_t peer : 24 = kNoPeer;
+  std::uint64_t kind : 8 = 0;
+  std::uint64_t bytes : 32 = 0;  // of payload; more than fit are kMostBytes
+
+  static constexpr std::uint64_t kMostBytes = 0xffffffff;
+
+  TraceKind what() const noexcept { return static_cast<TraceKind>(kind); }
+};
+static_assert(sizeof(TraceEvent) == 32, "two a cache line");
+
+// Of an event with a flow: whether it is the message's beginning.
+constexpr bool begins_flow(TraceKind kind) noexcept {
+  return kind == TraceKind::kRequest || kind == TraceKind::kOneWay ||
+         kind == TraceKind::kChannelPut || kind == TraceKind::kReply;
+}
+
+}  // namespace am

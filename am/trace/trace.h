@@ -1,0 +1,153 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "am/statistics/call_sites.h"
+#include "am/trace/active.h"
+#include "am/trace/event.h"
+#include "am/types/ticks.h"
+
+namespace am {
+
+// What an event is called: a call of the program, or a function that runs for messages. Text is
+// static.
+struct TraceSource {
+  CallPlace place;
+  const void* function = nullptr;  // instead of a place: Handler<...>::invoke, or the like
+
+  bool operator==(const TraceSource& other) const noexcept {
+    return function == other.function && place.call == other.place.call &&
+           place.caller == other.place.caller && place.where.line() == other.place.where.line() &&
+           place.where.file_name() == other.place.where.file_name();
+  }
+};
+
+// The events of this process, in memory of a fixed size: when that is full, later events are
+// counted and dropped, and the earlier ones stay.
+//
+// Threads. record() and name_of() any, without a lock but for a name that the thread has
+// not used lately. It begins and ends, and is read, while no other thread is inside.
+//
+// Cost. A load and a test while there is none; else some 10 ns an event, and the clock. Memory that
+// no event needs is not touched.
+class Trace {
+ public:
+  static constexpr std::size_t kChunk = 512;  // events that a thread takes at a time
+  static constexpr std::uint64_t kLeastBytes = 2 * kChunk * sizeof(TraceEvent);
+  static constexpr TraceName kOthers = 0;  // of what is named after 65,535 others
+
+  // Records from now on, at most that many bytes, at least kLeastBytes. One at a time. Throws
+  // std::bad_alloc.
+  explicit Trace(std::uint64_t bytes);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  // Nothing is recorded from now on.
+  void stop() noexcept;
+
+  void record(const TraceEvent& event) noexcept {
+    Writer& writer = this->writer();
+    if (writer.serial != serial_ || writer.next == writer.end) [[unlikely]] {
+      if (!refill(writer)) return;
+    }
+    *writer.next++ = event;
+  }
+
+  TraceName name_of(const TraceSource& source) noexcept;
+  TraceName name_of(const CallPlace& place) noexcept { return name_of({place, nullptr}); }
+  template <class Result, class... Args>
+  TraceName name_of(Result (*function)(Args...)) noexcept {
+    return name_of({{}, reinterpret_cast<const void*>(function)});
+  }
+
+  // --- A poll, by the calling thread: it ends, and has run handlers since the first of these.
+  static void handler_begins(std::uint64_t begin) noexcept {
+    Writer& writer = Trace::writer();
+    if (writer.handled++ == 0) writer.poll_begin = begin;
+  }
+  void poll_ends() noexcept;
+  // ... or it has been left by an exception.
+  static void forget_poll() noexcept { writer().handled = 0; }
+
+  // --- When it has stopped.
+  // Calls visit(thread, event) for all events, those of one thread in the order of their ends.
+  // Threads are numbered from 0.
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (std::size_t chunk = 0; chunk < used_chunks(); ++chunk) {
+      TraceEvent* const first = &events_[chunk * kChunk];
+      for (TraceEvent* event = first; event != first + kChunk; ++event) {
+        if (event->what() != TraceKind::kNothing) visit(threads_of_[chunk], *event);
+      }
+    }
+  }
+  std::uint32_t threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes() const noexcept { return chunks_ * kChunk * sizeof(TraceEvent); }
+  std::vector<TraceSource> sources() const;  // by name
+
+ private:
+  static constexpr std::size_t kCached = 64;  // names
+
+  struct Cached {
+    TraceSource source;
+    TraceName name = 0;
+  };
+  // One a thread.
+  struct Writer {
+    std::uint64_t serial = 0;  // of the trace that the rest is of; 0: none
+    TraceEvent* next = nullptr;
+    TraceEvent* end = nullptr;
+    std::uint32_t thread = 0;
+    std::uint32_t handled = 0;  // handlers, in this poll
+    std::uint64_t poll_begin = 0;
+    Cached cached[kCached];
+  };
+  struct Unmap {
+    void operator()(TraceEvent* events) const noexcept;
+    std::size_t bytes = 0;
+  };
+  struct Hash {
+    std::size_t operator()(const TraceSource& source) const noexcept;
+  };
+
+  static Writer& writer() noexcept {
+    static constinit thread_local Writer own{};
+    return own;
+  }
+  bool refill(Writer& writer) noexcept;
+  TraceName add(const TraceSource& source) noexcept;
+  std::size_t used_chunks() const noexcept;
+
+  // Constant after construction.
+  const std::uint64_t serial_;
+  const std::size_t chunks_;
+  std::unique_ptr<TraceEvent[], Unmap> events_;
+  // Each owned by the thread that took that chunk.
+  std::vector<std::uint32_t> threads_of_;
+
+  std::atomic<std::size_t> next_chunk_ = 0;
+  std::atomic<std::uint32_t> threads_ = 0;
+  std::atomic<std::uint64_t> dropped_ = 0;
+  mutable std::mutex mutex_;  // guards the rest
+  std::unordered_map<TraceSource, TraceName, Hash> names_;
+};
+
+// A clock reading that no load before it has overtaken: for what a message has brought about, so
+// that it is not before its cause. ticks() is for what comes before a store.
+inline std::uint64_t ticks_after_loads() noexcept {
+#if defined(__x86_64__)
+  _mm_lfence();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+  return ticks();
+}
+
+}  // namespace am

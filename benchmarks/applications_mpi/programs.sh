@@ -1,0 +1,132 @@
+# The programs of applications_mpi.sh, which sources this: how ours and MPI's are run, and what they
+# print. Each ours_NAME, and each mpi_NAME COMMAND..., which starts MPI's, prints lines of
+# VERSION,VALUE,ANSWER. All problems are of a process, but those of jacobi3d, gauss and
+# conjugate_gradient, which are of the job.
+
+programs=(em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient)
+declare -A title=([em3d]="EM3D" [sample_sort]="sample sort" [radix_sort]="radix sort"
+  [jacobi3d]="Jacobi 3-D" [gauss]="Gauss" [gups]="random updates"
+  [conjugate_gradient]="conjugate gradients")
+declare -A unit=([em3d]="ns an edge" [sample_sort]="million keys/s" [radix_sort]="million keys/s"
+  [jacobi3d]="us an iteration" [gauss]="ms" [gups]="million updates/s" [conjugate_gradient]="ms")
+declare -A better=([em3d]=less [sample_sort]=more [radix_sort]=more [jacobi3d]=less [gauss]=less
+  [gups]=more [conjugate_gradient]=less)
+declare -A rival=([em3d]=mpi_em3d [sample_sort]=mpi_sort [radix_sort]=mpi_sort
+  [jacobi3d]=mpi_jacobi3d [gauss]=mpi_gauss [gups]=mpi_gups
+  [conjugate_gradient]=mpi_conjugate_gradient)
+exact="-ffp-contract=off -lm"
+sort_sources="-I$root $(echo "$root"/examples/keys/*.c)"
+declare -A compiled_with=([em3d]=$exact [jacobi3d]=$exact [gauss]=$exact
+  [conjugate_gradient]=$exact [sample_sort]=$sort_sources [radix_sort]=$sort_sources)
+
+# set_sizes QUICK: how large the problems are, and how many seconds one run may take.
+set_sizes() {
+  if [[ -n $1 ]]; then
+    em3d_size=40 em3d_degree=5 em3d_steps=3 keys=2000 key_repetitions=1
+    cube=8 cube_iterations=3 repetitions=1 equations=12 updates=2000 few_updates=20
+    points=6 seconds=10
+  else
+    em3d_size=1000 em3d_degree=20 em3d_steps=30 keys=250000 key_repetitions=10
+    cube=64 cube_iterations=30 repetitions=20 equations=300 updates=200000 few_updates=500
+    points=24 seconds=30
+  fi
+}
+
+# What the sizes mean.
+describe_sizes() {
+  cat <<END
+- EM3D: 2 x $em3d_size nodes of degree $em3d_degree on each process, 20 % of the edges remote, $em3d_steps steps.
+- Sample sort, radix sort: $keys uniform keys of 32 bits on each process.
+- Jacobi 3-D: $cube x $cube x $cube points in all, $cube_iterations iterations.
+- Gauss: $equations equations with a search for pivots.
+- Random updates: $updates of each process, of 2^18 words of each process.
+- Conjugate gradients: Poisson's equation on $points x $points x $points points, to a residual of 1e-8.
+
+In a round a program makes that over and over: the sorts $key_repetitions times, the others $repetitions
+times.
+END
+}
+
+# splitphase EXAMPLE [ARGUMENT]...
+splitphase() {
+  "$bin/am/job/launcher/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" \
+    --timeout "$seconds" "$bin/examples/$1" "${@:2}"
+}
+
+# --- EM3D: seconds of all steps, of the edges of one process
+
+ns_an_edge() {
+  awk -F, -v edges=$((2 * em3d_size * em3d_degree * em3d_steps)) '
+    { printf "%s,%.4f,%s\n", $1, 1e9 * $2 / edges, $3 }'
+}
+ours_em3d() {
+  local version
+  for version in store bulk channel; do
+    splitphase em3d --size "$em3d_size" --degree "$em3d_degree" --remote 20 --steps "$em3d_steps" \
+      --repetitions "$repetitions" --version "$version" --csv || return
+  done | ns_an_edge
+}
+mpi_em3d() { "$@" "$em3d_size" "$em3d_degree" 20 "$em3d_steps" "$repetitions" | ns_an_edge; }
+
+# --- Sorts. The answer is a digest of the order.
+
+ours_sort() {
+  splitphase key_sort --sort "$1" --size "$keys" --repetitions "$key_repetitions" |
+    awk '{ print $2 "," $4 "," $NF }'
+}
+ours_sample_sort() { ours_sort sample; }
+ours_radix_sort() { ours_sort radix; }
+mpi_sample_sort() { "$@" uniform "$keys" "$key_repetitions" sample | sed 's/^sample,/alltoallv,/'; }
+mpi_radix_sort() { "$@" uniform "$keys" "$key_repetitions" radix | sed 's/^radix,/alltoallv,/'; }
+
+# --- Jacobi 3-D
+
+ours_jacobi3d() {
+  splitphase jacobi3d --size "$cube" --iterations "$cube_iterations" \
+    --repetitions "$repetitions" |
+    awk '/^(messages|stores|channels) / { print $1 "," $2 "," $3 }'
+}
+mpi_jacobi3d() { "$@" "$cube" "$cube_iterations" "$repetitions"; }
+
+# --- Gauss. Reading candidates one by one pays where they are in reach of a load.
+
+ours_gauss() {
+  local i search searches=(reduce) sizes=()
+  for ((i = 0; i < repetitions; ++i)); do sizes+=("$equations"); done
+  ((nodes > 1)) || searches+=(each)
+  for search in "${searches[@]}"; do
+    splitphase gauss --csv --sizes "${sizes[@]}" --search "$search" || return
+  done | awk -F, '{ printf "%s,%.3f,%s\n", $2, 1000 * $5, $6 }'
+}
+mpi_gauss() {
+  "$@" "$equations" reduce "$repetitions" | awk -F, '{ printf "reduce,%.3f,%s\n", 1000 * $4, $5 }'
+}
+
+# --- Random updates. The answer is how many words are wrong.
+
+ours_gups() {
+  local style styles=(gather rounds)
+  ((nodes > 1)) || styles+=(start_many)
+  for style in "${styles[@]}"; do
+    splitphase gups --style "$style" --updates "$updates" --repetitions "$repetitions" ||
+      return
+  done | sed -n 's/^\([a-z_]*\) *\([0-9.]*\) million.*second, \([0-9]*\) words.*/\1,\2,\3 words wrong/p'
+}
+mpi_gups() { "$@" 18 "$updates" "$few_updates" "$repetitions" | sed 's/$/ words wrong/'; }
+
+# --- Conjugate gradients. Where sums are added in another order the unknowns differ in the last
+# bits: "rounded" is an answer that is right to 1e-9.
+
+ours_conjugate_gradient() {
+  local version
+  for version in bulk channel; do
+    splitphase conjugate_gradient --dimensions 3 --size "$points" --version "$version" \
+      --repetitions "$repetitions" --csv || return
+  done | awk -F, '{ printf "%s,%.3f,%s\n", $1, 1000 * $3, $4 }'
+}
+mpi_conjugate_gradient() {
+  "$@" "$points" 3 "$repetitions" | awk -F, '
+    { answer = $4
+      if ($5 ~ /^[0-9.]+e[-+][0-9]+$/ && $5 > 0 && $5 <= 1e-9) answer = "rounded"
+      printf "%s,%.3f,%s\n", $1, 1000 * $3, answer }'
+}

@@ -1,0 +1,145 @@
+"""./compare: everything that this machine can say of the library beside others, as one page."""
+
+import argparse
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+import plot
+from chapters import BENCHMARKS, CHAPTERS, QUESTIONS, Machine
+from figures import Figures
+from page import page
+
+METHOD = [
+    'Everybody ran in turn: in each round every chapter once, and in it all contenders one after the '
+    'other. Of times the least of all rounds stands here, of rates the highest. "Against" is by how much '
+    'ours is better, for times and rates alike: 2.00 is twice as good, below 1.00 the other is ahead. '
+    '"~" marks a figure whose rounds differed: the median is more than a fifth worse than the best.',
+    'Before and after each chapter a cache line was sent there and back between two cores. Where that '
+    'took more than 1.5 times as long after as before, or before as after, the placement of the cores '
+    'changed, and the chapter is named below.',
+    '"By hand" is the fastest that is known to do the same without a library: stores to a shared cache '
+    'line or ring, memcpy, or libfabric alone.',
+]
+
+
+def read_options():
+    parser = argparse.ArgumentParser(
+        prog='./compare', description='Measures the library beside what this machine has of Open MPI, '
+        'MPICH and raw libfabric, and writes one page (HTML) with tables, plots and all figures.')
+    parser.add_argument('--out', default='compare.html', help='the page (default: %(default)s)')
+    parser.add_argument('--rounds', type=int, default=None, help='default: 5, with --quick 1')
+    parser.add_argument('--quick', action='store_true', help='little work: a page in five minutes')
+    parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
+    parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
+    options = parser.parse_args()
+    if options.rounds is None:
+        options.rounds = 1 if options.quick else 5
+    if options.rounds < 1:
+        parser.error(f'--rounds {options.rounds}: at least 1')
+    return options
+
+
+def build():
+    root = BENCHMARKS.parent
+    targets = ['//am/job/launcher:splitcrun', '//benchmarks:all', '//examples:all']
+    subprocess.run(['bazel', 'build', '--config=release', '--show_result=0', *targets], cwd=root,
+                   check=True)
+    return subprocess.run(['bazel', 'info', '--config=release', '--ui_event_filters=-info', 'bazel-bin'],
+                          cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def first_line(*command, missing='not installed'):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        return (done.stdout or done.stderr).strip().splitlines()[0]
+    except (OSError, IndexError, subprocess.SubprocessError):
+        return missing
+
+
+def machine_facts(options):
+    cpu = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo')
+                if line.startswith('model name')), platform.machine())
+    commit = first_line('git', '-C', str(BENCHMARKS.parent), 'rev-parse', '--short', 'HEAD',
+                        missing='unknown')
+    return [
+        ('processor', f'{cpu}, {os.cpu_count()} cores'),
+        ('system', f'{platform.system()} {platform.release()}'),
+        ('date', time.strftime('%Y-%m-%d')),
+        ('compiler', first_line('g++', '--version')),
+        ('Splitphase', f'commit {commit}, release build'),
+        ('libfabric', first_line('dpkg-query', '-W', '-f', '${Version}', 'libfabric1')),
+        ('Open MPI', first_line('mpirun.openmpi', '--version')),
+        ('MPICH', first_line('dpkg-query', '-W', '-f', '${Version}', 'mpich')),
+        ('rounds', f'{options.rounds}' + (', quick: little work, not to be relied on'
+                                          if options.quick else '')),
+        ('load before', f'{os.getloadavg()[0]:.1f}'),
+    ]
+
+
+class Progress:
+    """Where it is, and how long it will take by what the chapters took before."""
+
+    def __init__(self, chapters, rounds):
+        self.names, self.rounds, self.took, self.begin = chapters, rounds, {}, time.monotonic()
+
+    def say(self, number, name):
+        left = ''
+        if len(self.took) == len(self.names):
+            chapter = self.names.index(name)
+            ahead = self.names[chapter:] + self.names * (self.rounds - number - 1)
+            left = f', about {sum(self.took[n] for n in ahead) / 60:.0f} min left'
+        print(f'round {number + 1} of {self.rounds}, {name}{left}', file=sys.stderr, flush=True)
+
+    def took_now(self, name, seconds):
+        self.took[name] = seconds
+
+
+def line_ns(machine):
+    """A cache line there and back, or None."""
+    rows = machine.rows(2, 1, 'limits', 'round_trip')
+    return min((float(row[3]) for row in rows if row[0] == 'line_both_directions'), default=None)
+
+
+def measure(options, machine, figures):
+    """Remarks on what was unsteady."""
+    remarks = []
+    names = [name for name in CHAPTERS if not options.only or name in options.only]
+    progress = Progress(names, options.rounds)
+    for number in range(options.rounds):
+        for name in names:
+            progress.say(number, name)
+            begin, before = time.monotonic(), line_ns(machine)
+            CHAPTERS[name](machine, figures)
+            after = line_ns(machine)
+            if before and after and not 1 / 1.5 <= after / before <= 1.5:
+                remarks.append(f'{name}, round {number + 1}: a cache line took {before:.0f} ns before and '
+                               f'{after:.0f} ns after')
+            progress.took_now(name, time.monotonic() - begin)
+        figures.end_round()
+    remarks.append(f'all of it took {(time.monotonic() - progress.begin) / 60:.1f} min')
+    return remarks
+
+
+def main():
+    options = read_options()
+    bin_folder = options.bin or build()
+    figures = Figures(QUESTIONS)
+    with tempfile.TemporaryDirectory() as work:
+        machine = Machine(bin_folder, options.quick, work)
+        facts = machine_facts(options)
+        remarks = measure(options, machine, figures) + list(machine.left_out)
+    if options.rounds == 1:
+        remarks.append('one round: nothing says how steady these figures are')
+    if not plot.available():
+        remarks.append('no plots, for gnuplot is not installed (gnuplot-nox)')
+    pathlib.Path(options.out).write_text(page(figures, facts, remarks, METHOD))
+    print(f'written: {options.out}')
+
+
+if __name__ == '__main__':
+    main()

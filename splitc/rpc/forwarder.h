@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "am/am.h"
+#include "am/core/poller.h"
+#include "splitc/rpc/update_block.h"
+#include "splitc/world/place.h"
+#include "splitc/world/world.h"
+
+namespace splitc {
+
+// By which the function of an aggregator (splitc/rpc/aggregator.h) sends the updates that an update
+// causes. They are kept until a poll of this process finds room to send them, or, of this process,
+// applies them; meanwhile they take memory.
+//
+// Thread rule: in that function only.
+template <class Update>
+class forwarder : private am::Poller {
+ public:
+  forwarder(const forwarder&) = delete;
+  forwarder& operator=(const forwarder&) = delete;
+
+  // Throws Error if there is no process `proc`. Costs a few ns.
+  void send(std::uint32_t proc, const Update& update) {
+    if (proc >= waiting_.size()) [[unlikely]]
+      detail::refuse_proc(proc, "forwarder::send");
+    Waiting& waiting = waiting_[proc] ? *waiting_[proc] : make_waiting(proc);
+    if (waiting.blocks.empty() || waiting.blocks.back().is_full()) add_block(waiting, proc);
+    waiting.blocks.back().add(update);
+    ++activity_;
+  }
+
+ protected:
+  using Block = detail::UpdateBlock<Update>;
+
+  explicit forwarder(std::size_t in_block) : in_block_(in_block), waiting_(procs()) {}
+  ~forwarder() override {
+    if (is_polled_) bundle().remove(*this);
+  }
+
+  // What has been sent here or has left since the last call, and what is still to leave.
+  std::uint64_t take_activity() {
+    if (!listed_.empty()) bundle().poll();  // a process alone does not wait, and so not poll
+    return std::exchange(activity_, 0) + listed_.size();
+  }
+
+ private:
+  struct Waiting {
+    std::deque<Block> blocks;
+    bool is_listed = false;
+  };
+
+  // False: there is no room now.
+  virtual bool try_ship(std::uint32_t proc, std::span<const Update> updates) = 0;
+  virtual void apply(const Update& update) = 0;
+
+  static am::Bundle& bundle() { return world().endpoint().bundle(); }
+
+  Waiting& make_waiting(std::uint32_t proc) {
+    return *(waiting_[proc] = std::make_unique<Waiting>());
+  }
+  void add_block(Waiting& waiting, std::uint32_t proc) {
+    if (spare_.has_memory()) {
+      waiting.blocks.push_back(std::move(spare_));
+    } else {
+      waiting.blocks.emplace_back().allocate(in_block_);
+    }
+    list(waiting, proc);
+  }
+  void list(Waiting& waiting, std::uint32_t proc) {
+    if (std::exchange(waiting.is_listed, true)) return;
+    listed_.push_back(proc);
+    can_go_on_ = true;
+    if (!std::exchange(is_polled_, true)) bundle().add(*this);
+  }
+
+  // Each process once: one that finds no room is not to hold up the others, nor what is forwarded
+  // while this goes on.
+  int poll() override {
+    int done = 0;
+    for (std::size_t left = listed_.size(); left > 0; --left) {
+      const std::uint32_t proc = listed_.front();
+      Waiting& waiting = *waiting_[proc];
+      listed_.pop_front();
+      waiting.is_listed = false;
+      const Relist relist(*this, waiting, proc);
+      done += proc == my_proc() ? apply_some(waiting) : ship_some(waiting, proc);
+    }
+    can_go_on_ = done != 0;
+    if (listed_.empty() && std::exchange(is_polled_, false)) bundle().remove(*this);
+    return done;
+  }
+  bool has_work() noexcept override { return can_go_on_; }
+
+  // What is left comes in the next poll, also after an exception.
+  struct Relist {
+    forwarder& all;
+    Waiting& waiting;
+    const std::uint32_t proc;
+    Relist(forwarder& all, Waiting& waiting, std::uint32_t proc)
+        : all(all), waiting(waiting), proc(proc) {}
+    ~Relist() {
+      if (!waiting.blocks.empty()) all.list(waiting, proc);
+    }
+    Relist(const Relist&) = delete;
+    Relist& operator=(const Relist&) = delete;
+  };
+
+  int ship_some(Waiting& waiting, std::uint32_t proc) {
+    int done = 0;
+    for (; !waiting.blocks.empty(); ++done) {
+      if (!try_ship(proc, waiting.blocks.front().updates())) break;
+      ++activity_;
+      drop_first(waiting);
+    }
+    return done;
+  }
+  // Those that are there now, and while the function does not throw.
+  int apply_some(Waiting& waiting) {
+    int done = 0;
+    for (std::size_t left = waiting.blocks.size(); left > 0; --left) {
+      Block& block = waiting.blocks.front();
+      for (std::size_t n = block.updates().size(); n > 0; --n, ++done) {
+        const Update update = block.take();
+        ++activity_;
+        apply(update);
+      }
+      if (block.updates().empty()) drop_first(waiting);
+    }
+    return done;
+  }
+  void drop_first(Waiting& waiting) noexcept {
+    waiting.blocks.front().clear();
+    spare_ = std::move(waiting.blocks.front());
+    waiting.blocks.pop_front();
+  }
+
+  const std::size_t in_block_;                     // updates
+  std::vector<std::unique_ptr<Waiting>> waiting_;  // by process, once it was sent any
+  std::deque<std::uint32_t> listed_;               // processes that some wait for
+  Block spare_;
+  std::uint64_t activity_ = 0;
+  bool is_polled_ = false;  // part of the polls
+  bool can_go_on_ = false;  // the last poll has done something, or something has come
+};
+
+}  // namespace splitc

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "am/am.h"
+#include "splitc/collective/collective.h"
+#include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/forwarder.h"
+#include "splitc/rpc/rpc.h"
+
+// How the blocks of an aggregator are sent and applied, by an f that causes no other updates and by
+// one that does.
+
+namespace splitc::detail {
+
+// How many fit in a medium message beside f and the numbers of objects and elements. 0: one is
+// longer, and leaves at once.
+template <class Update, class F>
+constexpr std::size_t updates_in_block() noexcept {
+  constexpr std::size_t kHead = 64 + sizeof(F);
+  return kHead < am::max_medium() ? (am::max_medium() - kHead) / sizeof(Update) : 0;
+}
+
+template <class Update, class T, class F>
+class NoForwarding {
+ public:
+  NoForwarding(dist_object<T>& object, F f) : object_(object), f_(f) {}
+
+  void ship(std::uint32_t proc, std::span<const Update> updates) const {
+    rpc_ff(
+        proc,
+        [](T& there, const F& f, std::span<const Update> all) {
+          for (const Update& update : all) f(there, update);
+        },
+        object_, f_, updates);
+  }
+  void apply(const Update& update) const { f_(*object_, update); }
+  static bool has_caused_others(am::SourceLocation) noexcept { return false; }
+
+ private:
+  dist_object<T>& object_;
+  const F f_;
+};
+
+template <class Update, class T, class F>
+class Forwarding {
+  static_assert(updates_in_block<Update, F>() > 0,
+                "an update that may cause others fits in a medium message");
+
+ public:
+  Forwarding(dist_object<T>& object, F f) : forwarder_(object, f, forwarder_) {}
+
+  void ship(std::uint32_t proc, std::span<const Update> updates) const {
+    const Here& here = *forwarder_;
+    rpc_ff(proc, kRun, here.object, here.f, forwarder_, updates);
+  }
+  void apply(const Update& update) { forwarder_->apply(update); }
+
+  // Between two such calls with 0 everywhere, each after a quiesce(), nobody has sent any, nor had
+  // any left: so none is on its way.
+  bool has_caused_others(am::SourceLocation where) {
+    return all_reduce(forwarder_->take_activity(), std::plus<>(), where) != 0;
+  }
+
+ private:
+  class Here final : public forwarder<Update> {
+   public:
+    // `self` is where this is being made.
+    Here(dist_object<T>& object, F f, const dist_object<Here>& self)
+        : forwarder<Update>(updates_in_block<Update, F>()), object(object), f(f), self_(self) {}
+    using forwarder<Update>::take_activity;
+
+    void apply(const Update& update) override { f(*object, update, *this); }
+
+    dist_object<T>& object;
+    const F f;
+
+   private:
+    bool try_ship(std::uint32_t proc, std::span<const Update> updates) override {
+      const Call call("forwarder::send");
+      return try_start_one_way(proc, call, kRun, object, f, self_, updates);
+    }
+
+    const dist_object<Here>& self_;
+  };
+
+  static constexpr auto kRun = [](T& there, const F& f, Here& here, std::span<const Update> all) {
+    for (const Update& update : all) f(there, update, here);
+  };
+
+  dist_object<Here> forwarder_;
+};
+
+}  // namespace splitc::detail

@@ -1,0 +1,56 @@
+#include "splitc/statistics/json.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "splitc/statistics/advice.h"
+
+namespace splitc::detail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json calls_of(std::span<const CallStatistics> calls) {
+  Json all = Json::array();
+  for (const CallStatistics& call : calls) {
+    all.push_back({{"call", call.call},
+                   {"place", call.place},
+                   {"operations", call.operations},
+                   {"bytes", call.bytes},
+                   {"waits", call.waits},
+                   {"waited_ns", call.waited_ns}});
+  }
+  return all;
+}
+
+// Those to which anything went.
+Json traffic_of(const ProcessStatistics& process) {
+  Json all = Json::array();
+  for (std::size_t to = 0; to < process.traffic.size(); ++to) {
+    const auto& traffic = process.traffic[to];
+    if (traffic.operations == 0) continue;
+    all.push_back({{"to", to}, {"operations", traffic.operations}, {"bytes", traffic.bytes}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes) {
+  Json report = {{"processes", processes.size()}, {"nodes", nodes}};
+  report["calls"] = calls_of(all_calls(processes));
+  report["by_process"] = Json::array();
+  for (std::size_t rank = 0; rank < processes.size(); ++rank) {
+    const ProcessStatistics& process = processes[rank];
+    report["by_process"].push_back({{"rank", rank},
+                                    {"elapsed_ns", process.elapsed_ns},
+                                    {"calls", calls_of(process.calls)},
+                                    {"traffic", traffic_of(process)}});
+  }
+  report["advice"] = advise(processes);
+  // A path need not be UTF-8, and JSON is.
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace splitc::detail

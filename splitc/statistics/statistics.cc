@@ -1,0 +1,93 @@
+#include "splitc/statistics/statistics.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "am/am.h"
+#include "am/job/stall/code.h"
+#include "am/types/clock.h"
+#include "splitc/collective/barrier.h"
+#include "splitc/rpc/rpc.h"
+#include "splitc/statistics/json.h"
+#include "splitc/statistics/summary.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+constexpr std::size_t kTold = 100;  // places where a process waited, and as many that it used
+
+// What others have told process 0.
+std::vector<ProcessStatistics>* told = nullptr;
+
+void hear(std::uint32_t proc, std::string_view text) {
+  if (told != nullptr) (*told)[proc] = unpack(text);
+}
+
+// Whether all processes below this one have died.
+bool is_first_alive() {
+  for (std::uint32_t proc = 0; proc < my_proc(); ++proc) {
+    if (!world().router().is_dead(proc)) return false;
+  }
+  return true;
+}
+
+ProcessStatistics describe(const am::CallSites& sites, std::int64_t elapsed_ns) {
+  ProcessStatistics mine;
+  mine.elapsed_ns = static_cast<std::uint64_t>(elapsed_ns);
+  mine.traffic = sites.traffic();
+  for (const am::CallSites::Site& site : worth_telling(sites.sites(), kTold)) {
+    mine.calls.push_back({.call = site.place.call,
+                          .place = am::describe_place(site.place),
+                          .operations = site.operations,
+                          .bytes = site.bytes,
+                          .waits = site.waits,
+                          .waited_ns = site.waited_ns});
+  }
+  return mine;
+}
+
+}  // namespace
+
+Statistics::Statistics() {
+  if (world().job().config().statistics == am::StatisticsForm::kNone) return;
+  sites_.emplace(procs());
+  begin_ns_ = am::now_ns();
+}
+
+void Statistics::report(Call call) {
+  if (!sites_) return;
+  const ProcessStatistics mine = describe(*sites_, am::now_ns() - begin_ns_);
+  sites_.reset();
+  try {
+    report(mine, call);
+  } catch (const am::PeerDied&) {
+    // The job goes on without it, and ends as it would have without statistics.
+    told = nullptr;
+    if (!is_first_alive()) return;
+    std::fprintf(stderr,
+                 "rank %u: there are no statistics, as they need all processes, and one has died\n",
+                 my_proc());
+  }
+}
+
+void Statistics::report(const ProcessStatistics& mine, Call call) {
+  std::vector<ProcessStatistics> all(my_proc() == 0 ? procs() : 0);
+  told = &all;
+  meet(call);
+  rpc_ff(
+      0, [](std::uint32_t proc, std::string_view text) { hear(proc, text); }, my_proc(),
+      std::string_view(pack(mine)));
+  quiesce(call.where);
+  told = nullptr;
+  if (my_proc() != 0) return;
+  const auto nodes = static_cast<std::uint32_t>(world().router().options().leaders.size());
+  const bool json = world().job().config().statistics == am::StatisticsForm::kJson;
+  const std::string text = json ? to_json(all, nodes) : summarize(all, nodes);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace splitc::detail

@@ -1,0 +1,231 @@
+#include "splitc/statistics/summary.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "splitc/statistics/advice.h"
+
+namespace splitc::detail {
+namespace {
+
+constexpr std::size_t kShown = 12;         // calls
+constexpr std::size_t kMatrix = 16;        // processes of which the traffic is shown one by one
+constexpr std::uint64_t kShortNs = 1'000;  // less than this, in all, is not worth a line
+
+// The text up to `end`, which is taken off with it; all of it if there is no `end`.
+std::string_view take(std::string_view& text, char end) {
+  const std::size_t at = std::min(text.find(end), text.size());
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return taken;
+}
+
+std::uint64_t take_number(std::string_view& text) {
+  const std::string_view word = take(text, '\t');
+  std::uint64_t value = 0;
+  std::from_chars(word.data(), word.data() + word.size(), value);
+  return value;
+}
+
+std::string without_breaks(std::string text) {
+  for (char& letter : text) letter = letter == '\t' || letter == '\n' ? ' ' : letter;
+  return text;
+}
+
+// 1234567: "1,234,567".
+std::string with_commas(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", value * 1e-3);
+  if (bytes < 10'000'000'000) return fmt::format("{:.1f} MB", value * 1e-6);
+  return fmt::format("{:.1f} GB", value * 1e-9);
+}
+
+std::string time_text(std::uint64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (ns < 10'000'000) return fmt::format("{:.1f} us", value * 1e-3);
+  if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", value * 1e-6);
+  return fmt::format("{:.1f} s", value * 1e-9);
+}
+
+void add_operations(std::string& text, std::span<const CallStatistics> calls) {
+  std::vector<CallStatistics> some;
+  std::ranges::copy_if(calls, std::back_inserter(some),
+                       [](const CallStatistics& call) { return call.operations != 0; });
+  if (some.empty()) return;
+  std::ranges::stable_sort(some, std::greater(), &CallStatistics::operations);
+  text += fmt::format("\n{:>14} {:>10} {:>10}   operations with other nodes\n", "number", "bytes",
+                      "each");
+  for (const CallStatistics& call : std::span(some).first(std::min(some.size(), kShown))) {
+    text +=
+        fmt::format("{:>14} {:>10} {:>10}   {}\n", with_commas(call.operations),
+                    bytes_text(call.bytes), bytes_text(call.bytes / call.operations), call.name());
+  }
+  if (some.size() > kShown)
+    text += fmt::format("  and {} places with fewer\n", some.size() - kShown);
+}
+
+void add_waits(std::string& text, std::span<const CallStatistics> calls) {
+  std::vector<CallStatistics> some;
+  std::ranges::copy_if(calls, std::back_inserter(some),
+                       [](const CallStatistics& call) { return call.waited_ns >= kShortNs; });
+  if (some.empty()) return;
+  text += fmt::format("\n{:>14} {:>10} {:>10}   waits\n", "number", "in all", "each");
+  for (const CallStatistics& call : std::span(some).first(std::min(some.size(), kShown))) {
+    text +=
+        fmt::format("{:>14} {:>10} {:>10}   {}\n", with_commas(call.waits),
+                    time_text(call.waited_ns), time_text(call.waited_ns / call.waits), call.name());
+  }
+  if (some.size() > kShown)
+    text += fmt::format("  and {} places with less\n", some.size() - kShown);
+}
+
+// Who talks to whom.
+void add_traffic(std::string& text, std::span<const ProcessStatistics> processes) {
+  const bool any = std::ranges::any_of(processes, [](const ProcessStatistics& process) {
+    return std::ranges::any_of(process.traffic, [](const auto& to) { return to.operations != 0; });
+  });
+  if (!any || processes.size() > kMatrix) return;
+  text += "\n  operations with other nodes, from each process (line) to each (column)\n       ";
+  for (std::size_t to = 0; to < processes.size(); ++to) text += fmt::format(" {:>11}", to);
+  text += "\n";
+  for (std::size_t from = 0; from < processes.size(); ++from) {
+    text += fmt::format("  {:>5}", from);
+    for (const auto& to : processes[from].traffic) {
+      text += fmt::format(" {:>11}", to.operations == 0 ? "-" : with_commas(to.operations));
+    }
+    text += "\n";
+  }
+}
+
+double share_waited(const ProcessStatistics& process) {
+  return process.elapsed_ns == 0 ? 0 : 100 * process.waited_s() / process.elapsed_s();
+}
+
+}  // namespace
+
+std::string CallStatistics::name() const {
+  if (place.empty()) return call;
+  return call + (place.find('(') == std::string::npos ? " at " : " in ") + place;
+}
+
+double ProcessStatistics::waited_s() const noexcept {
+  std::uint64_t ns = 0;
+  for (const CallStatistics& call : calls) ns += call.waited_ns;
+  return static_cast<double>(ns) * 1e-9;
+}
+
+std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> all,
+                                               std::size_t most) {
+  using Site = am::CallSites::Site;
+  std::ranges::sort(all, std::greater(),
+                    [](const Site& site) { return std::pair(site.waited_ns, site.operations); });
+  if (all.size() <= most) return all;
+  std::ranges::sort(all.begin() + static_cast<std::ptrdiff_t>(most), all.end(), std::greater(),
+                    &Site::operations);
+  if (all.size() <= 2 * most) return all;
+  Site others{.place = {.call = am::CallSites::kOthers}};
+  for (const Site& site : std::span(all).subspan(2 * most)) {
+    others.operations += site.operations;
+    others.bytes += site.bytes;
+    others.waits += site.waits;
+    others.waited_ns += site.waited_ns;
+  }
+  all.resize(2 * most);
+  all.push_back(others);
+  return all;
+}
+
+std::string pack(const ProcessStatistics& process) {
+  std::string text = fmt::format("{}\n", process.elapsed_ns);
+  for (const auto& to : process.traffic) text += fmt::format("{}\t{}\t", to.operations, to.bytes);
+  text += "\n";
+  for (const CallStatistics& call : process.calls) {
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", without_breaks(call.call),
+                        without_breaks(call.place), call.operations, call.bytes, call.waits,
+                        call.waited_ns);
+  }
+  return text;
+}
+
+ProcessStatistics unpack(std::string_view text) {
+  ProcessStatistics process;
+  std::string_view first = take(text, '\n');
+  process.elapsed_ns = take_number(first);
+  for (std::string_view line = take(text, '\n'); !line.empty();) {
+    am::CallSites::Traffic to;
+    to.operations = take_number(line);
+    to.bytes = take_number(line);
+    process.traffic.push_back(to);
+  }
+  while (!text.empty()) {
+    std::string_view line = take(text, '\n');
+    CallStatistics call;
+    call.call = take(line, '\t');
+    call.place = take(line, '\t');
+    call.operations = take_number(line);
+    call.bytes = take_number(line);
+    call.waits = take_number(line);
+    call.waited_ns = take_number(line);
+    process.calls.push_back(std::move(call));
+  }
+  return process;
+}
+
+std::vector<CallStatistics> all_calls(std::span<const ProcessStatistics> processes) {
+  std::map<std::pair<std::string, std::string>, CallStatistics> sums;
+  for (const ProcessStatistics& process : processes) {
+    for (const CallStatistics& call : process.calls) {
+      CallStatistics& sum = sums[{call.call, call.place}];
+      sum.call = call.call;
+      sum.place = call.place;
+      sum.operations += call.operations;
+      sum.bytes += call.bytes;
+      sum.waits += call.waits;
+      sum.waited_ns += call.waited_ns;
+    }
+  }
+  std::vector<CallStatistics> all;
+  all.reserve(sums.size());
+  for (auto& [key, sum] : sums) all.push_back(std::move(sum));
+  std::ranges::stable_sort(all, std::greater(), &CallStatistics::waited_ns);
+  return all;
+}
+
+std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_t nodes) {
+  const auto most = std::ranges::max_element(processes, {}, share_waited);
+  const auto least = std::ranges::min_element(processes, {}, share_waited);
+  const double sum = std::accumulate(
+      processes.begin(), processes.end(), 0.0,
+      [](double all, const ProcessStatistics& process) { return all + share_waited(process); });
+  const auto rank_of = [&](auto at) { return at - processes.begin(); };
+  std::string text = fmt::format(
+      "statistics of {} {} on {} {}, {:.2f} s; of it waited {:.0f} % (rank {}: {:.0f} %, rank {}: "
+      "{:.0f} %)\n",
+      processes.size(), processes.size() == 1 ? "process" : "processes", nodes,
+      nodes == 1 ? "node" : "nodes", processes.front().elapsed_s(),
+      sum / static_cast<double>(processes.size()), rank_of(least), share_waited(*least),
+      rank_of(most), share_waited(*most));
+  const std::vector<CallStatistics> calls = all_calls(processes);
+  add_operations(text, calls);
+  add_waits(text, calls);
+  add_traffic(text, processes);
+  const std::vector<std::string> advice = advise(processes);
+  if (!advice.empty()) text += "\n";
+  for (const std::string& sentence : advice) text += "  * " + sentence + "\n";
+  return text;
+}
+
+}  // namespace splitc::detail

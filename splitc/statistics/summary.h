@@ -1,0 +1,53 @@
+// What the processes of a job have counted, and what is said of it. Pure logic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "am/statistics/call_sites.h"
+
+namespace splitc::detail {
+
+// As am::CallSites::Site, of one process or of all.
+struct CallStatistics {
+  std::string call;   // "barrier"
+  std::string place;  // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
+  std::uint64_t operations = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t waits = 0;
+  std::uint64_t waited_ns = 0;
+
+  // "barrier at heat.cc:40", "read in step (heat+0x2b3f)", "barrier".
+  std::string name() const;
+};
+
+struct ProcessStatistics {
+  std::uint64_t elapsed_ns = 0;
+  std::vector<CallStatistics> calls;
+  std::vector<am::CallSites::Traffic> traffic;  // by process
+
+  double elapsed_s() const noexcept { return static_cast<double>(elapsed_ns) * 1e-9; }
+  double waited_s() const noexcept;
+};
+
+// Of the places of a process the `most` where it waited longest, the `most` of the others that it
+// used most often, and all others as one, am::CallSites::kOthers: so that sums stay what they are.
+std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> all,
+                                               std::size_t most);
+
+// One process's for another: lines, and back. Nothing that pack() has not made is unpacked without
+// losing something, and nothing at all crashes.
+std::string pack(const ProcessStatistics& process);
+ProcessStatistics unpack(std::string_view text);
+
+// Calls of the same name and place are one, with all their numbers added; the costliest come first.
+std::vector<CallStatistics> all_calls(std::span<const ProcessStatistics> processes);
+
+// The report on all processes, by rank: lines for people.
+std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_t nodes);
+
+}  // namespace splitc::detail

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "am/trace/trace.h"
+#include "am/trace/traced_wait.h"
+#include "am/types/source_location.h"
+
+namespace am {
+namespace {
+
+TraceEvent numbered(std::uint64_t number) {
+  TraceEvent event{.begin = number};
+  event.kind = static_cast<std::uint8_t>(TraceKind::kOperation);
+  return event;
+}
+
+// By thread.
+std::map<std::uint32_t, std::vector<TraceEvent>> all_of(Trace& trace) {
+  std::map<std::uint32_t, std::vector<TraceEvent>> all;
+  trace.for_each(
+      [&](std::uint32_t thread, const TraceEvent& event) { all[thread].push_back(event); });
+  return all;
+}
+
+TEST(Trace, is_active_until_it_stops) {
+  EXPECT_EQ(active_trace(), nullptr);
+  {
+    Trace trace(Trace::kLeastBytes);
+    EXPECT_EQ(active_trace(), &trace);
+    trace.stop();
+    EXPECT_EQ(active_trace(), nullptr);
+  }
+  const Trace again(Trace::kLeastBytes);
+  EXPECT_EQ(active_trace(), &again);
+}
+
+TEST(Trace, keeps_the_first_events_in_their_order_and_counts_the_others) {
+  Trace trace(Trace::kLeastBytes);
+  constexpr std::uint64_t kRoom = Trace::kLeastBytes / sizeof(TraceEvent);
+  for (std::uint64_t i = 1; i <= kRoom + 77; ++i) trace.record(numbered(i));
+  trace.stop();
+  const auto all = all_of(trace);
+  ASSERT_EQ(all.size(), 1u);
+  ASSERT_EQ(all.at(0).size(), kRoom);
+  for (std::uint64_t i = 0; i < kRoom; ++i) EXPECT_EQ(all.at(0)[i].begin, i + 1);
+  EXPECT_EQ(trace.dropped(), 77u);
+}
+
+TEST(Trace, of_a_later_job_has_nothing_of_the_one_before) {
+  {
+    Trace trace(Trace::kLeastBytes);
+    for (std::uint64_t i = 1; i <= 10; ++i) trace.record(numbered(i));
+  }
+  Trace trace(Trace::kLeastBytes);
+  trace.record(numbered(11));
+  const auto all = all_of(trace);
+  ASSERT_EQ(all.at(0).size(), 1u);
+  EXPECT_EQ(all.at(0)[0].begin, 11u);
+}
+
+TEST(Trace, loses_nothing_of_several_threads_while_there_is_room) {
+  constexpr std::uint64_t kEach = 5'000;
+  constexpr int kThreads = 4;
+  Trace trace((kEach + Trace::kChunk) * kThreads * sizeof(TraceEvent));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&trace] {
+      const char* const calls[] = {"a", "b", "c"};
+      for (std::uint64_t i = 1; i <= kEach; ++i) {
+        TraceEvent event = numbered(i);
+        event.name = trace.name_of(CallPlace{.call = calls[i % 3]});
+        trace.record(event);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  trace.stop();
+  const auto all = all_of(trace);
+  EXPECT_EQ(all.size(), std::size_t{kThreads});
+  for (const auto& [thread, events] : all) {
+    ASSERT_EQ(events.size(), kEach);
+    EXPECT_TRUE(
+        std::ranges::is_sorted(events, {}, [](const TraceEvent& one) { return one.begin; }));
+  }
+  EXPECT_EQ(trace.dropped(), 0u);
+}
+
+void one() {}
+void other() {}
+
+TEST(Trace, names_places_and_functions_by_numbers) {
+  Trace trace(Trace::kLeastBytes);
+  trace.record(numbered(1));  // this thread is known from now on
+  const SourceLocation here = SourceLocation::current();
+  const TraceName place = trace.name_of(CallPlace{"get", here});
+  const TraceName caller = trace.name_of(CallPlace{.call = "get", .caller = &here});
+  const std::set<TraceName> all{place, caller, trace.name_of(&one), trace.name_of(&other)};
+  EXPECT_EQ(all.size(), 4u);
+  EXPECT_EQ(all.count(Trace::kOthers), 0u);
+  EXPECT_EQ(trace.name_of(CallPlace{"get", here}), place);
+  const std::vector<TraceSource> sources = trace.sources();
+  ASSERT_EQ(sources.size(), 5u);
+  EXPECT_EQ(sources[place].place.where.line(), here.line());
+  EXPECT_EQ(sources[caller].place.caller, &here);
+  EXPECT_EQ(sources[trace.name_of(&one)].function, reinterpret_cast<const void*>(&one));
+}
+
+TEST(Trace, has_names_for_so_many_and_one_for_all_others) {
+  Trace trace(Trace::kLeastBytes);
+  std::vector<char> callers(70'000);
+  std::set<TraceName> all;
+  for (const char& caller : callers) {
+    all.insert(trace.name_of(CallPlace{.call = "get", .caller = &caller}));
+  }
+  EXPECT_EQ(all.size(), 65'536u);
+  EXPECT_EQ(trace.name_of(CallPlace{.call = "get", .caller = &callers.back()}), Trace::kOthers);
+}
+
+TEST(Trace, shows_a_poll_that_has_run_handlers) {
+  Trace trace(Trace::kLeastBytes);
+  trace.record(numbered(1));
+  trace.poll_ends();  // nothing
+  Trace::handler_begins(100);
+  Trace::handler_begins(200);
+  trace.poll_ends();
+  Trace::handler_begins(300);
+  Trace::forget_poll();
+  trace.poll_ends();
+  const auto all = all_of(trace);
+  ASSERT_EQ(all.at(0).size(), 2u);
+  EXPECT_EQ(all.at(0)[1].what(), TraceKind::kPoll);
+  EXPECT_EQ(all.at(0)[1].begin, 100u);
+  EXPECT_EQ(all.at(0)[1].bytes, 2u);
+}
+
+struct Why {
+  const char* call;
+  SourceLocation where = {};
+  const void* caller = nullptr;
+  Rank peer = 7;
+  std::uint64_t collective = 0;
+};
+
+TEST(TracedWait, is_recorded_for_what_explains_it_but_for_collectives) {
+  Trace trace(Trace::kLeastBytes);
+  const auto explain = [] { return Why{.call = "flush"}; };
+  { const TracedWait traced(explain); }
+  const auto together = [] { return Why{.call = "barrier", .collective = 1}; };
+  { const TracedWait traced(together); }
+  const auto all = all_of(trace);
+  ASSERT_EQ(all.at(0).size(), 1u);
+  EXPECT_EQ(all.at(0)[0].what(), TraceKind::kWait);
+  EXPECT_EQ(all.at(0)[0].peer, 7u);
+  EXPECT_EQ(trace.sources()[all.at(0)[0].name].place.call, std::string("flush"));
+}
+
+}  // namespace
+}  // namespace am

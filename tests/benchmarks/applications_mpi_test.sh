@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Runs applications_mpi.sh with tiny problems and looks at what it prints, not at how fast it was. MPI
+# is in it where it is installed, and must give the same answers; an MPI that is made up here shows
+# that a wrong one is refused.
+#
+#   applications_mpi_test.sh SCRIPT SPLITCRUN
+set -euo pipefail
+source "$(dirname "$0")/table_test.sh"
+programs="em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient"
+
+# Every program is there, with our versions first, positive figures and one answer.
+"$script" --bin "$bin" --quick --nodes "1 same" --csv --page "$out/page.md" >"$out/csv" \
+  2>"$out/said" || fail "the script: $(<"$out/said")"
+grep -v "^written" "$out/said" || true  # what is left out, and why
+awk -F, -v programs="$programs" '
+  NR == 1 {
+    if ($0 != "procs,nodes,program,who,version,value,unit,better,answer,speed_over_best_mpi") {
+      print "header: " $0; bad = 1
+    }
+    next
+  }
+  NF != 10 || $6 <= 0 || $10 !~ /^(-|[0-9.]+)$/ { print "fields: " $0; bad = 1; next }
+  { key = $2 " nodes, " $3 }
+  !(key in answer) { if ($4 != "ours") { print "not ours: " $0; bad = 1 }; answer[key] = $9 }
+  $9 != answer[key] && $9 != "rounded" { print "another answer: " $0; bad = 1 }
+  END {
+    for (i = split(programs, name, " "); i > 0; --i) {
+      for (nodes = 1; nodes <= 2; ++nodes) {
+        if (!((nodes " nodes, " name[i]) in answer)) { print "no " name[i] " on " nodes; bad = 1 }
+      }
+    }
+    exit bad
+  }' "$out/csv" >&2 || fail "the CSV"
+
+# Who is in the table, or cannot run, and then why.
+for mpi in "Open MPI" MPICH; do
+  grep -qF "$mpi" "$out/page.md" || fail "the page does not tell of $mpi"
+done
+for heading in "## Where MPI is ahead" "## 2 processes on one node" "## 2 processes, a node each" \
+  "## The machine"; do
+  grep -q "^$heading" "$out/page.md" || fail "the page has no '$heading'"
+done
+[[ $(grep -c "^| Jacobi 3-D, us an iteration" "$out/page.md") == 2 ]] || fail "the tables of the page"
+! command -v gnuplot >/dev/null || [[ ! -s $out/page.svg ]] || grep -q "</svg>" "$out/page.svg" ||
+  fail "the plot"
+
+# An Open MPI that compiles nothing and answers $ANSWER. `script`'s other MPI stays what it is.
+mkdir "$out/fake"
+cat >"$out/fake/mpicc.openmpi" <<'END'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+touch "$2"
+END
+cat >"$out/fake/mpirun.openmpi" <<'END'
+#!/bin/sh
+if [ "$1" = --version ]; then echo "mpirun of open-mpi 0"; else echo "fake,0.001,$ANSWER"; fi
+END
+chmod +x "$out/fake"/*
+right=$(awk -F, '$3 == "em3d" { print $9; exit }' "$out/csv")
+with_fake() {
+  PATH=$out/fake:$PATH ANSWER=$1 "$script" --bin "$bin" --quick --only em3d --page "$out/fake.md"
+}
+with_fake "$right" >"$out/text" || fail "the right answer was refused: $(<"$out/text")"
+grep -q "^EM3D.* (fake) " "$out/text" || fail "the fastest version: $(<"$out/text")"
+rm "$out/fake.md"
+if with_fake 0123456789abcdef >"$out/text" 2>&1; then fail "a wrong answer was accepted"; fi
+grep -q "open_mpi (fake) answers 0123456789abcdef, and ours (.*) $right" "$out/text" ||
+  fail "what is wrong is not said: $(<"$out/text")"
+[[ ! -e $out/fake.md ]] || fail "a page was written from wrong answers"
+
+for wrong in "--nodes 3" "--rounds none" "--procs 0" "--only magic" "--seconds 0" "--nonsense"; do
+  if "$script" $wrong 2>/dev/null >&2; then fail "$wrong was accepted"; fi
+done

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# ./compare makes a page of some chapters with little work; how fast it was does not matter. The page
+# is read by a parser and, where Chromium is installed, by that.
+#
+#   compare_test.sh COMPARE SPLITCRUN CHECK FIGURES_TEST FIGURES
+set -euo pipefail
+compare=$PWD/$1
+check=$PWD/$3
+bin=$(cd "$(dirname "$2")/../../.." && pwd)
+unset TEST_PREMATURE_EXIT_FILE  # a file that only one process could remove
+export seconds=60  # of one run of MPI
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+python3 -B "$4" "$(dirname "$5")"
+
+page=$out/page.html
+"$compare" --quick --bin "$bin" --out "$page" --only round_trips --only rates --only start \
+  2>"$out/progress"
+cat "$out/progress" >&2
+grep -q "^round 1 of 1, rates" "$out/progress" || fail "it does not say where it is"
+python3 -B "$check" "$page" round_trip_node round_trip_tcp rate start memory
+grep -q "one round: nothing says how steady" "$page" || fail "one round is taken for granted"
+
+if command -v gnuplot >/dev/null; then
+  (($(grep -c "<svg" "$page") >= 4)) || fail "plots are missing: $(grep "No plot:" "$page")"
+else
+  grep -q "no plots, for gnuplot is not installed" "$page" || fail "missing plots are not said"
+fi
+
+if command -v chromium >/dev/null; then
+  HOME=$out timeout 250 chromium --headless --no-sandbox --disable-gpu --disable-quic \
+    --no-first-run --disable-background-networking --disable-component-update --disable-sync \
+    --user-data-dir="$out/chromium" --dump-dom "file://$page" >"$out/dom" 2>"$out/errors" ||
+    fail "Chromium: $(tail -n 3 "$out/errors")"
+  grep -q "Where another is ahead" "$out/dom" || fail "Chromium shows nothing"
+  ! grep -q "Uncaught" "$out/errors" || fail "Chromium complains"
+else
+  echo "Chromium is not installed: the page is not opened" >&2
+fi
+
+for wrong in "--rounds 0" "--only nothing" "--nonsense"; do
+  if "$compare" --bin "$bin" $wrong 2>/dev/null >&2; then fail "$wrong was accepted"; fi
+done

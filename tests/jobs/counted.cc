@@ -1,0 +1,49 @@
+// Does some operations of each kind, for statistics_test. Run as two processes.
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "splitc/splitc.h"
+
+namespace {
+
+using namespace splitc;
+
+[[gnu::noinline]] long read_them(global_ptr<long> from, int count) {
+  long sum = 0;
+  for (int i = 0; i < count; ++i) sum += from[i];
+  return sum;
+}
+
+void work() {
+  constexpr int kCount = 30;
+  const std::uint32_t other = 1 - my_proc();
+  spread_array<long> all(procs() * kCount, blocked);
+  spread_array<std::uint64_t> signals(procs());
+  std::vector<long> copy(kCount);
+  barrier();  // line: barrier
+  if (my_proc() == 0) {
+    read_them(&all[other * kCount], kCount);
+    bulk_get(copy.data(), &all[other * kCount], kCount * sizeof(long));  // line: bulk_get
+    const strided third{.rows = kCount / 3, .row_stride = 3};
+    get_strided(std::span(copy).first(kCount / 3), &all[other * kCount], third);  // line: strided
+    const std::vector<std::uint32_t> ends{0, kCount - 1};
+    get_indexed(std::span(copy).last(2), &all[other * kCount], ends);  // line: indexed
+    sync();
+    put_signal(&all[other * kCount], std::span(copy).first(2), &signals[other]);  // line: signal
+    for (int i = 0; i < kCount; ++i) store(&all[other * kCount + i], long{i});
+    for (int i = 0; i < 7; ++i) fetch_and_add(&all[other * kCount], 1L);  // line: atomic
+    rpc(
+        other, [](int x) { return x + 1; }, 1)
+        .wait();
+  }
+  all_store_sync();
+  barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return splitc::run(argc, argv, [](splitc::Args) { work(); });
+}

@@ -1,0 +1,100 @@
+// splitcrun --stats: what is counted is what tests/jobs/counted.cc does, at its lines.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+
+namespace {
+
+using am::test::run;
+using Words = std::vector<std::string>;
+
+constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kCounted = "tests/jobs/counted";
+constexpr const char* kSource = "tests/jobs/counted.cc";
+
+// "tests/jobs/counted.cc:40", the line that ends with "// line: <mark>".
+std::string place_of(const std::string& mark) {
+  std::ifstream file(kSource);
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.ends_with("// line: " + mark))
+      return std::string(kSource) + ":" + std::to_string(number);
+  }
+  ADD_FAILURE() << "no line " << mark;
+  return "";
+}
+
+// That some line has both, and nothing but blanks before `begin`.
+void expect_line(const std::string& text, const std::string& begin, const std::string& end) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t next = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, next - at);
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first != std::string::npos && line.compare(first, begin.size(), begin) == 0 &&
+        line.find(end) != std::string::npos) {
+      return;
+    }
+    at = next + 1;
+  }
+  ADD_FAILURE() << "no line begins with '" << begin << "' and has '" << end << "':\n" << text;
+}
+
+TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
+  const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", "--stats", kCounted});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  EXPECT_EQ(job.err.find("statistics of 2 processes on 2 nodes, "), 0u) << job.err;
+  expect_line(job.err, "30      240 B        8 B", "read in ");
+#ifdef __OPTIMIZE__  // else the function is the library's own, as it is not inlined
+  expect_line(job.err, "30      240 B        8 B", "read_them");
+#endif
+  expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
+  expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
+  expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
+  expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
+  expect_line(job.err, "30      240 B        8 B", "store in ");
+  expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
+  expect_line(job.err, "1 ", "rpc in ");
+  expect_line(job.err, "", "barrier at " + place_of("barrier"));
+  expect_line(job.err, "0           -          72", "");  // 30 + 4 + 30 + 7 + 1
+  expect_line(job.err, "1           -           -", "");
+}
+
+TEST(Statistics, of_one_node_are_of_waits_only) {
+  const auto job = run({kSplitcrun, "-n", "2", "--stats", kCounted});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  EXPECT_EQ(job.err.find("statistics of 2 processes on 1 node, "), 0u) << job.err;
+  EXPECT_EQ(job.err.find("other nodes"), std::string::npos) << job.err;
+}
+
+TEST(Statistics, are_not_there_unless_they_are_asked_for) {
+  const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", kCounted});
+  EXPECT_EQ(job.exit_code, 0);
+  EXPECT_EQ(job.err, "");
+}
+
+TEST(Statistics, are_one_line_of_json_if_they_are_asked_for_so) {
+  const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", "--stats=json", kCounted});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  EXPECT_EQ(job.err.find("{\"processes\":2,\"nodes\":2,\"calls\":[{"), 0u) << job.err;
+  EXPECT_EQ(job.err.find('\n'), job.err.size() - 1) << job.err;
+  EXPECT_NE(job.err.find("\"operations\":7,\"bytes\":56"), std::string::npos) << job.err;
+  EXPECT_NE(run({kSplitcrun, "-n", "2", "--stats=xml", kCounted}).exit_code, 0);
+}
+
+TEST(Statistics, are_asked_for_by_all_processes_or_none) {
+  const auto job = run({kSplitcrun, "-n", "2", "sh", "-c",
+                        "SPLITC_STATS=$SPLITC_RANK exec " + std::string(kCounted)});
+  EXPECT_EQ(job.exit_code, 1);
+  EXPECT_NE(job.err.find("has another SPLITC_STATS; give every process the same"),
+            std::string::npos)
+      << job.err;
+}
+
+}  // namespace

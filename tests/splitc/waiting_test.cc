@@ -1,0 +1,87 @@
+// Everything that is under way is asked and waited for by the same words, and a loop that only asks
+// comes to an end.
+
+#include <gtest/gtest.h>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "splitc/splitc.h"
+
+namespace splitc {
+namespace {
+
+std::uint32_t right() { return (my_proc() + 1) % procs(); }
+std::uint32_t left() { return (my_proc() + procs() - 1) % procs(); }
+
+template <class X>
+concept under_way = requires(X& x) {
+  { x.ready() } -> std::same_as<bool>;
+  { x.try_wait() } -> std::same_as<bool>;
+  x.wait();
+  x.result();
+};
+static_assert(under_way<handle> && under_way<future<int>> && under_way<future<void>>);
+static_assert(under_way<started<>> && under_way<started<int>> && under_way<task<>>);
+static_assert(under_way<decltype(when_all(handle(), future<void>()))> &&
+              under_way<decltype(when_all(std::vector<handle>()))>);
+
+TEST(Waiting, a_loop_that_asks_ends_for_handles_futures_and_tasks) {
+  spread_array<long> x(procs());
+  x.mine()[0] = my_proc();
+  barrier();
+  long there = -1;
+  const handle read = get(there, x[right()]);
+  while (!read.try_wait()) continue;
+  EXPECT_EQ(there, long{right()});
+  auto sum = rpc(
+      right(), [](long y) { return y + my_proc(); }, 5L);
+  while (!sum.try_wait()) continue;
+  EXPECT_EQ(sum.result(), 5 + long{right()});
+  auto called = rpc(right(), [] {});
+  while (!called.try_wait()) continue;
+  auto both = when_all(get(&x[right()]), get(&x[left()]));
+  while (!both.try_wait()) continue;
+  EXPECT_EQ(both.result(), (std::tuple<long, long>(right(), left())));
+  auto next = then(get(&x[left()]), [](long y) { return y + 1; });
+  while (!next.try_wait()) continue;
+  EXPECT_EQ(next.result(), long{left()} + 1);
+  barrier();
+}
+
+TEST(Waiting, a_loop_that_asks_ends_for_started_calls) {
+  auto sum = start_all_reduce(my_proc(), std::plus<>());
+  while (!sum.ready()) continue;
+  EXPECT_EQ(sum.result(), procs() * (procs() - 1) / 2);
+  auto of_team = team::world().start_all_gather(my_proc());
+  while (!of_team.try_wait()) continue;
+  EXPECT_EQ(of_team.result().back(), procs() - 1);
+}
+
+TEST(Waiting, a_loop_that_asks_ends_for_stores_and_channels) {
+  spread_array<long> x(procs());
+  store_counter counter;
+  store(x[right()], long{my_proc()}, counter);
+  while (!counter.try_wait(sizeof(long))) continue;
+  EXPECT_EQ(x.mine()[0], long{left()});
+  barrier();
+  const long mine = -long{my_proc()};
+  put_channel<long> channel(&x[right()], std::span(&mine, 1));
+  channel.put();
+  while (!channel.try_wait()) continue;
+  EXPECT_EQ(x.mine()[0], -long{left()});
+  std::vector<long> sum(1);
+  reduce_channel<long> reduce(std::span(&mine, 1), sum);
+  reduce.put();
+  while (!reduce.try_wait()) continue;
+  if (my_proc() == 0) {
+    EXPECT_EQ(sum[0], -long{procs()} * (procs() - 1) / 2);
+  }
+  barrier();
+}
+
+}  // namespace
+}  // namespace splitc
