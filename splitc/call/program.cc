@@ -96,27 +96,21 @@ Identity contents_of_program() {
 
 }  // namespace
 
-const Code& program_code() {
-  static const Code code = [] {
-    Code found;
-    for_each_part([&](std::uintptr_t base, const Header& part, Memory memory) {
-      found.base = base;
-      const auto end = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
-      if (is_code(part)) found.end = std::max(found.end, end);
-    });
-    return found;
-  }();
-  return code;
+void find_program_code() {
+  std::uintptr_t end = 0;
+  for_each_part([&](std::uintptr_t base, const Header& part, Memory memory) {
+    program_code.base = base;
+    const auto behind = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
+    if (is_code(part)) end = std::max(end, behind);
+  });
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  program_code.bytes = end == 0 ? 0 : std::min<std::uint64_t>(end - program_code.base, kMost);
 }
 
-std::uint32_t place_in_program(std::uintptr_t function, Call name) {
-  const Code& code = program_code();
-  if (function < code.base || function >= code.end || function - code.base > ~std::uint32_t{0}) {
-    refuse(name,
-           "the function is in a shared library, which may lie elsewhere in each process; "
-           "link it into the program");
-  }
-  return static_cast<std::uint32_t>(function - code.base);
+void refuse_place(Call name) {
+  refuse(name,
+         "the function is in a shared library, which may lie elsewhere in each process; "
+         "link it into the program");
 }
 
 bool all_run_one_program(am::Job& job) {

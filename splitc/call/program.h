@@ -15,12 +15,21 @@ namespace splitc::detail {
 // Where it is in memory: each process has it at another address, but all of it in one piece.
 struct Code {
   std::uintptr_t base = 0;
-  std::uintptr_t end = 0;  // of what can be executed
+  std::uint64_t bytes = 0;  // from there to the end of what can be executed; at most 4 GiB
 };
-const Code& program_code();
+// Found when the program starts, and constant from then on.
+inline constinit Code program_code;
+void find_program_code();
+
+[[noreturn]] void refuse_place(Call name);
 // Where the function at address `function` is in it, from its base. Throws Error if it is not in
 // the program's own code.
-std::uint32_t place_in_program(std::uintptr_t function, Call name);
+inline std::uint32_t place_in_program(std::uintptr_t function, Call name) {
+  const std::uintptr_t place = function - program_code.base;
+  if (place >= program_code.bytes) [[unlikely]]
+    refuse_place(name);
+  return static_cast<std::uint32_t>(place);
+}
 
 // Whether all processes run the same one, so that a function has the same place in each. On one
 // node that is the same file; files of other nodes are compared by what the linker noted of their

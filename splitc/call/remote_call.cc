@@ -34,7 +34,7 @@ void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
 // Runs the function, and says for whom if it throws.
 std::size_t run_function(std::uint32_t source, const CallHead& head, const std::byte* arguments,
                          std::byte* result) {
-  const auto run = reinterpret_cast<Trampoline>(program_code().base + head.run);
+  const auto run = reinterpret_cast<Trampoline>(program_code.base + head.run);
   try {
     return run(mapped(my_proc(), head.offset), arguments, result);
   } catch (const std::exception& error) {
@@ -79,10 +79,15 @@ RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint)
     : endpoint_(endpoint), same_program_(all_run_one_program(job)) {
   endpoint.add_handlers<&on_call<kSmallCall>, &on_call<kMaxCallBytes>, &on_result<kSmallResult>,
                         &on_result<kMaxResultBytes>>();
+  find_program_code();
   current = this;
+  functions_travel = same_program_;
 }
 
-RemoteCalls::~RemoteCalls() { current = nullptr; }
+RemoteCalls::~RemoteCalls() {
+  current = nullptr;
+  functions_travel = false;
+}
 
 void RemoteCalls::check_may_call(Call name) const {
   check_thread(name);
@@ -109,7 +114,7 @@ handle RemoteCalls::start(const OutgoingCall& call, Call name) {
   return start.started();
 }
 
-void check_may_call(Call name) {
+void check_may_call_slowly(Call name) {
   world();  // throws: nothing is running
   current->check_may_call(name);
 }

@@ -16,6 +16,7 @@
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
+#include "splitc/world/world.h"
 
 // How atomic() runs a function in another process: a request with the function's place in the
 // program, which is the same for all since all run the same file, and its arguments; the result is
@@ -69,7 +70,14 @@ class RemoteCalls {
 
 // By the RemoteCalls of this process. Throws Error outside run().
 handle start_call(const OutgoingCall& call, Call name);
-void check_may_call(Call name);
+
+// Set while a world runs whose processes all run one program.
+inline constinit bool functions_travel = false;
+void check_may_call_slowly(Call name);
+inline void check_may_call(Call name) {
+  if (!functions_travel || !is_worlds_thread || am::Bundle::handling()) [[unlikely]]
+    check_may_call_slowly(name);
+}
 
 template <class F>
 struct RemoteSignature;

@@ -65,11 +65,14 @@ class dist_object {
 template <class T>
 struct detail::Argument<dist_object<T>> {
   using Seen = T&;
+  static constexpr std::size_t kBytes = sizeof(std::uint32_t);
+  static constexpr std::size_t kAlignment = alignof(std::uint32_t);
   template <class Sink>
   static void pack(Sink& sink, const dist_object<T>& object) noexcept {
     sink.add(&object.number_, sizeof object.number_, alignof(std::uint32_t));
   }
-  static T& take(Unpacker& from) {
+  template <class From>
+  static T& take(From& from) {
     return *static_cast<T*>(dist_object_at(Argument<std::uint32_t>::take(from)));
   }
   static T& view(const dist_object<T>& object) noexcept {

@@ -47,16 +47,6 @@ struct Packer {
     bytes += n;
   }
 };
-// Finds them again.
-struct Unpacker {
-  const std::byte* from;
-  std::size_t bytes = 0;
-  const std::byte* take(std::size_t n, std::size_t alignment) noexcept {
-    const std::size_t at = aligned(bytes, alignment);
-    bytes = at + n;
-    return from + at;
-  }
-};
 
 // The T that these bytes are. Not std::bit_cast: for g++ 12 a lambda that captures a constant is
 // trivially copyable until somebody asks whether it can be assigned, as std::tuple does.
@@ -67,8 +57,24 @@ T of_bytes(const std::byte* from) noexcept {
   return *reinterpret_cast<const T*>(bytes.data());
 }
 
+// Finds them again.
+struct Unpacker {
+  const std::byte* from;
+  std::size_t bytes = 0;
+  const std::byte* take(std::size_t n, std::size_t alignment) noexcept {
+    const std::size_t at = aligned(bytes, alignment);
+    bytes = at + n;
+    return from + at;
+  }
+  template <class T>
+  T value() noexcept {
+    return of_bytes<T>(take(sizeof(T), alignof(T)));
+  }
+};
+
 // Argument<T>: what pack(sink, value) adds, and what the function sees: made by take(unpacker), or,
-// in the process that calls, by view(value).
+// in the process that calls, by view(value). If all values of T take as many bytes, these are
+// kBytes, at kAlignment.
 template <class T>
 struct Argument {
   static_assert(travels<T>,
@@ -76,12 +82,17 @@ struct Argument {
                 "std::pair), containers as std::span(container), and global pointers, as addresses "
                 "mean nothing in another process");
   using Seen = T;
+  static constexpr std::size_t kBytes = sizeof(T);
+  static constexpr std::size_t kAlignment = alignof(T);
 
   template <class Sink>
   static constexpr void pack(Sink& sink, const T& value) noexcept {
     sink.add(&value, sizeof value, alignof(T));
   }
-  static T take(Unpacker& from) noexcept { return of_bytes<T>(from.take(sizeof(T), alignof(T))); }
+  template <class From>
+  static T take(From& from) noexcept {
+    return from.template value<T>();
+  }
   static T view(const T& value) noexcept { return value; }
 };
 

@@ -27,6 +27,7 @@
 #include "splitc/rpc/future.h"
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/rpc_calls.h"
+#include "splitc/rpc/words.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 
@@ -39,13 +40,16 @@ template <class F>
 requires std::is_function_v<F>
 struct Argument<F*> {
   using Seen = F*;
+  static constexpr std::size_t kBytes = sizeof(std::uint32_t);
+  static constexpr std::size_t kAlignment = alignof(std::uint32_t);
   template <class Sink>
   static void pack(Sink& sink, F* f) {
     Argument<std::uint32_t>::pack(sink,
                                   place_in_program(reinterpret_cast<std::uintptr_t>(f), "rpc"));
   }
-  static F* take(Unpacker& from) {
-    return reinterpret_cast<F*>(program_code().base + Argument<std::uint32_t>::take(from));
+  template <class From>
+  static F* take(From& from) {
+    return reinterpret_cast<F*>(program_code.base + Argument<std::uint32_t>::take(from));
   }
   static F* view(F* f) noexcept { return f; }
 };
@@ -56,13 +60,20 @@ struct Callable {
   static_assert(travels<F>,
                 "pass a function, or a lambda that captures trivially copyable values, by value, "
                 "and containers as arguments, as std::span(container)");
+  static constexpr std::size_t kBytes = std::is_empty_v<F> ? 0 : sizeof(F);
+  static constexpr std::size_t kAlignment = alignof(F);
   template <class Sink>
   static void pack([[maybe_unused]] Sink& sink, [[maybe_unused]] const F& f) {
     if constexpr (!std::is_empty_v<F>) sink.add(&f, sizeof f, alignof(F));
   }
-  static F take([[maybe_unused]] Unpacker& from) {
+  template <class From>
+  static F take([[maybe_unused]] From& from) {
     constexpr std::byte kNothing{};
-    return of_bytes<F>(std::is_empty_v<F> ? &kNothing : from.take(sizeof(F), alignof(F)));
+    if constexpr (std::is_empty_v<F>) {
+      return of_bytes<F>(&kNothing);
+    } else {
+      return from.template value<F>();
+    }
   }
 };
 template <class F>
@@ -83,16 +94,37 @@ struct Rpc {
     Callable<F>::pack(sink, f);
     (Argument<A>::pack(sink, args), ...);
   }
-  static void run(Unpacker from, RpcValue& to) {
+  template <class From>
+  static Result call_packed(From from) {
     F f = Callable<F>::take(from);
     // Braces: the arguments are taken from left to right.
     std::tuple<typename Argument<A>::Seen...> args{Argument<A>::take(from)...};
+    return std::apply(f, args);
+  }
+  static void run(Unpacker from, RpcValue& to) {
     if constexpr (std::is_void_v<Result>) {
-      std::apply(f, args);
+      call_packed(from);
     } else {
-      to.keep<Result>(std::apply(f, args));
+      to.keep<Result>(call_packed(from));
     }
   }
+  // For one that takes and returns words, or whose result nobody wants.
+  static std::uint64_t run_words(std::uint64_t first, std::uint64_t second) {
+    const WordUnpacker from{{first, second}};
+    if constexpr (std::is_void_v<Result> || !fits_word<Result>()) {
+      return call_packed(from), 0;
+    } else {
+      return word_of(call_packed(from));
+    }
+  }
+  static constexpr bool kTakesWords = fit_words<Callable<F>, Argument<A>...>();
+  static constexpr bool kInWords = kTakesWords && fits_word<Result>();
+  static WordPacker words(const F& f, const A&... args) {
+    WordPacker packer;
+    pack(packer, f, args...);
+    return packer;
+  }
+
   static constexpr RpcAnswer kAnswer =
       ResultOf<Result>::is_long ? RpcAnswer::kLong : RpcAnswer::kShort;
 
@@ -133,12 +165,16 @@ struct AtObject {
 };
 template <class T, class F>
 struct Callable<AtObject<T, F>> {
+  static constexpr std::size_t kAlignment = alignof(std::uint64_t);
+  static constexpr std::size_t kBytes =
+      aligned(sizeof(std::uint64_t), Callable<F>::kAlignment) + Callable<F>::kBytes;
   template <class Sink>
   static void pack(Sink& sink, const AtObject<T, F>& at) {
     Argument<std::uint64_t>::pack(sink, at.offset);
     Callable<F>::pack(sink, at.f);
   }
-  static AtObject<T, F> take(Unpacker& from) {
+  template <class From>
+  static AtObject<T, F> take(From& from) {
     const auto offset = Argument<std::uint64_t>::take(from);
     return {Callable<F>::take(from), offset};
   }
@@ -155,6 +191,10 @@ future<void> start_void_rpc(std::uint32_t proc, RpcCalls& calls, Call name, F f,
   handle operation;
   if (proc == my_proc()) {
     R::call(f, args...);
+  } else if constexpr (R::kInWords) {
+    const WordPacker packed = R::words(f, args...);
+    operation = calls.start_words(proc, &R::run_words, packed.words[0], packed.words[1], nullptr,
+                                  packed.bytes, name);
   } else {
     R::packed(
         [&](auto bytes) {
@@ -177,6 +217,10 @@ auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
     future<Result> result(slot);  // gives it back if this throws
     if (proc == my_proc()) {
       slot.result.keep<Result>(R::call(f, args...));
+    } else if constexpr (R::kInWords) {
+      const WordPacker packed = R::words(f, args...);
+      slot.operation = calls.start_words(proc, &R::run_words, packed.words[0], packed.words[1],
+                                         &slot, packed.bytes, name);
     } else {
       R::packed(
           [&](auto bytes) {
@@ -223,11 +267,17 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
     R::call(f, args...);
     return;
   }
-  R::packed(
-      [&](auto bytes) {
-        calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
-      },
-      f, args...);
+  if constexpr (R::kTakesWords) {
+    const WordPacker packed = R::words(f, args...);
+    calls.send_words_one_way(proc, &R::run_words, packed.words[0], packed.words[1], packed.bytes,
+                             name);
+  } else {
+    R::packed(
+        [&](auto bytes) {
+          calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
+        },
+        f, args...);
+  }
 }
 // The same from a poll to another process, with arguments that one message holds. False: there is
 // no room for it now.

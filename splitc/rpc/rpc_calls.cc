@@ -15,21 +15,16 @@
 namespace splitc::detail {
 namespace {
 
-RpcCalls* current = nullptr;  // set while a world runs
-
 // The forms that fit the cache line of the message.
 constexpr std::size_t kSmallRpc = 8;
 constexpr std::size_t kSmallResult = 20;
 
-void run_function(std::uint32_t source, std::uint32_t run, const std::byte* packed,
-                  RpcValue& output) {
-  const auto function = reinterpret_cast<RpcFunction>(program_code().base + run);
-  try {
-    function({packed}, output);
-  } catch (const std::exception& error) {
-    refuse("rpc", "the function that rank " + std::to_string(source) +
-                      " had run here threw: " + without_rank(error.what()));
-  }
+void run_packed(std::uint32_t source, std::uint32_t run, const std::byte* packed,
+                RpcValue& output) {
+  call_for(source, [&] {
+    const auto function = reinterpret_cast<RpcFunction>(program_code.base + run);
+    function(Unpacker{packed}, output);
+  });
 }
 
 bool is_aligned(const std::byte* at) noexcept {
@@ -40,32 +35,32 @@ bool is_aligned(const std::byte* at) noexcept {
 
 RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
     : bundle_(bundle), endpoint_(endpoint) {
-  endpoint.add_handlers<
-      &RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
-      &RpcCalls::on_short_one_way<kSmallRpc>, &RpcCalls::on_short_one_way<kMaxShortRpc>,
-      &RpcCalls::on_piece, &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
-      &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result, &RpcCalls::on_result_piece>(
-      *this);
-  current = this;
+  endpoint.add_handlers<&RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
+                        &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words,
+                        &RpcCalls::on_words_one_way, &RpcCalls::on_word, &RpcCalls::on_piece,
+                        &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
+                        &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result,
+                        &RpcCalls::on_result_piece>(*this);
+  running = this;
 }
 
 RpcCalls::~RpcCalls() {
-  current = nullptr;
+  running = nullptr;
   if (!results_.empty()) bundle_.remove(*this);
 }
 
 // --- The caller
 
-// Calls that know where they stand have been counted, by check_far().
-void RpcCalls::count(const Outgoing& call, Call name, const void* caller) {
+void RpcCalls::count(std::uint32_t proc, std::size_t bytes, Call name, const void* caller) {
   am::CallSites* const sites = am::CallSites::active();
   am::Trace* const trace = am::active_trace();
-  if ((sites == nullptr && trace == nullptr) || name.where.line() != 0) [[likely]]
-    return;
   const am::CallPlace place{name.name, name.where, caller};
-  if (trace != nullptr) am::trace_operation(*trace, place, call.proc, call.packed.size());
-  if (sites != nullptr && call.proc < procs() && is_far(call.proc))
-    sites->count(place, call.proc, call.packed.size());
+  if (trace != nullptr) am::trace_operation(*trace, place, proc, bytes);
+  if (sites != nullptr && proc < procs() && is_far(proc)) sites->count(place, proc, bytes);
+}
+
+void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {
+  count(proc, bytes, name, __builtin_return_address(0));
 }
 
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
@@ -74,26 +69,25 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  count(call, name, __builtin_return_address(0));
+  if (is_counted(name)) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
   const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
   if (thrown) std::rethrow_exception(thrown);
 }
 
 void RpcCalls::send_one_way(const Outgoing& call, Call name) {
-  count(call, name, __builtin_return_address(0));
+  if (is_counted(name)) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
   const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
 }
 
 bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
-  const Head head{0, place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name),
-                  RpcAnswer::kNone, ++number_};
+  const Head head{0, place_in_program(address_of(call.run), name), RpcAnswer::kNone, ++number_};
   if (!endpoint_.try_request_medium<&RpcCalls::on_piece_one_way>(call.proc, call.packed, head,
                                                                  Piece{call.packed.size(), 0})) {
     return false;
   }
-  count(call, name, nullptr);
+  if (is_counted(name)) count(call.proc, call.packed.size(), name, nullptr);
   return true;
 }
 
@@ -101,8 +95,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
 // credits, as the receiver waits for them: it returns what they threw. Before that it throws.
 std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Call name) {
   check_process(call.proc, name);
-  const Head head{ticket, place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name),
-                  call.answer, ++number_};
+  const Head head{ticket, place_in_program(address_of(call.run), name), call.answer, ++number_};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
   std::exception_ptr thrown;
@@ -133,13 +126,14 @@ void RpcCalls::send_short(const Outgoing& call, const Head& head, Call name) {
   const auto request = [&]<std::size_t kBytes>(Bytes<kBytes> packed) {
     if (!call.packed.empty()) std::memcpy(packed.data(), call.packed.data(), call.packed.size());
     const am::To to{call.proc, name.where};
-    if (head.answer == RpcAnswer::kNone) {
-      endpoint_.request<&RpcCalls::on_short_one_way<kBytes>>(to, head, packed);
-    } else {
-      endpoint_.request<&RpcCalls::on_short<kBytes>>(to, head, packed);
+    if constexpr (kBytes == kMaxShortRpc) {
+      if (head.answer == RpcAnswer::kNone) {
+        return endpoint_.request<&RpcCalls::on_short_one_way<kBytes>>(to, head, packed);
+      }
     }
+    endpoint_.request<&RpcCalls::on_short<kBytes>>(to, head, packed);
   };
-  if (call.packed.size() <= kSmallRpc) {
+  if (call.packed.size() <= kSmallRpc && head.answer != RpcAnswer::kNone) {
     request(Bytes<kSmallRpc>{});
   } else {
     request(Bytes<kMaxShortRpc>{});
@@ -173,11 +167,16 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
 
 // --- The process that runs the function
 
+void refuse_thrown(std::uint32_t source, const std::exception& error) {
+  refuse("rpc", "the function that rank " + std::to_string(source) +
+                    " had run here threw: " + without_rank(error.what()));
+}
+
 template <std::size_t kBytes>
 void RpcCalls::on_short(am::Request request, Head head, Bytes<kBytes> packed) {
   alignas(kPackAlignment) const Bytes<kBytes> here = packed;
   RpcValue output;
-  run_function(request.source(), head.run, here.data(), output);
+  run_packed(request.source(), head.run, here.data(), output);
   answer(std::move(request), head, output);
 }
 
@@ -185,7 +184,7 @@ template <std::size_t kBytes>
 void RpcCalls::on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed) {
   alignas(kPackAlignment) const Bytes<kBytes> here = packed;
   RpcValue output;
-  run_function(message.source(), head.run, here.data(), output);
+  run_packed(message.source(), head.run, here.data(), output);
 }
 
 void RpcCalls::on_piece(am::Request request, std::span<const std::byte> bytes, Head head,
@@ -206,7 +205,7 @@ void RpcCalls::on_piece_one_way(am::OneWay message, std::span<const std::byte> b
 bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
                           const Piece& piece, RpcValue& output) {
   if (bytes.size() == piece.total && is_aligned(bytes.data())) {
-    run_function(source, head.run, bytes.data(), output);
+    run_packed(source, head.run, bytes.data(), output);
     return true;
   }
   const auto [found, is_new] = partial_.try_emplace({source, head.number});
@@ -218,7 +217,7 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
   if (partial.done < piece.total) return false;
   const std::vector<std::byte> all = std::move(partial.bytes);  // whatever the function does
   partial_.erase(found);
-  run_function(source, head.run, all.data(), output);
+  run_packed(source, head.run, all.data(), output);
   return true;
 }
 
@@ -327,11 +326,5 @@ void RpcCalls::look_at_dropped() noexcept {
   }
   look_at_ = std::max<std::size_t>(64, 2 * dropped_count_);
 }
-
-RpcCalls& rpc_calls(Call name) {
-  check_may_call(name);
-  return *current;
-}
-RpcCalls* rpc_calls_or_none() noexcept { return current; }
 
 }  // namespace splitc::detail

@@ -11,20 +11,24 @@
 #include <utility>
 #include <vector>
 
+#include "am/am.h"
 #include "am/core/bundle.h"
 #include "am/core/poller.h"
 #include "am/core/token.h"
+#include "am/statistics/call_sites.h"
+#include "am/trace/active.h"
+#include "splitc/call/program.h"
+#include "splitc/call/remote_call.h"
 #include "splitc/rpc/pack.h"
+#include "splitc/rpc/words.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
+#include "splitc/world/tickets.h"
+#include "splitc/world/world.h"
 
 // The messages of rpc(). What fits in the arguments of a short message is one; more is the payload
 // of medium ones, which the owner puts together. The result comes likewise: as a short reply, as a
 // medium one, or, if it is longer, in pieces that are sent by the polls of the process that has it.
-
-namespace am {
-class Endpoint;
-}
 
 namespace splitc::detail {
 
@@ -64,6 +68,8 @@ class RpcCalls final : public am::Poller {
   RpcCalls(const RpcCalls&) = delete;
   RpcCalls& operator=(const RpcCalls&) = delete;
 
+  static inline constinit RpcCalls* running = nullptr;  // that of the world
+
   struct Outgoing {
     std::uint32_t proc;
     RpcFunction run;
@@ -76,6 +82,13 @@ class RpcCalls final : public am::Poller {
   void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
   // The same for kNone.
   void send_one_way(const Outgoing& call, Call name);
+  // The same for what takes words and returns one. The words come by value: bytes that have just
+  // been written and are read by another width are read only when all stores before them have
+  // reached the cache, those to the other process among them.
+  handle start_words(std::uint32_t proc, WordFunction run, std::uint64_t first,
+                     std::uint64_t second, RpcSlot* slot, std::size_t bytes, Call name);
+  void send_words_one_way(std::uint32_t proc, WordFunction run, std::uint64_t first,
+                          std::uint64_t second, std::size_t bytes, Call name);
   // The same from a poll, if it is one message. False: there is no room for it now.
   [[nodiscard]] bool try_send_one_way(const Outgoing& call, Call name);
 
@@ -113,7 +126,10 @@ class RpcCalls final : public am::Poller {
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
-  static void count(const Outgoing& call, Call name, const void* caller);
+  static void count(std::uint32_t proc, std::size_t bytes, Call name, const void* caller);
+  // The same on behalf of the function that this is expanded in.
+  [[gnu::cold, gnu::noinline]] static void count_here(std::uint32_t proc, std::size_t bytes,
+                                                      Call name);
   [[nodiscard]] std::exception_ptr send(const Outgoing& call, std::uint32_t ticket, Call name);
   void send_piece(std::uint32_t proc, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, Call name);
@@ -122,6 +138,11 @@ class RpcCalls final : public am::Poller {
   void on_short(am::Request request, Head head, Bytes<kBytes> packed);
   template <std::size_t kBytes>
   void on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed);
+  void on_words(am::Request request, std::uint32_t ticket, std::uint32_t run, std::uint64_t first,
+                std::uint64_t second);
+  void on_words_one_way(am::OneWay message, std::uint32_t run, std::uint64_t first,
+                        std::uint64_t second);
+  void on_word(am::Reply, std::uint32_t ticket, std::uint64_t result);
   void on_piece(am::Request request, std::span<const std::byte> bytes, Head head, Piece piece);
   void on_piece_one_way(am::OneWay message, std::span<const std::byte> bytes, Head head,
                         Piece piece);
@@ -151,8 +172,77 @@ class RpcCalls final : public am::Poller {
 };
 
 // That of this process. Throws Error outside run(), and where it may not be used now.
-RpcCalls& rpc_calls(Call name);
+inline RpcCalls& rpc_calls(Call name) {
+  check_may_call(name);
+  return *RpcCalls::running;
+}
 // nullptr when the program has ended.
-RpcCalls* rpc_calls_or_none() noexcept;
+inline RpcCalls* rpc_calls_or_none() noexcept { return RpcCalls::running; }
+
+// Runs what `source` asked for, and says for whom if it throws.
+[[noreturn]] void refuse_thrown(std::uint32_t source, const std::exception& error);
+template <class Run>
+[[gnu::always_inline]] inline auto call_for(std::uint32_t source, Run run) {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    refuse_thrown(source, error);
+  }
+}
+
+// Whether operations are counted, and this one has not been: those that know where they stand have,
+// by check_far().
+inline bool is_counted(Call name) noexcept {
+  return (am::CallSites::active() != nullptr || am::active_trace() != nullptr) &&
+         name.where.line() == 0;
+}
+
+template <class F>
+std::uintptr_t address_of(F* function) noexcept {
+  return reinterpret_cast<std::uintptr_t>(function);
+}
+
+// All this is inline, since each word that a call between them writes to memory has to wait until
+// the message's own cache line has come from the other process.
+inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction run, std::uint64_t first,
+                                    std::uint64_t second, RpcSlot* slot, std::size_t bytes,
+                                    Call name) {
+  if (proc >= procs()) [[unlikely]]
+    refuse_proc(proc, name);
+  void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
+  Tickets::Start start(world().tickets(), proc, result);
+  if (is_counted(name)) [[unlikely]]
+    count_here(proc, bytes, name);
+  endpoint_.request<&RpcCalls::on_words>({proc, name.where}, start.ticket(),
+                                         place_in_program(address_of(run), name), first, second);
+  return start.started();
+}
+
+inline void RpcCalls::send_words_one_way(std::uint32_t proc, WordFunction run, std::uint64_t first,
+                                         std::uint64_t second, std::size_t bytes, Call name) {
+  if (proc >= procs()) [[unlikely]]
+    refuse_proc(proc, name);
+  if (is_counted(name)) [[unlikely]]
+    count_here(proc, bytes, name);
+  endpoint_.request<&RpcCalls::on_words_one_way>(
+      {proc, name.where}, place_in_program(address_of(run), name), first, second);
+}
+
+inline void RpcCalls::on_words(am::Request request, std::uint32_t ticket, std::uint32_t run,
+                               std::uint64_t first, std::uint64_t second) {
+  const auto function = reinterpret_cast<WordFunction>(program_code.base + run);
+  const std::uint64_t result = call_for(request.source(), [=] { return function(first, second); });
+  std::move(request).reply<&RpcCalls::on_word>(ticket, result);
+}
+
+inline void RpcCalls::on_words_one_way(am::OneWay message, std::uint32_t run, std::uint64_t first,
+                                       std::uint64_t second) {
+  const auto function = reinterpret_cast<WordFunction>(program_code.base + run);
+  call_for(message.source(), [=] { return function(first, second); });
+}
+
+inline void RpcCalls::on_word(am::Reply, std::uint32_t ticket, std::uint64_t result) {
+  world().tickets().answered_by_word(ticket, result);
+}
 
 }  // namespace splitc::detail

@@ -23,20 +23,9 @@ void wait_or_end(Call call, Condition condition, const Explain& explain) noexcep
 
 }  // namespace
 
-handle Tickets::take(Pending pending) {
-  if (free_ == kNone) {
-    free_ = static_cast<std::uint32_t>(tickets_.size());
-    tickets_.emplace_back();
-  }
-  const std::uint32_t index = free_;
-  Ticket& ticket = tickets_[index];
-  free_ = ticket.next_free;
-  if (++ticket.generation == 0) ++ticket.generation;  // 0 is a handle's "done"
-  ticket.waiting = true;
-  ticket.lost = false;
-  ticket.pending = std::move(pending);
-  ++outstanding;
-  return {index, ticket.generation};
+void Tickets::add_ticket() {
+  free_ = static_cast<std::uint32_t>(tickets_.size());
+  tickets_.emplace_back();
 }
 
 bool Tickets::may_be_dead(std::uint32_t proc) noexcept {
@@ -55,16 +44,6 @@ void Tickets::give_back(std::uint32_t index) noexcept {
   free(index);
 }
 
-void Tickets::free(std::uint32_t index) noexcept {
-  Ticket& ticket = tickets_[index];
-  ticket.waiting = false;
-  ticket.pending.kept.reset();
-  ticket.waiters.move_to(ready_waiters);
-  ticket.next_free = free_;
-  free_ = index;
-  --outstanding;
-}
-
 void Tickets::answered(std::uint32_t ticket, const std::byte* result) noexcept {
   const Pending& pending = tickets_[ticket].pending;
   if (pending.result != nullptr && pending.result_bytes != 0) {
@@ -78,11 +57,6 @@ std::uint32_t Tickets::some_proc() const noexcept {
     if (ticket.waiting) return ticket.pending.proc;
   }
   return am::kNobody;
-}
-
-bool Tickets::done(handle h) const noexcept {
-  const Ticket& ticket = tickets_[h.ticket()];
-  return ticket.generation != h.generation() || !ticket.waiting;
 }
 
 bool Tickets::waits_for_dead(handle h) const noexcept {

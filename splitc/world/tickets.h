@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ class Tickets {
    public:
     Start(Tickets& tickets, Pending pending)
         : tickets_(tickets), handle_(tickets.take(std::move(pending))) {}
+    // One of `proc` whose answer is a word, to be written at `result`, or nowhere.
+    Start(Tickets& tickets, std::uint32_t proc, void* result)
+        : tickets_(tickets), handle_(tickets.take(proc, result)) {}
     ~Start() {
       if (!started_ && !tickets_.done(handle_)) tickets_.give_back(ticket());
     }
@@ -56,11 +60,20 @@ class Tickets {
   void give_back(std::uint32_t ticket) noexcept;
   // The same, with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
+  // The same with one of 8 bytes, whatever its `result_bytes`.
+  void answered_by_word(std::uint32_t ticket, std::uint64_t result) noexcept {
+    void* const to = tickets_[ticket].pending.result;
+    if (to != nullptr) std::memcpy(to, &result, sizeof result);
+    free(ticket);
+  }
 
   // Where the answer of one that is waited for shall go.
   void* result_of(std::uint32_t ticket) const noexcept { return tickets_[ticket].pending.result; }
 
-  bool done(handle h) const noexcept;
+  bool done(handle h) const noexcept {
+    const Ticket& ticket = tickets_[h.ticket()];
+    return ticket.generation != h.generation() || !ticket.waiting;
+  }
   // For one that is not done: `waiter` becomes ready when it is, or is lost.
   void add_waiter(handle h, Waiter& waiter) noexcept { tickets_[h.ticket()].waiters.push(waiter); }
   // The process of this operation, which is not done, and of any that is not.
@@ -88,10 +101,44 @@ class Tickets {
     WaiterList waiters;
   };
 
-  handle take(Pending pending);
+  handle take(Pending pending) {
+    Pending& kept = pending_of_next();
+    kept.result_bytes = pending.result_bytes;
+    kept.kept = std::move(pending.kept);
+    return take(pending.proc, pending.result);
+  }
+  // Writes as little as it can: see rpc_calls.h.
+  handle take(std::uint32_t proc, void* result) {
+    Pending& pending = pending_of_next();
+    pending.proc = proc;
+    pending.result = result;
+    const std::uint32_t index = free_;
+    Ticket& ticket = tickets_[index];
+    free_ = ticket.next_free;
+    if (++ticket.generation == 0) ++ticket.generation;  // 0 is a handle's "done"
+    ticket.waiting = true;
+    ticket.lost = false;
+    ++outstanding;
+    return {index, ticket.generation};
+  }
+  // What is written there belongs to the ticket that take() gives next.
+  Pending& pending_of_next() {
+    if (free_ == kNone) [[unlikely]]
+      add_ticket();
+    return tickets_[free_].pending;
+  }
+  void add_ticket();
   // Whether this one, or one of several that it may be, has died.
   static bool may_be_dead(std::uint32_t proc) noexcept;
-  void free(std::uint32_t ticket) noexcept;
+  void free(std::uint32_t index) noexcept {
+    Ticket& ticket = tickets_[index];
+    ticket.waiting = false;
+    ticket.pending.kept.reset();
+    if (!ticket.waiters.empty()) ticket.waiters.move_to(ready_waiters);
+    ticket.next_free = free_;
+    free_ = index;
+    --outstanding;
+  }
 
   std::vector<Ticket> tickets_;
   std::uint32_t free_ = kNone;  // the one that was given back last

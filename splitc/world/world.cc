@@ -14,8 +14,6 @@
 namespace splitc {
 namespace {
 
-World* current = nullptr;
-
 constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
 
 constexpr std::uint64_t edge_behind(std::uint32_t near) noexcept { return StoreLines::bytes(near); }
@@ -50,7 +48,7 @@ am::SparseTable<std::byte*> all_bases(const am::Router& router) {
   return bases;
 }
 
-void finished(std::uint32_t ticket) { current->tickets().give_back(ticket); }
+void finished(std::uint32_t ticket) { world().tickets().give_back(ticket); }
 
 std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
                                               am::PlainRequests* plain) {
@@ -110,13 +108,13 @@ World::World(const am::Config& config)
                    .segment_bytes = router().segment_bytes(),
                    .far_peers = router().far_peers(),
                    .kernel_fence = router().options().kernel_fence};
-  current = this;
+  detail::running_world = this;
   detail::is_worlds_thread = true;
 }
 
 World::~World() {
   detail::forget_waiters();
-  current = nullptr;
+  detail::running_world = nullptr;
   detail::is_worlds_thread = false;
   detail::place = {};
 }
@@ -151,14 +149,11 @@ Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
   return *reinterpret_cast<Board*>(detail::mapped(proc, board_offset(parity)));
 }
 
-World& world() {
-  if (current == nullptr) {
-    throw Error("no Split-C program is running: make this call inside the function given to run()");
-  }
-  return *current;
-}
-
 namespace detail {
+
+void refuse_without_world() {
+  throw Error("no Split-C program is running: make this call inside the function given to run()");
+}
 
 void refuse_thread(Call call) {
   world();  // throws: nothing is running

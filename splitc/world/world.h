@@ -99,9 +99,18 @@ class World {
   bool prepared_ = false;
 };
 
+namespace detail {
+inline constinit World* running_world = nullptr;
+[[noreturn]] void refuse_without_world();
+}  // namespace detail
+
 // The running world, valid until run() returns. Throws Error outside run(). A load and a test; any
 // thread, but what it gives belongs to the world's thread.
-World& world();
+inline World& world() {
+  if (detail::running_world == nullptr) [[unlikely]]
+    detail::refuse_without_world();
+  return *detail::running_world;
+}
 
 namespace detail {
 
