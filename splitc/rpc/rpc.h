@@ -9,6 +9,7 @@
 //   void rpc_ff_at(p, f, args...)
 //   quiesce()                             collective: all of these have been called
 //   dist_object<T>                        one T of each process (splitc/rpc/dist_object.h)
+//   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
 #pragma once
 
 #include <array>
@@ -325,7 +326,7 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 // to the caller once the future is ready.
 //
 // Cost. Up to 48 bytes of captures and arguments, and up to 56 of a result: a short request and its
-// reply. More: medium messages of 4 KiB, copied at both ends. Waits for a credit, polling, while 64
+// reply, cheapest up to 16 bytes there and 8 back, which are never in memory. More: medium messages of 4 KiB, copied at both ends. Waits for a credit, polling, while 64
 // (or 16) messages are in flight to the same process.
 //
 // Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
