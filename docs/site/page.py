@@ -8,6 +8,9 @@ from markdown_it import MarkdownIt
 import sources
 
 
+FILE = re.compile(r"\w[\w./-]*/[\w.-]+")
+
+
 def words(inline):
     """The text of a heading or link without its markup."""
     return "".join(token.content for token in inline.children if token.type in ("text", "code_inline"))
@@ -40,6 +43,7 @@ class Page:
         for block in self.tokens:
             for token in block.children or []:
                 self.find_link(token, (block.map or [0])[0] + 1)
+            self.link_files(block.children or [])
         self.title = self.headings[0][1] if self.headings else path
         self.html = wrap_tables(markdown.renderer.render(self.tokens, markdown.options, {}))
 
@@ -62,6 +66,16 @@ class Page:
         if name == "src":
             self.pictures.append((line, href, token.content))
         token.attrSet(name, self.site.href(self.path, href))
+
+    def link_files(self, tokens):
+        """Makes a link of code that is the name of a file of the project, unless it is part of one."""
+        inside = False
+        for token in tokens:
+            inside = token.type == "link_open" or inside and token.type != "link_close"
+            if token.type == "code_inline" and FILE.fullmatch(token.content) and not inside:
+                if (self.site.project / token.content).is_file():
+                    href = self.site.href(self.path, "/" + token.content)
+                    token.type, token.content = "html_inline", f'<a href="{href}"><code>{token.content}</code></a>'
 
     def contents(self):
         """The sections, as a list."""

@@ -39,11 +39,11 @@ class Site:
         return f"source/{path}.html"
 
     def href(self, path, link):
-        """What a link in the page `path` becomes."""
+        """What a link in the page `path` becomes; one that begins with / is from the root of the project."""
         if ":" in link or link.startswith("#"):
             return link
         file, mark, anchor = link.partition("#")
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)).lstrip("/")
         here = posixpath.dirname(self.place(path)) or "."
         there = self.place("docs/index.md" if target == "docs" else target)
         return posixpath.relpath(there, here) + mark + anchor

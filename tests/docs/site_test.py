@@ -46,7 +46,7 @@ class Built:
 
 
 def faults_of_markdown(site):
-    """A sentence for each link of README.md and docs/ that leads nowhere, and each picture without words."""
+    """A sentence for each link of a page that leads nowhere, and each picture without words."""
     pages = {site.project / path: Page(site, path) for path in site.pages}
     anchors = {file: {name for _, _, name in page.headings} for file, page in pages.items()}
     for file, page in pages.items():
@@ -142,32 +142,36 @@ class Faults(unittest.TestCase):
     """That the checks above find what they are for, in a project of three pages."""
 
     def faults(self, **pages):
-        pages = {"README": "# A\n", "index": "# I\n\n## T\n\n- [A](../README.md)\n- [B](b.md)\n", "b": "# B\n"} | pages
+        index = "# I\n\n## T\n\n- [A](../README.md)\n- [B](b.md)\n"
+        pages = {"README": "# A\n", "index": index, "b": "# B\n"} | pages
         with tempfile.TemporaryDirectory() as folder:
             project, output = Path(folder).resolve() / "project", Path(folder).resolve() / "site"
             (project / "docs").mkdir(parents=True)
             for name, text in pages.items():
-                (project / ("" if name == "README" else "docs") / f"{name}.md").write_text(text)
+                place = project if name == "README" else project / "docs"
+                (place / f"{name}.md").write_text(text)
             site = built(project, output)
             return list(faults_of_markdown(site)), list(faults_of_site(output))
 
     def test_none(self):
-        self.assertEqual(([], []), self.faults(b="# B\n\n## Two words\n\n[A](../README.md#a) [here](#two-words)\n"))
+        text = "# B\n\n## Two words\n\n[A](../README.md#a), [here](#two-words), `docs/b.md`\n"
+        self.assertEqual(([], []), self.faults(b=text))
 
     def test_a_file_that_is_not_there(self):
-        self.assertEqual((["docs/b.md:3: c.md is not there"], ["docs/b.html: ../source/docs/c.md.html is not there"]),
-                         self.faults(b="# B\n\n[C](c.md)\n"))
+        markdown, site = self.faults(b="# B\n\n[C](c.md)\n")
+        self.assertEqual(["docs/b.md:3: c.md is not there"], markdown)
+        self.assertEqual(["docs/b.html: ../source/docs/c.md.html is not there"], site)
 
     def test_an_anchor_that_is_not_there(self):
-        self.assertEqual((["docs/b.md:3: ../README.md#x: no such heading"], ["docs/b.html: ../index.html#x: no such anchor"]),
-                         self.faults(b="# B\n\n[A](../README.md#x)\n"))
+        markdown, site = self.faults(b="# B\n\n[A](../README.md#x)\n")
+        self.assertEqual(["docs/b.md:3: ../README.md#x: no such heading"], markdown)
+        self.assertEqual(["docs/b.html: ../index.html#x: no such anchor"], site)
 
     def test_a_link_in_code_is_none(self):
         self.assertEqual(([], []), self.faults(b="# B\n\n`[](int n)`\n\n    [](int n)\n"))
 
     def test_a_page_that_nothing_leads_to(self):
-        self.assertEqual(([], ["docs/c.html: no way leads here"]),
-                         self.faults(c="# C\n"))
+        self.assertEqual(([], ["docs/c.html: no way leads here"]), self.faults(c="# C\n"))
 
     def test_a_picture_without_words(self):
         markdown, site = self.faults(b="# B\n\n![](b.svg)\n")
