@@ -103,11 +103,13 @@ def above(site, path):
 
 
 def reference(site, path):
-    """A link to a header's page of the reference, if it has one."""
+    """A link to a header's page of the reference, if it has one: docs/Doxyfile lists the headers."""
+    if path not in site.public:
+        return ""
     parts = [part.replace("_", "__").replace(".", "_8") for part in path.split("/")]
     for count in range(len(parts), 0, -1):
         there = "api/html/" + "_2".join(parts[-count:]) + ".html"
-        if path.endswith(".h") and (site.output / there).exists():
+        if (site.output / there).exists():
             href = posixpath.relpath(there, posixpath.dirname(site.place(path)))
             return f'<p><a href="{href}">In the reference</a></p>'
     return ""

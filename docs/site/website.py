@@ -25,6 +25,8 @@ class Site:
         self.pages = ["README.md"] + sorted(f"docs/{found.name}" for found in self.project.glob("docs/*.md"))
         self.pictures = set()
         self.topics = []
+        doxyfile = self.project / "docs/Doxyfile"
+        self.public = set(doxyfile.read_text().split()) if doxyfile.exists() else set()
         self.template = (Path(__file__).parent / "page.html").read_text()
 
     def place(self, path):
