@@ -14,7 +14,7 @@ using Words = std::vector<std::string>;
 using am::test::Program;
 
 // The sizes of job that every program is run with.
-inline constexpr int kProcs[] = {1, 2, 3, 5, 8};
+inline constexpr int kProcs[] = {1, 2, 3, 4, 5, 8};
 
 // In place of a provider: unreliable datagrams under the library's own window; and the same where
 // so many of a hundred are lost, others come twice or too late, and some are damaged.
