@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "examples/command_line.h"
+#include "examples/progress.h"
 
 namespace examples {
 namespace {
@@ -46,6 +47,18 @@ void take_in(Result& result, const Outcome& mine, bool first) {
   result.seconds = std::min(result.seconds, seconds);
   result.steady &= first || checksum == result.checksum;
   result.checksum = checksum;
+}
+
+// Solves the problem in each way, over and over in turn.
+void repeat(const Runs& runs, const std::function<Outcome(Way)>& solve,
+            std::vector<Result>& results) {
+  Progress progress(results.size() * runs.repetitions);
+  for (std::uint32_t repetition = 0; repetition < runs.repetitions; ++repetition) {
+    for (Result& result : results) {
+      take_in(result, solve(result.way.way), repetition == 0);
+      progress.step();
+    }
+  }
 }
 
 // Says how it went; returns whether that was right.
@@ -136,9 +149,7 @@ std::uint64_t checksum(std::span<const double> values, std::uint64_t first) noex
 int compare(const Runs& runs, const std::function<Outcome(Way)>& solve,
             const std::function<std::uint64_t()>& solve_alone) {
   std::vector<Result> results = asked_for(runs);
-  for (std::uint32_t repetition = 0; repetition < runs.repetitions; ++repetition) {
-    for (Result& result : results) take_in(result, solve(result.way.way), repetition == 0);
-  }
+  repeat(runs, solve, results);
   int wrong = 0;
   on_one([&] {
     const std::uint64_t expected = runs.verify ? solve_alone() : results.front().checksum;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "examples/command_line.h"
+#include "examples/progress.h"
 
 using namespace splitc;
 
@@ -53,6 +54,19 @@ void step_together(grid<double, 2>& u, grid<double, 2>& next) {
   std::swap(u, next);
 }
 
+// Returns the seconds that they take.
+double all_steps(grid<double, 2>& u, grid<double, 2>& next, int steps) {
+  examples::Progress progress(static_cast<std::uint64_t>(steps));
+  barrier();
+  const double start = get_seconds();
+  for (int step = 0; step < steps; ++step) {
+    step_together(u, next);
+    progress.step();
+  }
+  barrier();
+  return get_seconds() - start;
+}
+
 // On process 0: cells that are not what it computes alone.
 std::size_t wrong_cells(const grid<double, 2>& u, std::size_t n, int steps) {
   const std::vector<double> right = heat_alone(n, steps);
@@ -67,11 +81,7 @@ std::size_t wrong_cells(const grid<double, 2>& u, std::size_t n, int steps) {
 
 int heat(std::size_t n, int steps, bool verify) {
   grid<double, 2> u = cold_plate(n), next = cold_plate(n);
-  barrier();
-  const double start = get_seconds();
-  for (int step = 0; step < steps; ++step) step_together(u, next);
-  barrier();
-  const double seconds = get_seconds() - start;
+  const double seconds = all_steps(u, next, steps);
 
   double mine = 0;
   u.for_each([&](auto, auto, double& x) { mine += x; });

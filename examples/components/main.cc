@@ -19,7 +19,7 @@ namespace {
 
 using namespace splitc;
 
-void print(const Graph& graph, const Answer& answer) {
+void print(const Graph& graph, const Answer& answer, double seconds) {
   std::printf("%zu %s, %zu %s", graph.names.size(), graph.vertices_are.data(), graph.edges.size(),
               graph.edges_are.data());
   if (graph.unmet > 0) std::printf(" and %lu unmet ones", graph.unmet);
@@ -29,6 +29,7 @@ void print(const Graph& graph, const Answer& answer) {
   for (const Rank& rank : answer.top) {
     std::printf("%6u  %s\n", rank.dependents, graph.names[rank.vertex].c_str());
   }
+  std::printf("%u processes, %.6f seconds\n", procs(), seconds);
 }
 
 int program(Args args) {
@@ -41,10 +42,11 @@ int program(Args args) {
 
   Graph graph;
   on_one([&] { graph = examples::read_graph(file); });
-  const Answer answer = solve(graph);
+  Answer answer;
+  const double seconds = solve(graph, answer);
   bool equal = true;
   on_one([&] {
-    print(graph, answer);
+    print(graph, answer, seconds);
     equal = answer == solve_serially(graph);
     std::printf(equal ? "equal to the serial answer\n" : "NOT equal to the serial answer\n");
   });

@@ -4,6 +4,7 @@
 
 #include "examples/components/answer.h"
 #include "examples/graph/collect.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 // Vertices are dealt to the processes in turn, edges in blocks; an edge seldom lies where its ends
@@ -39,11 +40,15 @@ void hook(const Vertices& parent, Vertex a, Vertex b) {
   }
 }
 
-// Labels every vertex with the first one of its component. Collective.
-void find_components(const Vertices& label, std::span<const Edge> edges) {
+// Labels every vertex with the first one of its component. Each edge is a step. Collective.
+void find_components(const Vertices& label, std::span<const Edge> edges,
+                     examples::Progress& progress) {
   for (const std::size_t v : label.my_indices()) label[v] = static_cast<Vertex>(v);
   barrier();
-  for (const Edge& edge : edges) hook(label, edge.from, edge.to);
+  for (const Edge& edge : edges) {
+    hook(label, edge.from, edge.to);
+    progress.step();
+  }
   barrier();
   for (const std::size_t v : label.my_indices()) label[v] = root(label, static_cast<Vertex>(v));
   barrier();
@@ -60,10 +65,14 @@ std::uint64_t find_largest(const Vertices& label) {
   return all_reduce_to_all_max(own.empty() ? 0 : std::ranges::max(own));
 }
 
-// The most depended upon, for process 0. Collective.
-std::vector<Rank> find_top(std::size_t vertices, std::span<const Edge> edges) {
+// The most depended upon, for process 0. Each edge is a step. Collective.
+std::vector<Rank> find_top(std::size_t vertices, std::span<const Edge> edges,
+                           examples::Progress& progress) {
   const spread_array<std::uint32_t> dependents(vertices);
-  for (const Edge& edge : edges) fetch_and_add(dependents[edge.to], 1);
+  for (const Edge& edge : edges) {
+    fetch_and_add(dependents[edge.to], 1);
+    progress.step();
+  }
   barrier();
   std::vector<Rank> own;
   for (const std::size_t v : dependents.my_indices()) {
@@ -79,7 +88,7 @@ std::vector<Rank> find_top(std::size_t vertices, std::span<const Edge> edges) {
 
 }  // namespace
 
-Answer solve(const Graph& graph) {
+double solve(const Graph& graph, Answer& answer) {
   const Vertices label(all_bcast(graph.names.size()));
   const spread_array<Edge> edges(all_bcast(graph.edges.size()), blocked);
   on_one([&] {
@@ -91,15 +100,17 @@ Answer solve(const Graph& graph) {
   });
   barrier();
 
-  Answer answer;
-  find_components(label, edges.mine());
+  examples::Progress progress(2 * edges.mine().size());
+  const double start = get_seconds();
+  find_components(label, edges.mine(), progress);
   std::uint64_t roots = 0;
   for (const std::size_t v : label.my_indices()) roots += label[v] == v;
   answer.components = all_reduce_to_all_add(roots);
   answer.largest = find_largest(label);
-  answer.top = find_top(label.size(), edges.mine());
+  answer.top = find_top(label.size(), edges.mine(), progress);
+  const double seconds = get_seconds() - start;
   on_one([&] { answer.labels = examples::collect(label); });
-  return answer;
+  return all_reduce_to_all_max(seconds);
 }
 
 }  // namespace components

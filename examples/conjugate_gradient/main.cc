@@ -28,6 +28,7 @@
 #include "examples/conjugate_gradient/problem.h"
 #include "examples/conjugate_gradient/rows.h"
 #include "examples/conjugate_gradient/solve.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace conjugate_gradient {
@@ -133,15 +134,20 @@ int solve(Options& options) {
     if (!options.csv) print_heading(options, input.whole, ghosts);
     serial = solve_serially(options.problem, input.whole, blocks_of(input.whole.size).block());
   });
+  // Every version makes the iterations of the serial solution, which process 0 knows.
+  const std::size_t count = options.version == "all" ? versions().size() : 1;
+  examples::Progress progress(count * options.repetitions * serial.outcome.iterations);
   bool right = true;
   for (const Version& version : versions()) {
     if (options.version != "all" && options.version != version.name) continue;
-    Outcome outcome = solver.solve(version);
+    Outcome outcome = solver.solve(version, progress);
     for (std::uint32_t i = 1; i < options.repetitions; ++i) {
-      outcome.seconds = std::min(outcome.seconds, solver.solve(version).seconds);
+      outcome.seconds = std::min(outcome.seconds, solver.solve(version, progress).seconds);
     }
     on_one([&] {
-      right &= report(version, outcome, input.whole, solver.unknowns(), serial, options.csv);
+      progress.print([&] {
+        right &= report(version, outcome, input.whole, solver.unknowns(), serial, options.csv);
+      });
     });
     barrier();  // process 0 has read them
   }

@@ -58,7 +58,7 @@ double Solver::advance(double step) {
   return all_reduce_to_all_add(sum);
 }
 
-Outcome Solver::solve(const Version& version) {
+Outcome Solver::solve(const Version& version, examples::Progress& progress) {
   const std::unique_ptr<Halo> halo = version.make(direction_, plan_);
   const std::span<double> x = unknowns_.mine(), p = direction_.own();
   std::ranges::fill(x, 0);
@@ -78,6 +78,7 @@ Outcome Solver::solve(const Version& version) {
     square = advance(before / curvature);
     const double factor = square / before;
     for (std::size_t i = 0; i < p.size(); ++i) p[i] = residual_[i] + factor * p[i];
+    progress.step();
   }
   barrier();
   outcome.seconds = get_seconds() - start;

@@ -9,6 +9,7 @@
 #include "examples/conjugate_gradient/matrix.h"
 #include "examples/conjugate_gradient/problem.h"
 #include "examples/conjugate_gradient/rows.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace conjugate_gradient {
@@ -18,8 +19,9 @@ class Solver {
   // Collective, and so is the end. `entries` are those of this process's rows.
   Solver(const Problem& problem, std::span<const Entry> entries);
 
-  // Collective. Throws in every process if the matrix turns out not to be positive definite.
-  Outcome solve(const Version& version);
+  // Collective. Throws in every process if the matrix turns out not to be positive definite. An
+  // iteration is a step of `progress`.
+  Outcome solve(const Version& version, examples::Progress& progress);
   // The unknowns that the last solve() has found, all of them, in this process.
   std::vector<double> unknowns() const;
   // Elements that come from other processes in every iteration, all processes' together.

@@ -19,6 +19,7 @@
 #include "examples/em3d/graph.h"
 #include "examples/em3d/sweep.h"
 #include "examples/em3d/versions.h"
+#include "examples/progress.h"
 #include "examples/random.h"
 #include "splitc/splitc.h"
 
@@ -118,14 +119,25 @@ void print_heading(const Options& options) {
   std::printf("%-8s%10s\n", "version", "us/edge");
 }
 
-void print(const Options& options, const Version& version, double seconds,
-           std::uint64_t differences) {
+// Of one version.
+struct Result {
+  double seconds;             // of the fastest repetition
+  std::uint64_t differences;  // in all of them
+  std::uint64_t checksum;
+};
+
+void print(const Options& options, const Request& request, const Version& version,
+           const Result& result) {
+  if (request.csv && result.differences == 0) {
+    std::printf("%s,%.9f,%016lx\n", version.name.data(), result.seconds, result.checksum);
+    return;
+  }
   const double edges = 2.0 * options.size * options.degree * options.steps;
-  std::printf("%-8s%10.4f  ", version.name.data(), 1e6 * seconds / edges);
-  if (differences == 0) {
+  std::printf("%-8s%10.4f  ", version.name.data(), 1e6 * result.seconds / edges);
+  if (result.differences == 0) {
     std::printf("equal to the serial sweep\n");
   } else {
-    std::printf("WRONG: %lu values are not those of the serial sweep\n", differences);
+    std::printf("WRONG: %lu values are not those of the serial sweep\n", result.differences);
   }
 }
 
@@ -136,6 +148,8 @@ int compare(const Options& options, const Request& request) {
     if (!request.csv) print_heading(options);
   });
   int wrong = 0;
+  const std::size_t count = request.version == "all" ? versions().size() : 1;
+  examples::Progress progress(count * request.repetitions);
   for (const Version& version : versions()) {
     if (request.version != "all" && request.version != version.name) continue;
     double seconds = std::numeric_limits<double>::infinity();
@@ -143,15 +157,12 @@ int compare(const Options& options, const Request& request) {
     for (std::uint32_t i = 0; i < request.repetitions; ++i) {
       seconds = std::min(seconds, problem.run(version));
       differences += problem.all_differences();
+      progress.step();
     }
     const std::uint64_t checksum = problem.all_checksum();
     wrong += differences != 0;
     on_one([&] {
-      if (request.csv && differences == 0) {
-        std::printf("%s,%.9f,%016lx\n", version.name.data(), seconds, checksum);
-      } else {
-        print(options, version, seconds, differences);
-      }
+      progress.print([&] { print(options, request, version, {seconds, differences, checksum}); });
     });
   }
   return wrong == 0 ? 0 : 1;

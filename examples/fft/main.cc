@@ -23,6 +23,7 @@
 #include "examples/command_line.h"
 #include "examples/fft/check.h"
 #include "examples/fft/transform.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace fft {
@@ -62,7 +63,7 @@ class Problem {
         inverse_(columns_, rows_, Sign::kInverse),
         check_(options.points, options.seed) {}
 
-  Result run(const Version& version) {
+  Result run(const Version& version, examples::Progress& progress) {
     Result result{std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
     for (std::uint32_t i = 0; i < options_.repetitions; ++i) {
       fill();
@@ -71,6 +72,7 @@ class Problem {
       forward_(version, points_, spectrum_, parcels_);
       barrier();
       result.seconds = std::min(result.seconds, get_seconds() - start);
+      progress.step();
     }
     result.seconds = all_reduce_to_all_max(result.seconds);
     result.checksum = checksum();
@@ -122,39 +124,40 @@ void print_heading(const Options& options, const Problem& problem) {
               "GFlop/s", "sums", "Parseval", "inverse");
 }
 
-// Says how it went, on process 0; `expected` is the checksum of the version before, if there is
-// one. Returns whether that was right, everywhere.
+// Says how it went; `expected` is the checksum of the version before, if there is one. Returns
+// whether that was right.
 bool report(const Options& options, const Version& version, const Result& result, double tolerance,
             std::optional<std::uint64_t> expected) {
   const auto n = static_cast<double>(options.points);
   const bool same = !expected || *expected == result.checksum;
   const bool right = result.within(tolerance);
-  on_one([&] {
-    std::printf("%-12s%10.6f%10.3f%10.1e%10.1e%10.1e  %016lx  ", version.name.data(),
-                result.seconds, 5e-9 * n * std::log2(n) / result.seconds, result.direct,
-                result.parseval, result.inverse, result.checksum);
-    if (!right) {
-      std::printf("WRONG: an error is larger than rounding can make it\n");
-    } else if (!same) {
-      std::printf("WRONG: not the bits of the first version, whose checksum is %016lx\n",
-                  *expected);
-    } else {
-      std::printf(expected ? "right, the same bits\n" : "right\n");
-    }
-    std::fflush(stdout);  // the first process that exits with 1 ends the job
-  });
+  if (my_proc() != 0) return right && same;
+  std::printf("%-12s%10.6f%10.3f%10.1e%10.1e%10.1e  %016lx  ", version.name.data(), result.seconds,
+              5e-9 * n * std::log2(n) / result.seconds, result.direct, result.parseval,
+              result.inverse, result.checksum);
+  if (!right) {
+    std::printf("WRONG: an error is larger than rounding can make it\n");
+  } else if (!same) {
+    std::printf("WRONG: not the bits of the first version, whose checksum is %016lx\n", *expected);
+  } else {
+    std::printf(expected ? "right, the same bits\n" : "right\n");
+  }
+  std::fflush(stdout);  // the first process that exits with 1 ends the job
   return right && same;
 }
 
 int compare(const Options& options) {
   Problem problem(options);
   on_one([&] { print_heading(options, problem); });
+  const std::size_t count = options.version == "all" ? versions().size() : 1;
+  examples::Progress progress(count * options.repetitions);
   std::optional<std::uint64_t> checksum;
   bool right = true;
   for (const Version& version : versions()) {
     if (options.version != "all" && options.version != version.name) continue;
-    const Result result = problem.run(version);
-    right &= report(options, version, result, problem.check().tolerance(), checksum);
+    const Result result = problem.run(version, progress);
+    progress.print(
+        [&] { right &= report(options, version, result, problem.check().tolerance(), checksum); });
     if (!checksum) checksum = result.checksum;
   }
   return right ? 0 : 1;

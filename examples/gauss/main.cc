@@ -17,6 +17,7 @@
 #include "examples/command_line.h"
 #include "examples/gauss/problem.h"
 #include "examples/gauss/solve.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace gauss {
@@ -101,13 +102,17 @@ int program(Args args) {
     std::printf("%6s  %-7s%12s%12s%12s%10s\n", "size", "search", "exchanges", "seconds", "us each",
                 "in all");
   });
+  std::uint64_t work = 0;
+  for (const std::size_t size : sizes) work += Solver::work(size);
+  examples::Progress progress(work * (chosen == "all" ? kKinds.size() : 1));
   bool right = true;
   for (const std::size_t size : sizes) {
     system.size = size;
     Solver solver(system);
     for (const Kind& kind : kKinds) {
       if (chosen != "all" && chosen != kind.name) continue;
-      right &= report(system, kind, solver.solve(kind.search), csv);
+      const Solution mine = solver.solve(kind.search, progress);
+      progress.print([&] { right &= report(system, kind, mine, csv); });
     }
   }
   return right ? 0 : 1;

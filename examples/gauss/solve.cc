@@ -8,6 +8,21 @@ namespace gauss {
 
 using namespace splitc;
 
+namespace {
+
+// The rows without a pivot are as many as the columns from `column` on.
+std::uint64_t work_of_column(std::size_t size, std::size_t column) noexcept {
+  return std::uint64_t{size - column} * (size - column);
+}
+
+}  // namespace
+
+std::uint64_t Solver::work(std::size_t size) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t column = 0; column < size; ++column) sum += work_of_column(size, column);
+  return sum;
+}
+
 Solver::Solver(const System& system)
     : system_(system),
       rows_(procs(), (system.size + procs() - 1) / procs() * system.columns()),
@@ -114,7 +129,7 @@ void Solver::spread(std::size_t row, std::size_t column) {
   all_bcast(part, owner(row));
 }
 
-Solution Solver::solve(Search search) {
+Solution Solver::solve(Search search, examples::Progress& progress) {
   fill();
   barrier();
   const double start = get_seconds();
@@ -134,6 +149,7 @@ Solution Solver::solve(Search search) {
     for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
       if (!used_[i]) eliminate(own_row(i), pivot_, column);
     }
+    progress.step(work_of_column(system_.size, column));
   }
   std::vector<double>& unknowns = solution_.unknowns;
   unknowns.resize(system_.size);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "examples/gauss/problem.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace gauss {
@@ -25,8 +26,11 @@ class Solver {
   // Collective.
   explicit Solver(const System& system);
 
-  // Collective. May be called again, for another search.
-  Solution solve(Search search);
+  // Collective. May be called again, for another search. The steps of `progress` are those that
+  // work() counts.
+  Solution solve(Search search, examples::Progress& progress);
+  // Elements that the elimination of `size` equations changes, each column anew.
+  static std::uint64_t work(std::size_t size) noexcept;
 
  private:
   struct Pivot {

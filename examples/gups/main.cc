@@ -15,6 +15,7 @@
 
 #include "examples/command_line.h"
 #include "examples/gups/styles.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace gups {
@@ -69,7 +70,8 @@ std::uint64_t errors(const Problem& problem, Table& table) {
 }
 
 // Whether the style has done what it promises.
-bool measure(const Style& style, const Options& options, Table& table) {
+bool measure(const Style& style, const Options& options, Table& table,
+             examples::Progress& progress) {
   const Problem& problem = options.problem;
   const double all = static_cast<double>(problem.updates) * procs();
   double seconds = std::numeric_limits<double>::infinity();
@@ -80,12 +82,14 @@ bool measure(const Style& style, const Options& options, Table& table) {
     style.run(problem, table);
     seconds = std::min(seconds, all_reduce_to_all_max(get_seconds() - start));
     wrong = std::max(wrong, errors(problem, table));
+    progress.step();
   }
   const bool right = style.exact ? wrong == 0 : static_cast<double>(wrong) <= all / 100;
-  on_one([&] {
+  const auto print = [&] {
     std::printf("%-15s %9.3f million updates a second, %" PRIu64 " words wrong%s\n", style.name,
                 seconds > 0 ? all / seconds / 1e6 : 0.0, wrong, right ? "" : ": TOO MANY");
-  });
+  };
+  on_one([&] { progress.print(print); });
   return right;
 }
 
@@ -99,10 +103,12 @@ int main(Args args) {
                 problem.words(), problem.updates, procs(), problem.seed);
   });
   Table table(problem.words() * procs(), blocked);
+  const std::size_t count = options.style == "all" ? styles().size() : 1;
+  examples::Progress progress(count * options.repetitions);
   bool right = true;
   for (const Style& style : styles()) {
     if (options.style != "all" && options.style != style.name) continue;
-    right = measure(style, options, table) && right;
+    right = measure(style, options, table, progress) && right;
   }
   return right || my_proc() != 0 ? 0 : 1;
 }

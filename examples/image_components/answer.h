@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "examples/image_components/image.h"
+#include "examples/progress.h"
 
 namespace image_components {
 
@@ -35,11 +36,12 @@ struct Answer {
   void add(std::uint64_t area) noexcept;
 };
 
-// By this process alone: a flood fill, which shares nothing with solve().
-Answer solve_serially(const Question& question);
+// By this process alone: a flood fill, which shares nothing with solve(). A pixel is a step.
+Answer solve_serially(const Question& question, examples::Progress& progress);
 
 // By all processes: process 0 passes the image and gets the labels, everybody the other options and
-// the numbers. Returns the seconds that it takes once every process has its pixels. Collective.
-double solve(const Question& question, Answer& answer);
+// the numbers. Returns the seconds that it takes once every process has its pixels, each of which
+// is a step. Collective.
+double solve(const Question& question, Answer& answer, examples::Progress& progress);
 
 }  // namespace image_components

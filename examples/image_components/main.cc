@@ -19,6 +19,7 @@
 #include "examples/image_components/answer.h"
 #include "examples/image_components/pictures.h"
 #include "examples/image_components/png_file.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace image_components {
@@ -69,14 +70,18 @@ void print(const Question& question, const Answer& answer, double seconds) {
 int find(Options& options) {
   Question& question = options.question;
   on_one([&] { question.image = read_png(options.file); });
+  const std::size_t pixels = question.image.pixels.size();
+  examples::Progress progress(pixels / procs() + pixels);  // of process 0, and of it alone
   Answer answer;
-  const double seconds = solve(question, answer);
+  const double seconds = solve(question, answer, progress);
   bool equal = true;
   on_one([&] {
-    print(question, answer, seconds);
+    progress.print([&] { print(question, answer, seconds); });
     if (!options.output.empty()) write_colours(options.output, question.image, answer);
-    equal = answer == solve_serially(question);
-    std::printf(equal ? "equal to the flood fill\n" : "NOT equal to the flood fill\n");
+    equal = answer == solve_serially(question, progress);
+    progress.print([&] {
+      std::printf(equal ? "equal to the flood fill\n" : "NOT equal to the flood fill\n");
+    });
   });
   return equal ? 0 : 1;
 }

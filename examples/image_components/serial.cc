@@ -31,12 +31,13 @@ void for_each_neighbour(const Question& question, std::size_t index, F&& f) {
 
 }  // namespace
 
-Answer solve_serially(const Question& question) {
+Answer solve_serially(const Question& question, examples::Progress& progress) {
   const std::vector<std::uint8_t>& pixels = question.image.pixels;
   Answer answer;
   answer.labels.resize(pixels.size());
   std::vector<std::size_t> open;
   for (std::size_t first = 0; first < pixels.size(); ++first) {
+    if (!question.is_white(pixels[first])) progress.step();
     if (!question.is_white(pixels[first]) || answer.labels[first] != 0) continue;
     const auto label = static_cast<Label>(answer.components + 1);
     std::uint64_t area = 0;
@@ -46,6 +47,7 @@ Answer solve_serially(const Question& question) {
       const std::size_t at = open.back();
       open.pop_back();
       ++area;
+      progress.step();
       for_each_neighbour(question, at, [&](std::size_t next) {
         if (!question.is_white(pixels[next]) || answer.labels[next] != 0) return;
         answer.labels[next] = label;

@@ -98,7 +98,7 @@ void close_gaps(std::vector<Label>& labels) {
 
 }  // namespace
 
-double solve(const Question& question, Answer& answer) {
+double solve(const Question& question, Answer& answer, examples::Progress& progress) {
   const std::size_t width = all_bcast(question.image.width);
   const std::size_t height = all_bcast(question.image.height);
   Strips strips(width, height);
@@ -106,7 +106,7 @@ double solve(const Question& question, Answer& answer) {
   barrier();
 
   const double start = get_seconds();
-  const auto areas = label_strip(question, width, strips.pixels(), strips.labels());
+  const auto areas = label_strip(question, width, strips.pixels(), strips.labels(), progress);
   const std::size_t before = all_exscan_add(areas.size());
   const std::size_t all = 1 + all_reduce_to_all_add(areas.size());  // and black
   for (Label& label : strips.labels()) {

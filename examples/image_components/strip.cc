@@ -40,7 +40,7 @@ class Equivalences {
 
 std::vector<std::uint64_t> label_strip(const Question& question, std::size_t width,
                                        std::span<const std::uint8_t> pixels,
-                                       std::span<Label> labels) {
+                                       std::span<Label> labels, examples::Progress& progress) {
   Equivalences equivalences;
   for (std::size_t first = 0; first < pixels.size(); first += width) {
     const std::span<Label> row = labels.subspan(first, width);
@@ -51,6 +51,7 @@ std::vector<std::uint64_t> label_strip(const Question& question, std::size_t wid
         row[x] = x > 0 && row[x - 1] != 0 ? row[x - 1] : equivalences.add();
       }
     }
+    progress.step(width);
     if (first == 0) continue;
     for_each_contact(labels.subspan(first - width, width), row, question.neighbours,
                      [&](Label above, Label below) { equivalences.unite(above, below); });

@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "examples/image_components/answer.h"
+#include "examples/progress.h"
 
 namespace image_components {
 
 // Labels the white pixels of some rows of an image, as if there were no others: components get the
-// numbers from 1 on in the order of their first pixels. Returns their areas.
+// numbers from 1 on in the order of their first pixels. Returns their areas. A pixel is a step.
 //
 // By two passes with a union-find in between (A. Rosenfeld, J. L. Pfaltz, Sequential operations in
 // digital picture processing, 1966).
 std::vector<std::uint64_t> label_strip(const Question& question, std::size_t width,
                                        std::span<const std::uint8_t> pixels,
-                                       std::span<Label> labels);
+                                       std::span<Label> labels, examples::Progress& progress);
 
 // Calls f(upper, lower) for white pixels of two rows that touch, the second below the first.
 template <class F>

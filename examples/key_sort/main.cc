@@ -18,6 +18,7 @@
 #include "examples/key_sort/check.h"
 #include "examples/key_sort/sorts.h"
 #include "examples/keys/local_sort.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace key_sort {
@@ -81,53 +82,79 @@ Input make_input(const Options& options, const key_distribution& distribution) {
   return {distribution, std::move(keys), census, digest};
 }
 
-// Sorts, checks, and prints how fast it was.
-void measure(const Options& options, const Input& input, bool radix, Version version, Room& room) {
-  double least = 0;
+// One sort, and how it moves the keys.
+struct Contender {
+  bool radix;
+  Version version;
+};
+std::vector<Contender> asked_for(const Options& options) {
+  const auto asked = [](const std::string& option, const char* name) {
+    return option == "all" || option == name;
+  };
+  std::vector<Contender> contenders;
+  for (const bool radix : {true, false}) {
+    if (!asked(options.sort, radix ? "radix" : "sample")) continue;
+    for (std::size_t version = 0; version < kVersionNames.size(); ++version) {
+      if (!asked(options.version, kVersionNames[version])) continue;
+      contenders.push_back({radix, static_cast<Version>(version)});
+    }
+  }
+  return contenders;
+}
+
+struct Result {
+  double seconds = 0;  // of the fastest repetition
   std::uint64_t digest = 0;
-  std::size_t largest = 0;
+  std::size_t largest = 0;  // part
+};
+
+void print(const Input& input, const Contender& contender, const Result& result) {
+  const double all = static_cast<double>(input.census.keys);
+  const double even = std::max(all / procs(), 1.0);
+  std::printf(
+      "%-6s %-10s %-17s %9.3f million keys a second, largest part %.2f of the average, "
+      "digest %016" PRIx64 "\n",
+      contender.radix ? "radix" : "sample",
+      kVersionNames[static_cast<std::size_t>(contender.version)], input.distribution.name,
+      result.seconds > 0 ? all / result.seconds / 1e6 : 0.0,
+      static_cast<double>(result.largest) / even, result.digest);
+}
+
+// Sorts, checks, and prints how fast it was.
+void measure(const Options& options, const Input& input, const Contender& contender, Room& room,
+             examples::Progress& progress) {
+  Result result;
   for (int i = 0; i < options.repetitions; ++i) {
     barrier();
     const double start = get_seconds();
     const std::span<const Key> sorted =
-        radix ? radix_sort(input.keys, version, options.digit_bits, room)
-              : sample_sort(input.keys, version, room);
+        contender.radix ? radix_sort(input.keys, contender.version, options.digit_bits, room)
+                        : sample_sort(input.keys, contender.version, room);
     const double seconds = all_reduce_to_all_max(get_seconds() - start);
-    least = i == 0 ? seconds : std::min(least, seconds);
-    digest = all_check(sorted, input.census);
-    largest = all_reduce_to_all_max(sorted.size());
+    result.seconds = i == 0 ? seconds : std::min(result.seconds, seconds);
+    result.digest = all_check(sorted, input.census);
+    result.largest = all_reduce_to_all_max(sorted.size());
+    progress.step();
   }
-  if (options.check && digest != input.digest) {
+  if (options.check && result.digest != input.digest) {
     throw std::runtime_error("the keys are not in the order that std::sort gives");
   }
-  on_one([&] {
-    const double all = static_cast<double>(input.census.keys);
-    const double even = std::max(all / procs(), 1.0);
-    std::printf(
-        "%-6s %-10s %-17s %9.3f million keys a second, largest part %.2f of the average, "
-        "digest %016" PRIx64 "\n",
-        radix ? "radix" : "sample", kVersionNames[static_cast<std::size_t>(version)],
-        input.distribution.name, least > 0 ? all / least / 1e6 : 0.0,
-        static_cast<double>(largest) / even, digest);
-  });
+  on_one([&] { progress.print([&] { print(input, contender, result); }); });
 }
 
 void program(Args args) {
   Options options;
   if (!read_options(args, options)) return;
   Room room(options.size);
-  const auto asked = [](const std::string& option, const char* name) {
-    return option == "all" || option == name;
-  };
+  const std::vector<Contender> contenders = asked_for(options);
+  const std::size_t distributions = options.keys == "all" ? std::size(key_distributions) : 1;
+  examples::Progress progress(distributions * contenders.size() *
+                              static_cast<std::uint64_t>(options.repetitions));
   for (const key_distribution& distribution : key_distributions) {
-    if (!asked(options.keys, distribution.name)) continue;
+    if (options.keys != "all" && options.keys != distribution.name) continue;
     const Input input = make_input(options, distribution);
-    for (const bool radix : {true, false}) {
-      if (!asked(options.sort, radix ? "radix" : "sample")) continue;
-      for (std::size_t version = 0; version < kVersionNames.size(); ++version) {
-        if (!asked(options.version, kVersionNames[version])) continue;
-        measure(options, input, radix, static_cast<Version>(version), room);
-      }
+    for (const Contender& contender : contenders) {
+      measure(options, input, contender, room, progress);
     }
   }
 }

@@ -19,6 +19,7 @@
 #include "examples/application.h"
 #include "examples/command_line.h"
 #include "examples/lu/solver.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace lu {
@@ -91,11 +92,15 @@ int program(Args args) {
     std::printf("%u processes, columns in blocks of %zu, seed %lu\n", procs(), block, system.seed);
     std::printf("%6s%12s%10s%10s  checksum\n", "size", "seconds", "GFlop/s", "residual");
   });
+  std::uint64_t work = 0;
+  for (const std::size_t size : sizes) work += Solver::work(size, block);
+  examples::Progress progress(work);
   bool right = true;
   for (const std::size_t size : sizes) {
     system.size = size;
     Solver solver(system, block);
-    right &= report(system, solver.solve());
+    const Solution solution = solver.solve(progress);
+    progress.print([&] { right &= report(system, solution); });
   }
   return right ? 0 : 1;
 }

@@ -7,6 +7,15 @@ namespace lu {
 
 using namespace splitc;
 
+namespace {
+
+// The columns from `first` on, of which that row and all below it change.
+std::uint64_t work_of_panel(std::size_t size, std::size_t first) noexcept {
+  return std::uint64_t{size - first} * (size - first);
+}
+
+}  // namespace
+
 Solver::Solver(const System& system, std::size_t width)
     : system_(system),
       width_(width),
@@ -16,6 +25,12 @@ Solver::Solver(const System& system, std::size_t width)
       odd_(panel_at(0).size()),
       right_(procs(), system.size),
       unknowns_(procs(), system.size) {}
+
+std::uint64_t Solver::work(std::size_t size, std::size_t width) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t first = 0; first < size; first += width) sum += work_of_panel(size, first);
+  return sum;
+}
 
 Panel Solver::panel_at(std::size_t k) const noexcept {
   const std::size_t first = k * width_;
@@ -94,7 +109,7 @@ void Solver::eliminate(std::size_t k) {
   barrier_notify();
 }
 
-void Solver::factor_all() {
+void Solver::factor_all(examples::Progress& progress) {
   if (mine(0)) {
     make(0);
     send(0);
@@ -102,6 +117,7 @@ void Solver::factor_all() {
   for (std::size_t k = 0; k < panels_; ++k) {
     receive(k);
     eliminate(k);
+    progress.step(work_of_panel(system_.size, k * width_));
   }
   barrier_wait();
 }
@@ -146,11 +162,11 @@ void Solver::substitute_all() {
   solution_.unknowns.assign(unknowns.begin(), unknowns.end());
 }
 
-Solution Solver::solve() {
+Solution Solver::solve(examples::Progress& progress) {
   fill();
   barrier();
   const double start = get_seconds();
-  factor_all();
+  factor_all(progress);
   if (complete()) substitute_all();
   solution_.seconds = get_seconds() - start;
   return std::move(solution_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "examples/lu/panel.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace lu {
@@ -23,8 +24,10 @@ class Solver {
   // Columns in blocks of `width`. Collective, and so is the end of it.
   Solver(const System& system, std::size_t width);
 
-  // Collective.
-  Solution solve();
+  // Collective. The steps of `progress` are those that work() counts.
+  Solution solve(examples::Progress& progress);
+  // Elements that the factorization of a system of `size` equations changes, each panel anew.
+  static std::uint64_t work(std::size_t size, std::size_t width) noexcept;
 
  private:
   // Room for a panel in every process. There are two, in turn: the next panel comes while one is
@@ -49,7 +52,7 @@ class Solver {
   std::span<double> packed(std::size_t k);
 
   void fill();
-  void factor_all();
+  void factor_all(examples::Progress& progress);
   void make(std::size_t k);
   void send(std::size_t k);
   void receive(std::size_t k);

@@ -24,6 +24,7 @@
 
 #include "examples/command_line.h"
 #include "examples/matmul/versions.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace matmul {
@@ -55,7 +56,8 @@ struct Result {
   bool right = true;  // in all repetitions
 };
 
-Result measure(const Version& version, Problem& problem, std::uint32_t repetitions) {
+Result measure(const Version& version, Problem& problem, std::uint32_t repetitions,
+               examples::Progress& progress) {
   const std::function<void()> run = version.prepare(problem);
   Result best;
   for (std::uint32_t i = 0; i < repetitions; ++i) {
@@ -72,6 +74,7 @@ Result measure(const Version& version, Problem& problem, std::uint32_t repetitio
     const bool wrong = !problem.passes_check() || (i > 0 && checksum != best.checksum);
     best.right &= all_reduce_to_all_add(wrong ? 1 : 0) == 0;
     best.checksum = checksum;
+    progress.step();
   }
   return best;
 }
@@ -100,10 +103,12 @@ int compare(const Options& options) {
     if (grid.n <= kSerialSize) expected = serial_checksum(grid.n);
   });
   int wrong = 0;
+  const std::size_t count = options.version == "all" ? std::size(kVersions) : 1;
+  examples::Progress progress(count * options.repetitions);
   for (const Version& version : kVersions) {
     if (options.version != "all" && options.version != version.name) continue;
-    const Result result = measure(version, problem, options.repetitions);
-    on_one([&] { wrong += !report(version, result, grid.n, expected); });
+    const Result result = measure(version, problem, options.repetitions, progress);
+    on_one([&] { progress.print([&] { wrong += !report(version, result, grid.n, expected); }); });
   }
   return wrong == 0 ? 0 : 1;  // on process 0
 }

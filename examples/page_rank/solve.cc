@@ -3,6 +3,7 @@
 
 #include "examples/graph/collect.h"
 #include "examples/page_rank/flow.h"
+#include "examples/progress.h"
 #include "splitc/splitc.h"
 
 namespace page_rank {
@@ -32,6 +33,13 @@ std::vector<Edge> deal(const Graph& graph, const Vertices& vertices) {
   return all_to_all_varying(std::span(edges), std::span<const std::size_t>(counts)).all();
 }
 
+// How many iterations it takes: each changes the ranks by `damping` of what the one before did.
+std::uint64_t expected_iterations(const Problem& problem) {
+  if (problem.damping == 0) return 1;
+  const double count = std::ceil(std::log(problem.tolerance) / std::log(problem.damping));
+  return std::min<std::uint64_t>(problem.iterations, static_cast<std::uint64_t>(count));
+}
+
 // Iterates until the ranks change no more. Collective.
 Outcome iterate(const Problem& problem, const Vertices& vertices, Flow& flow) {
   const auto count = static_cast<double>(vertices.size());
@@ -45,6 +53,7 @@ Outcome iterate(const Problem& problem, const Vertices& vertices, Flow& flow) {
   const double start = get_seconds();
   Sums sums = reduce(first);
   Outcome outcome;
+  examples::Progress progress(expected_iterations(problem));
   while (!outcome.converged && outcome.iterations < problem.iterations) {
     flow.carry(ranks, inflow);
     const double base = (1 - problem.damping + problem.damping * sums.idle) / count;
@@ -58,6 +67,7 @@ Outcome iterate(const Problem& problem, const Vertices& vertices, Flow& flow) {
     sums = reduce(mine);
     outcome.converged = sums.change <= problem.tolerance;
     ++outcome.iterations;
+    progress.step();
   }
   outcome.seconds = get_seconds() - start;
   return outcome;

@@ -86,7 +86,7 @@ void sort_file(const Options& options) {
   const std::uint64_t largest = all_reduce_to_all_max<std::uint64_t>(text.size());
   if (options.out.empty()) return;
   on_one([&] {
-    std::printf("sorted %lu lines, %lu bytes, on %u processes in %.2f s: in order, nothing lost\n",
+    std::printf("sorted %lu lines, %lu bytes, on %u processes in %.4f s: in order, nothing lost\n",
                 census.lines, census.bytes, procs(), get_seconds() - start);
     std::printf("the largest part has %lu bytes\n", largest);
   });
