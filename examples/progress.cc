@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -40,9 +41,9 @@ void write_out(std::string_view text) { (void)!write(STDERR_FILENO, text.data(),
 // "[#####.....]  50 %, about 1:05 left".
 std::string line_of(double share, double seconds_left) {
   const auto full = static_cast<std::size_t>(share * kBar);
-  const auto left = static_cast<unsigned long>(std::min(seconds_left, 1e9) + 0.5);
+  const long left = std::lround(std::min(seconds_left, 1e9));
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "] %3d %%, about %lu:%02lu left",
+  std::snprintf(text.data(), text.size(), "] %3d %%, about %ld:%02ld left",
                 static_cast<int>(share * 100), left / 60, left % 60);
   return "[" + std::string(full, '#') + std::string(kBar - full, '.') + text.data();
 }
