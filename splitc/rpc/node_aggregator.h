@@ -26,35 +26,42 @@ struct Addressed {
   Update update() const noexcept { return of_bytes<Update>(bytes.data()); }
 };
 
-// Applies those for this process; the others are for processes of its node, and are sent on.
+// Applies those for this process; the others are for processes of its node, and are sent on. Keeps
+// the bytes of f: see of_bytes() (splitc/rpc/pack.h).
 template <class Update, class F>
-struct Deliver {
-  F f;
+class Deliver {
+ public:
+  explicit Deliver(const F& f) noexcept { std::memcpy(bytes_.data(), &f, sizeof f); }
+  F function() const noexcept { return of_bytes<F>(bytes_.data()); }
 
   template <class T>
   requires std::is_invocable_v<const F&, T&, const Update&>
   void operator()(T& mine, const Addressed<Update>& one,
                   forwarder<Addressed<Update>>& forward) const {
     if (one.proc == my_proc()) {
+      const F f = function();
       f(mine, one.update());
     } else {
       forward.send(one.proc, one);
     }
   }
+
+ private:
+  alignas(F) std::array<std::byte, sizeof(F)> bytes_;
 };
 // It travels as f does.
 template <class Update, class F>
 struct Argument<Deliver<Update, F>> {
   using Seen = Deliver<Update, F>;
   template <class Sink>
-  static void pack(Sink& sink, const Deliver<Update, F>& deliver) {
-    Argument<F>::pack(sink, deliver.f);
+  static void pack(Sink& sink, const Seen& deliver) {
+    Argument<F>::pack(sink, deliver.function());
   }
   template <class From>
   static Seen take(From& from) {
-    return {Argument<F>::take(from)};
+    return Seen(Argument<F>::take(from));
   }
-  static Seen view(const Deliver<Update, F>& deliver) { return deliver; }
+  static Seen view(const Seen& deliver) { return deliver; }
 };
 
 // By process: to whom this one gives what it has for that. Of its own node that is itself; of
@@ -86,7 +93,7 @@ class node_aggregator {
 
  public:
   node_aggregator(dist_object<T>& object, F f)
-      : updates_(object, Deliver{f}), receivers_(detail::receivers_by_process()) {}
+      : updates_(object, Deliver(f)), receivers_(detail::receivers_by_process()) {}
   ~node_aggregator() = default;
   node_aggregator(const node_aggregator&) = delete;
   node_aggregator& operator=(const node_aggregator&) = delete;
