@@ -2,7 +2,8 @@
 # The batch script of docs/clusters.md, on two machines made of namespaces under a Slurm: answers,
 # which processes share memory and which have the network, deaths, and that nothing stays behind.
 #
-#   clusters_test.sh LAUNCHER JOB EM3D KEY_SORT        launch_machines.sh, the batch script, programs
+#   clusters_test.sh LAUNCHER PAGE JOB EM3D KEY_SORT
+#                                  launch_machines.sh, docs/clusters.md, the batch script, two programs
 #
 # Skipped where launch_machines.sh says that there can be no such machines.
 set -euo pipefail
@@ -193,10 +194,12 @@ case $1 in
     exit
     ;;
 esac
-self=$(realpath "$0") launcher=$(realpath -s "$1") job_script=$2 em3d=$3 key_sort=$4
+self=$(realpath "$0") launcher=$(realpath -s "$1") page=$2 job_script=$3 em3d=$4 key_sort=$5
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 143' TERM INT HUP
+check "the page shows the batch script" \
+  cmp <(awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$page") "$job_script"
 ends_with_its_command
 for signal in KILL TERM; do is_killed "$signal"; done
 echo "$failures failed"

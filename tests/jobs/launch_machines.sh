@@ -102,7 +102,7 @@ unshare "${own[@]}" true || skip "this machine makes no namespaces"
 cluster=
 stop() {
   [[ -z $cluster ]] || kill -KILL "$cluster" 2>/dev/null || true
-  wait
+  { wait; } 2>/dev/null # the shell would tell who was killed
 }
 trap stop EXIT
 trap 'exit 143' TERM INT HUP
