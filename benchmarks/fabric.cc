@@ -106,7 +106,7 @@ void settings(Bench& b) {
   std::vector<std::unique_ptr<RawFabric>> fabrics;
   std::vector<std::unique_ptr<RawNetwork>> networks;
   for (Variant variant : variants) {
-    bench::complete(variant.options, b.job.config());
+    bench::complete(variant.options, b.job);
     if (!RawFabric::can_open(variant.options)) {
       b.report.say(std::string(variant.name) + ": the provider crashes");
       continue;

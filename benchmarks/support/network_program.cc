@@ -1,11 +1,13 @@
 #include "benchmarks/support/network_program.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
 
 #include "am/am.h"
 #include "rdma/open_fabric.h"
+#include "shmem/node.h"
 
 namespace bench {
 namespace {
@@ -14,6 +16,13 @@ struct Network {
   std::unique_ptr<RawFabric> fabric;
   std::unique_ptr<RawNetwork> pair;  // none at other processes
 };
+
+// Also if they pretend to be several.
+bool on_one_machine(am::Job& job) {
+  const shmem::NodeId mine = shmem::this_node();
+  const auto all = job.exchange(mine);
+  return std::ranges::all_of(all, [&](const shmem::NodeId& node) { return node == mine; });
+}
 
 std::shared_ptr<void> prepare(Bench& b) {
   const auto network = std::make_shared<Network>();
@@ -34,20 +43,20 @@ std::shared_ptr<void> prepare_if_apart(Bench& b) {
 
 }  // namespace
 
-// What the library would choose, or chooses, for processes of this machine.
-void complete(RawFabric::Options& options, const am::Config& config) {
+void complete(RawFabric::Options& options, am::Job& job) {
   if (!options.provider.empty()) return;
+  const am::Config& config = job.config();
   const rdma::Fabric::Candidate best =
       rdma::Fabric::candidates({.provider = config.provider,
                                 .interface = config.interface,
-                                .one_host = config.interface.empty()})
+                                .one_host = config.interface.empty() && on_one_machine(job)})
           .front();
   options.provider = best.provider;
   options.network = best.network;
 }
 
 std::unique_ptr<RawFabric> open_fabric(am::Job& job, Pair& pair, RawFabric::Options options) {
-  complete(options, job.config());
+  complete(options, job);
   const bool paired = job.rank() < 2;
   const std::size_t bytes = paired ? Pair::kBufferBytes : 0;
   return std::make_unique<RawFabric>(job, options,

@@ -6,14 +6,14 @@
 #include "benchmarks/support/raw_network.h"
 
 namespace am {
-struct Config;
-}
+class Job;
+}  // namespace am
 
 namespace bench {
 
-// Puts the provider and the network into `options` that the library takes for the processes of one
-// machine with these settings, unless they name a provider.
-void complete(RawFabric::Options& options, const am::Config& config);
+// Puts the provider and the network into `options` that the library takes for the processes of this
+// job with its settings, unless they name a provider. Collective.
+void complete(RawFabric::Options& options, am::Job& job);
 
 // libfabric between the processes of the job, completed as above, with the pair's memory at both
 // ends. Of `options` the rest counts. Collective.

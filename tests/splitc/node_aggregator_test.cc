@@ -55,8 +55,8 @@ TEST(NodeAggregator, delivers_from_one_to_all_and_from_all_to_one) {
   }
   all.flush_all();
   EXPECT_EQ(*arrived, std::vector<std::uint32_t>(kEach, my_proc()));
-  barrier();
   arrived->clear();
+  barrier();  // nobody sends before all have done that
   const std::uint32_t last = procs() - 1;
   for (std::uint32_t i = 0; i < kEach; ++i) all.send(last, i);
   all.flush_all();
