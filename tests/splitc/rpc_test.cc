@@ -277,6 +277,60 @@ TEST(Rpc, values_of_any_size_travel) {
   barrier();
 }
 
+// Calls of at most two words are packed into these, wherever one value ends and the next begins.
+template <std::size_t kA, std::size_t kB>
+std::uint64_t weigh(const Block<kA>& a, const Block<kB>& b) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kA; ++i) sum += (i + 1) * a.bytes[i];
+  for (std::size_t i = 0; i < kB; ++i) sum += (i + 100) * b.bytes[i];
+  return sum;
+}
+template <std::size_t kCaptured, std::size_t kPassed>
+void expect_split_arrives() {
+  Block<kCaptured> captured;
+  Block<kPassed> passed;
+  for (std::size_t i = 0; i < kCaptured; ++i) {
+    captured.bytes[i] = static_cast<std::uint8_t>(251 * i + 7);
+  }
+  for (std::size_t i = 0; i < kPassed; ++i) passed.bytes[i] = static_cast<std::uint8_t>(77 * i + 9);
+  const auto there = [captured](const Block<kPassed>& b) { return weigh(captured, b); };
+  EXPECT_EQ(rpc(next(), there, passed).result(), weigh(captured, passed))
+      << kCaptured << " and " << kPassed;
+}
+template <std::size_t... kI>
+void expect_splits_arrive(std::index_sequence<kI...>) {
+  (expect_split_arrives<kI + 1, 15 - kI>(), ...);  // 16 bytes
+  (expect_split_arrives<kI + 1, 16 - kI>(), ...);  // one too many
+  (expect_split_arrives<kI + 1, 1>(), ...);
+}
+TEST(Rpc, two_values_arrive_wherever_they_are_split) {
+  expect_splits_arrive(std::make_index_sequence<15>());
+  barrier();
+}
+
+TEST(Rpc, of_two_words_puts_each_value_at_its_alignment) {
+  struct Three {
+    std::uint32_t a, b, c;
+  };
+  const Three three{1, 2, 3};
+  const auto all = [three](std::uint32_t d) {
+    return three.a | three.b << 8 | three.c << 16 | d << 24;
+  };
+  EXPECT_EQ(rpc(next(), all, 4u).result(), 0x04030201u);
+  const auto mixed = [](char c, std::uint16_t s, std::uint32_t i, double x) {
+    return c == 'c' && s == 65000 && i == 4'000'000'000u ? x : -1;
+  };
+  EXPECT_EQ(rpc(next(), mixed, 'c', std::uint16_t{65000}, 4'000'000'000u, 0.1).result(), 0.1);
+  EXPECT_TRUE(rpc(
+                  next(), [](bool yes, float x) { return yes && x == -2.5f; }, true, -2.5f)
+                  .result());
+  EXPECT_EQ(rpc(
+                next(), [](long double x) { return static_cast<float>(x); }, 1.25L)
+                .result(),
+            1.25f);
+  barrier();
+}
+
 TEST(Rpc, arguments_are_where_their_types_may_be) {
   struct alignas(16) Wide {
     double a, b;
