@@ -113,12 +113,6 @@ Solver::Pivot Solver::reduce(const Pivot& mine) {
   });
 }
 
-// Its owner changes it no more.
-void Solver::read_pivot(std::size_t row, std::size_t column) {
-  const Exchange counted(solution_);
-  bulk_read(std::span(pivot_).subspan(column), row_at(row) + static_cast<std::ptrdiff_t>(column));
-}
-
 void Solver::spread(std::size_t row, std::size_t column) {
   const std::span<double> part = std::span(pivot_).subspan(column);
   if (owner(row) == my_proc()) {
@@ -135,11 +129,7 @@ Solution Solver::solve(Search search, examples::Progress& progress) {
   const double start = get_seconds();
   for (std::size_t column = 0; column < system_.size; ++column) {
     const std::size_t pivot = find_pivot(column, search);
-    if (search == Search::kNone) {
-      spread(pivot, column);
-    } else {
-      read_pivot(pivot, column);
-    }
+    spread(pivot, column);
     if (pivot_[column] == 0) {
       solution_.singular = true;
       return std::move(solution_);

@@ -52,10 +52,8 @@ class Solver {
   Pivot largest_here(std::size_t column) const;
   Pivot reduce(const Pivot& mine);
   void synchronize();
-  // Both leave the row's columns from `column` on in pivot_: of a row that only its owner knows to
-  // be final, and of one that a search has found, after which everybody may read it.
+  // Gives every process the row's columns from `column` on.
   void spread(std::size_t row, std::size_t column);
-  void read_pivot(std::size_t row, std::size_t column);
   class Exchange;  // counts and times one
 
   const System system_;
