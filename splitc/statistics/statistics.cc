@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "am/am.h"
@@ -20,11 +21,31 @@ namespace {
 
 constexpr std::size_t kTold = 100;  // places where a process waited, and as many that it used
 
-// What others have told process 0.
-std::vector<ProcessStatistics>* told = nullptr;
+// What others have told process 0, by process.
+std::vector<std::string>* told = nullptr;
 
-void hear(std::uint32_t proc, std::string_view text) {
-  if (told != nullptr) (*told)[proc] = unpack(text);
+// A piece of that, in any order. A handler, not a function for rpc(): the library may be a shared
+// one.
+void hear(am::OneWay message, std::span<const std::byte> piece, std::uint64_t total,
+          std::uint64_t at) {
+  if (told == nullptr) return;
+  std::string& text = (*told)[message.source()];
+  text.resize(total);
+  std::memcpy(text.data() + at, piece.data(), piece.size());
+}
+
+void tell(const std::string& text, Call call) {
+  if (my_proc() == 0) {
+    (*told)[0] = text;
+    return;
+  }
+  const auto bytes = std::as_bytes(std::span(text));
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto piece =
+        bytes.subspan(at, std::min<std::size_t>(am::max_medium(), bytes.size() - at));
+    world().endpoint().request_medium<&hear>({0, call.where}, piece, bytes.size(), at);
+    at += piece.size();
+  }
 }
 
 // Whether all processes below this one have died.
@@ -54,6 +75,7 @@ ProcessStatistics describe(const am::CallSites& sites, std::int64_t elapsed_ns) 
 
 Statistics::Statistics() {
   if (world().job().config().statistics == am::StatisticsForm::kNone) return;
+  world().endpoint().add_handlers<&hear>();
   sites_.emplace(procs());
   begin_ns_ = am::now_ns();
 }
@@ -75,15 +97,15 @@ void Statistics::report(Call call) {
 }
 
 void Statistics::report(const ProcessStatistics& mine, Call call) {
-  std::vector<ProcessStatistics> all(my_proc() == 0 ? procs() : 0);
-  told = &all;
+  std::vector<std::string> texts(my_proc() == 0 ? procs() : 0);
+  told = &texts;
   meet(call);
-  rpc_ff(
-      0, [](std::uint32_t proc, std::string_view text) { hear(proc, text); }, my_proc(),
-      std::string_view(pack(mine)));
+  tell(pack(mine), call);
   quiesce(call.where);
   told = nullptr;
   if (my_proc() != 0) return;
+  std::vector<ProcessStatistics> all;
+  for (const std::string& text : texts) all.push_back(unpack(text));
   const auto nodes = static_cast<std::uint32_t>(world().router().options().leaders.size());
   const bool json = world().job().config().statistics == am::StatisticsForm::kJson;
   const std::string text = json ? to_json(all, nodes) : summarize(all, nodes);

@@ -14,6 +14,11 @@ exchanges ./exchange
 ./link -c examples/hello_splitc.cc -o hello.o
 ./link hello.o -o hello
 says_hello ./hello
+# What the shared library itself sends, which is not in the program.
+"$prefix/bin/splitcrun" -n 3 --nodes 2 --stats ./hello >/dev/null 2>statistics ||
+  fail "with --stats it says:" "$(<statistics)"
+grep -q "statistics of 3 processes on 2 nodes" statistics || fail "--stats prints:" "$(<statistics)"
+echo "passed: --stats with the shared library"
 ./link -static-libsplitphase hello.o -o hello_static
 is_linked_with_static hello_static
 says_hello ./hello_static
