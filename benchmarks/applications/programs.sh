@@ -78,7 +78,7 @@ make_inputs() {
       for (i = 0; i < edges; ++i) print draw(vertices), draw(vertices) >(work "/graph")
       for (i = 0; i < lines; ++i) print draw(1000000000), draw(1000000000) >(work "/text")
     }'
-  "$bin/examples/image_components" --make noise "$side" "$work/image.png"
+  ! asked_for image_components || "$bin/examples/image_components" --make noise "$side" "$work/image.png"
 }
 # What the table says of these.
 describe_inputs() {
