@@ -104,8 +104,8 @@ void Statistics::report(const ProcessStatistics& mine, Call call) {
   quiesce(call.where);
   told = nullptr;
   if (my_proc() != 0) return;
-  std::vector<ProcessStatistics> all;
-  for (const std::string& text : texts) all.push_back(unpack(text));
+  std::vector<ProcessStatistics> all(texts.size());
+  std::ranges::transform(texts, all.begin(), unpack);
   const auto nodes = static_cast<std::uint32_t>(world().router().options().leaders.size());
   const bool json = world().job().config().statistics == am::StatisticsForm::kJson;
   const std::string text = json ? to_json(all, nodes) : summarize(all, nodes);
