@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "am/doctor/checks/facts.h"
+#include "am/types/number_ranges.h"
 
 namespace am::doctor {
 
@@ -32,15 +33,7 @@ std::string count_text(std::uint64_t number, const std::string& one, const std::
 std::string ranges_text(std::span<const int> numbers) {
   std::vector<int> sorted(numbers.begin(), numbers.end());
   std::ranges::sort(sorted);
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(sorted[i]);
-    if (last != i) text += (last == i + 1 ? "," : "-") + std::to_string(sorted[last]);
-    i = last + 1;
-  }
-  return text;
+  return number_ranges(sorted);
 }
 
 std::string list_text(std::span<const std::string> words) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "am/types/number_ranges.h"
 #include "shmem/cores.h"
 
 namespace am::launcher {
@@ -65,15 +66,7 @@ std::vector<Processors> choose_processors(const Options& options) {
 }
 
 std::string describe(const Processors& processors) {
-  std::string text;
-  for (std::size_t i = 0; i < processors.size();) {
-    std::size_t last = i;
-    while (last + 1 < processors.size() && processors[last + 1] == processors[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(processors[i]);
-    if (last != i) text += (last == i + 1 ? "," : "-") + std::to_string(processors[last]);
-    i = last + 1;
-  }
-  return (processors.size() == 1 ? "processor " : "processors ") + text;
+  return (processors.size() == 1 ? "processor " : "processors ") + number_ranges(processors);
 }
 
 }  // namespace am::launcher
