@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "tests/am/job/program.h"
 #include "tests/support/free_port.h"
+#include "tests/support/marked_line.h"
 
 namespace {
 
@@ -27,17 +27,7 @@ constexpr const char* kLambda = "{lambda(am::OneWay)#1}";
 #endif
 
 // "tests/jobs/hang.cc:40", the line that ends with "// line: <mark>".
-std::string place_of(const std::string& mark) {
-  std::ifstream file(kSource);
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.ends_with("// line: " + mark))
-      return std::string(kSource) + ":" + std::to_string(number);
-  }
-  ADD_FAILURE() << "no line " << mark;
-  return "";
-}
+std::string place_of(const std::string& mark) { return test::marked_line(kSource, mark); }
 
 // `text` with the places for "<mark>".
 std::string with_places(std::string text) {

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/am/job/program.h"
+#include "tests/support/marked_line.h"
 
 namespace {
 
@@ -18,17 +18,7 @@ constexpr const char* kCounted = "tests/jobs/counted";
 constexpr const char* kSource = "tests/jobs/counted.cc";
 
 // "tests/jobs/counted.cc:40", the line that ends with "// line: <mark>".
-std::string place_of(const std::string& mark) {
-  std::ifstream file(kSource);
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.ends_with("// line: " + mark))
-      return std::string(kSource) + ":" + std::to_string(number);
-  }
-  ADD_FAILURE() << "no line " << mark;
-  return "";
-}
+std::string place_of(const std::string& mark) { return test::marked_line(kSource, mark); }
 
 // That some line has both, and nothing but blanks before `begin`.
 void expect_line(const std::string& text, const std::string& begin, const std::string& end) {
