@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 
+#include "splitc/world/input_iterator.h"
 #include "splitc/world/place.h"
 
 // The indices that this process owns in a cyclic layout, as ranges: Split-C's for_my_1d and
@@ -24,13 +24,9 @@ namespace splitc {
 // Each procs()-th number from my_proc() on that is less than n, ascending.
 class my_1d {
  public:
-  class iterator {
+  class iterator : public detail::InputIterator<iterator, std::size_t> {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = std::size_t;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const std::size_t*;
-    using reference = std::size_t;
+    using detail::InputIterator<iterator, std::size_t>::operator++;
 
     iterator() = default;
     iterator(std::size_t i, std::size_t step) noexcept : i_(i), step_(step) {}
@@ -38,11 +34,6 @@ class my_1d {
     iterator& operator++() noexcept {
       i_ += step_;
       return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
     }
     friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.i_ == b.i_; }
 
@@ -75,13 +66,9 @@ class my_2d {
     friend bool operator==(const index&, const index&) = default;
   };
 
-  class iterator {
+  class iterator : public detail::InputIterator<iterator, index> {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = index;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const index*;
-    using reference = index;
+    using detail::InputIterator<iterator, index>::operator++;
 
     iterator() = default;
     iterator(my_1d::iterator at, std::size_t columns) noexcept : at_(at), columns_(columns) {}
@@ -89,11 +76,6 @@ class my_2d {
     iterator& operator++() noexcept {
       ++at_;
       return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
     }
     friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
 

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include "splitc/array/layout.h"
+#include "splitc/world/input_iterator.h"
 
 // What one process owns of an array, as ranges of input iterators: what spread_array::my_indices()
 // and my_elements() give. They own nothing, and may be copied; any thread.
@@ -15,13 +15,9 @@ namespace splitc {
 // step costs an addition, or two at the end of a block.
 class owned_indices {
  public:
-  class iterator {
+  class iterator : public detail::InputIterator<iterator, std::size_t> {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = std::size_t;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const std::size_t*;
-    using reference = std::size_t;
+    using detail::InputIterator<iterator, std::size_t>::operator++;
 
     iterator() = default;
     iterator(const owned_indices& range, std::size_t l) noexcept
@@ -40,11 +36,6 @@ class owned_indices {
         left_ = block_ - 1;
       }
       return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
     }
     friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.l_ == b.l_; }
 
@@ -80,13 +71,9 @@ struct owned_element {
 template <class T>
 class owned_elements {
  public:
-  class iterator {
+  class iterator : public detail::InputIterator<iterator, owned_element<T>> {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = owned_element<T>;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const value_type*;
-    using reference = value_type;
+    using detail::InputIterator<iterator, owned_element<T>>::operator++;
 
     iterator() = default;
     iterator(owned_indices::iterator index, T* element) noexcept
@@ -96,11 +83,6 @@ class owned_elements {
       ++index_;
       ++element_;
       return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
     }
     friend bool operator==(const iterator& a, const iterator& b) noexcept {
       return a.element_ == b.element_;

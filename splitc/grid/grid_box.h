@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
+
+#include "splitc/world/input_iterator.h"
 
 namespace splitc {
 
@@ -26,13 +27,9 @@ struct grid_box {
   grid_index<D> last{};
 
   // Goes over the cells; the last index changes fastest.
-  class iterator {
+  class iterator : public detail::InputIterator<iterator, grid_index<D>> {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = grid_index<D>;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const value_type*;
-    using reference = value_type;
+    using detail::InputIterator<iterator, grid_index<D>>::operator++;
 
     iterator() = default;
     iterator(const grid_box& box, const grid_index<D>& at) noexcept : box_(box), at_(at) {}
@@ -44,11 +41,6 @@ struct grid_box {
       }
       ++at_[0];
       return *this;
-    }
-    iterator operator++(int) noexcept {
-      const iterator before = *this;
-      ++*this;
-      return before;
     }
     friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
 
