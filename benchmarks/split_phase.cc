@@ -83,8 +83,8 @@ void atomics(Bench& b) {
   };
   const int alone = far(b) ? b.count(100) : n;
   const auto one = [&] {
-    return bench::until_synced(b, alone,
-                               [&](int i) { bench::keep(splitc::fetch_and_add(p + i % 64, 1)); });
+    return bench::until_synced(
+        b, alone, [&](int i) { bench::keep(splitc::fetch_and_add(p + i % kAhead, 1)); });
   };
   const auto samples = b.pair.interleave(b.reps(100), {together, one});
   b.report.add_rate("start_fetch_and_add_64", 8, samples[0], "fetch_and_add", samples[1]);

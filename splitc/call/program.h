@@ -22,13 +22,18 @@ inline constinit Code program_code;
 void find_program_code();
 
 [[noreturn]] void refuse_place(Call name);
-// Where the function at address `function` is in it, from its base. Throws Error if it is not in
-// the program's own code.
-inline std::uint32_t place_in_program(std::uintptr_t function, Call name) {
-  const std::uintptr_t place = function - program_code.base;
+// Where `function` is in it, from its base, and the function that is there. Throws Error if it is
+// not in the program's own code.
+template <class F>
+std::uint32_t place_in_program(F* function, Call name) {
+  const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(function) - program_code.base;
   if (place >= program_code.bytes) [[unlikely]]
     refuse_place(name);
   return static_cast<std::uint32_t>(place);
+}
+template <class F>
+F* function_at(std::uint32_t place) noexcept {
+  return reinterpret_cast<F*>(program_code.base + place);
 }
 
 // Whether all processes run the same one, so that a function has the same place in each. On one

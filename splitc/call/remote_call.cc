@@ -34,7 +34,7 @@ void on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
 // Runs the function, and says for whom if it throws.
 std::size_t run_function(std::uint32_t source, const CallHead& head, const std::byte* arguments,
                          std::byte* result) {
-  const auto run = reinterpret_cast<Trampoline>(program_code.base + head.run);
+  const auto run = function_at<Trampoline>(head.run);
   try {
     return run(mapped(my_proc(), head.offset), arguments, result);
   } catch (const std::exception& error) {
@@ -75,13 +75,12 @@ void send(am::Endpoint& endpoint, const OutgoingCall& call, const CallHead& head
 
 }  // namespace
 
-RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint)
-    : endpoint_(endpoint), same_program_(all_run_one_program(job)) {
+RemoteCalls::RemoteCalls(am::Job& job, am::Endpoint& endpoint) : endpoint_(endpoint) {
+  functions_travel = all_run_one_program(job);
+  find_program_code();
   endpoint.add_handlers<&on_call<kSmallCall>, &on_call<kMaxCallBytes>, &on_result<kSmallResult>,
                         &on_result<kMaxResultBytes>>();
-  find_program_code();
   current = this;
-  functions_travel = same_program_;
 }
 
 RemoteCalls::~RemoteCalls() {
@@ -89,24 +88,9 @@ RemoteCalls::~RemoteCalls() {
   functions_travel = false;
 }
 
-void RemoteCalls::check_may_call(Call name) const {
-  check_thread(name);
-  if (endpoint_.bundle().handling()) {
-    refuse(name,
-           "called by a handler or by a function that another process has run here; those may not "
-           "call others");
-  }
-  if (!same_program_) {
-    refuse(name,
-           "the processes of this job run different programs, so a function of one cannot be "
-           "named to another; start all from one file");
-  }
-}
-
 handle RemoteCalls::start(const OutgoingCall& call, Call name) {
-  check_may_call(name);
   check_process(call.proc, name);
-  const std::uint32_t run = place_in_program(reinterpret_cast<std::uintptr_t>(call.run), name);
+  const std::uint32_t run = place_in_program(call.run, name);
   Tickets::Start start(
       world().tickets(),
       {.proc = call.proc, .result = call.result, .result_bytes = call.result_bytes});
@@ -114,13 +98,20 @@ handle RemoteCalls::start(const OutgoingCall& call, Call name) {
   return start.started();
 }
 
-void check_may_call_slowly(Call name) {
-  world();  // throws: nothing is running
-  current->check_may_call(name);
+void refuse_call(Call name) {
+  check_thread(name);  // throws also if nothing is running
+  if (am::Bundle::handling()) {
+    refuse(name,
+           "called by a handler or by a function that another process has run here; those may not "
+           "call others");
+  }
+  refuse(name,
+         "the processes of this job run different programs, so a function of one cannot be "
+         "named to another; start all from one file");
 }
 
 handle start_call(const OutgoingCall& call, Call name) {
-  world();  // throws: nothing is running
+  check_may_call(name);
   return current->start(call, name);
 }
 

@@ -35,14 +35,13 @@ inline constexpr std::size_t kMaxResultBytes = 56;  // 64 less the ticket
 
 // Unpacks `arguments`, runs a function on `object` and leaves its result at `result`; returns how
 // many bytes that has.
-using Trampoline = std::size_t (*)(std::byte* object, const std::byte* arguments,
-                                   std::byte* result);
+using Trampoline = std::size_t(std::byte* object, const std::byte* arguments, std::byte* result);
 
 // A call to be sent.
 struct OutgoingCall {
   std::uint32_t proc;
   std::uint64_t offset;  // of the object
-  Trampoline run;
+  Trampoline* run;
   const std::byte* arguments;
   std::size_t argument_bytes;
   void* result;  // where it shall go; nullptr: nowhere
@@ -58,14 +57,11 @@ class RemoteCalls {
   RemoteCalls(const RemoteCalls&) = delete;
   RemoteCalls& operator=(const RemoteCalls&) = delete;
 
-  // Waits for a credit if need be. Throws Error if the processes run different programs.
+  // Waits for a credit if need be. The caller has asked check_may_call().
   handle start(const OutgoingCall& call, Call name);
-  // Throws Error where this process may not start one, or may not start any.
-  void check_may_call(Call name) const;
 
  private:
   am::Endpoint& endpoint_;
-  bool same_program_;
 };
 
 // By the RemoteCalls of this process. Throws Error outside run().
@@ -73,10 +69,11 @@ handle start_call(const OutgoingCall& call, Call name);
 
 // Set while a world runs whose processes all run one program.
 inline constinit bool functions_travel = false;
-void check_may_call_slowly(Call name);
+[[noreturn]] void refuse_call(Call name);
+// Throws Error where this process may not start one, or may not start any.
 inline void check_may_call(Call name) {
   if (!functions_travel || !is_worlds_thread || am::Bundle::handling()) [[unlikely]]
-    check_may_call_slowly(name);
+    refuse_call(name);
 }
 
 template <class F>

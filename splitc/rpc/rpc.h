@@ -45,12 +45,11 @@ struct Argument<F*> {
   static constexpr std::size_t kAlignment = alignof(std::uint32_t);
   template <class Sink>
   static void pack(Sink& sink, F* f) {
-    Argument<std::uint32_t>::pack(sink,
-                                  place_in_program(reinterpret_cast<std::uintptr_t>(f), "rpc"));
+    Argument<std::uint32_t>::pack(sink, place_in_program(f, "rpc"));
   }
   template <class From>
   static F* take(From& from) {
-    return reinterpret_cast<F*>(program_code.base + Argument<std::uint32_t>::take(from));
+    return function_at<F>(Argument<std::uint32_t>::take(from));
   }
   static F* view(F* f) noexcept { return f; }
 };
@@ -134,7 +133,22 @@ struct Rpc {
     std::tuple<typename Argument<A>::Seen...> seen{Argument<A>::view(args)...};
     return std::apply(f, seen);
   }
-  // In another: `send(packed)`.
+  // In another; `slot` and `operation` as RpcCalls::start() has them.
+  static void start(std::uint32_t proc, RpcCalls& calls, RpcSlot* slot, handle& operation,
+                    Call name, const F& f, const A&... args) {
+    if constexpr (kInWords) {
+      const WordPacker packed = words(f, args...);
+      operation = calls.start_words(proc, &run_words, packed.words[0], packed.words[1], slot,
+                                    packed.bytes, name);
+    } else {
+      const auto send = [&](auto bytes) {
+        calls.start({proc, &run, bytes, kAnswer, ResultOf<Result>::short_bytes}, slot, operation,
+                    name);
+      };
+      packed(send, f, args...);
+    }
+  }
+  // Calls send(bytes) with all of it packed.
   template <class Send>
   static void packed(Send send, const F& f, const A&... args) {
     constexpr std::size_t kOnStack = 512;
@@ -192,16 +206,8 @@ future<void> start_void_rpc(std::uint32_t proc, RpcCalls& calls, Call name, F f,
   handle operation;
   if (proc == my_proc()) {
     R::call(f, args...);
-  } else if constexpr (R::kInWords) {
-    const WordPacker packed = R::words(f, args...);
-    operation = calls.start_words(proc, &R::run_words, packed.words[0], packed.words[1], nullptr,
-                                  packed.bytes, name);
   } else {
-    R::packed(
-        [&](auto bytes) {
-          calls.start({proc, &R::run, bytes, RpcAnswer::kShort}, nullptr, operation, name);
-        },
-        f, args...);
+    R::start(proc, calls, nullptr, operation, name, f, args...);
   }
   return future<void>(operation);
 }
@@ -218,17 +224,8 @@ auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
     future<Result> result(slot);  // gives it back if this throws
     if (proc == my_proc()) {
       slot.result.keep<Result>(R::call(f, args...));
-    } else if constexpr (R::kInWords) {
-      const WordPacker packed = R::words(f, args...);
-      slot.operation = calls.start_words(proc, &R::run_words, packed.words[0], packed.words[1],
-                                         &slot, packed.bytes, name);
     } else {
-      R::packed(
-          [&](auto bytes) {
-            calls.start({proc, &R::run, bytes, R::kAnswer, ResultOf<Result>::short_bytes}, &slot,
-                        slot.operation, name);
-          },
-          f, args...);
+      R::start(proc, calls, &slot, slot.operation, name, f, args...);
     }
     return result;
   }
@@ -251,11 +248,7 @@ future<std::size_t> start_rpc_into(std::span<T> to, std::uint32_t proc, Call nam
     slot.keep(bytes, 0, bytes.size());
     check_room(slot, bytes.size(), name);
   } else {
-    R::packed(
-        [&](auto bytes) {
-          calls.start({proc, &R::run, bytes, R::kAnswer}, &slot, slot.operation, name);
-        },
-        f, args...);
+    R::start(proc, calls, &slot, slot.operation, name, f, args...);
   }
   return result;
 }

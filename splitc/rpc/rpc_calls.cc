@@ -21,10 +21,7 @@ constexpr std::size_t kSmallResult = 20;
 
 void run_packed(std::uint32_t source, std::uint32_t run, const std::byte* packed,
                 RpcValue& output) {
-  call_for(source, [&] {
-    const auto function = reinterpret_cast<RpcFunction>(program_code.base + run);
-    function(Unpacker{packed}, output);
-  });
+  call_for(source, [&] { function_at<RpcFunction>(run)(Unpacker{packed}, output); });
 }
 
 bool is_aligned(const std::byte* at) noexcept {
@@ -82,7 +79,7 @@ void RpcCalls::send_one_way(const Outgoing& call, Call name) {
 }
 
 bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
-  const Head head{0, place_in_program(address_of(call.run), name), RpcAnswer::kNone, ++number_};
+  const Head head{0, place_in_program(call.run, name), RpcAnswer::kNone, ++number_};
   if (!endpoint_.try_request_medium<&RpcCalls::on_piece_one_way>(call.proc, call.packed, head,
                                                                  Piece{call.packed.size(), 0})) {
     return false;
@@ -95,7 +92,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
 // credits, as the receiver waits for them: it returns what they threw. Before that it throws.
 std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Call name) {
   check_process(call.proc, name);
-  const Head head{ticket, place_in_program(address_of(call.run), name), call.answer, ++number_};
+  const Head head{ticket, place_in_program(call.run, name), call.answer, ++number_};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
   std::exception_ptr thrown;

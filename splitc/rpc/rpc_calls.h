@@ -35,7 +35,7 @@ namespace splitc::detail {
 inline constexpr std::size_t kMaxShortRpc = 48;  // bytes: 64 of a message, less the head
 
 // Takes function and arguments out of `from`, calls it, and leaves the result in `to`.
-using RpcFunction = void (*)(Unpacker from, RpcValue& to);
+using RpcFunction = void(Unpacker from, RpcValue& to);
 
 // How its result is returned. A long one may be as short as it likes.
 enum class RpcAnswer : std::uint32_t { kNone, kShort, kLong };
@@ -72,7 +72,7 @@ class RpcCalls final : public am::Poller {
 
   struct Outgoing {
     std::uint32_t proc;
-    RpcFunction run;
+    RpcFunction* run;
     std::span<const std::byte> packed;
     RpcAnswer answer;
     std::size_t result_bytes = 0;  // of a short one
@@ -85,9 +85,9 @@ class RpcCalls final : public am::Poller {
   // The same for what takes words and returns one. The words come by value: bytes that have just
   // been written and are read by another width are read only when all stores before them have
   // reached the cache, those to the other process among them.
-  handle start_words(std::uint32_t proc, WordFunction run, std::uint64_t first,
+  handle start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                      std::uint64_t second, RpcSlot* slot, std::size_t bytes, Call name);
-  void send_words_one_way(std::uint32_t proc, WordFunction run, std::uint64_t first,
+  void send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                           std::uint64_t second, std::size_t bytes, Call name);
   // The same from a poll, if it is one message. False: there is no room for it now.
   [[nodiscard]] bool try_send_one_way(const Outgoing& call, Call name);
@@ -197,47 +197,40 @@ inline bool is_counted(Call name) noexcept {
          name.where.line() == 0;
 }
 
-template <class F>
-std::uintptr_t address_of(F* function) noexcept {
-  return reinterpret_cast<std::uintptr_t>(function);
-}
-
 // All this is inline, since each word that a call between them writes to memory has to wait until
 // the message's own cache line has come from the other process.
-inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction run, std::uint64_t first,
+inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                                     std::uint64_t second, RpcSlot* slot, std::size_t bytes,
                                     Call name) {
-  if (proc >= procs()) [[unlikely]]
-    refuse_proc(proc, name);
+  check_process(proc, name);
   void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
   Tickets::Start start(world().tickets(), proc, result);
   if (is_counted(name)) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words>({proc, name.where}, start.ticket(),
-                                         place_in_program(address_of(run), name), first, second);
+                                         place_in_program(run, name), first, second);
   return start.started();
 }
 
-inline void RpcCalls::send_words_one_way(std::uint32_t proc, WordFunction run, std::uint64_t first,
+inline void RpcCalls::send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                                          std::uint64_t second, std::size_t bytes, Call name) {
-  if (proc >= procs()) [[unlikely]]
-    refuse_proc(proc, name);
+  check_process(proc, name);
   if (is_counted(name)) [[unlikely]]
     count_here(proc, bytes, name);
-  endpoint_.request<&RpcCalls::on_words_one_way>(
-      {proc, name.where}, place_in_program(address_of(run), name), first, second);
+  endpoint_.request<&RpcCalls::on_words_one_way>({proc, name.where}, place_in_program(run, name),
+                                                 first, second);
 }
 
 inline void RpcCalls::on_words(am::Request request, std::uint32_t ticket, std::uint32_t run,
                                std::uint64_t first, std::uint64_t second) {
-  const auto function = reinterpret_cast<WordFunction>(program_code.base + run);
+  const auto function = function_at<WordFunction>(run);
   const std::uint64_t result = call_for(request.source(), [=] { return function(first, second); });
   std::move(request).reply<&RpcCalls::on_word>(ticket, result);
 }
 
 inline void RpcCalls::on_words_one_way(am::OneWay message, std::uint32_t run, std::uint64_t first,
                                        std::uint64_t second) {
-  const auto function = reinterpret_cast<WordFunction>(program_code.base + run);
+  const auto function = function_at<WordFunction>(run);
   call_for(message.source(), [=] { return function(first, second); });
 }
 

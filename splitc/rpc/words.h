@@ -18,7 +18,7 @@ inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 using Words = std::array<std::uint64_t, 2>;
 
 // Takes its captures and arguments out of two words; returns its result, in the low bytes.
-using WordFunction = std::uint64_t (*)(std::uint64_t first, std::uint64_t second);
+using WordFunction = std::uint64_t(std::uint64_t first, std::uint64_t second);
 
 // The `n` bytes at `from`, from byte `at` of the words on, and back: at most two pieces. All of
 // this is known to the compiler.

@@ -94,9 +94,8 @@ void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
                            " is outside the 2^40 bytes that a process has; check the index");
 }
 
-void check_process(std::uint32_t proc, Call call) {
-  if (proc == kNoProc) refuse(call, std::string("the pointer is null") + kUse);
-  if (proc >= procs()) refuse(call, no_process(proc) + kUse);
+void refuse_process(std::uint32_t proc, Call call) {
+  refuse(call, (proc == kNoProc ? "the pointer is null" : no_process(proc)) + kUse);
 }
 
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {

@@ -92,7 +92,11 @@ inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
 }
 
 // Throws Error if `proc`, of a global pointer, is none: the pointer is null, or not one.
-void check_process(std::uint32_t proc, Call call);
+[[noreturn]] void refuse_process(std::uint32_t proc, Call call);
+inline void check_process(std::uint32_t proc, Call call) {
+  if (proc >= place.procs) [[unlikely]]
+    refuse_process(proc, call);
+}
 // "there is no process P: the job has N, 0 to N - 1"
 [[noreturn]] void refuse_proc(std::uint32_t proc, Call call);
 // Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.

@@ -42,8 +42,7 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
 namespace {
 
 void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
-  if (proc_of(bits) >= place.procs) [[unlikely]]
-    check_process(proc_of(bits), call);
+  check_process(proc_of(bits), call);
   check_thread(call);
   if (world().bundle().handling()) {
     refuse(call, "process " + std::to_string(proc_of(bits)) +
