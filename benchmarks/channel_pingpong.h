@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "am/zero_copy/zero_copy.h"
+#include "am/am.h"
 #include "benchmarks/support/network_program.h"
 
 // The ways of `channel_pingpong` to take bytes from rank 0 to rank 1 and as many back.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "am/link/progress_thread.h"
 #include "am/route/router.h"
 #include "am/types/released.h"
 #include "am/types/signals.h"
@@ -33,11 +34,14 @@ Port::Port(Router& router, std::unique_ptr<link::Link> link, const Options& opti
       rung_(router.self().header->bell),
       sinks_([this](Rank from, const link::PacketHeader& packet) { refuse(from, packet); }) {
   if (options.progress_thread) {
-    progress_.emplace(*link_, [&router] { router.notify(router.rank()); });
+    progress_ =
+        std::make_unique<link::ProgressThread>(*link_, [&router] { router.notify(router.rank()); });
   }
 }
 
 Port::~Port() = default;
+
+void Port::stop_progress() noexcept { progress_.reset(); }
 
 bool Port::expects() noexcept {
   if (attention_.load(std::memory_order_relaxed) != 0 ||

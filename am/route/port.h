@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
-#include "am/link/progress_thread.h"
 #include "am/sync/biased_lock.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
@@ -17,6 +15,9 @@
 namespace am {
 
 class Router;
+namespace link {
+class ProgressThread;
+}
 
 // Something that may wait for room at the network, or for an answer.
 class Resumed {
@@ -125,7 +126,7 @@ class Port {
 
   // Ends the progress thread: from now on the network makes progress only while somebody polls, and
   // memory of operations that are in flight may be freed.
-  void stop_progress() noexcept { progress_.reset(); }
+  void stop_progress() noexcept;
 
   // Ends the job: that packet is damaged.
   [[noreturn]] void refuse(Rank from, const link::PacketHeader& packet) const;
@@ -182,8 +183,8 @@ class Port {
   // is published by them.
   std::atomic<int> attention_{0};
   std::atomic<int> skipped_{0};
-  std::atomic<int> expected_{0};                  // by all Expectations
-  std::optional<link::ProgressThread> progress_;  // ends first
+  std::atomic<int> expected_{0};                    // by all Expectations
+  std::unique_ptr<link::ProgressThread> progress_;  // ends first
 };
 
 // How many packets its owner waits for: while there are any, loops that spin poll the network every

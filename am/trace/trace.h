@@ -143,7 +143,7 @@ class Trace {
 // that it is not before its cause. ticks() is for what comes before a store.
 inline std::uint64_t ticks_after_loads() noexcept {
 #if defined(__x86_64__)
-  _mm_lfence();
+  __builtin_ia32_lfence();
 #elif defined(__aarch64__)
   asm volatile("isb" ::: "memory");
 #endif

@@ -58,7 +58,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
+std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
 
 template <class T>
 T number_in(std::string_view word, const Lines& lines, const char* what) {
@@ -66,7 +66,7 @@ T number_in(std::string_view word, const Lines& lines, const char* what) {
   T number{};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size()) {
-    lines.refuse("has " + quoted(word) + " where " + what + " is expected");
+    lines.refuse("has " + in_quotes(word) + " where " + what + " is expected");
   }
   return number;
 }
@@ -86,7 +86,7 @@ bool read_kind(Lines& lines) {
     if (kind[i] == one || kind[i] == other) return;
     std::string wanted(one);
     if (other != one) wanted.append(" and ").append(other);
-    lines.refuse("says " + quoted(kind[i]) + "; this program reads " + wanted + " only, as in " +
+    lines.refuse("says " + in_quotes(kind[i]) + "; this program reads " + wanted + " only, as in " +
                  "\"%%MatrixMarket matrix coordinate real symmetric\"");
   };
   expect(0, "matrix", "matrix");

@@ -130,7 +130,7 @@ TEST_P(ComponentsAcrossNodes, of_a_random_graph_are_those_of_the_serial_answer) 
   EXPECT_TRUE(result.out.ends_with(kEqual)) << result.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, ComponentsAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
+INSTANTIATE_TEST_SUITE_P(Nodes, ComponentsAcrossNodes, ::testing::ValuesIn(few_shapes()));
 
 TEST(Components, refuses_a_file_that_it_cannot_read) {
   expect_refused("components", {"/no/such/file"},

@@ -9,12 +9,6 @@
 namespace examples::test {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;  // every job takes several times as long
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // What the environment says of it.
 Words settings_of(const std::string& provider) {
   if (provider.empty()) return {};
@@ -36,22 +30,14 @@ void PrintTo(const Shape& shape, std::ostream* out) {
 
 const std::vector<Shape>& shapes_across_nodes() {
   static const std::vector<Shape> all = [] {
-    std::vector<Shape> shapes{{5, 2}, {8, 8}};
+    std::vector<Shape> shapes{{5, 2}, {8, 8}, {3, 3, kDatagrams}};
     for (const char* provider :
          {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd", kDatagrams, kFewLost, kManyLost}) {
       shapes.push_back({4, 2, provider});
-      if (!kSanitized) shapes.push_back({3, 3, provider});
     }
     return shapes;
   }();
   return all;
-}
-
-std::vector<Shape> fewer_shapes_across_nodes() {
-  std::vector<Shape> some = shapes_across_nodes();
-  std::erase_if(some, [](const Shape& shape) { return shape.nodes == 3; });
-  some.push_back({3, 3, kDatagrams});
-  return some;
 }
 
 const std::vector<Shape>& few_shapes() {

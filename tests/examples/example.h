@@ -14,7 +14,7 @@ using Words = std::vector<std::string>;
 using am::test::Program;
 
 // The sizes of job that every program is run with.
-inline constexpr int kProcs[] = {1, 2, 3, 4, 5, 8};
+inline constexpr int kProcs[] = {1, 2, 3, 4, 8};
 
 // In place of a provider: unreliable datagrams under the library's own window; and the same where
 // so many of a hundred are lost, others come twice or too late, and some are damaged.
@@ -30,12 +30,10 @@ struct Shape {
 };
 void PrintTo(const Shape& shape, std::ostream* out);
 
-// Every program is also run in all of these: nodes of several processes, and nodes of one.
+// Every provider between two nodes; and nodes of one process, and of several. (All providers in all
+// shapes are for tests/am/link.)
 const std::vector<Shape>& shapes_across_nodes();
-// Of these, for programs that take longer: every provider between two nodes, and single processes
-// only where packets are the library's own.
-std::vector<Shape> fewer_shapes_across_nodes();
-// A few of all kinds, for those that take longer still.
+// A few of all kinds.
 const std::vector<Shape>& few_shapes();
 
 // `splitcrun -n procs --nodes nodes example arguments`, to its end.

@@ -86,7 +86,7 @@ TEST_P(FftAcrossNodes, has_three_versions_that_agree) {
       << result.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, FftAcrossNodes, ::testing::ValuesIn(fewer_shapes_across_nodes()));
+INSTANTIATE_TEST_SUITE_P(Nodes, FftAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
 
 TEST(Fft, refuses_what_makes_no_sense) {
   expect_refused("fft", {"--points", "0"}, "--points");

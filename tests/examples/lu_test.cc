@@ -99,7 +99,7 @@ TEST_P(LuAcrossNodes, finds_the_pivots_of_the_serial_algorithm) {
   for (const std::string& line : lines) EXPECT_TRUE(line.ends_with(kRight)) << line;
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, LuAcrossNodes, ::testing::ValuesIn(fewer_shapes_across_nodes()));
+INSTANTIATE_TEST_SUITE_P(Nodes, LuAcrossNodes, ::testing::ValuesIn(shapes_across_nodes()));
 
 TEST(Lu, refuses_what_makes_no_sense) {
   expect_refused("lu", {"--sizes", "0"}, "--sizes");
