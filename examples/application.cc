@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -74,7 +75,7 @@ bool report(const Result& result, const Runs& runs, std::uint64_t expected) {
   return right;
 }
 
-// "AxBxC" as numbers.
+// "AxBxC" as numbers. Throws std::invalid_argument, for option_read_by(), if it is something else.
 Grid grid_of(const std::string& text) {
   constexpr std::uint32_t kMost = 1 << 20;  // so that no product of three is beyond 64 bits
   Grid grid{};
@@ -85,9 +86,8 @@ Grid grid_of(const std::string& text) {
     const bool last = side + 1 == grid.size();
     const bool separated = last ? behind == end : behind != end && *behind == 'x';
     if (error != std::errc() || !separated || grid[side] < 1 || grid[side] > kMost) {
-      throw CLI::ValidationError("--grid", "\"" + text + "\" is not three numbers from 1 to " +
-                                               std::to_string(kMost) +
-                                               " with an x between them, such as 2x2x1");
+      throw std::invalid_argument("\"" + text + "\" is not three numbers from 1 to " +
+                                  std::to_string(kMost) + " with an x between them, such as 2x2x1");
     }
     at = behind + 1;
   }
@@ -96,23 +96,21 @@ Grid grid_of(const std::string& text) {
 
 }  // namespace
 
-void add_options(CLI::App& app, Runs& runs) {
+void add_options(CommandLine& line, Runs& runs) {
   std::vector<std::string> names{"all"};
   for (const NamedWay& way : kWays) names.emplace_back(way.name);
-  app.add_option("--with", runs.with, "how to communicate: one way, or all in turn")
-      ->check(CLI::IsMember(names));
-  app.add_option("--iterations", runs.iterations, "iterations")
-      ->check(CLI::Range(1u, 100'000'000u));
-  app.add_option("--repetitions", runs.repetitions, "of all iterations; the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_flag("--verify", runs.verify, "compare with what process 0 computes alone");
+  line.option("--with", runs.with, "how to communicate: one way, or all in turn").one_of(names);
+  line.option("--iterations", runs.iterations, "iterations").range(1u, 100'000'000u);
+  line.option("--repetitions", runs.repetitions, "of all iterations; the fastest counts")
+      .range(1u, 1'000'000u);
+  line.flag("--verify", runs.verify, "compare with what process 0 computes alone");
 }
 
-void add_option(CLI::App& app, Grid& grid) {
-  const auto parse = [&grid](const std::string& text) { grid = grid_of(text); };
-  app.add_option_function<std::string>(
-         "--grid", parse, "processes along each dimension, such as 2x2x1; chosen if not given")
-      ->type_name("AxBxC");
+void add_option(CommandLine& line, Grid& grid) {
+  const auto read = [&grid](const std::string& text) { grid = grid_of(text); };
+  line.option_read_by("--grid", read,
+                      "processes along each dimension, such as 2x2x1; chosen if not given")
+      .type_name("AxBxC");
 }
 
 Grid grid_of_all(const Grid& asked) {

@@ -12,11 +12,9 @@
 #include "examples/random.h"
 #include "splitc/splitc.h"
 
-namespace CLI {
-class App;  // examples/command_line.h
-}
-
 namespace examples {
+
+class CommandLine;  // examples/command_line.h
 
 // By active messages, by counted stores, by persistent channels.
 enum class Way : std::uint8_t { kMessages, kStores, kChannels };
@@ -32,11 +30,11 @@ struct Runs {
   static constexpr std::uint32_t kWarmUp = 2;
   std::uint32_t all_iterations() const noexcept { return kWarmUp + iterations; }
 };
-void add_options(CLI::App& app, Runs& runs);
+void add_options(CommandLine& line, Runs& runs);
 
 // Processes along each of three dimensions.
 using Grid = std::array<std::uint32_t, 3>;
-void add_option(CLI::App& app, Grid& grid);
+void add_option(CommandLine& line, Grid& grid);
 // `asked`, or where that is empty the grid of all processes whose largest side is the smallest,
 // with the longer sides first. Throws if `asked` is a grid of more or of fewer processes.
 Grid grid_of_all(const Grid& asked);

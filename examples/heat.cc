@@ -98,14 +98,14 @@ int heat(std::size_t n, int steps, bool verify) {
 }
 
 int program(Args args) {
-  CLI::App app("Spreads heat over a square plate", "heat");
+  examples::CommandLine line("Spreads heat over a square plate", "heat");
   std::size_t n = 200;
   int steps = 500;
   bool verify = false;
-  app.add_option("--size", n, "cells along each side")->check(CLI::Range(1, 100'000));
-  app.add_option("--steps", steps, "steps of time")->check(CLI::Range(0, 10'000'000));
-  app.add_flag("--verify", verify, "process 0 computes the same alone and compares");
-  return examples::parse(app, args) ? heat(n, steps, verify) : 0;
+  line.option("--size", n, "cells along each side").range(1, 100'000);
+  line.option("--steps", steps, "steps of time").range(0, 10'000'000);
+  line.flag("--verify", verify, "process 0 computes the same alone and compares");
+  return line.parse(args) ? heat(n, steps, verify) : 0;
 }
 
 }  // namespace

@@ -34,11 +34,9 @@ void print(const Graph& graph, const Answer& answer, double seconds) {
 
 int program(Args args) {
   std::string file = "/var/lib/dpkg/status";
-  CLI::App app("Connected components of a dependency graph.", "components");
-  app.add_option("FILE", file, "dpkg's status file, or a list of edges")
-      ->type_name("PATH")
-      ->capture_default_str();
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("Connected components of a dependency graph.", "components");
+  line.option("FILE", file, "dpkg's status file, or a list of edges").type_name("PATH");
+  if (!line.parse(args)) return 0;
 
   Graph graph;
   on_one([&] { graph = examples::read_graph(file); });

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -161,28 +162,26 @@ int program(Args args) {
   std::vector<std::string> names{"all"};
   for (const Version& version : versions()) names.emplace_back(version.name);
 
-  CLI::App app("Sparse linear equations by conjugate gradients, with three kinds of exchange.",
-               "conjugate_gradient");
-  app.option_defaults()->always_capture_default();
-  auto* const file = app.add_option("FILE", options.file, "a matrix in the format Matrix Market")
-                         ->type_name("PATH");
-  app.add_option("--size", options.grid.side, "without FILE: points along a dimension of the grid")
-      ->check(CLI::Range(1u, 1'000'000u))
-      ->excludes(file);
-  app.add_option("--dimensions", options.grid.dimensions, "of the grid: a square, or a cube")
-      ->check(CLI::Range(2u, 3u))
-      ->excludes(file);
-  app.add_option("--tolerance", problem.tolerance, "the residual, as a part of the right side")
-      ->check(CLI::Range(1e-14, 0.5));
-  app.add_option("--iterations", problem.iterations, "at most")
-      ->check(CLI::Range(1u, 100'000'000u));
-  app.add_option("--seed", problem.seed, "another seed, other unknowns")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--version", options.version, "one of them, or all")->check(CLI::IsMember(names));
-  app.add_option("--repetitions", options.repetitions, "of each; the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_flag("--csv", options.csv, "lines of VERSION,ITERATIONS,SECONDS,CHECKSUM");
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line(
+      "Sparse linear equations by conjugate gradients, with three kinds of exchange.",
+      "conjugate_gradient");
+  const auto file =
+      line.option("FILE", options.file, "a matrix in the format Matrix Market").type_name("PATH");
+  line.option("--size", options.grid.side, "without FILE: points along a dimension of the grid")
+      .range(1u, 1'000'000u)
+      .excludes(file);
+  line.option("--dimensions", options.grid.dimensions, "of the grid: a square, or a cube")
+      .range(2u, 3u)
+      .excludes(file);
+  line.option("--tolerance", problem.tolerance, "the residual, as a part of the right side")
+      .range(1e-14, 0.5);
+  line.option("--iterations", problem.iterations, "at most").range(1u, 100'000'000u);
+  line.option("--seed", problem.seed, "another seed, other unknowns").not_negative();
+  line.option("--version", options.version, "one of them, or all").one_of(names);
+  line.option("--repetitions", options.repetitions, "of each; the fastest counts")
+      .range(1u, 1'000'000u);
+  line.flag("--csv", options.csv, "lines of VERSION,ITERATIONS,SECONDS,CHECKSUM");
+  if (!line.parse(args)) return 0;
   if (options.grid.points() > kMaxPoints) {
     throw std::runtime_error("conjugate_gradient: --size " + std::to_string(options.grid.side) +
                              " in " + std::to_string(options.grid.dimensions) +

@@ -75,10 +75,10 @@ bool check(const std::string& text, std::uint64_t different,
 int program(Args args) {
   std::string file;
   std::size_t top = 10;
-  CLI::App app("The most frequent words of a text.", "top_words");
-  app.add_option("FILE", file, "the text")->type_name("PATH")->required();
-  app.add_option("--top", top, "how many words to print")->capture_default_str();
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The most frequent words of a text.", "top_words");
+  line.option("FILE", file, "the text").type_name("PATH").required();
+  line.option("--top", top, "how many words to print");
+  if (!line.parse(args)) return 0;
 
   const std::string text = examples::contents_of(file);
   Words words;

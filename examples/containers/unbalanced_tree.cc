@@ -78,13 +78,11 @@ Count count_mine(const Tree& tree, containers::work_queue<Node>& queue) {
 
 int program(Args args) {
   Tree tree;
-  CLI::App app("The nodes of an unbalanced tree.", "unbalanced_tree");
-  app.add_option("--root", tree.root, "children of the root")->capture_default_str();
-  app.add_option("--odds", tree.odds, "of another node to have 8 children")
-      ->check(CLI::Range(0.0, 0.1249))
-      ->capture_default_str();
-  app.add_option("--seed", tree.seed, "of the tree")->capture_default_str();
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The nodes of an unbalanced tree.", "unbalanced_tree");
+  line.option("--root", tree.root, "children of the root");
+  line.option("--odds", tree.odds, "of another node to have 8 children").range(0.0, 0.1249);
+  line.option("--seed", tree.seed, "of the tree");
+  if (!line.parse(args)) return 0;
 
   containers::work_queue<Node> queue(tree.seed);
   barrier();

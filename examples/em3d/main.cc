@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdio>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -174,21 +175,19 @@ int program(Args args) {
   std::vector<std::string> names{"all"};
   for (const Version& version : versions()) names.emplace_back(version.name);
 
-  CLI::App app("Electromagnetic waves on a random bipartite graph, in eight versions.", "em3d");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--size", options.size, "nodes of each side on each process")
-      ->check(CLI::Range(1u, 10'000'000u));
-  app.add_option("--degree", options.degree, "edges of each node")->check(CLI::Range(1u, 10'000u));
-  app.add_option("--remote", options.remote, "percent of them that lead to other processes")
-      ->check(CLI::Range(0u, 100u));
-  app.add_option("--steps", options.steps, "steps in time")->check(CLI::Range(1u, 1'000'000u));
-  app.add_option("--seed", options.seed, "another seed, another graph")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--version", request.version, "one of them, or all")->check(CLI::IsMember(names));
-  app.add_option("--repetitions", request.repetitions, "of each; the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_flag("--csv", request.csv, "lines of VERSION,SECONDS,CHECKSUM");
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line(
+      "Electromagnetic waves on a random bipartite graph, in eight versions.", "em3d");
+  line.option("--size", options.size, "nodes of each side on each process").range(1u, 10'000'000u);
+  line.option("--degree", options.degree, "edges of each node").range(1u, 10'000u);
+  line.option("--remote", options.remote, "percent of them that lead to other processes")
+      .range(0u, 100u);
+  line.option("--steps", options.steps, "steps in time").range(1u, 1'000'000u);
+  line.option("--seed", options.seed, "another seed, another graph").not_negative();
+  line.option("--version", request.version, "one of them, or all").one_of(names);
+  line.option("--repetitions", request.repetitions, "of each; the fastest counts")
+      .range(1u, 1'000'000u);
+  line.flag("--csv", request.csv, "lines of VERSION,SECONDS,CHECKSUM");
+  if (!line.parse(args)) return 0;
   if (std::uint64_t{options.size} * options.degree > kMaxEdges) {
     throw std::runtime_error(
         "em3d: --size times --degree is more than 100 million edges a "

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -168,17 +169,14 @@ int program(Args args) {
   std::vector<std::string> names{"all"};
   for (const Version& version : versions()) names.emplace_back(version.name);
 
-  CLI::App app("The Fourier transform by the transpose method.", "fft");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--points", options.points, "how many, a power of two")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30));
-  app.add_option("--version", options.version, "of the transposes: one of them, or all")
-      ->check(CLI::IsMember(names));
-  app.add_option("--repetitions", options.repetitions, "of which the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_option("--seed", options.seed, "another seed, other points")
-      ->check(CLI::NonNegativeNumber);
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The Fourier transform by the transpose method.", "fft");
+  line.option("--points", options.points, "how many, a power of two")
+      .range(std::size_t{1}, std::size_t{1} << 30);
+  line.option("--version", options.version, "of the transposes: one of them, or all").one_of(names);
+  line.option("--repetitions", options.repetitions, "of which the fastest counts")
+      .range(1u, 1'000'000u);
+  line.option("--seed", options.seed, "another seed, other points").not_negative();
+  if (!line.parse(args)) return 0;
   if (!std::has_single_bit(options.points)) {
     throw std::runtime_error("fft: --points " + std::to_string(options.points) +
                              " is not a power of two; " +

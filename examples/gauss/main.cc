@@ -85,17 +85,15 @@ int program(Args args) {
   std::vector<std::string> names{"all"};
   for (const Kind& kind : kKinds) names.push_back(kind.name);
 
-  CLI::App app("Linear equations by elimination, with and without a search for pivots.", "gauss");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--sizes", sizes, "equations, of each run")->check(CLI::Range(1, 20'000));
-  app.add_option("--search", chosen, "for the pivot: one of them, or all")
-      ->check(CLI::IsMember(names));
-  app.add_option("--seed", system.seed, "another seed, other equations")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--singular", system.singular, "equations that have no single solution");
+  examples::CommandLine line(
+      "Linear equations by elimination, with and without a search for pivots.", "gauss");
+  line.option("--sizes", sizes, "equations, of each run").range(1, 20'000);
+  line.option("--search", chosen, "for the pivot: one of them, or all").one_of(names);
+  line.option("--seed", system.seed, "another seed, other equations").not_negative();
+  line.flag("--singular", system.singular, "equations that have no single solution");
   bool csv = false;
-  app.add_flag("--csv", csv, "lines of SIZE,SEARCH,EXCHANGES,SECONDS,SECONDS IN ALL,CHECKSUM");
-  if (!examples::parse(app, args)) return 0;
+  line.flag("--csv", csv, "lines of SIZE,SEARCH,EXCHANGES,SECONDS,SECONDS IN ALL,CHECKSUM");
+  if (!line.parse(args)) return 0;
 
   on_one([csv] {
     if (csv) return;

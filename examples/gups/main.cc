@@ -30,23 +30,17 @@ struct Options {
 };
 
 bool read_options(Args args, Options& options) {
-  CLI::App app("updates of random words in the memory of all processes", "gups");
-  app.add_option("--bits", options.problem.bits, "2^N words on each process")
-      ->check(CLI::Range(0, 30))
-      ->capture_default_str();
-  app.add_option("--updates", options.problem.updates, "made by each process")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--seed", options.problem.seed, "of the random numbers")->capture_default_str();
+  examples::CommandLine line("updates of random words in the memory of all processes", "gups");
+  line.option("--bits", options.problem.bits, "2^N words on each process").range(0, 30);
+  line.option("--updates", options.problem.updates, "made by each process")
+      .range(std::uint64_t{0}, std::uint64_t{1} << 40);
+  line.option("--seed", options.problem.seed, "of the random numbers");
   std::vector<std::string> names{"all"};
   for (const Style& style : styles()) names.emplace_back(style.name);
-  app.add_option("--style", options.style, "how they are written")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  app.add_option("--repetitions", options.repetitions, "of each; the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u))
-      ->capture_default_str();
-  return examples::parse(app, args);
+  line.option("--style", options.style, "how they are written").one_of(names);
+  line.option("--repetitions", options.repetitions, "of each; the fastest counts")
+      .range(1u, 1'000'000u);
+  return line.parse(args);
 }
 
 void fill(Table& table) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -112,23 +113,22 @@ int program(Args args) {
   Question& question = options.question;
   std::string kinds_sentence = "draw an image instead:";
   for (const Kind& kind : kinds()) kinds_sentence += " " + std::string(kind.name);
-  CLI::App app("The connected components of a black-and-white image.", "image_components");
-  app.option_defaults()->always_capture_default();
-  auto* const file = app.add_option("FILE", options.file, "a PNG image")->type_name("PATH");
-  app.add_option("-o", options.output, "write it here, in colours")->type_name("PATH");
-  app.add_option("--threshold", question.threshold, "brightness from which a pixel is white")
-      ->check(CLI::Range(0u, 256u));
-  app.add_option("--neighbours", question.neighbours, "4, or 8 with the diagonal ones")
-      ->check(CLI::IsMember({4u, 8u}));
-  app.add_option("--make", options.make, kinds_sentence)
-      ->type_name("KIND SIZE PATH")
-      ->expected(3)
-      ->default_str("")
-      ->excludes(file);
-  app.add_option("--percent", options.drawing.percent, "of noise that is white")
-      ->check(CLI::Range(0u, 100u));
-  app.add_option("--seed", options.drawing.seed, "another seed, other noise");
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The connected components of a black-and-white image.",
+                             "image_components");
+  const auto file = line.option("FILE", options.file, "a PNG image").type_name("PATH");
+  line.option("-o", options.output, "write it here, in colours").type_name("PATH");
+  line.option("--threshold", question.threshold, "brightness from which a pixel is white")
+      .range(0u, 256u);
+  line.option("--neighbours", question.neighbours, "4, or 8 with the diagonal ones")
+      .one_of({4u, 8u});
+  line.option("--make", options.make, kinds_sentence)
+      .type_name("KIND SIZE PATH")
+      .values(3)
+      .without_default()
+      .excludes(file);
+  line.option("--percent", options.drawing.percent, "of noise that is white").range(0u, 100u);
+  line.option("--seed", options.drawing.seed, "another seed, other noise");
+  if (!line.parse(args)) return 0;
   if (!options.make.empty()) {
     make(options);
     return 0;

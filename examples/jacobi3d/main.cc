@@ -10,6 +10,7 @@
 // checksums of two ways differ, or with --verify from that of a serial computation.
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "examples/command_line.h"
 #include "examples/jacobi3d/halo.h"
@@ -42,13 +43,12 @@ int program(Args args) {
   std::size_t size = 48;
   Grid grid{};
   examples::Runs runs;
-  CLI::App app("Jacobi's method on a cube of points, by three ways of communicating.", "jacobi3d");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--size", size, "points along each dimension")
-      ->check(CLI::Range(std::size_t{1}, kMaxSize));
-  examples::add_option(app, grid);
-  examples::add_options(app, runs);
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("Jacobi's method on a cube of points, by three ways of communicating.",
+                             "jacobi3d");
+  line.option("--size", size, "points along each dimension").range(std::size_t{1}, kMaxSize);
+  examples::add_option(line, grid);
+  examples::add_options(line, runs);
+  if (!line.parse(args)) return 0;
 
   grid = examples::grid_of_all(grid);
   for (const std::uint32_t along : grid) {

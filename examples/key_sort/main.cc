@@ -12,6 +12,7 @@
 // Transactions on Parallel and Distributed Systems 7, 1996, which were written in Split-C.
 #include <algorithm>
 #include <cinttypes>
+#include <stdexcept>
 #include <string>
 
 #include "examples/command_line.h"
@@ -38,31 +39,23 @@ struct Options {
 };
 
 bool read_options(Args args, Options& options) {
-  CLI::App app("sorts keys over all processes by radix sort and sample sort", "key_sort");
+  examples::CommandLine line("sorts keys over all processes by radix sort and sample sort",
+                             "key_sort");
   std::vector<std::string> versions(kVersionNames.begin(), kVersionNames.end()), keys;
   for (const key_distribution& one : key_distributions) keys.emplace_back(one.name);
   for (auto* const names : {&versions, &keys}) names->emplace_back("all");
-  app.add_option("--sort", options.sort, "how they are sorted")
-      ->check(CLI::IsMember({"radix", "sample", "all"}))
-      ->capture_default_str();
-  app.add_option("--version", options.version, "how they are moved")
-      ->check(CLI::IsMember(versions))
-      ->capture_default_str();
-  app.add_option("--keys", options.keys, "their distribution")
-      ->check(CLI::IsMember(keys))
-      ->capture_default_str();
-  app.add_option("--size", options.size, "keys of each process")
-      ->check(CLI::Range(std::uint64_t{0}, kMostKeys / procs()))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the keys")->capture_default_str();
-  app.add_option("--digit", options.digit_bits, "bits of a digit of radix sort")
-      ->check(CLI::Range(1, static_cast<int>(kMostDigitBits)))
-      ->capture_default_str();
-  app.add_option("--repetitions", options.repetitions, "of each, of which the fastest counts")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_flag("--check", options.check, "process 0 sorts all keys alone, too, and compares");
-  return examples::parse(app, args);
+  line.option("--sort", options.sort, "how they are sorted").one_of({"radix", "sample", "all"});
+  line.option("--version", options.version, "how they are moved").one_of(versions);
+  line.option("--keys", options.keys, "their distribution").one_of(keys);
+  line.option("--size", options.size, "keys of each process")
+      .range(std::uint64_t{0}, kMostKeys / procs());
+  line.option("--seed", options.seed, "of the keys");
+  line.option("--digit", options.digit_bits, "bits of a digit of radix sort")
+      .range(1, static_cast<int>(kMostDigitBits));
+  line.option("--repetitions", options.repetitions, "of each, of which the fastest counts")
+      .range(1, 1'000'000);
+  line.flag("--check", options.check, "process 0 sorts all keys alone, too, and compares");
+  return line.parse(args);
 }
 
 struct Input {

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -163,26 +164,25 @@ int measure(const Workload& workload) {
 
 int program(Args args) {
   Workload workload;
-  CLI::App app("A key-value store over all processes, and a load on it.", "key_value");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--keys", workload.keys, "in the store")->check(CLI::Range(1u, kMaxKeys));
-  app.add_option("--bytes", workload.bytes, "of a value, a multiple of 8")
-      ->check(CLI::Range(kMinWords * sizeof(std::uint64_t), kMaxBytes));
-  app.add_option("--requests", workload.requests, "that each process makes")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000'000}));
-  app.add_option("--outstanding", workload.outstanding, "of these, that it makes at a time")
-      ->check(CLI::Range(1u, 100'000u));
-  app.add_option("--reads", workload.reads, "percent of the requests")
-      ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--updates", workload.updates,
-                 "percent of the others that change a value where it is, and do not send a new one")
-      ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--distribution", workload.distribution, "of the requests over the keys")
-      ->check(CLI::IsMember({"zipfian", "uniform"}));
-  app.add_option("--skew", workload.skew, "of the zipfian one: the i-th key gets 1 / i^SKEW")
-      ->check(CLI::Range(0.0, 10.0));
-  app.add_option("--seed", workload.seed, "another seed, other requests");
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("A key-value store over all processes, and a load on it.",
+                             "key_value");
+  line.option("--keys", workload.keys, "in the store").range(1u, kMaxKeys);
+  line.option("--bytes", workload.bytes, "of a value, a multiple of 8")
+      .range(kMinWords * sizeof(std::uint64_t), kMaxBytes);
+  line.option("--requests", workload.requests, "that each process makes")
+      .range(std::uint64_t{1}, std::uint64_t{100'000'000});
+  line.option("--outstanding", workload.outstanding, "of these, that it makes at a time")
+      .range(1u, 100'000u);
+  line.option("--reads", workload.reads, "percent of the requests").range(0.0, 100.0);
+  line.option("--updates", workload.updates,
+              "percent of the others that change a value where it is, and do not send a new one")
+      .range(0.0, 100.0);
+  line.option("--distribution", workload.distribution, "of the requests over the keys")
+      .one_of({"zipfian", "uniform"});
+  line.option("--skew", workload.skew, "of the zipfian one: the i-th key gets 1 / i^SKEW")
+      .range(0.0, 10.0);
+  line.option("--seed", workload.seed, "another seed, other requests");
+  if (!line.parse(args)) return 0;
   if (workload.bytes % sizeof(std::uint64_t) != 0) {
     throw std::runtime_error("key_value: --bytes " + std::to_string(workload.bytes) +
                              " is no multiple of 8; make it " +

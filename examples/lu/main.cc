@@ -79,14 +79,12 @@ int program(Args args) {
   std::size_t block = 32;
   System system;
 
-  CLI::App app("Linear equations by LU factorization with partial pivoting.", "lu");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--sizes", sizes, "equations, of each run")->check(CLI::Range(1, 20'000));
-  app.add_option("--block", block, "columns of a block")->check(CLI::Range(1, 512));
-  app.add_option("--seed", system.seed, "another seed, other equations")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--singular", system.singular, "equations that have no single solution");
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("Linear equations by LU factorization with partial pivoting.", "lu");
+  line.option("--sizes", sizes, "equations, of each run").range(1, 20'000);
+  line.option("--block", block, "columns of a block").range(1, 512);
+  line.option("--seed", system.seed, "another seed, other equations").not_negative();
+  line.flag("--singular", system.singular, "equations that have no single solution");
+  if (!line.parse(args)) return 0;
 
   on_one([&] {
     std::printf("%u processes, columns in blocks of %zu, seed %lu\n", procs(), block, system.seed);

@@ -121,14 +121,14 @@ int program(Args args) {
     names.emplace_back(version.name);
     sentences += std::string("\n") + version.name.data() + ": " + version.sentence.data();
   }
-  CLI::App app("The product of two matrices on a grid of processes, in four versions.", "matmul");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--size", options.size, "rows and columns of the matrices")
-      ->check(CLI::Range(std::size_t{1}, kMaxSize));
-  app.add_option("--repetitions", options.repetitions, "of each version; the fastest counts")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_option("--version", options.version, sentences)->check(CLI::IsMember(names));
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line(
+      "The product of two matrices on a grid of processes, in four versions.", "matmul");
+  line.option("--size", options.size, "rows and columns of the matrices")
+      .range(std::size_t{1}, kMaxSize);
+  line.option("--repetitions", options.repetitions, "of each version; the fastest counts")
+      .range(1u, 1'000'000u);
+  line.option("--version", options.version, sentences).one_of(names);
+  if (!line.parse(args)) return 0;
   return compare(options);
 }
 

@@ -10,6 +10,7 @@
 // checksums of two ways differ, or with --verify from that of a serial computation.
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "examples/command_line.h"
 #include "examples/matmul3d/exchange.h"
@@ -45,13 +46,13 @@ examples::Outcome solve(Way way, const Decomposition& whole, const examples::Run
 int program(Args args) {
   Decomposition whole{128, {}};
   examples::Runs runs;
-  CLI::App app("The product of two matrices, by three ways of communicating.", "matmul3d");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--size", whole.n, "rows and columns of the matrices")
-      ->check(CLI::Range(std::size_t{1}, kMaxSize));
-  examples::add_option(app, whole.grid);
-  examples::add_options(app, runs);
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The product of two matrices, by three ways of communicating.",
+                             "matmul3d");
+  line.option("--size", whole.n, "rows and columns of the matrices")
+      .range(std::size_t{1}, kMaxSize);
+  examples::add_option(line, whole.grid);
+  examples::add_options(line, runs);
+  if (!line.parse(args)) return 0;
 
   whole.grid = examples::grid_of_all(whole.grid);
   if (whole.n < procs()) {

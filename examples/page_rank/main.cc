@@ -73,15 +73,13 @@ bool check(const Problem& problem, const Graph& graph, const Answer& answer) {
 int program(Args args) {
   std::string file = "/var/lib/dpkg/status";
   Problem problem;
-  CLI::App app("PageRank of the vertices of a graph.", "page_rank");
-  app.option_defaults()->always_capture_default();
-  app.add_option("FILE", file, "dpkg's status file, or a list of edges")->type_name("PATH");
-  app.add_option("--damping", problem.damping, "how likely an edge is followed")
-      ->check(CLI::Range(0.0, 0.999));
-  app.add_option("--tolerance", problem.tolerance, "changes of all ranks in the last iteration")
-      ->check(CLI::Range(1e-13, 0.5));
-  app.add_option("--iterations", problem.iterations, "at most")->check(CLI::Range(1u, 1'000'000u));
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("PageRank of the vertices of a graph.", "page_rank");
+  line.option("FILE", file, "dpkg's status file, or a list of edges").type_name("PATH");
+  line.option("--damping", problem.damping, "how likely an edge is followed").range(0.0, 0.999);
+  line.option("--tolerance", problem.tolerance, "changes of all ranks in the last iteration")
+      .range(1e-13, 0.5);
+  line.option("--iterations", problem.iterations, "at most").range(1u, 1'000'000u);
+  if (!line.parse(args)) return 0;
 
   Graph graph;
   on_one([&] { graph = examples::read_graph(file); });

@@ -47,15 +47,13 @@ examples::Outcome solve(Way way, const Options& options, const examples::Runs& r
 int program(Args args) {
   Options options;
   examples::Runs runs;
-  CLI::App app("The pair calculator of OpenAtom, by three ways of communicating.",
-               "pair_calculator");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--states", options.states, "states")->check(CLI::Range(1u, 10'000u));
-  app.add_option("--planes", options.planes, "planes")->check(CLI::Range(1u, 10'000u));
-  app.add_option("--points", options.points, "points of a state in a plane")
-      ->check(CLI::Range(1u, 1'000'000u));
-  examples::add_options(app, runs);
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line("The pair calculator of OpenAtom, by three ways of communicating.",
+                             "pair_calculator");
+  line.option("--states", options.states, "states").range(1u, 10'000u);
+  line.option("--planes", options.planes, "planes").range(1u, 10'000u);
+  line.option("--points", options.points, "points of a state in a plane").range(1u, 1'000'000u);
+  examples::add_options(line, runs);
+  if (!line.parse(args)) return 0;
 
   on_one([&] {
     std::printf("%u processes with %u states of %zu points in each of %u planes\n", procs(),

@@ -49,12 +49,12 @@ int program(Args args) {
   std::size_t points = 2000;
   examples::Runs runs;
   runs.iterations = 1000;
-  CLI::App app("Blocks of numbers through a chain of processes, by three ways of communicating.",
-               "pipeline");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--points", points, "numbers of a block")->check(CLI::Range(1u, 10'000'000u));
-  examples::add_options(app, runs);
-  if (!examples::parse(app, args)) return 0;
+  examples::CommandLine line(
+      "Blocks of numbers through a chain of processes, by three ways of communicating.",
+      "pipeline");
+  line.option("--points", points, "numbers of a block").range(1u, 10'000'000u);
+  examples::add_options(line, runs);
+  if (!line.parse(args)) return 0;
 
   on_one([&] { std::printf("%u processes, blocks of %zu numbers\n", procs(), points); });
   return examples::compare(

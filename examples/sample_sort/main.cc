@@ -94,10 +94,10 @@ void sort_file(const Options& options) {
 
 void program(Args args) {
   Options options;
-  CLI::App app("Sorts the lines of FILE as LC_ALL=C sort does.", "sample_sort");
-  app.add_option("FILE", options.file, "any regular file")->required();
-  app.add_option("-o", options.out, "where to write; standard output otherwise")->type_name("OUT");
-  if (examples::parse(app, args)) sort_file(options);
+  examples::CommandLine line("Sorts the lines of FILE as LC_ALL=C sort does.", "sample_sort");
+  line.option("FILE", options.file, "any regular file").required();
+  line.option("-o", options.out, "where to write; standard output otherwise").type_name("OUT");
+  if (line.parse(args)) sort_file(options);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ add_executable(word_count examples/word_count.c)
 target_link_libraries(word_count PRIVATE Splitphase::am2)
 
 if(NOT Splitphase_USE_STATIC_LIBS)
-  file(GLOB em3d examples/em3d/*.cc examples/progress.cc)
+  file(GLOB em3d examples/em3d/*.cc examples/command_line.cc examples/progress.cc)
   add_executable(em3d ${em3d})
   target_include_directories(em3d PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(em3d PRIVATE Splitphase::splitc)
