@@ -1,7 +1,5 @@
 #include "splitc/world/world.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include "am/job/config/config.h"
 #include "am/remote_memory/plain_requests.h"
 #include "am/remote_memory/remote_memory.h"
+#include "am/types/clock.h"
 
 namespace splitc {
 namespace {
@@ -181,10 +180,6 @@ int poll() {
   return detail::can_run_ready() ? done + detail::run_ready() : done;
 }
 
-double get_seconds() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+double get_seconds() noexcept { return 1e-9 * static_cast<double>(am::now_ns()); }
 
 }  // namespace splitc
