@@ -5,6 +5,7 @@ Prints those that do not, and how many targets it looked at. clang finds the sam
 (layering_check, .bazelrc); this takes seconds, for all targets.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -33,12 +34,11 @@ def included_by(source):
 
 
 def main():
-    query = subprocess.run(['bazel', 'query', '--output=xml', 'kind("cc_.* rule|alias rule", //...)'],
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+    query = subprocess.run(['bazel', 'query', '--output=xml', 'kind("cc_.* rule", //...)'],
                            stdout=subprocess.PIPE, check=True)
     rules = {rule.get('name'): rule
              for rule in xml.etree.ElementTree.fromstring(query.stdout).iterfind('rule')}
-    renamed = {name: rule.find("label[@name='actual']").get('value')
-               for name, rule in rules.items() if rule.get('class') == 'alias'}
     exported = {name: {path(label) for label in labels(rule, ('hdrs', 'textual_hdrs'))}
                 for name, rule in rules.items()}
     owner = {path(label): name for name, rule in rules.items() for label in labels(rule, SOURCES)}
@@ -48,7 +48,7 @@ def main():
         sources = {path(label) for label in labels(rule, SOURCES)}
         reachable = set(sources)
         for dependency in labels(rule, ('deps',)):
-            reachable |= exported.get(renamed.get(dependency, dependency), set())
+            reachable |= exported.get(dependency, set())
         for source in sources:
             for header in included_by(source):
                 if header in owner and header not in reachable:
