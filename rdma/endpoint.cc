@@ -7,6 +7,7 @@
 #include <array>
 
 #include "rdma/error.h"
+#include "rdma/receive_window.h"
 #include "rdma/wait_fd.h"
 
 namespace rdma {
@@ -35,7 +36,9 @@ void open(Fid<F>& object, ProviderGuard& guard, const char* name, Call&& call) {
 }  // namespace
 
 Endpoint::Endpoint(Fabric& fabric, const Options& options)
-    : fabric_(fabric), most_sends_(fabric.most_sends()) {
+    : fabric_(fabric),
+      most_sends_(fabric.most_sends()),
+      widens_(fabric.candidate().provider == "sockets") {
   ProviderGuard guard = fabric.guard();
   open_queue(options, guard);
   fi_av_attr addresses{};
@@ -148,7 +151,11 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
       count_sent(events.first(static_cast<std::size_t>(count)));
     return static_cast<int>(count);
   }
-  if (count == -FI_EAGAIN) return 0;
+  if (count == -FI_EAGAIN) {
+    if (widens_) [[unlikely]]
+      nothing_came();
+    return 0;
+  }
   if (count != -FI_EAVAIL) fail("fi_cq_read", count);
   fi_cq_err_entry entry{};  // zeroed: a provider may fill in only some of it
   const ssize_t errors = fi_cq_readerr(queue_.get(), &entry, 0);
@@ -173,6 +180,15 @@ void Endpoint::count_sent(std::span<const fi_cq_data_entry> events) noexcept {
     // Without an operation: another process's write has arrived.
     return event.op_context != nullptr && Op::of(event.op_context).kind == Op::Kind::kSend;
   }));
+}
+
+// Its connections are made by the provider itself, at any time: so they are looked for, now and
+// then.
+void Endpoint::nothing_came() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_widening_) return;
+  next_widening_ = now + std::chrono::milliseconds(100);
+  widen_receive_windows();
 }
 
 void Endpoint::drive() noexcept { fi_cq_read(queue_.get(), nullptr, 0); }

@@ -5,6 +5,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -92,10 +93,13 @@ class Endpoint {
  private:
   void open_queue(const Options& options, ProviderGuard& guard);
   void count_sent(std::span<const fi_cq_data_entry> events) noexcept;
+  void nothing_came();
 
   Fabric& fabric_;
   const std::size_t most_sends_;  // Fabric::most_sends()
   std::size_t sends_ = 0;         // in flight; counted where there is a most
+  const bool widens_;             // its provider needs wide receive windows (receive_window.h)
+  std::chrono::steady_clock::time_point next_widening_{};
   Fid<fid_cq> queue_;
   Fid<fid_av> addresses_;
   Fid<fid_ep> endpoint_;  // closed first
