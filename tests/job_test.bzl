@@ -1,11 +1,12 @@
 """Tests that run as several processes of a job."""
 
+load("//tests:one_source.bzl", "one_source")
+
 # What most tests run as on one node.
-PROCS = [1, 2, 3, 5, 8]
+PROCS = [1, 2, 5, 8]
 
 # What most tests run as beside one node: every process alone, and nodes of several.
 NODES = [
-    (2, 2),
     (3, 2),
     (5, 5),
     (8, 3),
@@ -41,7 +42,7 @@ def job_test(
 
     Args:
       name: of the suite; the program itself is NAME_program, unless `program` names another.
-      srcs: of the program.
+      srcs: of the program; several are compiled as one (one_source.bzl).
       deps: of the program.
       program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
@@ -55,11 +56,12 @@ def job_test(
     """
     if not program:
         program = name + "_program"
+        sources, needed = one_source(name + "_source", srcs, deps)
         native.cc_binary(
             name = program,
             testonly = True,
-            srcs = srcs,
-            deps = deps,
+            srcs = sources,
+            deps = needed,
         )
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
     shapes = {"%s_n%d" % (name, count): str(count) for count in procs}

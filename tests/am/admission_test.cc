@@ -14,7 +14,7 @@
 #include "tests/support/side_channel.h"
 
 namespace am {
-namespace {
+namespace admission_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -310,5 +310,5 @@ TEST_F(Admission, of_messages_to_oneself_allows_overlap) {
   }
 }
 
-}  // namespace
+}  // namespace admission_test
 }  // namespace am

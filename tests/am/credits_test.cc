@@ -13,7 +13,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace credits_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -322,5 +322,5 @@ TEST_F(RandomTraffic, has_been_handled_when_unmap_returns) {
   EXPECT_EQ(all_handled, 2'000u * job().size());
 }
 
-}  // namespace
+}  // namespace credits_test
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace get_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -296,5 +296,5 @@ TEST(Translations, that_are_unmapped_stay_so_when_the_table_grows_again) {
   barrier();
 }
 
-}  // namespace
+}  // namespace get_test
 }  // namespace am

@@ -16,7 +16,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace gone_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -267,5 +267,5 @@ TEST_F(EndpointsThatEnd, are_not_looked_for_when_their_messages_cannot_be_delive
   EXPECT_EQ(handled, 0u);
 }
 
-}  // namespace
+}  // namespace gone_test
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace in_handler_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -286,5 +286,5 @@ TEST_F(InHandlers, messages_put_aside_for_a_bundle_are_returned_when_their_endpo
   EXPECT_EQ(handled, 0u);
 }
 
-}  // namespace
+}  // namespace in_handler_test
 }  // namespace am

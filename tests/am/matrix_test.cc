@@ -15,7 +15,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace matrix_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -409,5 +409,5 @@ TEST(Matrix, a_handler_can_be_named_by_its_index) {
   trial = nullptr;
 }
 
-}  // namespace
+}  // namespace matrix_test
 }  // namespace am

@@ -12,7 +12,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace rejected_reply_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -171,5 +171,5 @@ TEST_F(RejectedReplies, in_floods_come_back_once_each_and_lose_no_credit) {
   EXPECT_EQ(asker_.stats().returned_by_us, kEach / 5 * 4);
 }
 
-}  // namespace
+}  // namespace rejected_reply_test
 }  // namespace am

@@ -10,7 +10,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace retag_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -191,5 +191,5 @@ TEST_F(Retag, is_forgotten_with_the_slots_that_it_concerned) {
   unmap();
 }
 
-}  // namespace
+}  // namespace retag_test
 }  // namespace am

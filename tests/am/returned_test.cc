@@ -14,7 +14,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace returned_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -399,5 +399,5 @@ TEST_F(ReturnedMessages, may_throw_out_of_poll_and_lose_no_credit) {
   expect_settled();
 }
 
-}  // namespace
+}  // namespace returned_test
 }  // namespace am

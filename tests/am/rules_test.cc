@@ -17,7 +17,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace rules_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -402,5 +402,5 @@ TEST_F(Rules, an_endpoint_can_move_between_bundles_amid_traffic) {
   EXPECT_EQ(bundle().endpoints(), std::vector<Endpoint*>{&endpoint_});
 }
 
-}  // namespace
+}  // namespace rules_test
 }  // namespace am

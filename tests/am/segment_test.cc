@@ -16,7 +16,7 @@
 #include "tests/support/side_channel.h"
 
 namespace am {
-namespace {
+namespace segment_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -345,5 +345,5 @@ TEST_F(SegmentElsewhere, all_memory_is_addressed_from_zero) {
   EXPECT_TRUE(says({own, 9999}, 77));
 }
 
-}  // namespace
+}  // namespace segment_test
 }  // namespace am

@@ -5,7 +5,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace stats_test {
 
 using test::barrier;
 using test::bundle;
@@ -45,5 +45,5 @@ TEST(Stats, every_message_is_counted_at_both_ends) {
   EXPECT_EQ(stats.returned_here + stats.returned_by_us, 0u);
 }
 
-}  // namespace
+}  // namespace stats_test
 }  // namespace am

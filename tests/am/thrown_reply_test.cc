@@ -13,7 +13,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace thrown_reply_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -96,5 +96,5 @@ TEST_F(ThrownReply, is_not_delivered_and_its_payload_is_freed) {
   barrier();
 }
 
-}  // namespace
+}  // namespace thrown_reply_test
 }  // namespace am

@@ -15,7 +15,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace untyped_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -395,5 +395,5 @@ TEST(MemberHandlers, each_endpoint_calls_its_own_object) {
   barrier();
 }
 
-}  // namespace
+}  // namespace untyped_test
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "rdma/error.h"
 
 namespace rdma {
-namespace {
+namespace datagram_test {
 
 Fabric::Options options_of(const std::string& provider) {
   return {.provider = provider, .one_host = true, .datagrams = true};
@@ -159,5 +159,5 @@ TEST(DatagramEndpoint, udp_is_what_is_chosen_here) {
   EXPECT_EQ(Fabric::candidates(options).front().provider, "udp");
 }
 
-}  // namespace
+}  // namespace datagram_test
 }  // namespace rdma

@@ -15,7 +15,7 @@
 #include "tests/support/providers.h"
 
 namespace rdma {
-namespace {
+namespace sends_test {
 
 constexpr std::uint32_t kSends = 3000;  // more than any provider here has places for
 constexpr std::size_t kReceives = 256;
@@ -136,5 +136,5 @@ TEST_P(Sends, beyond_the_room_there_is_are_refused_or_arrive) {
 
 INSTANTIATE_TEST_SUITE_P(Software, Sends, ::test::software_providers(), ::test::provider_name);
 
-}  // namespace
+}  // namespace sends_test
 }  // namespace rdma

@@ -22,7 +22,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace arrivals_test {
 
 constexpr unsigned kPatience = 60;  // seconds that one side waits for one that has failed
 #ifdef __SANITIZE_THREAD__
@@ -518,5 +518,5 @@ TEST_P(PairOfSides, lose_nothing_as_processes) {
   for (const std::string& result : results) EXPECT_EQ(result, "fine");
 }
 
-}  // namespace
+}  // namespace arrivals_test
 }  // namespace shmem

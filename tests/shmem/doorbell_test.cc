@@ -22,7 +22,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace doorbell_test {
 
 using test::Among;
 using test::kForever;
@@ -331,5 +331,5 @@ TEST(SleepLimit, doubles_from_a_millisecond_to_a_second_until_somebody_rings) {
   }
 }
 
-}  // namespace
+}  // namespace doorbell_test
 }  // namespace shmem

@@ -16,7 +16,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace flag_test {
 
 // What is shared lies on the heap: AddressSanitizer's stack of g++ 12 knows no lines of 64 bytes.
 
@@ -136,5 +136,5 @@ TEST(Flag, passes_a_turn_around_processes) {
   EXPECT_EQ(plain, kProcesses * kLaps * 7);
 }
 
-}  // namespace
+}  // namespace flag_test
 }  // namespace shmem

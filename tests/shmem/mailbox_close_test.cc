@@ -21,7 +21,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace mailbox_close_test {
 
 #ifdef __SANITIZE_THREAD__
 constexpr int kConversations = 300;  // of each sender
@@ -273,5 +273,5 @@ TEST(MailboxClose, accounts_for_every_message_at_any_moment) {
   }
 }
 
-}  // namespace
+}  // namespace mailbox_close_test
 }  // namespace shmem

@@ -16,7 +16,7 @@
 #include "shmem/mailbox.h"
 
 namespace shmem {
-namespace {
+namespace mailbox_dead_test {
 
 constexpr Mark kReply = 7;
 
@@ -238,5 +238,5 @@ TEST_F(DeadProcess, gives_back_all_that_it_has_not_answered) {
   for (const int fd : {ready[0], ready[1], go[0], go[1]}) close(fd);
 }
 
-}  // namespace
+}  // namespace mailbox_dead_test
 }  // namespace shmem

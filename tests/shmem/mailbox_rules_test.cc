@@ -14,7 +14,7 @@
 #include "shmem/mailbox.h"
 
 namespace shmem {
-namespace {
+namespace mailbox_rules_test {
 
 constexpr int kEnoughToRest = 15'000;  // empty polls after which idle lanes are not looked at
 
@@ -444,5 +444,5 @@ TEST_F(MailboxRules, what_its_owner_publishes_is_seen_by_all_senders) {
   EXPECT_EQ(box->owner_page()[4095], std::byte{42});
 }
 
-}  // namespace
+}  // namespace mailbox_rules_test
 }  // namespace shmem

@@ -23,7 +23,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace mailbox_test {
 
 constexpr unsigned kPatience = 30;  // seconds that a process waits for one that has failed
 constexpr Lane kAllLanes[] = {Lane::kShort, Lane::kMedium, Lane::kLong};
@@ -346,5 +346,5 @@ TEST_P(MailboxWithFence, takes_all_messages_of_threads) {
   for (const std::string& result : results) EXPECT_EQ(result, "fine");
 }
 
-}  // namespace
+}  // namespace mailbox_test
 }  // namespace shmem

@@ -15,7 +15,7 @@
 #include "tests/support/seed.h"
 
 namespace shmem {
-namespace {
+namespace ring_test {
 
 // What a half carries, besides its mark.
 struct Content {
@@ -482,5 +482,5 @@ TEST(Ring, two_threads_lose_and_mix_up_nothing) {
   TwoThreads<1>(::test::seed() + 2, 20'000).run();
 }
 
-}  // namespace
+}  // namespace ring_test
 }  // namespace shmem

@@ -12,12 +12,12 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 
 namespace {
 
 using namespace splitc;
-
-std::uint32_t next() { return (my_proc() + 1) % procs(); }
+using test::right;
 
 template <std::size_t kBytes>
 struct Block {
@@ -61,7 +61,7 @@ void expect_all_arrive() {
       arrived, [](auto& mine, const Block<kBytes>& block) { mine.push_back(block); });
   Block<kBytes> block;
   block.bytes.fill(static_cast<std::uint8_t>(kBytes));
-  for (int i = 0; i < 300; ++i) all.send(next(), block);
+  for (int i = 0; i < 300; ++i) all.send(right(), block);
   all.flush();
   all.flush_all();
   ASSERT_EQ(arrived->size(), 300u);
@@ -78,7 +78,7 @@ void add(std::uint64_t& mine, const int& x) { mine += static_cast<std::uint64_t>
 TEST(Aggregator, applies_functions_as_well_as_lambdas) {
   dist_object<std::uint64_t> sum(0u);
   auto all = aggregate<int>(sum, &add);
-  for (int i = 1; i <= 100; ++i) all.send(next(), i);
+  for (int i = 1; i <= 100; ++i) all.send(right(), i);
   all.flush_all();
   EXPECT_EQ(*sum, 5050u);
 }
@@ -136,7 +136,7 @@ TEST(Forwarding, of_one_update_goes_as_far_as_it_is_sent) {
   auto walk = aggregate<std::uint32_t>(
       seen, [](std::uint64_t& mine, std::uint32_t left, forwarder<std::uint32_t>& forward) {
         mine += left;
-        if (left > 1) forward.send(next(), left - 1);
+        if (left > 1) forward.send(right(), left - 1);
       });
   if (my_proc() == 0) walk.send(0, kSteps);
   walk.flush_all();
@@ -166,7 +166,7 @@ TEST(Forwarding, of_trees_ends_when_all_have_been_applied) {
         }
       });
   for (std::uint64_t phase = 1; phase <= 3; ++phase) {
-    grow.send(next(), {0, my_proc() + 1});
+    grow.send(right(), {0, my_proc() + 1});
     grow.flush_all();
     EXPECT_EQ(all_reduce_to_all_add(*nodes), phase * procs() * ((1u << kDepth) - 1));
   }
@@ -229,10 +229,10 @@ TEST(Forwarding, keeps_what_finds_no_room_yet) {
       sum, [](std::uint64_t& mine, const Update& update, forwarder<Update>& forward) {
         mine += update.value;
         for (std::uint64_t i = 1; i <= update.left; ++i) {
-          forward.send(i % 3 == 0 ? my_proc() : next(), {0, i});
+          forward.send(i % 3 == 0 ? my_proc() : right(), {0, i});
         }
       });
-  all.send(next(), {kMany, 0});
+  all.send(right(), {kMany, 0});
   all.flush_all();
   EXPECT_EQ(all_reduce_to_all_add(*sum), procs() * (kMany * (kMany + 1) / 2));
 }

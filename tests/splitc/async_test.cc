@@ -11,12 +11,14 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/support/seed.h"
 
 namespace splitc {
 namespace {
 
-std::uint32_t right() { return (my_proc() + 1) % procs(); }
+using ::test::right;
+
 long value_of(std::uint32_t proc) { return 100 + long{proc}; }
 
 // One long of every process, which holds value_of() it.

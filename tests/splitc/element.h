@@ -28,4 +28,7 @@ T element(std::uint64_t number) {
   }
 }
 
+// A number of elements, for the arithmetic of pointers.
+inline std::ptrdiff_t step(std::size_t elements) { return static_cast<std::ptrdiff_t>(elements); }
+
 }  // namespace test

@@ -12,13 +12,15 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
 
+using ::test::left;
+using ::test::right;
+
 using Two = std::array<long, 2>;
-std::uint32_t right() { return (my_proc() + 1) % procs(); }
-std::uint32_t left() { return (my_proc() + procs() - 1) % procs(); }
 long sum_of_ranks() { return long{procs()} * (procs() - 1) / 2; }
 
 // What is one value and what is several elements.

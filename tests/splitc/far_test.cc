@@ -9,6 +9,7 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -17,8 +18,8 @@
 namespace {
 
 using namespace splitc;
+using test::right;
 
-std::uint32_t next_proc() { return (my_proc() + 1) % procs(); }
 std::uint32_t proc_before() { return (my_proc() + procs() - 1) % procs(); }
 
 // Some process of another node; this one if there is none.
@@ -47,7 +48,7 @@ TEST(Far, puts_of_large_temporaries_outlive_them) {
   constexpr std::uint32_t kPages = 100;
   const auto pages = all_spread_malloc<Page>(kPages * procs());
   for (std::uint32_t i = 0; i < kPages; ++i) {
-    put(pages.on(next_proc())[i], page_of(1000 * my_proc() + i));
+    put(pages.on(right())[i], page_of(1000 * my_proc() + i));
   }
   sync();
   barrier();
@@ -104,7 +105,7 @@ TEST(Far, each_get_and_put_can_be_waited_for_alone) {
   wait_until([] { return try_sync(); });
   EXPECT_EQ(seen[0], other + 7);
   barrier();
-  const handle put_there = put(words.on(next_proc())[3], my_proc());
+  const handle put_there = put(words.on(right())[3], my_proc());
   sync(put_there);
   EXPECT_TRUE(try_sync(put_there));
   EXPECT_TRUE(is_sync());
@@ -115,7 +116,7 @@ TEST(Far, each_get_and_put_can_be_waited_for_alone) {
 
 TEST(Far, a_read_of_what_was_just_written_sees_it) {
   const auto pages = all_spread_malloc<Page>(procs());
-  const global_ptr<Page> p = pages.on(next_proc());
+  const global_ptr<Page> p = pages.on(right());
   for (std::uint32_t i = 0; i < 50; ++i) {
     *p = page_of(i);
     ASSERT_TRUE(is_page(*p, i));

@@ -14,6 +14,7 @@
 #include "splitc/splitc.h"
 #include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -22,9 +23,8 @@ namespace {
 using namespace splitc;
 using test::Element;
 using test::element;
-
-std::uint32_t next_proc() { return (my_proc() + 1) % procs(); }
-std::ptrdiff_t step(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
+using test::right;
+using test::step;
 
 // Of process `proc`, in its part for `writer`.
 template <class T>
@@ -35,7 +35,7 @@ T first_element(std::uint32_t proc, std::uint32_t writer, std::size_t i) {
 template <class T>
 class ListOf : public testing::Test {
  public:
-  // Elements that each process has for each; fewer if they are large.
+  // ListElements that each process has for each; fewer if they are large.
   static constexpr std::size_t kRoom = sizeof(T) > 1000 ? 40 : 3000;
   // Those of `writer` at `proc`.
   global_ptr<T> part(std::uint32_t proc, std::uint32_t writer = my_proc()) const {
@@ -88,9 +88,9 @@ class ListOf : public testing::Test {
   spread_ptr<T> all_;
   std::mt19937_64 random_{test::seed() + my_proc()};
 };
-using Elements = testing::Types<std::uint8_t, float, double, Element<12>, Element<2100>,
-                                Element<4092>, Element<5000>>;
-TYPED_TEST_SUITE(ListOf, Elements);
+using ListElements = testing::Types<std::uint8_t, float, double, Element<12>, Element<2100>,
+                                    Element<4092>, Element<5000>>;
+TYPED_TEST_SUITE(ListOf, ListElements);
 
 template <class T, class I, class Test>
 void get_with_indices_of(Test& test) {
@@ -186,7 +186,7 @@ TEST(List, stores_are_counted_in_bytes_at_their_targets) {
   std::vector<std::uint64_t> indices(1000);
   std::iota(indices.begin(), indices.end(), 0u);
   const std::vector<std::uint32_t> values(1000, 6);
-  store_indexed(words.on(next_proc()), std::span(indices), values, lists);
+  store_indexed(words.on(right()), std::span(indices), values, lists);
   store_sync(4000, lists);
   EXPECT_EQ(words.mine()[999], 6u);
   std::vector<global_ptr<std::uint32_t>> everywhere;
@@ -217,7 +217,7 @@ TEST(List, of_nothing_does_nothing_and_checks_nothing) {
 
 TEST(List, refuses_what_it_cannot_do_with_a_sentence) {
   const auto words = all_spread_malloc<std::uint64_t>(10 * procs());
-  const global_ptr<std::uint64_t> there = words.on(next_proc());
+  const global_ptr<std::uint64_t> there = words.on(right());
   const std::uint64_t segment = world().router().segment_bytes();
   std::array<std::uint64_t, 2> local{};
   const std::span mine(local);
@@ -251,7 +251,7 @@ TEST(List, refuses_what_it_cannot_do_with_a_sentence) {
 }
 
 // Runs in a handler: whether each is refused as it should be, or done if `p` is near.
-bool behaves_in_handler(global_ptr<std::uint64_t> p) {
+bool lists_behave_in_handler(global_ptr<std::uint64_t> p) {
   static std::array<std::uint64_t, 2> local{};
   const std::span mine(local);
   const std::array<std::uint32_t, 2> indices{0, 2};
@@ -273,7 +273,7 @@ TEST(List, in_a_handler_reaches_its_node_and_no_other) {
   const auto words = all_spread_malloc<std::uint64_t>(4 * procs());
   barrier();  // all know that it is theirs
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    EXPECT_TRUE(rpc(next_proc(), &behaves_in_handler, words.on(proc)).result());
+    EXPECT_TRUE(rpc(right(), &lists_behave_in_handler, words.on(proc)).result());
   }
   barrier();
   reset_store_sync();

@@ -9,11 +9,12 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
 
-std::uint32_t next() { return (my_proc() + 1) % procs(); }
+using ::test::right;
 
 // What process `proc` has at `i`.
 std::uint64_t word_of(std::uint32_t proc, std::uint64_t i) { return proc * 1'000'003 + i * i; }
@@ -65,11 +66,11 @@ void expect_answers() {
   Block<kAsked> block{};
   for (std::size_t i = 0; i < answers.size(); ++i) {
     block.bytes[i % kAsked] = static_cast<std::uint8_t>(i);
-    look_up.get(next(), block, answers[i]);
+    look_up.get(right(), block, answers[i]);
     const int sum = std::accumulate(block.bytes.begin(), block.bytes.end(), 0);
     if (i % 10 == 9) look_up.wait();
     if (i % 10 == 9) {
-      const auto expected = static_cast<std::uint8_t>(next() + 1 + static_cast<unsigned>(sum));
+      const auto expected = static_cast<std::uint8_t>(right() + 1 + static_cast<unsigned>(sum));
       for (const std::uint8_t byte : answers[i].bytes) ASSERT_EQ(byte, expected);
     }
   }
@@ -89,10 +90,10 @@ TEST(Lookups, may_ask_and_answer_by_bools) {
   auto look_up = aggregate_lookups<bool>(
       object, [](const std::uint32_t& mine, bool odd) { return (mine % 2 == 1) == odd; });
   std::array<bool, 100> got{};
-  for (std::size_t i = 0; i < got.size(); ++i) look_up.get(next(), i % 3 == 0, got[i]);
+  for (std::size_t i = 0; i < got.size(); ++i) look_up.get(right(), i % 3 == 0, got[i]);
   look_up.wait();
   for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_EQ(got[i], (next() % 2 == 1) == (i % 3 == 0)) << i;
+    ASSERT_EQ(got[i], (right() % 2 == 1) == (i % 3 == 0)) << i;
   }
   barrier();
 }
@@ -100,8 +101,8 @@ TEST(Lookups, may_ask_and_answer_by_bools) {
 template <class Lookups>
 task<> ask_by_and_by(Lookups& look_up, std::span<std::uint64_t> got) {
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (i % 100 == 0) co_await rpc(next(), [] { return my_proc(); });
-    look_up.get(next(), i, got[i]);
+    if (i % 100 == 0) co_await rpc(right(), [] { return my_proc(); });
+    look_up.get(right(), i, got[i]);
     if (i % 1000 == 999) look_up.wait();
   }
 }
@@ -114,13 +115,13 @@ TEST(Lookups, may_be_shared_with_tasks) {
       object, [](const std::uint64_t& mine, std::uint64_t i) { return mine * 1'000'003 + i; });
   std::vector<std::uint64_t> mine(10 * kLookups), first(kLookups), second(kLookups);
   const task<> one = ask_by_and_by(look_up, first), another = ask_by_and_by(look_up, second);
-  for (std::uint64_t i = 0; i < mine.size(); ++i) look_up.get(next(), i, mine[i]);
+  for (std::uint64_t i = 0; i < mine.size(); ++i) look_up.get(right(), i, mine[i]);
   one.wait();
   another.wait();
   look_up.wait();
   for (const auto* got : {&mine, &first, &second}) {
     for (std::uint64_t i = 0; i < got->size(); ++i) {
-      ASSERT_EQ((*got)[i], next() * std::uint64_t{1'000'003} + i) << i;
+      ASSERT_EQ((*got)[i], right() * std::uint64_t{1'000'003} + i) << i;
     }
   }
   barrier();
@@ -133,7 +134,7 @@ TEST(Lookups, that_nobody_waits_for_write_nothing) {
     auto look_up =
         aggregate_lookups<int>(object, [](const std::uint64_t& mine, int) { return mine; });
     for (int i = 0; i < 3; ++i) {
-      if (next() != my_proc()) look_up.get(next(), i, untouched);
+      if (right() != my_proc()) look_up.get(right(), i, untouched);
     }
     look_up.flush();
   }

@@ -21,13 +21,13 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/support/seed.h"
 
 namespace {
 
 using namespace splitc;
-
-std::uint32_t next() { return (my_proc() + 1) % procs(); }
+using test::right;
 
 int negated(int x) { return -x; }
 void add_two(std::uint64_t& counter) { counter += 2; }
@@ -63,12 +63,12 @@ TEST(Rpc, functions_are_arguments_too) {
 TEST(Rpc, without_a_result_has_run_when_it_is_complete) {
   called = 0;
   barrier();
-  for (int i = 0; i < 100; ++i) rpc(next(), [] { ++called; });
+  for (int i = 0; i < 100; ++i) rpc(right(), [] { ++called; });
   sync();
   barrier();
   EXPECT_EQ(called, 100u);
   barrier();
-  future<void> one = rpc(next(), [] { ++called; });
+  future<void> one = rpc(right(), [] { ++called; });
   one.wait();
   EXPECT_TRUE(one.ready());
   barrier();
@@ -92,7 +92,7 @@ TEST(Rpc, many_in_flight_each_give_their_own_result) {
 }
 
 TEST(Rpc, of_which_the_future_has_been_moved_away_says_so) {
-  auto first = rpc(next(), [] { return 1; });
+  auto first = rpc(right(), [] { return 1; });
   auto second = std::move(first);
   test::expect_error([&] { first.result(); }, {"future::wait: there is no result here"});
   test::expect_error([&] { static_cast<void>(first.ready()); }, {"future::started: there is no"});
@@ -103,11 +103,11 @@ TEST(Rpc, of_which_the_future_has_been_moved_away_says_so) {
 TEST(Rpc, results_that_nobody_waits_for_are_dropped) {
   for (int i = 0; i < 2000; ++i) {
     rpc(
-        next(), [](int x) { return x; }, i);
+        right(), [](int x) { return x; }, i);
     rpc(
-        next(), [](int x) { return std::vector<int>(x); }, i);
+        right(), [](int x) { return std::vector<int>(x); }, i);
   }
-  auto last = rpc(next(), [] { return 5; });
+  auto last = rpc(right(), [] { return 5; });
   sync();
   EXPECT_EQ(last.result(), 5);
   barrier();
@@ -128,16 +128,16 @@ constexpr std::size_t kMayRemain = 25'000'000;
 // 84 MB in all, of which less than a third may remain.
 TEST(Rpc, results_give_their_memory_back) {
   const auto large = [] { return std::vector<char>(2'000'000, 'x'); };
-  rpc(next(), large).wait();
+  rpc(right(), large).wait();
   const std::size_t before = resident_bytes();
   for (int i = 0; i < 20; ++i) {
-    auto read = rpc(next(), large);
+    auto read = rpc(right(), large);
     ASSERT_EQ(read.result().size(), 2'000'000u);
-    rpc(next(), large);  // nobody wants it
+    rpc(right(), large);  // nobody wants it
     sync();
   }
   std::vector<future<std::vector<char>>> kept;
-  for (int i = 0; i < 3; ++i) kept.push_back(rpc(next(), large));
+  for (int i = 0; i < 3; ++i) kept.push_back(rpc(right(), large));
   sync();
   kept.clear();
   barrier();
@@ -150,17 +150,17 @@ TEST(Rpc, results_may_have_several_parts) {
   for (const std::size_t n : {0u, 1u, 7u, 5000u}) {
     const auto [id, list] =
         rpc(
-            next(),
+            right(),
             [](std::size_t count) {
               return std::pair(char('a' + my_proc()), std::vector<long>(count, my_proc()));
             },
             n)
             .result();
-    EXPECT_EQ(id, char('a' + next()));
-    EXPECT_EQ(list, std::vector<long>(n, next()));
+    EXPECT_EQ(id, char('a' + right()));
+    EXPECT_EQ(list, std::vector<long>(n, right()));
     const auto three =
         rpc(
-            next(),
+            right(),
             [](std::size_t count) {
               return std::tuple(std::string(count, 'x'), std::vector<char>(count, 'y'), 2.5);
             },
@@ -168,10 +168,10 @@ TEST(Rpc, results_may_have_several_parts) {
             .result();
     EXPECT_EQ(three, std::tuple(std::string(n, 'x'), std::vector<char>(n, 'y'), 2.5));
     auto text = rpc(
-        next(), [](std::size_t count) { return std::string(count, 'z'); }, n);
+        right(), [](std::size_t count) { return std::string(count, 'z'); }, n);
     EXPECT_EQ(text.result(), std::string(n, 'z'));
   }
-  EXPECT_EQ(rpc(next(), [] { return std::pair(1, 2u); }).result(), std::pair(1, 2u));
+  EXPECT_EQ(rpc(right(), [] { return std::pair(1, 2u); }).result(), std::pair(1, 2u));
 }
 
 TEST(Rpc, results_go_to_memory_of_the_caller) {
@@ -182,7 +182,7 @@ TEST(Rpc, results_go_to_memory_of_the_caller) {
   };
   std::vector<int> to(6000, -1);
   for (const std::size_t n : {0u, 1u, 20u, 1500u, 5000u}) {
-    for (const std::uint32_t proc : {next(), my_proc()}) {
+    for (const std::uint32_t proc : {right(), my_proc()}) {
       std::ranges::fill(to, -1);
       ASSERT_EQ(rpc_into(to, proc, numbers, n).result(), n);
       ASSERT_TRUE(std::ranges::equal(std::span(to).first(n), [&] {
@@ -194,20 +194,20 @@ TEST(Rpc, results_go_to_memory_of_the_caller) {
     }
   }
   std::array<int, 2> little{-1, -1};
-  rpc_into(little, next(), numbers, std::size_t{1});  // nobody asks how many
+  rpc_into(little, right(), numbers, std::size_t{1});  // nobody asks how many
   sync();
-  EXPECT_EQ(little[0], static_cast<int>(next()));
+  EXPECT_EQ(little[0], static_cast<int>(right()));
   for (const std::size_t n : {3u, 5000u}) {
     test::expect_error(
         [&] {
-          auto many = rpc_into(little, next(), numbers, n);
+          auto many = rpc_into(little, right(), numbers, n);
           while (!many.ready()) continue;
         },
         {"rpc_into: the function has returned " + std::to_string(n) + " elements",
          "room for 2; pass a larger span"});
     EXPECT_EQ(little[1], -1);
   }
-  EXPECT_EQ(rpc(next(), numbers, std::size_t{3}).result()[2], static_cast<int>(next()) + 2);
+  EXPECT_EQ(rpc(right(), numbers, std::size_t{3}).result()[2], static_cast<int>(right()) + 2);
   barrier();
 }
 
@@ -232,7 +232,7 @@ TEST(Rpc, arguments_and_results_have_any_length) {
     std::vector<std::uint8_t> sent(bytes);
     for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::uint8_t>(i * 7 + bytes);
     auto back = rpc(
-        next(),
+        right(),
         [](std::uint8_t add, std::span<const std::uint8_t> all) {
           std::vector<std::uint8_t> result(all.begin(), all.end());
           for (auto& x : result) x = static_cast<std::uint8_t>(x + add);
@@ -257,11 +257,11 @@ void expect_block_comes_back() {
   for (std::size_t i = 0; i < kBytes; ++i) sent.bytes[i] = static_cast<std::uint8_t>(i + 1);
   // As an argument, and as a capture.
   EXPECT_EQ(rpc(
-                next(), [](Block<kBytes> b) { return b; }, sent)
+                right(), [](Block<kBytes> b) { return b; }, sent)
                 .result()
                 .bytes,
             sent.bytes);
-  EXPECT_EQ(rpc(next(), [sent] { return sent; }).result().bytes, sent.bytes);
+  EXPECT_EQ(rpc(right(), [sent] { return sent; }).result().bytes, sent.bytes);
 }
 TEST(Rpc, values_of_any_size_travel) {
   expect_block_comes_back<1>();
@@ -294,7 +294,7 @@ void expect_split_arrives() {
   }
   for (std::size_t i = 0; i < kPassed; ++i) passed.bytes[i] = static_cast<std::uint8_t>(77 * i + 9);
   const auto there = [captured](const Block<kPassed>& b) { return weigh(captured, b); };
-  EXPECT_EQ(rpc(next(), there, passed).result(), weigh(captured, passed))
+  EXPECT_EQ(rpc(right(), there, passed).result(), weigh(captured, passed))
       << kCaptured << " and " << kPassed;
 }
 template <std::size_t... kI>
@@ -316,16 +316,16 @@ TEST(Rpc, of_two_words_puts_each_value_at_its_alignment) {
   const auto all = [three](std::uint32_t d) {
     return three.a | three.b << 8 | three.c << 16 | d << 24;
   };
-  EXPECT_EQ(rpc(next(), all, 4u).result(), 0x04030201u);
+  EXPECT_EQ(rpc(right(), all, 4u).result(), 0x04030201u);
   const auto mixed = [](char c, std::uint16_t s, std::uint32_t i, double x) {
     return c == 'c' && s == 65000 && i == 4'000'000'000u ? x : -1;
   };
-  EXPECT_EQ(rpc(next(), mixed, 'c', std::uint16_t{65000}, 4'000'000'000u, 0.1).result(), 0.1);
+  EXPECT_EQ(rpc(right(), mixed, 'c', std::uint16_t{65000}, 4'000'000'000u, 0.1).result(), 0.1);
   EXPECT_TRUE(rpc(
-                  next(), [](bool yes, float x) { return yes && x == -2.5f; }, true, -2.5f)
+                  right(), [](bool yes, float x) { return yes && x == -2.5f; }, true, -2.5f)
                   .result());
   EXPECT_EQ(rpc(
-                next(), [](long double x) { return static_cast<float>(x); }, 1.25L)
+                right(), [](long double x) { return static_cast<float>(x); }, 1.25L)
                 .result(),
             1.25f);
   barrier();
@@ -337,7 +337,7 @@ TEST(Rpc, arguments_are_where_their_types_may_be) {
   };
   const std::vector<Wide> wide(700, {1.5, 2.5});
   auto wrong = rpc(
-      next(),
+      right(),
       [](char, std::span<const Wide> some, char, std::string_view text, std::span<const double> d) {
         const auto misplaced = [](const void* p, std::size_t alignment) {
           return reinterpret_cast<std::uintptr_t>(p) % alignment != 0 ? 1 : 0;
@@ -393,7 +393,7 @@ TEST(Rpc, without_an_answer_has_run_everywhere_after_quiesce) {
 
 TEST(Rpc, may_not_be_called_by_functions_that_run_so) {
   const auto sentence =
-      rpc(next(), [] {
+      rpc(right(), [] {
         const std::string said =
             procs() == 1 ? "" : test::error_of([] { rpc(my_proc(), [] { return 1; }); });
         return std::vector<char>(said.begin(), said.end());
@@ -482,8 +482,8 @@ TEST(DistObject, may_come_and_go) {
   for (std::uint32_t i = 0; i < 20; ++i) {
     dist_object<std::uint32_t> a(i);
     dist_object<std::uint32_t> b(i + 100);
-    EXPECT_EQ(a.fetch(next()).result(), i);
-    EXPECT_EQ(b.fetch(next()).result(), i + 100);
+    EXPECT_EQ(a.fetch(right()).result(), i);
+    EXPECT_EQ(b.fetch(right()).result(), i + 100);
   }
 }
 

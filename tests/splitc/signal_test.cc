@@ -9,12 +9,13 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
 
-std::uint32_t right() { return (my_proc() + 1) % procs(); }
-std::uint32_t left() { return (my_proc() + procs() - 1) % procs(); }
+using ::test::left;
+using ::test::right;
 
 // Around the ring, each step only after the one before has come: of all lengths from none to
 // several messages.

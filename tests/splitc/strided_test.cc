@@ -15,6 +15,7 @@
 #include "splitc/splitc.h"
 #include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -23,8 +24,9 @@ namespace {
 using namespace splitc;
 using test::Element;
 using test::element;
+using test::right;
+using test::step;
 
-std::uint32_t next_proc() { return (my_proc() + 1) % procs(); }
 std::uint32_t proc_before() { return (my_proc() + procs() - 1) % procs(); }
 
 // Where the elements of a shape are, in their order.
@@ -126,12 +128,10 @@ class Field {
   spread_ptr<T> all_;
 };
 
-std::ptrdiff_t step(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
-
 template <class T>
 class StridedOf : public testing::Test {};
-using Elements = testing::Types<std::uint8_t, float, double, Element<12>, Element<40>>;
-TYPED_TEST_SUITE(StridedOf, Elements);
+using StridedElements = testing::Types<std::uint8_t, float, double, Element<12>, Element<40>>;
+TYPED_TEST_SUITE(StridedOf, StridedElements);
 
 // Many in flight at once; both sides of any shape.
 TYPED_TEST(StridedOf, gets_take_the_elements_of_the_shape_and_touch_no_others) {
@@ -203,7 +203,7 @@ TEST(Strided, operations_may_be_larger_than_all_that_can_be_in_flight) {
   double* const mine = matrix.mine();
   for (std::size_t i = 0; i < kRows * kColumns; ++i) mine[i] = double(i) + 0.5 * my_proc();
   barrier();
-  const global_ptr<double> theirs = matrix.on(next_proc());
+  const global_ptr<double> theirs = matrix.on(right());
   const strided column{.rows = kRows, .row_stride = kColumns};
   std::array<std::vector<double>, 3> columns;
   std::array<handle, 3> handles;
@@ -214,7 +214,7 @@ TEST(Strided, operations_may_be_larger_than_all_that_can_be_in_flight) {
   for (const std::size_t i : {1u, 2u, 0u}) {
     sync(handles[i]);
     for (std::size_t row = 0; row < kRows; ++row) {
-      ASSERT_EQ(columns[i][row], double(row * kColumns + i) + 0.5 * next_proc());
+      ASSERT_EQ(columns[i][row], double(row * kColumns + i) + 0.5 * right());
     }
   }
   barrier();
@@ -237,7 +237,7 @@ TEST(Strided, stores_are_counted_in_bytes_at_their_target) {
   std::vector<std::uint32_t> column(kRows, 5 + my_proc());
   const strided shape{.rows = kRows, .row_stride = 2};
   barrier();
-  store_strided(words.on(next_proc()), shape, column, faces);
+  store_strided(words.on(right()), shape, column, faces);
   store_sync(kRows * sizeof(std::uint32_t), faces);
   EXPECT_EQ(faces.available(), 0u);
   for (std::uint32_t row = 0; row < kRows; ++row) {
@@ -266,12 +266,12 @@ TEST(Strided, a_put_arrives_whole_though_a_handler_throws_meanwhile) {
   called = 0;
   // Connected already, so that nothing else waits.
   rpc(proc_before(), [] {}).wait();
-  rpc(next_proc(), [] {}).wait();
+  rpc(right(), [] {}).wait();
   barrier();
   may_throw = my_proc() != proc_before();  // one process has called it on itself
   for (int i = 0; i < kCalls; ++i) rpc_ff(proc_before(), &throw_here);
   try {
-    put_strided(words.on(next_proc()), shape, column);
+    put_strided(words.on(right()), shape, column);
   } catch (const am::Error& error) {
     EXPECT_NE(std::string(error.what()).find("on purpose"), std::string::npos) << error.what();
   }
@@ -304,9 +304,9 @@ TEST(Strided, of_nothing_does_nothing_and_checks_nothing) {
 
 TEST(Strided, refuses_what_it_cannot_do_with_a_sentence) {
   const auto words = all_spread_malloc<std::uint64_t>(10 * procs());
-  const global_ptr<std::uint64_t> there = words.on(next_proc());
+  const global_ptr<std::uint64_t> there = words.on(right());
   const std::uint64_t segment = world().router().segment_bytes();
-  const global_ptr<std::uint64_t> near_end(next_proc(), segment - 64);
+  const global_ptr<std::uint64_t> near_end(right(), segment - 64);
   std::array<std::uint64_t, 4> local{};
   const std::span mine(local);
   const auto get = [&](global_ptr<std::uint64_t> p, const strided& shape) {
@@ -328,7 +328,7 @@ TEST(Strided, refuses_what_it_cannot_do_with_a_sentence) {
   if constexpr (am::kChecked) {
     test::expect_error(get(there, {.rows = 4, .row_stride = 4}),
                        {"get_strided: 104 bytes at", "run over the end of the block of 80 bytes"});
-    test::expect_error(get(global_ptr<std::uint64_t>(next_proc(), there.offset() + 4), column),
+    test::expect_error(get(global_ptr<std::uint64_t>(right(), there.offset() + 4), column),
                        {"get_strided: ", "misaligned"});
   }
   EXPECT_TRUE(is_sync()) << "nothing has been started";
@@ -337,7 +337,7 @@ TEST(Strided, refuses_what_it_cannot_do_with_a_sentence) {
 }
 
 // Runs in a handler: whether each is refused as it should be, or done if `p` is near.
-bool behaves_in_handler(global_ptr<std::uint64_t> p) {
+bool strides_behave_in_handler(global_ptr<std::uint64_t> p) {
   static std::array<std::uint64_t, 2> local{};
   const strided two{.rows = 2, .row_stride = 2};
   const bool far = test::is_far(p.proc());
@@ -354,7 +354,7 @@ TEST(Strided, in_a_handler_reaches_its_node_and_no_other) {
   const auto words = all_spread_malloc<std::uint64_t>(4 * procs());
   barrier();  // all know that it is theirs
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    EXPECT_TRUE(rpc(next_proc(), &behaves_in_handler, words.on(proc)).result());
+    EXPECT_TRUE(rpc(right(), &strides_behave_in_handler, words.on(proc)).result());
   }
   barrier();
   reset_store_sync();

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
 
-std::uint32_t right() { return (my_proc() + 1) % procs(); }
-std::uint32_t left() { return (my_proc() + procs() - 1) % procs(); }
+using ::test::left;
+using ::test::right;
 
 template <class X>
 concept under_way = requires(X& x) {

@@ -10,7 +10,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace bundles_test {
 
 using ::test::barrier;
 using ::test::job;
@@ -142,5 +142,5 @@ TEST_F(ToOneself, a_put_that_nobody_has_seen_costs_those_after_it_nothing) {
   bundle.wait_until([this] { return told_ == 1; });
 }
 
-}  // namespace
+}  // namespace bundles_test
 }  // namespace am

@@ -14,7 +14,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace channel_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -135,5 +135,5 @@ TEST(Payload, of_any_value_is_told_once) {
   }
 }
 
-}  // namespace
+}  // namespace channel_test
 }  // namespace am

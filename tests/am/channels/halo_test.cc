@@ -12,7 +12,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace halo_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -152,5 +152,5 @@ TEST(Halo, with_two_grids_by_turns) {
   expect_as_alone(grids[kSteps % 2]);
 }
 
-}  // namespace
+}  // namespace halo_test
 }  // namespace am

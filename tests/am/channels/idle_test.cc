@@ -11,7 +11,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace idle_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -120,5 +120,5 @@ TEST(Idle, put_on_a_marked_channel_is_looked_at_only_for_being_remembered) {
   many.wait_for(2 * kChannels);
 }
 
-}  // namespace
+}  // namespace idle_test
 }  // namespace am

@@ -12,7 +12,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace order_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -68,5 +68,5 @@ TEST(Order, of_a_put_and_a_message_behind_it) {
   barrier();
 }
 
-}  // namespace
+}  // namespace order_test
 }  // namespace am

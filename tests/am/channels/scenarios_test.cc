@@ -16,7 +16,7 @@
 #include "tests/support/job_main.h"
 
 namespace am {
-namespace {
+namespace scenarios_test {
 
 using ::test::barrier;
 using ::test::bundle;
@@ -292,5 +292,5 @@ TEST(Scenario, opening_and_closing_uses_seats_again) {
   EXPECT_LE(lines.load(std::memory_order_relaxed), before + 1) << "seats are used again";
 }
 
-}  // namespace
+}  // namespace scenarios_test
 }  // namespace am

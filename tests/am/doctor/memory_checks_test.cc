@@ -5,7 +5,7 @@
 #include "tests/support/text.h"
 
 namespace am::doctor {
-namespace {
+namespace memory_checks_test {
 
 using ::test::expect_contains;
 
@@ -159,5 +159,5 @@ TEST(Leftovers, that_are_many_are_counted) {
   expect_contains(finding.remedy, {"and 12 more"});
 }
 
-}  // namespace
+}  // namespace memory_checks_test
 }  // namespace am::doctor

@@ -17,7 +17,7 @@
 #include "tests/shmem/in_child.h"
 
 namespace am {
-namespace {
+namespace pmi1_groups_test {
 
 using shmem::test::in_children;
 using test::field;
@@ -159,5 +159,5 @@ TEST(BootstrapPmi1Groups, larger_jobs_read_what_was_put_together) {
   }
 }
 
-}  // namespace
+}  // namespace pmi1_groups_test
 }  // namespace am

@@ -15,7 +15,7 @@
 #include "tests/am/job/fake_launcher.h"
 
 namespace am {
-namespace {
+namespace pmi1_test {
 
 using test::FakeLauncher;
 
@@ -160,5 +160,5 @@ TEST_F(BootstrapPmi1Test, damaged_blobs_are_refused) {
   }
 }
 
-}  // namespace
+}  // namespace pmi1_test
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "tests/support/seed.h"
 
 namespace am::link {
-namespace {
+namespace fabric_link_test {
 
 using test::Pair;
 using test::Side;
@@ -194,5 +194,5 @@ TEST_P(Packets, go_without_access_to_memory) {
 
 INSTANTIATE_TEST_SUITE_P(Over, Packets, ::test::software_providers(), ::test::provider_name);
 
-}  // namespace
+}  // namespace fabric_link_test
 }  // namespace am::link

@@ -14,7 +14,7 @@
 #include "tests/am/link/fabric_pair.h"
 
 namespace am::link {
-namespace {
+namespace forged_test {
 
 using test::Fatal;
 using test::make_card;
@@ -284,5 +284,5 @@ TEST(Cards, of_another_provider_are_refused) {
   EXPECT_EQ(make_card(parts_of(other.link().card())), other.link().card());
 }
 
-}  // namespace
+}  // namespace forged_test
 }  // namespace am::link

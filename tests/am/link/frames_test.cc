@@ -13,7 +13,7 @@
 #include "tests/support/seed.h"
 
 namespace am::link {
-namespace {
+namespace frames_test {
 
 class Pool : public testing::TestWithParam<bool> {
  protected:
@@ -55,5 +55,5 @@ TEST_P(Pool, gives_memory_back_when_a_burst_is_over) {
 INSTANTIATE_TEST_SUITE_P(OfMemory, Pool, testing::Bool(),
                          [](const auto& info) { return info.param ? "registered" : "plain"; });
 
-}  // namespace
+}  // namespace frames_test
 }  // namespace am::link

@@ -17,7 +17,7 @@ using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
 
-constexpr std::byte kGuard{0xee};
+constexpr std::byte kGuardByte{0xee};
 
 struct Access : link::Completion {
   Access(Rank target, std::uint32_t number, std::size_t bytes)
@@ -41,7 +41,7 @@ class Outside : public testing::Test {
   // With `around` only one to the next.
   static void run(const Pieces& pieces, bool around = false) {
     const Rank me = job().rank();
-    std::vector<std::byte> memory(job().size() * pieces.end, kGuard);
+    std::vector<std::byte> memory(job().size() * pieces.end, kGuardByte);
     const auto registration = network().register_memory(memory);
     const std::vector<link::RemoteKey> keys = job().exchange(registration->key());
     const auto place = [&](const Access& access) {
@@ -94,7 +94,7 @@ class Outside : public testing::Test {
   }
 
   static void expect(const std::vector<std::byte>& memory, const Pieces& pieces, bool around) {
-    std::vector<std::byte> expected(memory.size(), kGuard);
+    std::vector<std::byte> expected(memory.size(), kGuardByte);
     for (Rank writer = 0; writer < job().size(); ++writer) {
       if (!is_target(writer, job().rank(), around)) continue;
       for (std::uint32_t i = 0; i < pieces.sizes.size(); ++i) {

@@ -20,7 +20,7 @@
 #include "tests/support/seed.h"
 
 namespace am::link {
-namespace {
+namespace registered_test {
 
 using test::Fatal;
 using test::Pair;
@@ -268,5 +268,5 @@ INSTANTIATE_TEST_SUITE_P(Over, RegisteredAnywhere, testing::Values("net"));
 
 INSTANTIATE_TEST_SUITE_P(Over, Registered, ::test::software_providers(), ::test::provider_name);
 
-}  // namespace
+}  // namespace registered_test
 }  // namespace am::link

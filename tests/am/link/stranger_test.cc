@@ -17,7 +17,7 @@
 #include "tests/am/link/fabric_pair.h"
 
 namespace am::link {
-namespace {
+namespace stranger_test {
 
 using test::Pair;
 using test::parts_of;
@@ -218,5 +218,5 @@ TEST_F(Strangers, who_hold_messages_open_do_not_stop_the_job) {
   exchange();
 }
 
-}  // namespace
+}  // namespace stranger_test
 }  // namespace am::link

@@ -16,7 +16,7 @@
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {
-namespace {
+namespace accesses_test {
 
 constexpr std::uint64_t kPart = Process::kSegment / 4;  // of a segment, for each writer
 constexpr std::uint64_t kCounters = Process::kSegment - 4096;
@@ -134,5 +134,5 @@ TEST_P(Accesses, channels_deliver_each_put_once_and_whole) {
 
 INSTANTIATE_TEST_SUITE_P(Over, Accesses, testing::ValuesIn(kKinds), Kind::name_of);
 
-}  // namespace
+}  // namespace accesses_test
 }  // namespace am::sim

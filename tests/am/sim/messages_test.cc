@@ -16,7 +16,7 @@
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {
-namespace {
+namespace messages_test {
 
 constexpr std::uint64_t kEach = 60;     // messages of each process
 constexpr std::size_t kLongest = 9000;  // bytes, of a long message: more than one packet takes
@@ -242,5 +242,5 @@ TEST_P(Messages, of_an_endpoint_that_ends_arrive_all_the_same) {
 
 INSTANTIATE_TEST_SUITE_P(Over, Messages, testing::ValuesIn(kKinds), Kind::name_of);
 
-}  // namespace
+}  // namespace messages_test
 }  // namespace am::sim

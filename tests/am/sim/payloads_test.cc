@@ -15,7 +15,7 @@
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {
-namespace {
+namespace payloads_test {
 
 constexpr std::size_t kMost = 60000;  // bytes that a process shows: several packets, or a write
 constexpr std::uint32_t kHeader = 16;
@@ -150,5 +150,5 @@ TEST_P(Payloads, of_different_calls_are_told_apart_by_all) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, Payloads, testing::ValuesIn(kKinds), Kind::name_of);
 
-}  // namespace
+}  // namespace payloads_test
 }  // namespace am::sim

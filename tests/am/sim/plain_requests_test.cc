@@ -17,7 +17,7 @@
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {
-namespace {
+namespace plain_requests_test {
 
 constexpr std::uint64_t kPart = Process::kSegment / 4;  // of a segment, for each writer
 constexpr std::uint64_t kCounters = Process::kSegment - 4096;
@@ -209,5 +209,5 @@ TEST_P(PlainAccesses, outside_the_segment_are_errors_of_their_target_that_say_so
 
 INSTANTIATE_TEST_SUITE_P(Over, PlainAccesses, testing::ValuesIn(kKinds), Kind::name_of);
 
-}  // namespace
+}  // namespace plain_requests_test
 }  // namespace am::sim

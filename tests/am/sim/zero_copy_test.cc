@@ -14,7 +14,7 @@
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {
-namespace {
+namespace zero_copy_test {
 
 constexpr Tag kTag = 5;
 
@@ -147,5 +147,5 @@ TEST_P(Buffers, of_requests_meet_their_memory_by_tag) {
 
 INSTANTIATE_TEST_SUITE_P(Over, Buffers, testing::ValuesIn(kKinds), Kind::name_of);
 
-}  // namespace
+}  // namespace zero_copy_test
 }  // namespace am::sim
