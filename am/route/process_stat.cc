@@ -28,13 +28,18 @@ std::optional<ProcessStat> read_stat(const char* path) noexcept {
   const std::size_t name_end = std::string_view(text.data()).rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
   ProcessStat stat{};
-  // The flags are the 9th field, and the pending signals the 31st.
-  if (std::sscanf(text.data() + name_end + 1,
-                  " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                  "%*s %*s %*s %*s %*s %*s %*s %*s %lu",
-                  &stat.state, &stat.parent, &stat.flags, &stat.pending_signals) != 4) {
+  // The flags are the 9th field, times in the program and in the kernel the 14th and 15th, pages
+  // the 24th, and the pending signals the 31st.
+  unsigned long in_kernel = 0;
+  if (std::sscanf(
+          text.data() + name_end + 1,
+          " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %*s %*s %*s %*s %*s %*s %*s %*s "
+          "%lu %*s %*s %*s %*s %*s %*s %lu",
+          &stat.state, &stat.parent, &stat.flags, &stat.cpu_ticks, &in_kernel, &stat.resident_pages,
+          &stat.pending_signals) != 7) {
     return std::nullopt;
   }
+  stat.cpu_ticks += in_kernel;
   return stat;
 }
 

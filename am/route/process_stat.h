@@ -11,6 +11,8 @@ struct ProcessStat {
   char state;  // R, S, D: alive; T, t: stopped, by a signal or a debugger; Z, X: ended
   pid_t parent;
   unsigned flags;                 // of the kernel
+  unsigned long cpu_ticks;        // that all its threads have used, in 1/sysconf(_SC_CLK_TCK) s
+  unsigned long resident_pages;   // of memory, shared or not
   unsigned long pending_signals;  // of the first thread alone; bit n - 1: signal n
 };
 

@@ -167,6 +167,7 @@ Console::~Console() {
 Console::File& Console::file(int to) const { return *files_[to - 1]; }
 
 void Console::add(int to, std::string_view text) {
+  given_ += text.size();
   if (!text.empty()) file(to).add(to, text);
 }
 

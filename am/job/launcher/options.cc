@@ -81,6 +81,16 @@ Bind bind_of(const std::string& text) {
   refuse("--bind " + text + ": not a way to bind; write none, core, l3, numa, socket or auto");
 }
 
+double top_of(const std::string& text) {
+  if (text.empty()) return 0;
+  if (text == "true") return 1;  // no value
+  const auto value = whole_number<double>(text);
+  if (!value || !std::isfinite(*value) || *value < 0.1 || *value > 1e9) {
+    refuse("--top=" + text + ": not a number of seconds from 0.1 on; write one, such as --top=5");
+  }
+  return *value;
+}
+
 // As SPLITC_STATS wants it.
 std::string statistics_of(const std::string& text) {
   if (text.empty() || text == "json") return text;
@@ -119,7 +129,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, nodes, timeout, stall_report, stall_timeout, statistics;
+  std::string processes, nodes, timeout, stall_report, stall_timeout, statistics, top;
   std::string bind = "auto", threads = "1";
   bool help_env = false, version = false;
   app.add_option("-n", processes, "number of processes")->type_name("N");
@@ -146,6 +156,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_flag("--stats", statistics,
                "say at the end where the program waited, and what it did with other nodes; "
                "--stats=json as JSON");
+  app.add_flag("--top", top,
+               "say every second what each process does; --top=SECONDS for another time");
   app.add_option("--trace", options.trace,
                  "write to FILE at the end what each process did and when, for Perfetto or "
                  "chrome://tracing")
@@ -177,6 +189,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.bind = bind_of(bind);
   options.threads = threads_of(threads);
   options.statistics = statistics_of(statistics);
+  options.top_s = top_of(top);
+  // So that it knows what has been written below the last table.
+  if (options.top_s != 0 && isatty(STDOUT_FILENO) != 0) options.label = true;
   options.timeout_s = timeout_of("--timeout", timeout);
   options.stall_report_s = stall_report_of(stall_report);
   options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);

@@ -34,6 +34,7 @@ struct Options {
   bool verbose = false;
   std::string statistics;  // SPLITC_STATS; "": as it is
   std::string trace;       // the file to write one to; "": none
+  double top_s = 0;        // between tables of what the processes do; 0: none
   bool survive = false;    // a death does not end the job
   std::optional<double> timeout_s;
   double stall_report_s = 0;              // without progress, before that is reported; 0: never

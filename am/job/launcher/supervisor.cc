@@ -20,6 +20,7 @@
 #include "am/job/launcher/placement.h"
 #include "am/job/launcher/standstill.h"
 #include "am/job/launcher/survival.h"
+#include "am/job/launcher/top.h"
 #include "am/job/launcher/verdict.h"
 #include "shmem/region.h"
 
@@ -99,6 +100,7 @@ class Supervisor {
   Children children_;
 
   Standstill standstill_;
+  std::optional<Top> top_;                       // only with --top
   std::optional<Survival> survival_;             // only with --survive
   std::vector<Ended> undecided_;                 // not judged before others have ended, too,
   std::optional<Clock::time_point> judge_at_;    // ... or it is that time
@@ -128,6 +130,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
                  .output = output_.get()}),
       standstill_(options, control_, children_),
       is_stopped_(options.processes, false) {
+  if (options.top_s != 0) top_.emplace(options, control_, children_, isatty(STDERR_FILENO) != 0);
   if (options.survive) survival_.emplace(control_);
   if (options.verbose) say_where_they_run();
   if (!options.timeout_s) return;
@@ -171,7 +174,9 @@ void Supervisor::sleep_until_something_happens() {
                       watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
   std::optional<Clock::time_point> deadline = patience_.deadline();
   const auto stall_at = kill_at_ ? std::nullopt : standstill_.deadline();
-  for (const auto& one : {timeout_at_, stall_at, judge_at_, killing_ ? std::nullopt : kill_at_}) {
+  const auto top_at = top_ && !kill_at_ ? std::optional(top_->deadline()) : std::nullopt;
+  for (const auto& one :
+       {timeout_at_, stall_at, top_at, judge_at_, killing_ ? std::nullopt : kill_at_}) {
     if (one && (!deadline || *one < *deadline)) deadline = one;
   }
   timespec left{};
@@ -313,6 +318,7 @@ void Supervisor::look_at_clock() {
     }
   }
   look_for_stall();
+  if (top_ && !kill_at_) top_->look(now, is_stopped_, console_);
   if (judge_at_ && now >= *judge_at_) kill_at_ ? judge_at_.reset() : take_ended({});
   if (killing_ || !kill_at_ || now < *kill_at_) return;
   killing_ = true;

@@ -1,0 +1,148 @@
+#include "am/job/launcher/top.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "am/job/stall/process_text.h"
+#include "am/route/process_stat.h"
+
+namespace am::launcher {
+namespace {
+
+double seconds_between(Top::Clock::time_point from, Top::Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// 0, 12, 312 k, 1.2 M.
+std::string number_text(double value) {
+  std::array<char, 32> text{};
+  if (value < 9999.5) {
+    std::snprintf(text.data(), text.size(), "%.0f", value);
+  } else if (value < 999'500) {
+    std::snprintf(text.data(), text.size(), "%.0f k", value * 1e-3);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.1f M", value * 1e-6);
+  }
+  return text.data();
+}
+
+// Of the terminal; 0: not known.
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// No line shall take two of the terminal's.
+std::string cut_to(std::size_t width, const std::string& text) {
+  if (width < 2) return text;
+  std::string cut;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    cut += text.substr(begin, std::min(end - begin, width - 1)) + "\n";
+    begin = end + 1;
+  }
+  return cut;
+}
+
+}  // namespace
+
+Top::Top(const Options& options, Control& control, const Children& children, bool terminal)
+    : options_(options),
+      control_(control),
+      children_(children),
+      terminal_(terminal),
+      interval_(duration_of(options.top_s)),
+      begin_(Clock::now()),
+      last_(begin_),
+      next_(begin_ + interval_),
+      seen_(options.processes) {}
+
+void Top::look(Clock::time_point now, const std::vector<bool>& is_stopped, Console& console) {
+  if (now < next_ || !console.has_room(STDERR_FILENO)) return;
+  next_ = now + interval_;
+  std::vector<Row> rows;
+  for (Rank rank = 0; rank < options_.processes; ++rank) {
+    rows.push_back(observe(rank, is_stopped[rank], now, seconds_between(last_, now)));
+  }
+  last_ = now;
+  const std::string text =
+      cut_to(terminal_ ? columns() : 0, table(std::move(rows), seconds_between(begin_, now)));
+  // Where somebody has written below the last table, that stays.
+  const bool replaces = terminal_ && lines_ != 0 && console.given() == bytes_after_;
+  if (replaces) console.add(STDERR_FILENO, "\x1b[" + std::to_string(lines_) + "A\x1b[J");
+  console.add(STDERR_FILENO, text);
+  lines_ = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  bytes_after_ = console.given();
+}
+
+Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double passed_s) {
+  using Life = ProcessView::Life;
+  const bool running = children_.is_running(rank);
+  const Life life = !running ? Life::kEnded : is_stopped ? Life::kStopped : Life::kAlive;
+  const ProcessView view{rank, life, control_rank(control_, rank).activity.read()};
+  const auto& activity = view.activity;
+  Seen& seen = seen_[rank];
+  Row row{.rank = rank, .pid = running ? children_.pid(rank) : 0};
+  if (activity.polls < seen.polls) seen.polls = seen.handled = 0;  // another job has begun
+  const std::uint32_t handled = activity.handled - seen.handled;   // modulo 2^32
+  const std::uint64_t polls = activity.polls - seen.polls;
+  row.handled = handled / passed_s;
+  row.polls = static_cast<double>(polls) / passed_s;
+  row.does = describe_process(view, polls != 0);
+  row.waits = running && activity.state == Activity::State::kWaiting;
+  const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress;
+  if (!goes_on) seen.since = now;
+  row.waited_s = seconds_between(seen.since, now);
+  if (const auto stat = running ? read_process_stat(row.pid) : std::nullopt) {
+    const double ticks =
+        static_cast<double>(stat->cpu_ticks - std::min(stat->cpu_ticks, seen.cpu_ticks));
+    row.cpu = ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed_s;
+    row.memory = stat->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    seen.cpu_ticks = stat->cpu_ticks;
+  }
+  seen.polls = activity.polls;
+  seen.handled = activity.handled;
+  seen.progress = activity.wait.progress;
+  seen.waited = row.waits;
+  return row;
+}
+
+std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
+  const auto waiting = std::ranges::count_if(rows, &Row::waits);
+  const double handled = std::accumulate(
+      rows.begin(), rows.end(), 0.0, [](double sum, const Row& row) { return sum + row.handled; });
+  std::array<char, 256> line{};
+  std::snprintf(line.data(), line.size(), "after %.1f s: %u %s, of which %td %s; %s messages/s\n",
+                elapsed_s, options_.processes, options_.processes == 1 ? "process" : "processes",
+                waiting, waiting == 1 ? "waits" : "wait", number_text(handled).c_str());
+  std::string text = line.data();
+  text += " rank      pid   cpu    memory  messages/s   polls/s  does\n";
+  const std::size_t all = rows.size();
+  if (all > kShown) {
+    std::ranges::stable_sort(rows, std::greater(), &Row::waited_s);
+    rows.resize(kShown);
+  }
+  for (const Row& row : rows) {
+    std::snprintf(line.data(), line.size(), "%5u %8d %4.0f%% %6.0f MB %11s %9s  ", row.rank,
+                  static_cast<int>(row.pid), 100 * row.cpu, static_cast<double>(row.memory) * 1e-6,
+                  number_text(row.handled).c_str(), number_text(row.polls).c_str());
+    text += line.data() + row.does;
+    if (row.waits && row.waited_s >= 1) {
+      text += row.does.find(", ") == std::string::npos ? " for " : ", for ";
+      text += seconds_text(std::chrono::duration_cast<StallWatch::Clock::duration>(
+          std::chrono::duration<double>(row.waited_s)));
+    }
+    text += "\n";
+  }
+  if (all > kShown) text += "      and " + std::to_string(all - kShown) + " others\n";
+  return text;
+}
+
+}  // namespace am::launcher

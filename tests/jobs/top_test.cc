@@ -1,0 +1,83 @@
+// splitcrun --top: the table says what each process of tests/jobs/hang.cc does.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/am/job/program.h"
+#include "tests/support/marked_line.h"
+
+namespace {
+
+using am::test::Program;
+using am::test::run;
+using Words = std::vector<std::string>;
+
+constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kHang = "tests/jobs/hang";
+
+// "in barrier at tests/jobs/hang.cc:40"
+std::string in_barrier() {
+  return "in barrier at " + test::marked_line("tests/jobs/hang.cc", "barrier");
+}
+
+// Waits until `program` has printed what `text` is found in, and ends it.
+std::string error_with(Program& program, const std::string& text) {
+  std::string said = program.wait_for_error(text, true);
+  EXPECT_NE(said.find(text), std::string::npos) << said;
+  program.signal(SIGTERM);
+  EXPECT_NE(program.finish().exit_code, 0);
+  return said;
+}
+
+TEST(Top, says_what_each_process_does_and_for_how_long) {
+  Program job({kSplitcrun, "-n", "4", "--top=0.2", kHang, "barrier"});
+  const std::string said = error_with(job, in_barrier() + " for ");
+  EXPECT_TRUE(std::regex_search(
+      said, std::regex("after [0-9.]+ s: 4 processes, of which [0-9] waits?; .* messages/s\n")))
+      << said;
+  const std::regex row(" +0 +[0-9]+ +[0-9]+% +[1-9][0-9]* MB +[0-9.kM ]+ +[0-9.kM ]+  " +
+                       in_barrier() + " for [0-9.]+ s\n");
+  EXPECT_TRUE(std::regex_search(said, row)) << said;
+  EXPECT_EQ(said.find('\x1b'), std::string::npos) << "it is no terminal";
+}
+
+TEST(Top, of_many_processes_shows_those_that_wait_longest) {
+  Program job({kSplitcrun, "-n", "18", "--top=0.2", "sleep", "1000"});
+  const std::string said = error_with(job, "and 2 others\n");
+  EXPECT_NE(said.find("not yet in the library"), std::string::npos) << said;
+}
+
+// script makes one. What the program writes there gets a label, and is not written over.
+TEST(Top, on_a_terminal_replaces_its_last_table) {
+  Program job({"script", "-qec",
+               std::string(kSplitcrun) + " -n 2 --top=0.2 sh -c 'echo begun; exec " + kHang +
+                   " each_other' >&2",
+               "/dev/null"});
+  job.wait_for_lines(12);
+  std::string said;
+  for (int lines = 12; said.find("\x1b[4A\x1b[J") == std::string::npos && lines < 1000; ++lines) {
+    said = job.wait_for_lines(lines);
+  }
+  job.signal(SIGTERM);
+  const auto result = job.finish();
+  EXPECT_NE(said.find("\x1b[4A\x1b[J"
+                      "after "),
+            std::string::npos)
+      << said;
+  EXPECT_NE(result.out.find("begun"), std::string::npos) << result.out;
+}
+
+TEST(Top, refuses_what_is_no_time) {
+  for (const std::string text : {"0", "-1", "0.05", "often", "1e10"}) {
+    const auto result = run({kSplitcrun, "-n", "1", "--top=" + text, "true"});
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_NE(result.err.find("--top=" + text + ": not a number of seconds from 0.1 on"),
+              std::string::npos)
+        << result.err;
+  }
+}
+
+}  // namespace
