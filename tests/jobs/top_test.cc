@@ -50,6 +50,23 @@ TEST(Top, of_many_processes_shows_those_that_wait_longest) {
   EXPECT_NE(said.find("not yet in the library"), std::string::npos) << said;
 }
 
+TEST(Top, of_many_processes_shows_those_that_have_ended_last) {
+  Program job({kSplitcrun, "-n", "18", "--top=0.2", "sh", "-c",
+               "[ $SPLITC_RANK -lt 16 ] || exec sleep 1000"});
+  const std::string said = error_with(job, "\n   17 ");
+  EXPECT_NE(said.find("and 2 others\n"), std::string::npos) << said;
+}
+
+// What another program, here cat, writes to the terminal stays.
+TEST(Top, replaces_nothing_where_others_write_to_the_terminal) {
+  const auto result = run(
+      {"script", "-qec",
+       std::string(kSplitcrun) + " -n 1 --top=0.1 sh -c 'echo begun; sleep 1' | cat", "/dev/null"});
+  EXPECT_NE(result.out.find("begun"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("messages/s"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << result.out;
+}
+
 // script makes one. What the program writes there gets a label, and is not written over.
 TEST(Top, on_a_terminal_replaces_its_last_table) {
   Program job({"script", "-qec",

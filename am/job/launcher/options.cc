@@ -191,7 +191,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.statistics = statistics_of(statistics);
   options.top_s = top_of(top);
   // So that it knows what has been written below the last table.
-  if (options.top_s != 0 && isatty(STDOUT_FILENO) != 0) options.label = true;
+  if (options.top_s != 0 && isatty(STDERR_FILENO) != 0) options.label = true;
   options.timeout_s = timeout_of("--timeout", timeout);
   options.stall_report_s = stall_report_of(stall_report);
   options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);

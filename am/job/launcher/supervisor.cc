@@ -130,7 +130,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
                  .output = output_.get()}),
       standstill_(options, control_, children_),
       is_stopped_(options.processes, false) {
-  if (options.top_s != 0) top_.emplace(options, control_, children_, isatty(STDERR_FILENO) != 0);
+  if (options.top_s != 0) top_.emplace(options, control_, children_);
   if (options.survive) survival_.emplace(control_);
   if (options.verbose) say_where_they_run();
   if (!options.timeout_s) return;
@@ -174,7 +174,8 @@ void Supervisor::sleep_until_something_happens() {
                       watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
   std::optional<Clock::time_point> deadline = patience_.deadline();
   const auto stall_at = kill_at_ ? std::nullopt : standstill_.deadline();
-  const auto top_at = top_ && !kill_at_ ? std::optional(top_->deadline()) : std::nullopt;
+  const auto top_at =
+      top_ && !kill_at_ && !children_.none_left() ? std::optional(top_->deadline()) : std::nullopt;
   for (const auto& one :
        {timeout_at_, stall_at, top_at, judge_at_, killing_ ? std::nullopt : kill_at_}) {
     if (one && (!deadline || *one < *deadline)) deadline = one;

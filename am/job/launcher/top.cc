@@ -1,6 +1,7 @@
 #include "am/job/launcher/top.h"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,14 @@ std::string number_text(double value) {
   return text.data();
 }
 
+// Whether all that comes to the terminal of standard error is written by this process: what goes
+// through a pipe, as to tee, may come there as well.
+bool is_own_terminal() {
+  struct stat out {};
+  return isatty(STDERR_FILENO) != 0 &&
+         (isatty(STDOUT_FILENO) != 0 || (fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode)));
+}
+
 // Of the terminal; 0: not known.
 std::size_t columns() {
   winsize size{};
@@ -53,11 +62,11 @@ std::string cut_to(std::size_t width, const std::string& text) {
 
 }  // namespace
 
-Top::Top(const Options& options, Control& control, const Children& children, bool terminal)
+Top::Top(const Options& options, Control& control, const Children& children)
     : options_(options),
       control_(control),
       children_(children),
-      terminal_(terminal),
+      terminal_(is_own_terminal()),
       interval_(duration_of(options.top_s)),
       begin_(Clock::now()),
       last_(begin_),
@@ -65,8 +74,12 @@ Top::Top(const Options& options, Control& control, const Children& children, boo
       seen_(options.processes) {}
 
 void Top::look(Clock::time_point now, const std::vector<bool>& is_stopped, Console& console) {
-  if (now < next_ || !console.has_room(STDERR_FILENO)) return;
+  if (now < next_) return;
   next_ = now + interval_;
+  // Whoever has not read the last one gets no other.
+  if (!console.idle(STDERR_FILENO) || children_.none_left()) return;
+  // Stopped meanwhile, when others may have written to the terminal.
+  if (now - last_ > 3 * interval_) lines_ = 0;
   std::vector<Row> rows;
   for (Rank rank = 0; rank < options_.processes; ++rank) {
     rows.push_back(observe(rank, is_stopped[rank], now, seconds_between(last_, now)));
@@ -76,7 +89,7 @@ void Top::look(Clock::time_point now, const std::vector<bool>& is_stopped, Conso
       cut_to(terminal_ ? columns() : 0, table(std::move(rows), seconds_between(begin_, now)));
   // Where somebody has written below the last table, that stays.
   const bool replaces = terminal_ && lines_ != 0 && console.given() == bytes_after_;
-  if (replaces) console.add(STDERR_FILENO, "\x1b[" + std::to_string(lines_) + "A\x1b[J");
+  if (replaces) console.add(STDERR_FILENO, "\r\x1b[" + std::to_string(lines_) + "A\x1b[J");
   console.add(STDERR_FILENO, text);
   lines_ = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   bytes_after_ = console.given();
@@ -86,17 +99,26 @@ Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double 
   using Life = ProcessView::Life;
   const bool running = children_.is_running(rank);
   const Life life = !running ? Life::kEnded : is_stopped ? Life::kStopped : Life::kAlive;
-  const ProcessView view{rank, life, control_rank(control_, rank).activity.read()};
+  ProcessView view{rank, life, control_rank(control_, rank).activity.read()};
   const auto& activity = view.activity;
   Seen& seen = seen_[rank];
   Row row{.rank = rank, .pid = running ? children_.pid(rank) : 0};
-  if (activity.polls < seen.polls) seen.polls = seen.handled = 0;  // another job has begun
-  const std::uint32_t handled = activity.handled - seen.handled;   // modulo 2^32
+  // A program that was started by a shell is another process than the one that splitcrun started.
+  const pid_t inside = activity.pid;
+  if (running && inside != 0 && inside != row.pid) {
+    if (has_ended(inside)) {
+      view.life = Life::kEnded;
+    } else {
+      row.pid = inside;
+    }
+  }
+  if (activity.polls < seen.polls) seen.polls = 0;                // another job has begun
+  const std::uint32_t handled = activity.handled - seen.handled;  // modulo 2^32
   const std::uint64_t polls = activity.polls - seen.polls;
   row.handled = handled / passed_s;
   row.polls = static_cast<double>(polls) / passed_s;
   row.does = describe_process(view, polls != 0);
-  row.waits = running && activity.state == Activity::State::kWaiting;
+  row.waits = view.life != Life::kEnded && activity.state == Activity::State::kWaiting;
   const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress;
   if (!goes_on) seen.since = now;
   row.waited_s = seconds_between(seen.since, now);
@@ -126,7 +148,9 @@ std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
   text += " rank      pid   cpu    memory  messages/s   polls/s  does\n";
   const std::size_t all = rows.size();
   if (all > kShown) {
-    std::ranges::stable_sort(rows, std::greater(), &Row::waited_s);
+    // Those that have ended come last.
+    std::ranges::stable_sort(rows, std::greater(),
+                             [](const Row& row) { return std::pair(row.pid != 0, row.waited_s); });
     rows.resize(kShown);
   }
   for (const Row& row : rows) {

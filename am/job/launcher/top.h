@@ -30,7 +30,7 @@ class Top {
   static constexpr std::size_t kShown = 16;  // processes; of more, those that wait longest
 
   // Looks every options.top_s. On a terminal each table replaces the one before.
-  Top(const Options& options, Control& control, const Children& children, bool terminal);
+  Top(const Options& options, Control& control, const Children& children);
 
   Clock::time_point deadline() const { return next_; }
   // Prints a table on standard error if it is time. `is_stopped` by rank.
