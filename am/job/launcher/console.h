@@ -30,15 +30,17 @@ class Console {
   // Queues "splitcrun: <sentence>" and a newline for standard error.
   void say(std::string_view sentence);
 
-  bool has_room(int to) const;    // queue another piece now, or wait until fd() is readable
-  bool idle() const;              // nothing is queued or being written
-  bool idle(int to) const;        // ... on that descriptor
-  std::uint64_t written() const;  // bytes in all
-  std::size_t queued() const;     // bytes not yet written
-  std::uint64_t given() const { return given_; }  // bytes that add() was called with, in all
-  int error(int to) const;                        // an errno of write; 0: none so far
-  int fd() const { return wake_; }                // readable when any of the above has changed
-  void acknowledge();                             // makes it unreadable until the next change
+  // Bytes that add() was called with, in all.
+  std::uint64_t given() const { return given_; }
+
+  bool has_room(int to) const;      // queue another piece now, or wait until fd() is readable
+  bool idle() const;                // nothing is queued or being written
+  bool idle(int to) const;          // ... on that descriptor
+  std::uint64_t written() const;    // bytes in all
+  std::size_t queued() const;       // bytes not yet written
+  int error(int to) const;          // an errno of write; 0: none so far
+  int fd() const { return wake_; }  // readable when any of these has changed
+  void acknowledge();               // makes it unreadable until the next change
 
  private:
   struct File;

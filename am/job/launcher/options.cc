@@ -1,5 +1,7 @@
 #include "am/job/launcher/options.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
@@ -43,10 +45,16 @@ std::uint32_t nodes_of(const std::string& text, std::uint32_t processes) {
   return static_cast<std::uint32_t>(*value);
 }
 
+// None: `text` is no number, or none of seconds that anybody waits.
+std::optional<double> seconds_of(const std::string& text) {
+  const auto value = whole_number<double>(text);
+  return value && std::isfinite(*value) && *value <= 1e9 ? value : std::nullopt;
+}
+
 std::optional<double> timeout_of(const std::string& option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto value = whole_number<double>(text);
-  if (!value || !std::isfinite(*value) || *value <= 0 || *value > 1e9) {
+  const auto value = seconds_of(text);
+  if (!value || *value <= 0) {
     refuse(option + " " + text + ": not a number of seconds above 0; write one, such as 60");
   }
   return value;
@@ -54,8 +62,8 @@ std::optional<double> timeout_of(const std::string& option, const std::string& t
 
 double stall_report_of(const std::string& text) {
   if (text.empty()) return read_config().stall_s;
-  const auto value = whole_number<double>(text);
-  if (!value || !std::isfinite(*value) || *value < 0 || *value > 1e9) {
+  const auto value = seconds_of(text);
+  if (!value || *value < 0) {
     refuse("--stall-report " + text +
            ": not a number of seconds; write one, such as 30, or 0 for " + "no report");
   }
@@ -84,8 +92,8 @@ Bind bind_of(const std::string& text) {
 double top_of(const std::string& text) {
   if (text.empty()) return 0;
   if (text == "true") return 1;  // no value
-  const auto value = whole_number<double>(text);
-  if (!value || !std::isfinite(*value) || *value < 0.1 || *value > 1e9) {
+  const auto value = seconds_of(text);
+  if (!value || *value < 0.1) {
     refuse("--top=" + text + ": not a number of seconds from 0.1 on; write one, such as --top=5");
   }
   return *value;

@@ -2,6 +2,14 @@
 
 namespace am::launcher {
 
+ProcessView view_of(Rank rank, bool is_stopped, Control& control, const Children& children) {
+  using Life = ProcessView::Life;
+  const Life life = !children.is_running(rank) ? Life::kEnded
+                    : is_stopped               ? Life::kStopped
+                                               : Life::kAlive;
+  return {rank, life, control_rank(control, rank).activity.read()};
+}
+
 Standstill::Standstill(const Options& options, Control& control, const Children& children)
     : options_(options),
       control_(control),
@@ -18,13 +26,9 @@ std::optional<Standstill::Clock::time_point> Standstill::deadline() const {
 }
 
 void Standstill::observe(Clock::time_point now, const std::vector<bool>& is_stopped) {
-  using Life = ProcessView::Life;
   std::vector<ProcessView> processes(options_.processes);
   for (Rank rank = 0; rank < options_.processes; ++rank) {
-    const Life life = !children_.is_running(rank) ? Life::kEnded
-                      : is_stopped[rank]          ? Life::kStopped
-                                                  : Life::kAlive;
-    processes[rank] = {rank, life, control_rank(control_, rank).activity.read()};
+    processes[rank] = view_of(rank, is_stopped[rank], control_, children_);
     joined_ = joined_ || processes[rank].activity.pid != 0;
   }
   watch_.observe(now, std::move(processes));

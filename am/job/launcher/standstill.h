@@ -12,6 +12,9 @@
 
 namespace am::launcher {
 
+// What one process does now.
+ProcessView view_of(Rank rank, bool is_stopped, Control& control, const Children& children);
+
 class Standstill {
  public:
   using Clock = StallWatch::Clock;

@@ -174,8 +174,7 @@ void Supervisor::sleep_until_something_happens() {
                       watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
   std::optional<Clock::time_point> deadline = patience_.deadline();
   const auto stall_at = kill_at_ ? std::nullopt : standstill_.deadline();
-  const auto top_at =
-      top_ && !kill_at_ && !children_.none_left() ? std::optional(top_->deadline()) : std::nullopt;
+  const auto top_at = top_ && !kill_at_ ? top_->deadline() : std::nullopt;
   for (const auto& one :
        {timeout_at_, stall_at, top_at, judge_at_, killing_ ? std::nullopt : kill_at_}) {
     if (one && (!deadline || *one < *deadline)) deadline = one;

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <utility>
 
+#include "am/job/launcher/standstill.h"
 #include "am/job/stall/process_text.h"
 #include "am/route/process_stat.h"
 
@@ -73,11 +74,14 @@ Top::Top(const Options& options, Control& control, const Children& children)
       next_(begin_ + interval_),
       seen_(options.processes) {}
 
+std::optional<Top::Clock::time_point> Top::deadline() const {
+  return children_.none_left() ? std::nullopt : std::optional(next_);
+}
+
 void Top::look(Clock::time_point now, const std::vector<bool>& is_stopped, Console& console) {
-  if (now < next_) return;
+  if (now < next_ || !deadline()) return;
   next_ = now + interval_;
-  // Whoever has not read the last one gets no other.
-  if (!console.idle(STDERR_FILENO) || children_.none_left()) return;
+  if (!console.idle(STDERR_FILENO)) return;  // the last one has not been read
   // Stopped meanwhile, when others may have written to the terminal.
   if (now - last_ > 3 * interval_) lines_ = 0;
   std::vector<Row> rows;
@@ -97,9 +101,8 @@ void Top::look(Clock::time_point now, const std::vector<bool>& is_stopped, Conso
 
 Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double passed_s) {
   using Life = ProcessView::Life;
-  const bool running = children_.is_running(rank);
-  const Life life = !running ? Life::kEnded : is_stopped ? Life::kStopped : Life::kAlive;
-  ProcessView view{rank, life, control_rank(control_, rank).activity.read()};
+  ProcessView view = view_of(rank, is_stopped, control_, children_);
+  const bool running = view.life != Life::kEnded;
   const auto& activity = view.activity;
   Seen& seen = seen_[rank];
   Row row{.rank = rank, .pid = running ? children_.pid(rank) : 0};
@@ -121,7 +124,7 @@ Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double 
   row.waits = view.life != Life::kEnded && activity.state == Activity::State::kWaiting;
   const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress;
   if (!goes_on) seen.since = now;
-  row.waited_s = seconds_between(seen.since, now);
+  row.waited = now - seen.since;
   if (const auto stat = running ? read_process_stat(row.pid) : std::nullopt) {
     const double ticks =
         static_cast<double>(stat->cpu_ticks - std::min(stat->cpu_ticks, seen.cpu_ticks));
@@ -150,7 +153,7 @@ std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
   if (all > kShown) {
     // Those that have ended come last.
     std::ranges::stable_sort(rows, std::greater(),
-                             [](const Row& row) { return std::pair(row.pid != 0, row.waited_s); });
+                             [](const Row& row) { return std::pair(row.pid != 0, row.waited); });
     rows.resize(kShown);
   }
   for (const Row& row : rows) {
@@ -158,10 +161,9 @@ std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
                   static_cast<int>(row.pid), 100 * row.cpu, static_cast<double>(row.memory) * 1e-6,
                   number_text(row.handled).c_str(), number_text(row.polls).c_str());
     text += line.data() + row.does;
-    if (row.waits && row.waited_s >= 1) {
+    if (row.waits && row.waited >= std::chrono::seconds(1)) {
       text += row.does.find(", ") == std::string::npos ? " for " : ", for ";
-      text += seconds_text(std::chrono::duration_cast<StallWatch::Clock::duration>(
-          std::chrono::duration<double>(row.waited_s)));
+      text += seconds_text(row.waited);
     }
     text += "\n";
   }

@@ -32,7 +32,7 @@ class Top {
   // Looks every options.top_s. On a terminal each table replaces the one before.
   Top(const Options& options, Control& control, const Children& children);
 
-  Clock::time_point deadline() const { return next_; }
+  std::optional<Clock::time_point> deadline() const;  // none: all have ended
   // Prints a table on standard error if it is time. `is_stopped` by rank.
   void look(Clock::time_point now, const std::vector<bool>& is_stopped, Console& console);
 
@@ -55,7 +55,7 @@ class Top {
     double handled = 0;        // a second
     double polls = 0;          // a second
     bool waits = false;
-    double waited_s = 0;
+    Clock::duration waited{};
     std::string does = {};
   };
 
