@@ -1,15 +1,13 @@
 #include "rdma/datagram.h"
 
-#include <dirent.h>
 #include <rdma/fi_errno.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
+#include "rdma/descriptor.h"
 #include "rdma/error.h"
 
 namespace rdma {
@@ -38,10 +36,7 @@ std::size_t longest_of(const Fabric& fabric) {
 // Sleeping on it is free, whereas with a descriptor of the completion queue (FI_WAIT_FD) udp makes
 // a system call more for each datagram; and its room can be asked for. -1: there is none.
 int socket_bound_to(std::span<const std::byte> address) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
-  if (!all) return -1;
-  while (const dirent* const one = readdir(all.get())) {
-    const int fd = std::atoi(one->d_name);  // "." and "..": 0, no datagram socket of ours
+  for (const int fd : open_descriptors()) {
     int type = 0;
     socklen_t length = sizeof type;
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_DGRAM) continue;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
 namespace rdma {
 
@@ -22,5 +23,9 @@ inline int above_standard_streams(int fd) noexcept {
   errno = error;
   return moved;
 }
+
+// Those of this process that are open now; empty when the system does not say. One of them is gone
+// on return: that of the folder that lists them.
+std::vector<int> open_descriptors();
 
 }  // namespace rdma

@@ -3,10 +3,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <charconv>
-#include <filesystem>
-#include <string>
-#include <system_error>
+#include "rdma/descriptor.h"
 
 namespace rdma {
 namespace {
@@ -39,12 +36,7 @@ void widen(int socket) noexcept {
 }  // namespace
 
 void widen_receive_windows() {
-  std::error_code error;
-  std::filesystem::directory_iterator entries("/proc/self/fd", error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    const std::string name = entries->path().filename();
-    int fd = -1;
-    std::from_chars(name.data(), name.data() + name.size(), fd);
+  for (const int fd : open_descriptors()) {
     if (is_connected_tcp(fd) && option(fd, SO_RCVBUF) < kEnough) widen(fd);
   }
 }
