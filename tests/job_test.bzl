@@ -1,6 +1,6 @@
 """Tests that run as several processes of a job."""
 
-load("//tests:one_source.bzl", "one_source")
+load("//tests:one_source.bzl", "joint_binary")
 
 # What most tests run as on one node.
 PROCS = [1, 2, 5, 8]
@@ -56,12 +56,10 @@ def job_test(
     """
     if not program:
         program = name + "_program"
-        sources, needed = one_source(name + "_source", srcs, deps)
-        native.cc_binary(
+        joint_binary(
             name = program,
-            testonly = True,
-            srcs = sources,
-            deps = needed,
+            srcs = srcs,
+            deps = deps,
         )
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
     shapes = {"%s_n%d" % (name, count): str(count) for count in procs}

@@ -34,6 +34,17 @@ def one_source(name, srcs, deps):
     )
     return [":" + name], [":" + name + "_parts"]
 
+def joint_binary(name, srcs, deps, **attributes):
+    """A cc_binary whose sources are compiled as one."""
+    sources, needed = one_source(name + "_source", srcs, deps)
+    native.cc_binary(
+        name = name,
+        testonly = True,
+        srcs = sources,
+        deps = needed,
+        **attributes
+    )
+
 def joint_test(name, srcs, deps, **attributes):
     """A cc_test whose sources are compiled as one."""
     sources, needed = one_source(name + "_source", srcs, deps)

@@ -18,9 +18,8 @@
 namespace {
 
 using namespace splitc;
+using test::left;
 using test::right;
-
-std::uint32_t proc_before() { return (my_proc() + procs() - 1) % procs(); }
 
 // Some process of another node; this one if there is none.
 std::uint32_t far_proc() {
@@ -53,7 +52,7 @@ TEST(Far, puts_of_large_temporaries_outlive_them) {
   sync();
   barrier();
   for (std::uint32_t i = 0; i < kPages; ++i) {
-    ASSERT_TRUE(is_page(pages.mine()[i], 1000 * proc_before() + i)) << i;
+    ASSERT_TRUE(is_page(pages.mine()[i], 1000 * left() + i)) << i;
   }
   barrier();
   all_spread_free(pages);
@@ -110,7 +109,7 @@ TEST(Far, each_get_and_put_can_be_waited_for_alone) {
   EXPECT_TRUE(try_sync(put_there));
   EXPECT_TRUE(is_sync());
   barrier();
-  EXPECT_EQ(words.mine()[3], proc_before());
+  EXPECT_EQ(words.mine()[3], left());
   all_spread_free(words);
 }
 

@@ -256,17 +256,14 @@ bool lists_behave_in_handler(global_ptr<std::uint64_t> p) {
   const std::span mine(local);
   const std::array<std::uint32_t, 2> indices{0, 2};
   const std::array<global_ptr<std::uint64_t>, 2> pointers{p, p + 2};
-  const bool far = test::is_far(p.proc());
-  const auto right = [far](const std::string& said) {
-    return far ? said.find("is on another node, and a handler or") != std::string::npos
-               : said.empty();
+  const auto behaves = [far = test::is_far(p.proc())](const auto& call) {
+    return test::is_of_handler(far, test::error_of(call));
   };
-  return right(test::error_of([&] { get_indexed(mine, p, std::span(indices)); })) &&
-         right(test::error_of([&] { put_indexed(p, std::span(indices), mine); })) &&
-         right(test::error_of([&] { store_indexed(p, std::span(indices), mine); })) &&
-         right(test::error_of([&] { get_each(mine, pointers); })) &&
-         right(test::error_of([&] { put_each(pointers, mine); })) &&
-         right(test::error_of([&] { store_each(pointers, mine); }));
+  return behaves([&] { get_indexed(mine, p, std::span(indices)); }) &&
+         behaves([&] { put_indexed(p, std::span(indices), mine); }) &&
+         behaves([&] { store_indexed(p, std::span(indices), mine); }) &&
+         behaves([&] { get_each(mine, pointers); }) && behaves([&] { put_each(pointers, mine); }) &&
+         behaves([&] { store_each(pointers, mine); });
 }
 
 TEST(List, in_a_handler_reaches_its_node_and_no_other) {

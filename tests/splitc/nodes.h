@@ -1,6 +1,9 @@
 // What tests need to know of the nodes that their processes are on.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "splitc/splitc.h"
 
 namespace test {
@@ -27,6 +30,13 @@ inline std::uint64_t arrived(std::uint64_t bytes) {
            splitc::get_seconds() > deadline;
   });
   return store_counter::default_counter().available();
+}
+
+// Whether `said` is what a call of many pieces says in a handler that may reach its own node only:
+// the refusal if its target is far, and else nothing.
+inline bool is_of_handler(bool far, const std::string& said) {
+  return far ? said.find("is on another node, and a handler or") != std::string::npos
+             : said.empty();
 }
 
 }  // namespace test

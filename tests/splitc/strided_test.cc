@@ -24,10 +24,9 @@ namespace {
 using namespace splitc;
 using test::Element;
 using test::element;
+using test::left;
 using test::right;
 using test::step;
-
-std::uint32_t proc_before() { return (my_proc() + procs() - 1) % procs(); }
 
 // Where the elements of a shape are, in their order.
 std::vector<std::size_t> places(const strided& shape) {
@@ -222,7 +221,7 @@ TEST(Strided, operations_may_be_larger_than_all_that_can_be_in_flight) {
   sync(put_strided(theirs + 3, column, columns[0]));
   barrier();
   for (std::size_t row = 0; row < kRows; ++row) {
-    ASSERT_EQ(mine[row * kColumns + 3], 1.0 + proc_before());
+    ASSERT_EQ(mine[row * kColumns + 3], 1.0 + left());
     ASSERT_EQ(mine[row * kColumns + 2], double(row * kColumns + 2) + 0.5 * my_proc());
   }
   barrier();
@@ -241,7 +240,7 @@ TEST(Strided, stores_are_counted_in_bytes_at_their_target) {
   store_sync(kRows * sizeof(std::uint32_t), faces);
   EXPECT_EQ(faces.available(), 0u);
   for (std::uint32_t row = 0; row < kRows; ++row) {
-    ASSERT_EQ(words.mine()[2 * row], 5 + proc_before());
+    ASSERT_EQ(words.mine()[2 * row], 5 + left());
     ASSERT_EQ(words.mine()[2 * row + 1], 0u);
   }
   barrier();
@@ -265,11 +264,11 @@ TEST(Strided, a_put_arrives_whole_though_a_handler_throws_meanwhile) {
   const strided shape{.rows = kRows, .row_stride = 2};
   called = 0;
   // Connected already, so that nothing else waits.
-  rpc(proc_before(), [] {}).wait();
+  rpc(left(), [] {}).wait();
   rpc(right(), [] {}).wait();
   barrier();
-  may_throw = my_proc() != proc_before();  // one process has called it on itself
-  for (int i = 0; i < kCalls; ++i) rpc_ff(proc_before(), &throw_here);
+  may_throw = my_proc() != left();  // one process has called it on itself
+  for (int i = 0; i < kCalls; ++i) rpc_ff(left(), &throw_here);
   try {
     put_strided(words.on(right()), shape, column);
   } catch (const am::Error& error) {
@@ -285,7 +284,7 @@ TEST(Strided, a_put_arrives_whole_though_a_handler_throws_meanwhile) {
   sync();
   barrier();
   for (std::uint32_t row = 0; row < kRows; ++row) {
-    ASSERT_EQ(words.mine()[2 * row], 5 + proc_before()) << row;
+    ASSERT_EQ(words.mine()[2 * row], 5 + left()) << row;
   }
   barrier();
   all_spread_free(words);
@@ -340,14 +339,12 @@ TEST(Strided, refuses_what_it_cannot_do_with_a_sentence) {
 bool strides_behave_in_handler(global_ptr<std::uint64_t> p) {
   static std::array<std::uint64_t, 2> local{};
   const strided two{.rows = 2, .row_stride = 2};
-  const bool far = test::is_far(p.proc());
-  const auto right = [far](const std::string& said) {
-    return far ? said.find("is on another node, and a handler or") != std::string::npos
-               : said.empty();
+  const auto behaves = [far = test::is_far(p.proc())](const auto& call) {
+    return test::is_of_handler(far, test::error_of(call));
   };
-  return right(test::error_of([&] { get_strided(std::span(local), p, two); })) &&
-         right(test::error_of([&] { put_strided(p, two, local); })) &&
-         right(test::error_of([&] { store_strided(p, two, local); }));
+  return behaves([&] { get_strided(std::span(local), p, two); }) &&
+         behaves([&] { put_strided(p, two, local); }) &&
+         behaves([&] { store_strided(p, two, local); });
 }
 
 TEST(Strided, in_a_handler_reaches_its_node_and_no_other) {
