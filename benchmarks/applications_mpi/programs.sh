@@ -91,7 +91,7 @@ mpi_jacobi3d() { "$@" "$cube" "$cube_iterations" "$repetitions"; }
 # --- Gauss. Reading candidates one by one pays where they are in reach of a load.
 
 ours_gauss() {
-  local i search searches=(reduce) sizes=()
+  local i search searches=(reduce rows) sizes=()
   for ((i = 0; i < repetitions; ++i)); do sizes+=("$equations"); done
   ((nodes > 1)) || searches+=(each)
   for search in "${searches[@]}"; do
@@ -99,7 +99,11 @@ ours_gauss() {
   done | awk -F, '{ printf "%s,%.3f,%s\n", $2, 1000 * $5, $6 }'
 }
 mpi_gauss() {
-  "$@" "$equations" reduce "$repetitions" | awk -F, '{ printf "reduce,%.3f,%s\n", 1000 * $4, $5 }'
+  local search
+  for search in reduce rows; do
+    "$@" "$equations" "$search" "$repetitions" |
+      awk -F, -v search="$search" '{ printf "%s,%.3f,%s\n", search, 1000 * $4, $5 }' || return
+  done
 }
 
 # --- Random updates. The answer is how many words are wrong.

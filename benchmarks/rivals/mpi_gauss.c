@@ -1,6 +1,8 @@
 // The elimination of examples/gauss with a search for pivots, by MPI: rows in turn, the pivot's row
 // by MPI_Bcast. With SEARCH each, candidates are read one after the other by a process that asks
-// for each; with reduce every process finds its own largest, and MPI_Allreduce the largest of all.
+// for each; with reduce every process finds its own largest, and MPI_Allreduce the largest of all;
+// with rows every process shows the row of its own largest by MPI_Allgather, and no MPI_Bcast is
+// needed.
 // Prints, as examples/gauss does, the exchanges that some process waited for, the most seconds that
 // they took in one process, the seconds in all, and the same checksum of the unknowns; a line for
 // each repetition.
@@ -18,8 +20,9 @@
 #include "numbers.h"
 
 static int size, rank, procs;
-static int by_reduction;
+static enum { kEach, kReduce, kRows } search;
 static double *rows, *pivot, seconds;  // own rows; that of the current column; waited
+static double* candidates;             // of kRows: of each process its row's number, and the row
 static uint64_t exchanges;
 static char* used;
 static int* order;
@@ -76,16 +79,23 @@ static int read_each(int column) {
   return best;
 }
 
-// The row whose coefficient is the largest, and the first of equals.
-static int reduce(int column) {
-  struct {
-    double magnitude;
-    int row;
-  } mine = {-1, size}, largest;
+typedef struct {
+  double magnitude;
+  int row;
+} candidate;
+
+static candidate largest_here(int column) {
+  candidate mine = {-1, size};
   for (int row = rank; row < size; row += procs) {
     const double one = used[row] ? -1 : fabs(own_row(row)[column]);
     if (one > mine.magnitude) mine.magnitude = one, mine.row = row;
   }
+  return mine;
+}
+
+// The row whose coefficient is the largest, and the first of equals.
+static int reduce(int column) {
+  candidate mine = largest_here(column), largest;
   begin();
   MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
   end();
@@ -93,7 +103,7 @@ static int reduce(int column) {
 }
 
 static int find_pivot(int column) {
-  if (by_reduction) return reduce(column);
+  if (search == kReduce) return reduce(column);
   const int reader = column % procs;
   begin();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -106,6 +116,37 @@ static int find_pivot(int column) {
   return best;
 }
 
+// Finds it, and leaves its row in pivot.
+static int gather_rows(int column) {
+  const int part = size + 1 - column, each = 1 + part;
+  const int own = largest_here(column).row;
+  double* const mine = candidates + (size_t)rank * (size_t)each;
+  memset(mine, 0, (size_t)each * sizeof(double));
+  mine[0] = own;
+  if (own < size) memcpy(mine + 1, own_row(own) + column, (size_t)part * sizeof(double));
+  begin();
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, candidates, each, MPI_DOUBLE, MPI_COMM_WORLD);
+  end();
+  const double* best = candidates;
+  for (int proc = 1; proc < procs; ++proc) {
+    const double* const other = candidates + (size_t)proc * (size_t)each;
+    const double a = fabs(other[1]), b = fabs(best[1]);
+    if (a != b ? a > b : other[0] < best[0]) best = other;
+  }
+  memcpy(pivot + column, best + 1, (size_t)part * sizeof(double));
+  return (int)best[0];
+}
+
+static int spread_pivot(int column) {
+  const int row = find_pivot(column);
+  if (row % procs == rank)
+    memcpy(pivot + column, own_row(row) + column, (size_t)(size + 1 - column) * sizeof(double));
+  begin();
+  MPI_Bcast(pivot + column, size + 1 - column, MPI_DOUBLE, row % procs, MPI_COMM_WORLD);
+  end();
+  return row;
+}
+
 static void eliminate(double* row, int column) {
   const double factor = row[column] / pivot[column];
   row[column] = 0;
@@ -114,12 +155,7 @@ static void eliminate(double* row, int column) {
 
 static void solve(double* unknowns) {
   for (int column = 0; column < size; ++column) {
-    const int row = find_pivot(column);
-    if (row % procs == rank)
-      memcpy(pivot + column, own_row(row) + column, (size_t)(size + 1 - column) * sizeof(double));
-    begin();
-    MPI_Bcast(pivot + column, size + 1 - column, MPI_DOUBLE, row % procs, MPI_COMM_WORLD);
-    end();
+    const int row = search == kRows ? gather_rows(column) : spread_pivot(column);
     used[row] = 1;
     order[column] = row;
     for (int i = rank; i < size; i += procs) {
@@ -165,14 +201,16 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
   size = argc > 1 ? atoi(argv[1]) : 200;
-  by_reduction = argc > 2 && strcmp(argv[2], "reduce") == 0;
-  if (size < 1 || (argc > 2 && !by_reduction && strcmp(argv[2], "each") != 0)) {
-    if (rank == 0) fprintf(stderr, "usage: mpi_gauss [SIZE [each|reduce [REPETITIONS]]]\n");
+  const char* const name = argc > 2 ? argv[2] : "each";
+  search = strcmp(name, "reduce") == 0 ? kReduce : strcmp(name, "rows") == 0 ? kRows : kEach;
+  if (size < 1 || (search == kEach && strcmp(name, "each") != 0)) {
+    if (rank == 0) fprintf(stderr, "usage: mpi_gauss [SIZE [each|reduce|rows [REPETITIONS]]]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const size_t width = (size_t)(size + 1);
   rows = malloc((size_t)((size + procs - 1) / procs) * width * sizeof(double));
   pivot = malloc(width * sizeof(double));
+  candidates = malloc((size_t)procs * (1 + width) * sizeof(double));
   double* const unknowns = malloc(width * sizeof(double));
   used = malloc((size_t)size);
   order = malloc((size_t)size * sizeof(int));
@@ -181,6 +219,7 @@ int main(int argc, char** argv) {
   free(order);
   free(used);
   free(unknowns);
+  free(candidates);
   free(pivot);
   free(rows);
   MPI_Finalize();

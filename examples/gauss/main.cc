@@ -29,8 +29,10 @@ struct Kind {
   std::string name;
   Search search;
 };
-const std::vector<Kind> kKinds = {
-    {"none", Search::kNone}, {"reduce", Search::kReduce}, {"each", Search::kEach}};
+const std::vector<Kind> kKinds = {{"none", Search::kNone},
+                                  {"reduce", Search::kReduce},
+                                  {"rows", Search::kRows},
+                                  {"each", Search::kEach}};
 
 bool equal(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;

@@ -26,7 +26,8 @@ std::uint64_t Solver::work(std::size_t size) noexcept {
 Solver::Solver(const System& system)
     : system_(system),
       rows_(procs(), (system.size + procs() - 1) / procs() * system.columns()),
-      pivot_(system.columns()) {}
+      pivot_(system.columns()),
+      unknowns_(system.size) {}
 
 global_ptr<double> Solver::row_at(std::size_t row) const {
   return rows_.on(owner(row)) + row / procs() * system_.columns();
@@ -80,6 +81,11 @@ Solver::Pivot Solver::read_each(std::size_t column) {
   return best;
 }
 
+// Or the first of equals, as one process alone finds it.
+bool Solver::is_larger(const Pivot& a, const Pivot& b) noexcept {
+  return a.magnitude != b.magnitude ? a.magnitude > b.magnitude : a.row < b.row;
+}
+
 Solver::Pivot Solver::largest_here(std::size_t column) const {
   Pivot best{-1, system_.size};
   for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
@@ -100,6 +106,29 @@ std::size_t Solver::find_pivot(std::size_t column, Search search) {
   return all_bcast(found, reader).row;
 }
 
+std::size_t Solver::gather_pivot(std::size_t column) {
+  const std::size_t elements = system_.columns() - column;
+  const Pivot mine = largest_here(column);
+  candidate_.assign(1 + elements, 0);
+  candidate_[0] = static_cast<double>(mine.row);
+  if (mine.row < system_.size) std::ranges::copy(own_row(mine.row).subspan(column), &candidate_[1]);
+  candidates_.resize(procs() * candidate_.size());
+  {
+    const Exchange counted(solution_);
+    all_gather(candidate_, candidates_);
+  }
+  std::span<const double> best(candidate_);
+  for (std::size_t i = 0; i < candidates_.size(); i += candidate_.size()) {
+    const std::span<const double> other = std::span(candidates_).subspan(i, candidate_.size());
+    if (is_larger({std::abs(other[1]), static_cast<std::uint64_t>(other[0])},
+                  {std::abs(best[1]), static_cast<std::uint64_t>(best[0])})) {
+      best = other;
+    }
+  }
+  std::ranges::copy(best.subspan(1), &pivot_.mine()[column]);
+  return static_cast<std::size_t>(best[0]);
+}
+
 void Solver::synchronize() {
   const Exchange counted(solution_);
   barrier();
@@ -107,20 +136,55 @@ void Solver::synchronize() {
 
 Solver::Pivot Solver::reduce(const Pivot& mine) {
   const Exchange counted(solution_);
-  return all_reduce(mine, [](const Pivot& a, const Pivot& b) {
-    if (a.magnitude != b.magnitude) return a.magnitude > b.magnitude ? a : b;
-    return a.row < b.row ? a : b;  // the first of equals, as one process alone finds it
-  });
+  return all_reduce(mine, [](const Pivot& a, const Pivot& b) { return is_larger(a, b) ? a : b; });
 }
 
-void Solver::spread(std::size_t row, std::size_t column) {
-  const std::span<double> part = std::span(pivot_).subspan(column);
+void Solver::spread(std::size_t row, std::size_t column, Search search) {
+  const std::span<double> part = pivot_.mine().subspan(column);
   if (owner(row) == my_proc()) {
     const std::span<double> own = own_row(row).subspan(column);
     std::copy(own.begin(), own.end(), part.begin());
   }
-  const Exchange counted(solution_);
-  all_bcast(part, owner(row));
+  if (search == Search::kNone) {
+    const Exchange counted(solution_);
+    all_bcast(part, owner(row));
+  } else if (owner(row) == my_proc()) {
+    pivot_.store_at_others(column, part.size());
+  } else {
+    const Exchange counted(solution_);
+    pivot_.wait(part.size());
+  }
+}
+
+// An unknown is stored at all others as soon as it is there; who wants to go on waits for as many
+// as there are behind its own.
+void Solver::substitute_all() {
+  const std::span<double> unknowns = unknowns_.mine();
+  std::size_t missing = 0;
+  const auto await_missing = [&] {
+    if (missing == 0) return;
+    const Exchange counted(solution_);
+    unknowns_.wait(std::exchange(missing, 0));
+  };
+  for (std::size_t column = system_.size; column-- > 0;) {
+    const std::size_t row = order_[column];
+    if (owner(row) != my_proc()) {
+      ++missing;
+      continue;
+    }
+    await_missing();
+    unknowns[column] = substitute(own_row(row), unknowns, column);
+    unknowns_.store_at_others(column, 1);
+  }
+  await_missing();
+  solution_.unknowns.assign(unknowns.begin(), unknowns.end());
+}
+
+std::size_t Solver::next_pivot(std::size_t column, Search search) {
+  if (search == Search::kRows) return gather_pivot(column);
+  const std::size_t row = find_pivot(column, search);
+  spread(row, column, search);
+  return row;
 }
 
 Solution Solver::solve(Search search, examples::Progress& progress) {
@@ -128,28 +192,19 @@ Solution Solver::solve(Search search, examples::Progress& progress) {
   barrier();
   const double start = get_seconds();
   for (std::size_t column = 0; column < system_.size; ++column) {
-    const std::size_t pivot = find_pivot(column, search);
-    spread(pivot, column);
-    if (pivot_[column] == 0) {
+    const std::size_t pivot = next_pivot(column, search);
+    if (pivot_.mine()[column] == 0) {
       solution_.singular = true;
       return std::move(solution_);
     }
     used_[pivot] = true;
     order_.push_back(pivot);
     for (std::size_t i = my_proc(); i < system_.size; i += procs()) {
-      if (!used_[i]) eliminate(own_row(i), pivot_, column);
+      if (!used_[i]) eliminate(own_row(i), pivot_.mine(), column);
     }
     progress.step(work_of_column(system_.size, column));
   }
-  std::vector<double>& unknowns = solution_.unknowns;
-  unknowns.resize(system_.size);
-  for (std::size_t column = system_.size; column-- > 0;) {
-    const std::size_t row = order_[column];
-    double& unknown = unknowns[column];
-    if (owner(row) == my_proc()) unknown = substitute(own_row(row), unknowns, column);
-    const Exchange counted(solution_);
-    unknown = all_bcast(unknown, owner(row));
-  }
+  substitute_all();
   solution_.seconds = get_seconds() - start;
   return std::move(solution_);
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "examples/gauss/copies.h"
 #include "examples/gauss/problem.h"
 #include "examples/progress.h"
 #include "splitc/splitc.h"
@@ -46,21 +47,31 @@ class Solver {
   std::span<double> own_row(std::size_t row) const;
 
   void fill();
+  // The pivot's row of `column`, which is in pivot_ then, in every process.
+  std::size_t next_pivot(std::size_t column, Search search);
   std::size_t find_pivot(std::size_t column, Search search);
+  // Finds it as kRows says, and gives every process its row as spread() does.
+  std::size_t gather_pivot(std::size_t column);
   Pivot read_each(std::size_t column);
   double value_at(std::size_t row, std::size_t column);
+  static bool is_larger(const Pivot& a, const Pivot& b) noexcept;
   Pivot largest_here(std::size_t column) const;
   Pivot reduce(const Pivot& mine);
   void synchronize();
-  // Gives every process the row's columns from `column` on.
-  void spread(std::size_t row, std::size_t column);
+  // Gives every process the row's columns from `column` on. All have done with the one before, as
+  // they have searched; or have not, if there is no search.
+  void spread(std::size_t row, std::size_t column, Search search);
+  void substitute_all();
   class Exchange;  // counts and times one
 
   const System system_;
   splitc::spread_array<double> rows_;
   std::vector<bool> used_;          // rows that were a pivot's
   std::vector<std::size_t> order_;  // which row was the pivot of which column
-  std::vector<double> pivot_;       // of the current column
+  Copies pivot_;                    // the row of the current column
+  Copies unknowns_;
+  std::vector<double> candidate_;   // of this process, for gather_pivot()
+  std::vector<double> candidates_;  // of all
   Solution solution_;
 };
 

@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "examples/key_sort/aggregator.h"
+#include "examples/key_sort/blocks.h"
 #include "examples/key_sort/bulk.h"
 #include "examples/key_sort/messages.h"
 #include "examples/key_sort/plan.h"
 
 namespace key_sort {
 
-enum class Version : std::uint8_t { kMessages, kBulk, kAggregator };
-inline constexpr std::array<const char*, 3> kVersionNames{"messages", "bulk", "aggregator"};
+enum class Version : std::uint8_t { kMessages, kBulk, kBlocks, kAggregator };
+inline constexpr std::array<const char*, 4> kVersionNames{"messages", "bulk", "blocks",
+                                                          "aggregator"};
 
 // Memory of a sort, which is kept for the next one: two arrays, of which one is read while the
 // other is written, and what the bulk version needs.
@@ -25,7 +27,7 @@ class Room {
   // For sorts of `size` keys of each process. Collective.
   explicit Room(std::uint64_t size) {
     reserve(size);
-    sorted_.resize(size);
+    grouped_ = std::make_unique<Keys>(splitc::procs(), size + 1);
   }
 
   // Makes room for `capacity` keys of each process in both arrays, where there is less; what was in
@@ -39,23 +41,27 @@ class Room {
     }
   }
   Keys& array(int which) const noexcept { return *arrays_[which]; }
-  std::span<Key> sorted() noexcept { return sorted_; }
+  std::span<Key> grouped() const noexcept { return grouped_->mine(); }
 
  private:
   std::uint64_t capacity_ = 0;
   std::array<std::unique_ptr<Keys>, 2> arrays_;
-  std::vector<Key> sorted_;
+  std::unique_ptr<Keys> grouped_;
 };
 
 // Sends keys[i], for all i, to where `plan` has the next place of bucket_of(i), in array `which` of
-// `room`. Collective: when it returns all keys of all processes are there.
+// `room`; what was in the other one may be lost. Collective: when it returns all keys of all
+// processes are there.
 template <class BucketOf>
 void exchange(Version version, std::span<const Key> keys, const BucketOf& bucket_of, Plan plan,
               Room& room, int which) {
   Keys& to = room.array(which);
   switch (version) {
     case Version::kMessages: return exchange_by_messages(keys, bucket_of, plan, to);
-    case Version::kBulk: return exchange_in_bulk(keys, bucket_of, plan, to, room.sorted());
+    case Version::kBulk: return exchange_in_bulk(keys, bucket_of, plan, to, room.grouped());
+    case Version::kBlocks:
+      return exchange_in_blocks(keys, bucket_of, plan, to, room.grouped(),
+                                room.array(1 - which).mine());
     case Version::kAggregator: return exchange_by_aggregator(keys, bucket_of, plan, to);
   }
 }

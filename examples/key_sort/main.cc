@@ -1,12 +1,13 @@
-// Sorts keys of 32 bits over all processes: radix sort and sample sort, each in three versions of
+// Sorts keys of 32 bits over all processes: radix sort and sample sort, each in four versions of
 // moving the keys, of nine distributions of keys (keys.h).
 //
 //   key_sort                                        both sorts, all versions, uniform keys
 //   key_sort --sort radix --version bulk --keys all
 //
-// messages stores every key by itself, bulk those for one place in a row, aggregator sends blocks
-// of {place, key}. That the keys are in order, over all processes, and the same as before is
-// checked; with --check also that they are what std::sort makes of them.
+// messages stores every key by itself, bulk those for one place in a row, blocks sends all for one
+// process at once, and that sorts them again; aggregator sends blocks of {place, key}. That the
+// keys are in order, over all processes, and the same as before is checked; with --check also that
+// they are what std::sort makes of them.
 //
 // The sorts are those of Dusseau, Culler, Schauser, Martin: Fast Parallel Sorting under LogP, IEEE
 // Transactions on Parallel and Distributed Systems 7, 1996, which were written in Split-C.

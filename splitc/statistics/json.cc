@@ -35,6 +35,13 @@ Json traffic_of(const ProcessStatistics& process) {
   return all;
 }
 
+Json datagrams_of(const am::LossStats& losses) {
+  return {{"sent", losses.sent},
+          {"repeated", losses.repeated},
+          {"twice", losses.twice},
+          {"damaged", losses.damaged}};
+}
+
 }  // namespace
 
 std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes) {
@@ -46,7 +53,8 @@ std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t 
     report["by_process"].push_back({{"rank", rank},
                                     {"elapsed_ns", process.elapsed_ns},
                                     {"calls", calls_of(process.calls)},
-                                    {"traffic", traffic_of(process)}});
+                                    {"traffic", traffic_of(process)},
+                                    {"datagrams", datagrams_of(process.losses)}});
   }
   report["advice"] = advise(processes);
   // A path need not be UTF-8, and JSON is.

@@ -9,6 +9,7 @@
 
 #include "am/am.h"
 #include "am/job/stall/code.h"
+#include "am/route/port.h"
 #include "am/types/clock.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/rpc/rpc.h"
@@ -60,6 +61,8 @@ ProcessStatistics describe(const am::CallSites& sites, std::int64_t elapsed_ns) 
   ProcessStatistics mine;
   mine.elapsed_ns = static_cast<std::uint64_t>(elapsed_ns);
   mine.traffic = sites.traffic();
+  am::Port* const port = world().router().port();
+  if (port != nullptr) mine.losses = port->loss_stats();
   for (const am::CallSites::Site& site : worth_telling(sites.sites(), kTold)) {
     mine.calls.push_back({.call = site.place.call,
                           .place = am::describe_place(site.place),

@@ -110,6 +110,27 @@ void add_traffic(std::string& text, std::span<const ProcessStatistics> processes
   }
 }
 
+am::LossStats all_losses(std::span<const ProcessStatistics> processes) {
+  am::LossStats sum;
+  for (const ProcessStatistics& process : processes) {
+    sum.sent += process.losses.sent;
+    sum.repeated += process.losses.repeated;
+    sum.twice += process.losses.twice;
+    sum.damaged += process.losses.damaged;
+  }
+  return sum;
+}
+
+// What the network did to datagrams, where this library repairs that itself.
+void add_losses(std::string& text, const am::LossStats& losses) {
+  if (losses.sent == 0) return;
+  text += fmt::format(
+      "\n  datagrams: {} sent, of which {} again ({:.2g} %); received {} twice, {} damaged\n",
+      with_commas(losses.sent), with_commas(losses.repeated),
+      100 * static_cast<double>(losses.repeated) / static_cast<double>(losses.sent),
+      with_commas(losses.twice), with_commas(losses.damaged));
+}
+
 double share_waited(const ProcessStatistics& process) {
   return process.elapsed_ns == 0 ? 0 : 100 * process.waited_s() / process.elapsed_s();
 }
@@ -149,7 +170,9 @@ std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> 
 }
 
 std::string pack(const ProcessStatistics& process) {
-  std::string text = fmt::format("{}\n", process.elapsed_ns);
+  const auto& losses = process.losses;
+  std::string text = fmt::format("{}\t{}\t{}\t{}\t{}\n", process.elapsed_ns, losses.sent,
+                                 losses.repeated, losses.twice, losses.damaged);
   for (const auto& to : process.traffic) text += fmt::format("{}\t{}\t", to.operations, to.bytes);
   text += "\n";
   for (const CallStatistics& call : process.calls) {
@@ -164,6 +187,10 @@ ProcessStatistics unpack(std::string_view text) {
   ProcessStatistics process;
   std::string_view first = take(text, '\n');
   process.elapsed_ns = take_number(first);
+  process.losses.sent = take_number(first);
+  process.losses.repeated = take_number(first);
+  process.losses.twice = take_number(first);
+  process.losses.damaged = take_number(first);
   for (std::string_view line = take(text, '\n'); !line.empty();) {
     am::CallSites::Traffic to;
     to.operations = take_number(line);
@@ -222,6 +249,7 @@ std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_
   add_operations(text, calls);
   add_waits(text, calls);
   add_traffic(text, processes);
+  add_losses(text, all_losses(processes));
   const std::vector<std::string> advice = advise(processes);
   if (!advice.empty()) text += "\n";
   for (const std::string& sentence : advice) text += "  * " + sentence + "\n";

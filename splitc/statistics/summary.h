@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "am/statistics/call_sites.h"
+#include "am/types/loss_stats.h"
 
 namespace splitc::detail {
 
@@ -29,6 +30,7 @@ struct ProcessStatistics {
   std::uint64_t elapsed_ns = 0;
   std::vector<CallStatistics> calls;
   std::vector<am::CallSites::Traffic> traffic;  // by process
+  am::LossStats losses = {};
 
   double elapsed_s() const noexcept { return static_cast<double>(elapsed_ns) * 1e-9; }
   double waited_s() const noexcept;

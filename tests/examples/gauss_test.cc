@@ -13,7 +13,7 @@ namespace {
 
 using am::test::lines_of;
 
-const Words kSearches{"none", "reduce", "each"};
+const Words kSearches{"none", "reduce", "rows", "each"};
 
 class Gauss : public ::testing::TestWithParam<int> {
  protected:
@@ -88,6 +88,7 @@ TEST(Gauss, csv_shows_the_same_checksum_whoever_solves) {
   const Words alone = checksums(1);
   ASSERT_EQ(alone.size(), kSearches.size());
   EXPECT_EQ(alone[1], alone[2]);  // the same pivots
+  EXPECT_EQ(alone[1], alone[3]);
   EXPECT_NE(alone[0], alone[1]);
   EXPECT_EQ(checksums(3), alone);
 }

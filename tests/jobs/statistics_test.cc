@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,21 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   expect_line(job.err, "", "barrier at " + place_of("barrier"));
   expect_line(job.err, "0           -          72", "");  // 30 + 4 + 30 + 7 + 1
   expect_line(job.err, "1           -           -", "");
+}
+
+// A third of the datagrams is lost, and of what arrives a third comes twice.
+TEST(Statistics, say_what_the_network_has_lost) {
+  const auto job = run({"env", "SPLITC_LINK=datagram", "SPLITC_FAULT=drop:30,dup:30,seed=1",
+                        kSplitcrun, "-n", "2", "--nodes", "2", "--stats", kCounted});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  std::smatch said;
+  ASSERT_TRUE(std::regex_search(
+      job.err, said,
+      std::regex("datagrams: ([0-9]+) sent, of which ([0-9]+) again .*; received ([0-9]+) twice")))
+      << job.err;
+  EXPECT_GT(std::stoi(said[1]), std::stoi(said[2])) << job.err;
+  EXPECT_GT(std::stoi(said[2]), 0) << job.err;
+  EXPECT_GT(std::stoi(said[3]), 0) << job.err;
 }
 
 TEST(Statistics, of_one_node_are_of_waits_only) {

@@ -48,7 +48,9 @@ TEST(Pack, brings_everything_to_the_other_side) {
                         .bytes = ~std::uint64_t{0},
                         .waits = 0,
                         .waited_ns = 0});
+  sent.losses = {.sent = 9, .repeated = 4, .twice = 3, .damaged = 2};
   const ProcessStatistics got = unpack(pack(sent));
+  EXPECT_EQ(got.losses, sent.losses);
   EXPECT_EQ(got.elapsed_ns, sent.elapsed_ns);
   ASSERT_EQ(got.traffic.size(), 2u);
   EXPECT_EQ(got.traffic[1].operations, 5u);
@@ -146,6 +148,20 @@ TEST(Summary, says_who_waits_where_and_who_talks_to_whom) {
   EXPECT_TRUE(has(text, "1,234,567  9876.5 kB        8 B   read in step (heat+0x2b)")) << text;
   EXPECT_TRUE(has(text, "4  2000.0 ms   500.0 ms   barrier at a.cc:40")) << text;
   EXPECT_TRUE(has(text, "\n      0           -           5\n")) << text;
+}
+
+TEST(Summary, says_what_the_network_lost_where_that_is_known) {
+  std::vector<ProcessStatistics> processes{process_with({}), process_with({})};
+  EXPECT_FALSE(has(summarize(processes, 2), "datagrams"));
+  processes[0].losses = {.sent = 1500, .repeated = 20, .twice = 3, .damaged = 1};
+  processes[1].losses = {.sent = 500, .repeated = 10, .twice = 0, .damaged = 0};
+  const std::string text = summarize(processes, 2);
+  EXPECT_TRUE(
+      has(text, "datagrams: 2,000 sent, of which 30 again (1.5 %); received 3 twice, 1 damaged\n"))
+      << text;
+  const auto json = nlohmann::json::parse(to_json(processes, 2));
+  EXPECT_EQ(json["by_process"][0]["datagrams"]["sent"], 1500);
+  EXPECT_EQ(json["by_process"][1]["datagrams"]["repeated"], 10);
 }
 
 TEST(Summary, of_a_process_that_did_nothing_is_one_line) {

@@ -83,6 +83,12 @@ class DatagramLink final : public Link {
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override { return {}; }
   const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
+  LossStats loss_stats() const noexcept override {
+    return {.sent = counters_.data,
+            .repeated = counters_.repeated,
+            .twice = counters_.duplicates,
+            .damaged = counters_.forged + counters_.malformed};
+  }
   bool prefers_packets() const noexcept override { return true; }
   int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
   bool may_sleep() noexcept override { return next_event_ == events_end_ && endpoint_.may_sleep(); }

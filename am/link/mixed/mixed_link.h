@@ -65,6 +65,7 @@ class MixedLink final : public Link {
   }
   RegistrationStats registration_stats() const override { return access_->registration_stats(); }
   const StrangerStats& stranger_stats() const noexcept override;
+  LossStats loss_stats() const noexcept override { return packets_->loss_stats(); }
   bool prefers_packets() const noexcept override { return access_->prefers_packets(); }
   std::size_t largest_packet_access() const noexcept override { return kLargestPacketAccess; }
 
