@@ -16,6 +16,7 @@
 # a page in Markdown, and beside it, if gnuplot is installed, their plot (SVG). FOLDER is a bazel-bin
 # with the programs and the launcher; without it they are built. --quick: tiny problems, one round,
 # to see that all runs. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
+# MPICH is left out where there are more processes than cores, as its processes do not give them up.
 #
 # The last column is by how much ours is faster than the faster MPI: 2.00 is twice as fast, below
 # 1.00 MPI is ahead.
@@ -97,6 +98,10 @@ turn() {
   [[ -z ${reason[$key]:-} ]] || return 0
   if [[ -n ${not_compiled[$1,$2]:-} ]]; then
     reason[$key]=${not_compiled[$1,$2]}
+    return 0
+  fi
+  if [[ $1 == mpich ]] && ((procs > $(nproc))); then
+    reason[$key]="its processes do not give a core up, and there are more of them than cores"
     return 0
   fi
   if [[ $1 == ours ]]; then "ours_$2"; else "mpi_$2" "with_$1" "$work/$1_${rival[$2]}"; fi \
