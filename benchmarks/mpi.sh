@@ -56,14 +56,16 @@ compile_for() {
 
 # mpi_settings PROCS NODES: how PROCS processes of this machine are started, each bound to a core if
 # there are enough: leaves that in `bind`, "core" or "none", and what on_open_mpi and on_mpich need.
-# With more than one node they reach each other over TCP.
+# With more than one node they reach each other over TCP (of Open MPI's one-sided calls only pt2pt
+# does not look for shared memory by itself).
 mpi_settings() {
   procs=$1 bind=none
   ((procs > $(nproc))) || bind=core
   open_mpi_options=(-n "$procs" --bind-to "$bind" --oversubscribe)
   mpich_environment=()
   if (($2 > 1)); then
-    open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1)
+    open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
+      --mca osc pt2pt)
     mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
   fi
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)

@@ -35,6 +35,7 @@ def read_options():
     parser.add_argument('--rounds', type=int, default=None, help='default: 5, with --quick 1')
     parser.add_argument('--quick', action='store_true', help='little work: a page in five minutes')
     parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
+    parser.add_argument('--pictures', help='a folder, for each plot as a file by itself (SVG)')
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     if options.rounds is None:
@@ -125,6 +126,15 @@ def measure(options, machine, figures):
     return remarks
 
 
+def write_pictures(figures, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for question in figures.questions:
+        picture = plot.svg(figures, question)
+        if picture.startswith('<svg'):
+            (folder / f'{question}.svg').write_text(picture)
+            print(f'written: {folder / question}.svg')
+
+
 def main():
     options = read_options()
     bin_folder = options.bin or build()
@@ -139,6 +149,8 @@ def main():
         remarks.append('no plots, for gnuplot is not installed (gnuplot-nox)')
     pathlib.Path(options.out).write_text(page(figures, facts, remarks, METHOD))
     print(f'written: {options.out}')
+    if options.pictures:
+        write_pictures(figures, pathlib.Path(options.pictures))
 
 
 if __name__ == '__main__':

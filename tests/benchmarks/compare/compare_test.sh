@@ -19,7 +19,7 @@ fail() {
 python3 -B "$4" "$(dirname "$5")"
 
 page=$out/page.html
-"$compare" --quick --bin "$bin" --out "$page" --only round_trips --only rates --only start \
+"$compare" --quick --bin "$bin" --out "$page" --pictures "$out/pictures" --only round_trips --only rates --only start \
   2>"$out/progress"
 cat "$out/progress" >&2
 grep -q "^round 1 of 1, rates" "$out/progress" || fail "it does not say where it is"
@@ -28,6 +28,8 @@ grep -q "one round: nothing says how steady" "$page" || fail "one round is taken
 
 if command -v gnuplot >/dev/null; then
   (($(grep -c "<svg" "$page") >= 4)) || fail "plots are missing: $(grep "No plot:" "$page")"
+  python3 -c 'import sys, xml.etree.ElementTree as x; [x.parse(name) for name in sys.argv[1:]]' \
+    "$out"/pictures/{round_trip_node,round_trip_tcp,rate,start,memory}.svg || fail "plots by themselves"
 else
   grep -q "no plots, for gnuplot is not installed" "$page" || fail "missing plots are not said"
 fi
