@@ -120,7 +120,9 @@ class Picture:
             yield f'<text x="{LEFT + 110 * i + 17}" y="{self.height + 11}">{cat}</text>'
 
     def svg(self):
-        yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{self.height + 22}" '
+        height = self.height + 22
+        yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+               f'viewBox="0 0 {WIDTH} {height}" '
                'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
                '<defs><marker id="tip" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" '
                'orient="auto"><path d="M0,0L6,3L0,6z" fill="#c00"/></marker></defs>'

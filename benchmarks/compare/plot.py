@@ -38,7 +38,8 @@ def svg(figures, question):
         data = pathlib.Path(folder) / 'data'
         data.write_text(_data(figures, question, who))
         settings = [
-            f'set terminal svg size 900,{420 if by_size else 430 + 6 * max(map(len, cases))} '
+            'set terminal svg size '
+            f'{"900,420" if by_size else f"{max(900, 200 + 38 * len(cases))},{400 + 6 * max(map(len, cases))}"} '
             'dynamic font "sans-serif,13" background rgb "white"',
             'set datafile missing "?"', 'set logscale y', 'set grid ytics',
             f'set ylabel "{about.unit}" noenhanced', 'set key outside top right noenhanced',
@@ -51,7 +52,7 @@ def svg(figures, question):
             settings += ['set logscale x 2', 'set format x "%.0b%B"', 'set xlabel "bytes"']
         else:
             settings += ['set style fill solid 0.8', 'set boxwidth 0.9',
-                         'set xtics rotate by -40 noenhanced']
+                         'set xtics rotate by -60 noenhanced']
         script = '\n'.join(settings) + '\nplot ' + ', '.join(parts) + '\n'
         done = subprocess.run(['gnuplot'], input=script, capture_output=True, text=True)
     if done.returncode != 0:

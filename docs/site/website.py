@@ -2,7 +2,7 @@
 """The documentation as HTML: website.py [--plain] PROJECT DIRECTORY
 
 README.md becomes index.html, and docs/x.md docs/x.html. A link to any other file or folder of the
-project leads to its copy in source/; pictures are copied. The navigation is docs/index.md: its headings,
+project leads to its copy in source/; pictures and pages of HTML are copied. The navigation is docs/index.md: its headings,
 and the first link of each item. --plain leaves the sources without colours, which takes most of the time.
 The reference is linked if docs/site/build has put it there before.
 """
@@ -23,7 +23,7 @@ class Site:
     def __init__(self, project, output):
         self.project, self.output = Path(project), Path(output)
         self.pages = ["README.md"] + sorted(f"docs/{found.name}" for found in self.project.glob("docs/*.md"))
-        self.pictures = set()
+        self.copied = set()  # pictures, and what is HTML already
         self.topics = []
         doxyfile = self.project / "docs/Doxyfile"
         self.public = set(doxyfile.read_text().split()) if doxyfile.exists() else set()
@@ -33,8 +33,9 @@ class Site:
         """The place in the site of a file or folder of the project."""
         if path in self.pages:
             return "index.html" if path == "README.md" else path.removesuffix("md") + "html"
-        if path.endswith((".svg", ".png")):
-            self.pictures.add(path)
+        is_page = posixpath.dirname(path) == "docs" and path.endswith(".html")
+        if is_page or path.endswith((".svg", ".png")):
+            self.copied.add(path)
             return path
         if (self.project / path).is_dir():
             return posixpath.normpath(f"source/{path}/index.html")
@@ -86,10 +87,10 @@ class Site:
         for path, one in read.items():
             self.write(self.place(path), one.title, one.html, one.contents())
         sources.write(self, plain)
-        for picture in self.pictures:
-            (self.output / picture).parent.mkdir(parents=True, exist_ok=True)
-            if (self.project / picture).is_file():
-                shutil.copyfile(self.project / picture, self.output / picture)
+        for path in self.copied:
+            (self.output / path).parent.mkdir(parents=True, exist_ok=True)
+            if (self.project / path).is_file():
+                shutil.copyfile(self.project / path, self.output / path)
         style = (Path(__file__).parent / "style.css").read_text()
         (self.output / "style.css").write_text(style + sources.colours())
 

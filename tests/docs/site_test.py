@@ -122,7 +122,7 @@ class Documentation(unittest.TestCase):
     def test_every_picture_is_well_formed_and_used(self):
         shown = {(Path(PROJECT, path).parent / picture).resolve()
                  for path in self.site.pages for _, picture, _ in Page(self.site, path).pictures}
-        drawn = set(PROJECT.glob("docs/pictures/*.svg"))
+        drawn = set(PROJECT.glob("docs/pictures/**/*.svg"))
         self.assertTrue(drawn)
         self.assertEqual(set(), drawn - shown)
         for picture in drawn:
