@@ -21,8 +21,11 @@ using ::test::job;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::array<Kind, 3> kAllKinds = {Kind::kShort, Kind::kMedium, Kind::kLong};
-constexpr std::array<std::uint32_t, 3> kWindow = {64, 16, 16};
-std::uint32_t window(Kind kind) { return kWindow[static_cast<std::size_t>(kind)]; }
+// Requests of each kind in flight to an endpoint of this node, and of another one.
+std::uint32_t window(Rank to, Kind kind) {
+  if (kind != Kind::kShort) return 16;
+  return job().router().is_near(to) ? 64 : 1024;
+}
 
 std::uint64_t handled = 0;  // requests of both roles
 std::uint64_t one_way_handled = 0;
@@ -95,7 +98,7 @@ class Credits : public testing::Test {
   // How many are admitted without anybody polling.
   std::uint32_t send_all_possible(Rank to, Kind kind, Role role) {
     std::uint32_t sent = 0;
-    while (sent < 1000 && try_send(to, kind, role)) ++sent;
+    while (sent < 5000 && try_send(to, kind, role)) ++sent;
     return sent;
   }
   // As the sender, after everything has been read: a last request in each lane brings all back.
@@ -124,7 +127,7 @@ TEST_F(Credits, one_way_requests_that_were_reported_as_read_are_in_flight_no_mor
     settle();
     barrier();
     meet_silently();
-    EXPECT_EQ(send_all_possible(right(), kind, Role::kOneWay), window(kind));
+    EXPECT_EQ(send_all_possible(right(), kind, Role::kOneWay), window(right(), kind));
     meet_silently();
     bundle().wait_until([&] { return endpoint_.in_flight(right(), kind) == 0; });
     barrier();
@@ -137,8 +140,8 @@ TEST_F(Credits, exactly_the_window_is_admitted_while_nobody_polls) {
       settle();
       barrier();
       meet_silently();
-      EXPECT_EQ(send_all_possible(right(), kind, role), window(kind));
-      EXPECT_EQ(endpoint_.in_flight(right(), kind), window(kind));
+      EXPECT_EQ(send_all_possible(right(), kind, role), window(right(), kind));
+      EXPECT_EQ(endpoint_.in_flight(right(), kind), window(right(), kind));
       for (const Kind other : kAllKinds) {  // the other kinds have credits of their own
         EXPECT_TRUE(other == kind || try_send(right(), other, role));
       }
@@ -174,7 +177,7 @@ TEST_F(Credits, of_requests_come_back_with_their_replies) {
 TEST_F(Credits, of_one_way_requests_come_back_a_quarter_window_at_a_time) {
   const Rank me = job().rank();
   for (const Kind kind : kAllKinds) {
-    const std::uint32_t quarter = window(kind) / 4;
+    const std::uint32_t all = window(me, kind), quarter = all / 4;
     const auto send_and_read = [&](std::uint32_t count) {
       const std::uint64_t goal = one_way_handled + count;
       for (std::uint32_t i = 0; i < count; ++i) ASSERT_TRUE(try_send(me, kind, Role::kOneWay));
@@ -182,13 +185,13 @@ TEST_F(Credits, of_one_way_requests_come_back_a_quarter_window_at_a_time) {
     };
     const std::uint64_t before = one_way_handled;
     send_and_read(quarter - 1);  // one less than is reported
-    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), window(kind) - (quarter - 1));
-    bundle().wait_until([&] { return one_way_handled == before + window(kind); });
-    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), window(kind));
-    bundle().wait_until([&] { return one_way_handled == before + 2 * window(kind); });
+    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), all - (quarter - 1));
+    bundle().wait_until([&] { return one_way_handled == before + all; });
+    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), all);
+    bundle().wait_until([&] { return one_way_handled == before + 2 * all; });
     send_and_read(quarter);
-    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), window(kind));
-    bundle().wait_until([&] { return one_way_handled == before + 3 * window(kind) + quarter; });
+    EXPECT_EQ(send_all_possible(me, kind, Role::kOneWay), all);
+    bundle().wait_until([&] { return one_way_handled == before + 3 * all + quarter; });
     settle();
     EXPECT_TRUE(nothing_in_flight());
   }
@@ -201,7 +204,9 @@ TEST_F(Credits, a_request_without_credit_waits_until_the_receiver_polls) {
   meet_silently();
   if (job().rank() == 0) {
     const Rank last = job().size() - 1;
-    for (int i = 0; i < 64; ++i) endpoint_.request<&on_short>(last, 0u);
+    for (std::uint32_t i = 0; i < window(last, Kind::kShort); ++i) {
+      endpoint_.request<&on_short>(last, 0u);
+    }
     endpoint_.request<&on_short>(last, 0u);
     if (last != 0 && job().router().is_near(last)) {
       auto* const theirs = reinterpret_cast<std::uint64_t*>(job().router().peer(last).segment);
@@ -270,7 +275,7 @@ class RandomTraffic : public Credits {
       const auto attempt = [&] { return try_send(to, kind, role, how, bytes); };
       if (!attempt()) bundle().wait_until(attempt);
       if (random() % 100 == 0) bundle().poll();
-      ASSERT_LE(endpoint_.in_flight(to, kind), window(kind));
+      ASSERT_LE(endpoint_.in_flight(to, kind), window(to, kind));
     }
   }
   // What all processes did together must agree. Collective.
@@ -296,7 +301,7 @@ TEST_F(RandomTraffic, returns_every_credit) {
     barrier();
     meet_silently();
     for (Rank to = 0; to < job().size(); ++to) {  // all of them can be used again
-      EXPECT_EQ(send_all_possible(to, Kind::kShort, Role::kRequest), 64u);
+      EXPECT_EQ(send_all_possible(to, Kind::kShort, Role::kRequest), window(to, Kind::kShort));
       EXPECT_EQ(send_all_possible(to, Kind::kMedium, Role::kOneWay), 16u);
       EXPECT_EQ(send_all_possible(to, Kind::kLong, Role::kRequest), 16u);
     }

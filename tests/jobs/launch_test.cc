@@ -30,6 +30,7 @@ constexpr const char* kMany = "tests/jobs/many";
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kExamples = "tests/jobs/launch_examples.sh";
 constexpr const char* kVictim = "tests/jobs/victim";
+constexpr const char* kChecker = "tests/am/trace/check_trace.py";
 constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
 constexpr int kNoSlurm = 77;         // the script's exit code when there is none
 constexpr unsigned kPatience = 200;  // seconds after which a job that does not end fails the test
@@ -140,6 +141,19 @@ TEST_P(Launch, carries_messages) {
   SKIP_WITHOUT_SLURM(result);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_of(result.out).size(), 4u) << result.out << result.err;
+}
+
+TEST_P(Launch, a_job_leaves_a_trace_in_which_all_messages_have_both_ends) {
+  const std::string file = testing::TempDir() + "launch_" + GetParam().name + ".json";
+  const auto job = run(launched(4, {"env", "SPLITC_TRACE=" + file, kMany}));
+  SKIP_WITHOUT_SLURM(job);
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  if (run({"sh", "-c", "command -v python3"}).exit_code != 0) {
+    GTEST_SKIP() << "skipped: there is no python3, which checks traces";
+  }
+  const auto checked = run({"python3", kChecker, file, "4"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_NE(checked.out.find(", 16 arrows, "), std::string::npos) << checked.out;
 }
 
 // On two nodes of two processes. tests/examples has all other shapes.

@@ -224,7 +224,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   const auto finish = [&] {
     if (role == Role::kRequest) return send_reply(from, body.kind, delivery.reply, answering);
     const int kind = static_cast<int>(body.kind);
-    if (++from.unreported[kind] >= shmem::kWindow[kind] / 4) send_credits(from);
+    if (++from.unreported[kind] >= kReported[kind]) send_credits(from);
   };
   Status status = Status::kDelivered;
   TracedHandler traced(endpoint_);

@@ -44,6 +44,14 @@ namespace am {
 // sender meanwhile (Turn).
 class Endpoint::Far {
  public:
+  // Requests of each kind in flight on a translation. Of short ones more than on a node: a round
+  // trip takes a hundred times as long, and many share a frame and a system call.
+  static constexpr std::uint32_t kWindow[kKinds] = {1024, 16, 16};
+  // One-way requests that are reported as read together. So many fit link::pack_credits(), and what
+  // is left of a window is none.
+  static constexpr std::uint32_t kReported[kKinds] = {32, 4, 4};
+  static_assert(kWindow[0] % kReported[0] == 0 && kReported[0] < 64);
+
   // A request.
   struct Parcel {
     std::span<const std::byte> argument_bytes() const noexcept {

@@ -102,7 +102,7 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   const Port::Inside inside(port_);
   Outgoing& out = outgoing(to);
   const int kind = static_cast<int>(parcel.kind);
-  if (out.in_flight[kind] == shmem::kWindow[kind] || port_.link().congested(out.rank)) return false;
+  if (out.in_flight[kind] == kWindow[kind] || port_.link().congested(out.rank)) return false;
   MessagePacket head =
       head_to(out, to, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
   head.head.handler = parcel.handler;
