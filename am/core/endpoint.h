@@ -41,7 +41,7 @@ namespace am {
 //   endpoint.request<&on_ping>(0, 41ull);
 //
 //   kind      arguments       payload             in flight    the receiver's handler gets
-//   short     0 to 64 bytes   none                64           the arguments
+//   short     0 to 64 bytes   none                64, 1024     the arguments
 //   medium    0 to 64 bytes   0 to 4096 bytes     16           a span of library memory
 //   long      0 to 64 bytes   any size            16           a span of its own segment
 //
@@ -49,9 +49,10 @@ namespace am {
 // index r for rank r. Others may be mapped at any time, by names that travel in messages or are
 // Message::source_name().
 //
-// Flow control. Between two endpoints each kind has its own window of credits, as in the table. A
-// credit returns with the reply; those of one-way requests return by the quarter of a window. A
-// request waits for a credit, polling; a try_request returns false.
+// Flow control. Between two endpoints each kind has its own window of credits, as in the table: of
+// short requests 64 on a node, 1024 to another one. A credit returns with the reply; those of
+// one-way requests return several at a time. A request waits for a credit, polling; a try_request
+// returns false.
 //
 // Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
 // kept between messages.
@@ -238,7 +239,7 @@ class Endpoint {
   void flush(SourceLocation where = SourceLocation::current()) { flush("Endpoint::flush", where); }
 
   // Requests to `to` of one kind in flight: not answered yet, or, one-way, not reported as read.
-  // What is read is reported by quarters of the window; flush() asks for the rest.
+  // What is read is reported several at a time; flush() asks for the rest.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
   Stats stats() const noexcept;                         // since it was made

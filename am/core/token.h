@@ -93,7 +93,7 @@ class Request : public Message {
 };
 
 // A request without a reply: what a handler takes that only has to hear of something. Its sender's
-// credit returns by the quarter of a window.
+// credit returns with those of several others.
 class OneWay : public Message {
  public:
   using Message::Message;

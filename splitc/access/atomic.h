@@ -41,7 +41,7 @@ namespace splitc {
 // writes is visible to the caller once that has returned.
 //
 // Cost, near and far: a short request and its reply. Starting one waits for a credit, polling,
-// while 64 are in flight to the same process.
+// while 64 (of another node: 1024) are in flight to the same process.
 //
 // Threads: the world's thread, outside handlers. Throw Error elsewhere, if the processes run
 // different programs, and if p is null or names no process.

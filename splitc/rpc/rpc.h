@@ -320,8 +320,8 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 //
 // Cost. Up to 48 bytes of captures and arguments, and up to 56 of a result: a short request and its
 // reply, cheapest up to 16 bytes there and 8 back, which are never in memory. More: medium messages
-// of 4 KiB, copied at both ends. Waits for a credit, polling, while 64 (or 16) messages are in
-// flight to the same process.
+// of 4 KiB, copied at both ends. Waits for a credit, polling, while 64 short messages (of another
+// node: 1024), or 16 medium ones, are in flight to the same process.
 //
 // Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
 // `proc`, and if the processes run different programs. What f throws comes out of the call in which
