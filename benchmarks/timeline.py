@@ -10,11 +10,13 @@ import argparse
 import json
 import math
 import pathlib
+import re
 import sys
 from html import escape
 
 COLORS = {'request': '#4f81bd', 'handler': '#9bbb59', 'poll': '#d9d9d9', 'wait': '#e6a5a5',
           'collective': '#c9b3de', 'channel': '#f0a04b', 'callback': '#7fc8a9', 'operation': '#333333'}
+NO_XML = re.compile('[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 WIDTH, LEFT, RIGHT, ROW, GAP, TOP = 1200, 110, 40, 20, 14, 40
 MOST = 20_000  # slices and marks, which is more than a page shows
 
@@ -24,10 +26,14 @@ def read_events(path):
     with open(path, encoding='utf-8', errors='replace') as lines:
         if not lines.readline().startswith('{"displayTimeUnit"'):
             raise ValueError(f'{path}: not a trace; splitcrun --trace FILE writes one')
+        last = ''
         for line in lines:
+            last = line
             line = line.rstrip().rstrip(',')
             if line.startswith('{') and line.endswith('}'):
                 yield json.loads(line)
+        if not last.startswith(']'):
+            print(f'timeline.py: {path} has no end: it was cut, and shows what is left', file=sys.stderr)
 
 
 class Picture:
@@ -39,8 +45,9 @@ class Picture:
         starts, self.arrows = {}, []
         for event in events:
             kind, time = event['ph'], event.get('ts', 0)
-            if event['name'] == 'process_name':
-                self.names[event['pid']] = event['args']['name']
+            if kind == 'M':
+                if event['name'] == 'process_name':
+                    self.names[event['pid']] = event['args']['name']
             elif kind == 'X' and time < end and time + event['dur'] > begin:
                 self.slices.append(event)
             elif kind == 'i' and begin <= time < end:
@@ -52,10 +59,13 @@ class Picture:
                                  '--end show a part')
         if not self.slices and not self.marks:
             raise ValueError('nothing happens then; times are microseconds, as the trace has them')
-        self.arrows = [(ends['s'], ends['f']) for ends in starts.values() if len(ends) == 2]
         everything = self.slices + self.marks
+        for event in everything + [end for ends in starts.values() for end in ends.values()]:
+            self.names.setdefault(event['pid'], f'rank {event["pid"]}')  # of a trace that was cut
+        self.arrows = [(ends['s'], ends['f']) for ends in starts.values() if len(ends) == 2]
         self.begin = max(begin, min(event['ts'] for event in everything))
         self.end = min(end, max(event['ts'] + event.get('dur', 1) for event in everything))
+        self.end = max(self.end, self.begin + max(0.001, self.begin * 1e-9))  # something to divide by
         self.place_slices()
 
     def place_slices(self):
@@ -78,19 +88,18 @@ class Picture:
         self.height = y
 
     def x(self, time):
-        share = (min(max(time, self.begin), self.end) - self.begin) / max(self.end - self.begin, 1e-9)
+        share = (min(max(time, self.begin), self.end) - self.begin) / (self.end - self.begin)
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     def axis(self):
-        step = 10 ** math.floor(math.log10(max(self.end - self.begin, 1e-9)))
+        step = 10 ** math.floor(math.log10(self.end - self.begin))
         while (self.end - self.begin) / step < 5:
             step /= 2
-        tick = math.ceil(self.begin / step) * step
-        while tick <= self.end:
-            x = self.x(tick)
+        first = math.ceil(self.begin / step)
+        for number in range(first, first + int((self.end - self.begin) / step) + 1):
+            x = self.x(number * step)
             yield f'<path d="M{x:.1f},{TOP - 8}V{self.height - GAP}" stroke="#eee"/>'
-            yield f'<text x="{x:.1f}" y="{TOP - 12}" text-anchor="middle">{tick:,.6g} us</text>'
-            tick += step
+            yield f'<text x="{x:.1f}" y="{TOP - 12}" text-anchor="middle">{number * step:,.6g} us</text>'
 
     def slice(self, event):
         x, right = self.x(event['ts']), self.x(event['ts'] + event['dur'])
@@ -98,7 +107,7 @@ class Picture:
         place = event.get('args', {}).get('at', '')
         yield (f'<g><title>{escape(event["name"])} {escape(place)}: {event["dur"]:.3f} us from '
                f'{event["ts"]:.3f}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 2}" '
-               f'fill="{COLORS.get(event["cat"], "#bbb")}"/>')
+               f'fill="{COLORS.get(event.get("cat"), "#bbb")}"/>')
         letters = int(width / 6.2)
         if letters >= 4:
             yield f'<text x="{x + 3:.2f}" y="{y + 13}">{escape(event["name"][:letters])}</text>'
@@ -114,7 +123,7 @@ class Picture:
         yield f'<path d="M{x1:.2f},{y1:.1f}L{x2:.2f},{y2:.1f}" class="arrow" marker-end="url(#tip)"/>'
 
     def legend(self):
-        used = [cat for cat in COLORS if any(event['cat'] == cat for event in self.slices + self.marks)]
+        used = [cat for cat in COLORS if any(event.get('cat') == cat for event in self.slices + self.marks)]
         for i, cat in enumerate(used):
             yield f'<rect x="{LEFT + 110 * i}" y="{self.height}" width="12" height="12" fill="{COLORS[cat]}"/>'
             yield f'<text x="{LEFT + 110 * i + 17}" y="{self.height + 11}">{cat}</text>'
@@ -149,8 +158,11 @@ def main():
     parser.add_argument('--end', type=float, default=math.inf, help='microseconds')
     options = parser.parse_args()
     try:
+        if not 0 <= options.begin < options.end:
+            raise ValueError(f'--begin {options.begin:g} --end {options.end:g}: nothing lies between them')
         picture = Picture(read_events(options.trace), options.begin, options.end)
-        pathlib.Path(options.out).write_text('\n'.join(picture.svg()) + '\n')
+        text = '\n'.join(picture.svg()) + '\n'
+        pathlib.Path(options.out).write_text(NO_XML.sub('?', text), encoding='utf-8')
     except (OSError, ValueError) as error:
         sys.exit(f'timeline.py: {error}')
 

@@ -41,7 +41,10 @@ namespace splitc {
 //   if (my_proc() == 0) visit.send(owner(root), {root, 0});
 //   visit.flush_all();
 //
-// Making and ending such an aggregator is collective, like a dist_object's.
+// Making and ending such an aggregator is collective, like a dist_object's. What has not been
+// applied when it ends, as no flush_all() came after it, may be dropped. Each of the rounds that
+// flush_all() takes, a quiesce() and an all_reduce(), goes a few steps along a chain of updates
+// that leads from process to process.
 //
 // Memory: a block of 4 KiB for each process that anything is sent to, until the end. send() waits,
 // polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
@@ -72,9 +75,11 @@ class aggregator {
   aggregator& operator=(const aggregator&) = delete;
 
   // Not collective. Throws Error if there is no process `proc`. Also what handlers and f throw here
-  // while it makes room comes out; then `update` has not been taken, and may be sent again. Costs 1
-  // to 2 ns, and each time a block is full an rpc_ff(), or, in this process, its updates.
+  // while it makes room comes out; then `update` has not been taken, and may be sent again. Error
+  // in f, in a handler or in another thread: in checked builds always, else when it makes room.
+  // Costs 1 to 2 ns, and each time a block is full an rpc_ff(), or, in this process, its updates.
   void send(std::uint32_t proc, const Update& update) {
+    if constexpr (am::kChecked) check_caller();
     if (proc >= blocks_.size()) [[unlikely]]
       detail::refuse_proc(proc, "aggregator::send");
     if constexpr (kInBlock == 0) {
@@ -104,6 +109,10 @@ class aggregator {
  private:
   static constexpr std::size_t kInBlock = detail::updates_in_block<Update, F>();
 
+  void check_caller() const {
+    if (applying_) refuse_from_function();
+    detail::check_may_wait("aggregator::send");
+  }
   void make_room(Block& block, std::uint32_t proc) {
     if (applying_) [[unlikely]]
       refuse_from_function();

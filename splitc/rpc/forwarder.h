@@ -29,8 +29,10 @@ class forwarder : private am::Poller {
 
   // Throws Error if there is no process `proc`. Costs a few ns.
   void send(std::uint32_t proc, const Update& update) {
-    if (proc >= waiting_.size()) [[unlikely]]
+    if (proc >= waiting_.size()) [[unlikely]] {
+      if (stopped_) return;
       detail::refuse_proc(proc, "forwarder::send");
+    }
     Waiting& waiting = waiting_[proc] ? *waiting_[proc] : make_waiting(proc);
     if (waiting.blocks.empty() || waiting.blocks.back().is_full()) add_block(waiting, proc);
     waiting.blocks.back().add(update);
@@ -41,13 +43,19 @@ class forwarder : private am::Poller {
   using Block = detail::UpdateBlock<Update>;
 
   explicit forwarder(std::size_t in_block) : in_block_(in_block), waiting_(procs()) {}
-  ~forwarder() override {
-    if (is_polled_) bundle().remove(*this);
-  }
+  ~forwarder() override { stop(); }
 
-  // What has been sent here or has left since the last call, and what is still to leave.
+  // Drops what waits, and from now on what is sent.
+  void stop() noexcept {
+    stopped_ = true;
+    waiting_.clear();
+    listed_.clear();
+    if (std::exchange(is_polled_, false)) bundle().remove(*this);
+  }
+  // What has been sent here or has left since the last call, and what is still to leave. Before
+  // that, applies the own updates that these cause, and sends as much as there is room for.
   std::uint64_t take_activity() {
-    if (!listed_.empty()) bundle().poll();  // a process alone does not wait, and so not poll
+    while (!listed_.empty() && can_go_on_) bundle().poll();
     return std::exchange(activity_, 0) + listed_.size();
   }
 
@@ -147,6 +155,7 @@ class forwarder : private am::Poller {
   std::deque<std::uint32_t> listed_;               // processes that some wait for
   Block spare_;
   std::uint64_t activity_ = 0;
+  bool stopped_ = false;
   bool is_polled_ = false;  // part of the polls
   bool can_go_on_ = false;  // the last poll has done something, or something has come
 };

@@ -52,6 +52,10 @@ class Forwarding {
 
  public:
   Forwarding(dist_object<T>& object, F f) : forwarder_(object, f, forwarder_) {}
+  // First nobody sends any more; then what is on its way comes, as long as there is a dist_object.
+  ~Forwarding() { forwarder_->stop(); }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
 
   void ship(std::uint32_t proc, std::span<const Update> updates) const {
     const Here& here = *forwarder_;
@@ -71,6 +75,7 @@ class Forwarding {
     // `self` is where this is being made.
     Here(dist_object<T>& object, F f, const dist_object<Here>& self)
         : forwarder<Update>(updates_in_block<Update, F>()), object(object), f(f), self_(self) {}
+    using forwarder<Update>::stop;
     using forwarder<Update>::take_activity;
 
     void apply(const Update& update) override { f(*object, update, *this); }

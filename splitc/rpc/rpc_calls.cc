@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <string>
 
 #include "am/am.h"
@@ -43,7 +44,7 @@ RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
 
 RpcCalls::~RpcCalls() {
   running = nullptr;
-  if (!results_.empty()) bundle_.remove(*this);
+  if (!owed_.empty()) bundle_.remove(*this);
 }
 
 // --- The caller
@@ -224,9 +225,9 @@ void RpcCalls::answer(am::Request&& request, const Head& head, RpcValue& output)
     if (bytes.size() <= am::max_medium()) {
       std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
     } else {
-      if (results_.empty()) bundle_.add(*this);
+      if (owed_.empty()) bundle_.add(*this);
       can_go_on_ = true;
-      results_.push_back({request.source(), head.ticket, {std::move(output.long_bytes), 0}});
+      owed_[request.source()].push_back({head.ticket, {std::move(output.long_bytes), 0}});
     }
   } else if (output.short_count <= kSmallResult) {
     Bytes<kSmallResult> result;
@@ -238,8 +239,8 @@ void RpcCalls::answer(am::Request&& request, const Head& head, RpcValue& output)
   }
 }
 
-// Whether all of it has been sent.
-bool RpcCalls::try_send(Result& result) {
+// Sends pieces as far as there is room; whether all of it has been sent. `done` counts them.
+bool RpcCalls::try_send(std::uint32_t proc, Result& result, int& done) {
   Partial& rest = result.rest;
   while (rest.done < rest.bytes.size()) {
     const auto bytes =
@@ -247,27 +248,26 @@ bool RpcCalls::try_send(Result& result) {
             .subspan(rest.done)
             .first(std::min<std::size_t>(am::max_medium(), rest.bytes.size() - rest.done));
     const Piece piece{rest.bytes.size(), rest.done};
-    if (!endpoint_.try_request_medium<&RpcCalls::on_result_piece>(result.proc, bytes, result.ticket,
+    if (!endpoint_.try_request_medium<&RpcCalls::on_result_piece>(proc, bytes, result.ticket,
                                                                   piece)) {
       return false;
     }
     rest.done += bytes.size();
+    ++done;
   }
   return true;
 }
 
-// One that finds no room is not to hold up those for other processes.
+// To each process in turn: one that finds no room is not to hold up those for others, and is not
+// to be asked again for each result that it waits for.
 int RpcCalls::poll() {
   int done = 0;
-  for (std::size_t left = results_.size(); left > 0; --left) {
-    Result result = std::move(results_.front());
-    results_.pop_front();
-    const std::size_t before = result.rest.done;
-    const bool all = try_send(result);
-    done += all || result.rest.done != before ? 1 : 0;
-    if (!all) results_.push_back(std::move(result));
+  for (auto next = owed_.begin(); next != owed_.end();) {
+    auto& [proc, results] = *next;
+    while (!results.empty() && try_send(proc, results.front(), done)) results.pop_front();
+    next = results.empty() ? owed_.erase(next) : std::next(next);
   }
-  if (results_.empty()) bundle_.remove(*this);
+  if (owed_.empty()) bundle_.remove(*this);
   can_go_on_ = done != 0;
   return done;
 }

@@ -119,7 +119,6 @@ class RpcCalls final : public am::Poller {
     std::size_t done = 0;
   };
   struct Result {
-    std::uint32_t proc;
     std::uint32_t ticket;
     Partial rest;
   };
@@ -155,16 +154,16 @@ class RpcCalls final : public am::Poller {
   bool take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, RpcValue& output);
   void answer(am::Request&& request, const Head& head, RpcValue& output);
-  bool try_send(Result& result);
+  bool try_send(std::uint32_t proc, Result& result, int& done);
   void look_at_dropped() noexcept;
 
   am::Bundle& bundle_;
   am::Endpoint& endpoint_;
   std::uint32_t number_ = 0;                                            // of the last call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
-  bool can_go_on_ = false;      // the last poll() has sent some of results_, or one has come
-  std::deque<Result> results_;  // to be sent in pieces
-  std::vector<std::unique_ptr<RpcSlot>> slots_;  // all that there are
+  bool can_go_on_ = false;  // the last poll() has sent some of owed_, or one has come
+  std::map<std::uint32_t, std::deque<Result>> owed_;  // to be sent in pieces; none is empty
+  std::vector<std::unique_ptr<RpcSlot>> slots_;       // all that there are
   RpcSlot* free_ = nullptr;
   RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
   std::size_t dropped_count_ = 0;

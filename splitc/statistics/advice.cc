@@ -113,12 +113,14 @@ void judge_balance(std::span<const ProcessStatistics> processes, const CallStati
   const double mean = sum / static_cast<double>(seconds.size());
   const auto least = std::ranges::min_element(seconds);
   if (mean < kUneven * *least) return;
+  const ProcessStatistics& last = processes[static_cast<std::size_t>(least - seconds.begin())];
+  const bool works = last.waited_s() < last.elapsed_s() / 2;
   sentences.push_back(
-      {sum,
-       fmt::format("rank {} comes last to {}, where the others wait {:.2f} s each: it has more "
-                   "to do than they have",
-                   least - seconds.begin(), call.name(),
-                   (sum - *least) / static_cast<double>(seconds.size() - 1))});
+      {sum, fmt::format("rank {} comes last to {}, where the others wait {:.2f} s each: {}",
+                        least - seconds.begin(), call.name(),
+                        (sum - *least) / static_cast<double>(seconds.size() - 1),
+                        works ? "it has more to do than they have"
+                              : "it waits before that itself, perhaps for them")});
 }
 
 }  // namespace

@@ -57,13 +57,28 @@ bool is_first_alive() {
   return true;
 }
 
-ProcessStatistics describe(const am::CallSites& sites, std::int64_t elapsed_ns) {
-  ProcessStatistics mine;
-  mine.elapsed_ns = static_cast<std::uint64_t>(elapsed_ns);
-  mine.traffic = sites.traffic();
+// Since the start of the process, which may have measured the network.
+am::LossStats losses_until_now() {
   am::Port* const port = world().router().port();
-  if (port != nullptr) mine.losses = port->loss_stats();
-  for (const am::CallSites::Site& site : worth_telling(sites.sites(), kTold)) {
+  return port == nullptr ? am::LossStats{} : port->loss_stats();
+}
+
+}  // namespace
+
+Statistics::Statistics() {
+  if (world().job().config().statistics == am::StatisticsForm::kNone) return;
+  world().endpoint().add_handlers<&hear>();
+  sites_.emplace(procs());
+  begin_losses_ = losses_until_now();
+  begin_ns_ = am::now_ns();
+}
+
+ProcessStatistics Statistics::describe() const {
+  ProcessStatistics mine;
+  mine.elapsed_ns = static_cast<std::uint64_t>(am::now_ns() - begin_ns_);
+  mine.traffic = sites_->traffic();
+  mine.losses = losses_until_now() - begin_losses_;
+  for (const am::CallSites::Site& site : worth_telling(sites_->sites(), kTold)) {
     mine.calls.push_back({.call = site.place.call,
                           .place = am::describe_place(site.place),
                           .operations = site.operations,
@@ -74,18 +89,9 @@ ProcessStatistics describe(const am::CallSites& sites, std::int64_t elapsed_ns) 
   return mine;
 }
 
-}  // namespace
-
-Statistics::Statistics() {
-  if (world().job().config().statistics == am::StatisticsForm::kNone) return;
-  world().endpoint().add_handlers<&hear>();
-  sites_.emplace(procs());
-  begin_ns_ = am::now_ns();
-}
-
 void Statistics::report(Call call) {
   if (!sites_) return;
-  const ProcessStatistics mine = describe(*sites_, am::now_ns() - begin_ns_);
+  const ProcessStatistics mine = describe();
   sites_.reset();
   try {
     report(mine, call);

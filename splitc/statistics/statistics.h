@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "am/statistics/call_sites.h"
+#include "am/types/loss_stats.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
@@ -28,9 +29,11 @@ class Statistics {
 
  private:
   static void report(const ProcessStatistics& mine, Call call);
+  ProcessStatistics describe() const;
 
   std::optional<am::CallSites> sites_;
   std::int64_t begin_ns_ = 0;
+  am::LossStats begin_losses_;
 };
 
 }  // namespace splitc::detail

@@ -125,7 +125,7 @@ am::LossStats all_losses(std::span<const ProcessStatistics> processes) {
 void add_losses(std::string& text, const am::LossStats& losses) {
   if (losses.sent == 0) return;
   text += fmt::format(
-      "\n  datagrams: {} sent, of which {} again ({:.2g} %); received {} twice, {} damaged\n",
+      "\n  datagrams: {} sent, of which {} again ({:.1f} %); received {} twice, {} damaged\n",
       with_commas(losses.sent), with_commas(losses.repeated),
       100 * static_cast<double>(losses.repeated) / static_cast<double>(losses.sent),
       with_commas(losses.twice), with_commas(losses.damaged));

@@ -95,7 +95,9 @@ void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
 }
 
 void refuse_process(std::uint32_t proc, Call call) {
-  refuse(call, (proc == kNoProc ? "the pointer is null" : no_process(proc)) + kUse);
+  refuse(call, (proc == kNoProc ? "the pointer is null (or process -1 is meant, which there is not)"
+                                : no_process(proc)) +
+                   kUse);
 }
 
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {

@@ -35,6 +35,20 @@ mapfile -t puts < <(grep '"name":"channel put"' "$trace" | sed 's/.*"ts":\([0-9.
 (($(count '<title>channel put' "$work/part.svg") == ${#puts[@]} - 1)) || fail "puts on channels are missing"
 ! grep -q '<title>the end of run' "$work/part.svg" || fail "shows what comes later"
 
+# A trace that was cut, as where a disk is full: names stand at its end.
+head -c 5000 "$trace" >"$work/cut.json"
+"$timeline" "$work/cut.json" --out "$work/cut.svg" 2>"$work/said"
+grep -q "cut.json has no end" "$work/said" || fail "says nothing of a cut trace"
+grep -q ">rank 0<" "$work/cut.svg" || fail "a cut trace shows nothing"
+
+# Names that are no XML, and nothing that takes time.
+sed 's/"name":"barrier"/"name":"<\&\\u0001\\ufffe"/; s/"dur":[0-9.]*/"dur":0.000/' "$trace" >"$work/odd.json"
+"$timeline" "$work/odd.json" --out "$work/odd.svg"
+python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$work/odd.svg"
+
+for times in "--begin 2 --end 1" "--begin 2 --end 2" "--begin nan" "--begin -1"; do
+  refused "nothing lies between them" "$trace" $times
+done
 refused "nothing happens then" "$trace" --end 0.5
 refused "not a trace" "$0"
 refused "nowhere" "$work/nowhere"

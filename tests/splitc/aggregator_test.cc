@@ -237,6 +237,23 @@ TEST(Forwarding, keeps_what_finds_no_room_yet) {
   EXPECT_EQ(all_reduce_to_all_add(*sum), procs() * (kMany * (kMany + 1) / 2));
 }
 
+// What is under way then is dropped, and nobody is asked for what has ended.
+TEST(Forwarding, may_end_before_its_updates_do) {
+  dist_object<std::uint64_t> sum(0u);
+  constexpr std::uint32_t kChains = 40, kSteps = 30, kTimes = 20;
+  for (std::uint32_t time = 0; time < kTimes; ++time) {
+    auto walk = aggregate<std::uint32_t>(
+        sum, [](std::uint64_t& mine, std::uint32_t left, forwarder<std::uint32_t>& forward) {
+          ++mine;
+          if (left > 1) forward.send(left % 2 == 0 ? right() : my_proc(), left - 1);
+        });
+    for (std::uint32_t chain = 0; chain < kChains; ++chain) walk.send(right(), kSteps);
+    walk.flush();
+  }
+  barrier();
+  EXPECT_LE(all_reduce_to_all_add(*sum), std::uint64_t{procs()} * kChains * kSteps * kTimes);
+}
+
 TEST(Forwarding, refuses_processes_that_are_not_there) {
   dist_object<int> object(0);
   auto all =

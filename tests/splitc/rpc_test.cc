@@ -91,6 +91,19 @@ TEST(Rpc, many_in_flight_each_give_their_own_result) {
   barrier();
 }
 
+// More than there are credits for, by far: who has them sends them in its polls.
+TEST(Rpc, many_long_results_of_one_process_all_come) {
+  std::vector<future<std::vector<std::uint32_t>>> all;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    all.push_back(rpc(
+        right(), [](std::uint32_t x) { return std::vector<std::uint32_t>(1100 + x, x); }, i));
+  }
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(all[i].result(), std::vector<std::uint32_t>(1100 + i, i));
+  }
+  barrier();
+}
+
 TEST(Rpc, of_which_the_future_has_been_moved_away_says_so) {
   auto first = rpc(right(), [] { return 1; });
   auto second = std::move(first);

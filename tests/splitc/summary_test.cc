@@ -200,6 +200,18 @@ TEST(Advice, names_who_comes_last) {
       << text;
 }
 
+TEST(Advice, does_not_say_that_who_waits_has_much_to_do) {
+  const std::string late =
+      only_advice({process_with({waits("barrier", "c.cc:7", 5), waits("sync", "c.cc:5", 0)}),
+                   process_with({waits("barrier", "c.cc:7", 0)})});
+  EXPECT_TRUE(has(late, "it has more to do than they have")) << late;
+  const std::string waiting =
+      only_advice({process_with({waits("barrier", "c.cc:7", 8), waits("request", "c.cc:5", 0)}),
+                   process_with({waits("request", "c.cc:5", 7)})});
+  EXPECT_TRUE(has(waiting, "rank 1 comes last to barrier")) << waiting;
+  EXPECT_TRUE(has(waiting, "it waits before that itself")) << waiting;
+}
+
 TEST(Advice, is_three_sentences_at_most_and_none_for_what_costs_little) {
   std::vector<CallStatistics> many;
   for (int line = 1; line <= 9; ++line) {
