@@ -139,26 +139,26 @@ Solver::Pivot Solver::reduce(const Pivot& mine) {
   return all_reduce(mine, [](const Pivot& a, const Pivot& b) { return is_larger(a, b) ? a : b; });
 }
 
+// After a collective search all have done with the row before: then the owner may store the next
+// one at all others. Without one it is a broadcast, which is a barrier; also where candidates are
+// read one by one, so that all is done by exchanges for which somebody waits.
+bool Solver::stores(Search search) noexcept {
+  return search == Search::kReduce || search == Search::kRows;
+}
+
 void Solver::spread(std::size_t row, std::size_t column, Search search) {
+  const bool mine = owner(row) == my_proc();
   const std::span<double> part = pivot_.mine().subspan(column);
-  if (owner(row) == my_proc()) {
-    const std::span<double> own = own_row(row).subspan(column);
-    std::copy(own.begin(), own.end(), part.begin());
-  }
-  if (search == Search::kNone) {
-    const Exchange counted(solution_);
-    all_bcast(part, owner(row));
-  } else if (owner(row) == my_proc()) {
-    pivot_.store_at_others(column, part.size());
-  } else {
-    const Exchange counted(solution_);
-    pivot_.wait(part.size());
-  }
+  if (mine) std::ranges::copy(own_row(row).subspan(column), part.begin());
+  if (stores(search) && mine) return pivot_.store_at_others(column, part.size());
+  const Exchange counted(solution_);
+  if (stores(search)) return pivot_.wait(part.size());
+  all_bcast(part, owner(row));
 }
 
 // An unknown is stored at all others as soon as it is there; who wants to go on waits for as many
-// as there are behind its own.
-void Solver::substitute_all() {
+// as there are behind its own. Or each is broadcast.
+void Solver::substitute_all(Search search) {
   const std::span<double> unknowns = unknowns_.mine();
   std::size_t missing = 0;
   const auto await_missing = [&] {
@@ -167,14 +167,18 @@ void Solver::substitute_all() {
     unknowns_.wait(std::exchange(missing, 0));
   };
   for (std::size_t column = system_.size; column-- > 0;) {
-    const std::size_t row = order_[column];
-    if (owner(row) != my_proc()) {
+    const std::uint32_t proc = owner(order_[column]);
+    const bool mine = proc == my_proc();
+    if (mine) await_missing();
+    if (mine) unknowns[column] = substitute(own_row(order_[column]), unknowns, column);
+    if (!stores(search)) {
+      const Exchange counted(solution_);
+      unknowns[column] = all_bcast(unknowns[column], proc);
+    } else if (mine) {
+      unknowns_.store_at_others(column, 1);
+    } else {
       ++missing;
-      continue;
     }
-    await_missing();
-    unknowns[column] = substitute(own_row(row), unknowns, column);
-    unknowns_.store_at_others(column, 1);
   }
   await_missing();
   solution_.unknowns.assign(unknowns.begin(), unknowns.end());
@@ -204,7 +208,7 @@ Solution Solver::solve(Search search, examples::Progress& progress) {
     }
     progress.step(work_of_column(system_.size, column));
   }
-  substitute_all();
+  substitute_all(search);
   solution_.seconds = get_seconds() - start;
   return std::move(solution_);
 }

@@ -58,10 +58,10 @@ class Solver {
   Pivot largest_here(std::size_t column) const;
   Pivot reduce(const Pivot& mine);
   void synchronize();
-  // Gives every process the row's columns from `column` on. All have done with the one before, as
-  // they have searched; or have not, if there is no search.
+  static bool stores(Search search) noexcept;
+  // Gives every process the row's columns from `column` on.
   void spread(std::size_t row, std::size_t column, Search search);
-  void substitute_all();
+  void substitute_all(Search search);
   class Exchange;  // counts and times one
 
   const System system_;

@@ -16,7 +16,7 @@ rows() {
     $6 == "ours" { ++ours }
     $6 != "ours" { ++theirs[$6] }
     END {
-      if (ours != 6 * kinds) { print ours " rows of ours"; bad = 1 }
+      if (ours != 8 * kinds) { print ours " rows of ours"; bad = 1 }
       for (who in theirs) if (theirs[who] != 2 * kinds) { print theirs[who] " rows of " who; bad = 1 }
       exit bad
     }' "$out/csv" >&2 || fail "$1: the CSV"
