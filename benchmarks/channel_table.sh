@@ -53,9 +53,8 @@ open_mpi_options=(--bind-to core)
 mpich_environment=()
 if ((nodes == 2)); then
   iterations=50 samples=60 windows=(apart) place=tcp title="over TCP"
-  open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
-    --mca osc pt2pt)
-  mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
+  open_mpi_options+=("${open_mpi_over_tcp[@]}")
+  mpich_environment=("${mpich_over_tcp[@]}")
 fi
 ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 seconds=120  # that one program may take

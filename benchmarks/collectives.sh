@@ -60,13 +60,13 @@ ours() {
 open_mpi() {
   local options=(-n "$count" --oversubscribe)
   ((EUID != 0)) || options+=(--allow-run-as-root)
-  [[ $where == node ]] || options+=(--mca btl "tcp,self" --mca btl_tcp_if_include lo --mca pml ob1)
+  [[ $where == node ]] || options+=("${open_mpi_over_tcp[@]}")
   timeout "${seconds:-300}" "$open_mpi_run" "${options[@]}" "$work/open_mpi_program" "$reps" 2>/dev/null || true
 }
 mpich() {
   ((count <= $(nproc))) || return 0
   local settings=()
-  [[ $where == node ]] || settings=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
+  [[ $where == node ]] || settings=("${mpich_over_tcp[@]}")
   env "${settings[@]}" timeout "${seconds:-300}" mpiexec.hydra -n "$count" "$work/mpich_program" "$reps" \
     2>/dev/null || true
 }

@@ -1,5 +1,10 @@
 # The MPIs that a script compares with; sourced by it. The script has a folder $work.
 
+# What keeps processes of one machine to TCP: options of Open MPI, of whose one-sided calls only pt2pt
+# does not look for shared memory by itself, and variables of MPICH.
+open_mpi_over_tcp=(--mca btl "tcp,self" --mca btl_tcp_if_include lo --mca pml ob1 --mca osc pt2pt)
+mpich_over_tcp=(MPIR_CVAR_NOLOCAL=1 UCX_TLS="self,tcp" UCX_NET_DEVICES=lo)
+
 # first_of NAME...: the first of these commands that is installed. The name, not the path: an mpirun
 # that is started as /bin/mpirun takes / for the folder of its installation, and refuses.
 first_of() {
@@ -56,17 +61,15 @@ compile_for() {
 
 # mpi_settings PROCS NODES: how PROCS processes of this machine are started, each bound to a core if
 # there are enough: leaves that in `bind`, "core" or "none", and what on_open_mpi and on_mpich need.
-# With more than one node they reach each other over TCP (of Open MPI's one-sided calls only pt2pt
-# does not look for shared memory by itself).
+# With more than one node they reach each other over TCP.
 mpi_settings() {
   procs=$1 bind=none
   ((procs > $(nproc))) || bind=core
   open_mpi_options=(-n "$procs" --bind-to "$bind" --oversubscribe)
   mpich_environment=()
   if (($2 > 1)); then
-    open_mpi_options+=(--mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
-      --mca osc pt2pt)
-    mpich_environment=(MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo)
+    open_mpi_options+=("${open_mpi_over_tcp[@]}")
+    mpich_environment=("${mpich_over_tcp[@]}")
   fi
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 }

@@ -100,12 +100,10 @@ run_open_mpi() {
     2>/dev/null | awk '{ print $1 }' || true
 }
 open_mpi() { run_open_mpi 2000; }
-open_mpi_tcp() {
-  run_open_mpi 200 --mca btl tcp,self --mca btl_tcp_if_include lo --mca pml ob1
-}
+open_mpi_tcp() { run_open_mpi 200 "${open_mpi_over_tcp[@]}"; }
 
 mpich_tcp() {
-  MPIR_CVAR_NOLOCAL=1 UCX_TLS=self,tcp UCX_NET_DEVICES=lo timeout 60 mpiexec.hydra -n 2 \
+  env "${mpich_over_tcp[@]}" timeout 60 mpiexec.hydra -n 2 \
     -bind-to core "$work/mpich_program" 200 "$bytes" 2>/dev/null | awk '{ print $1 }' || true
 }
 

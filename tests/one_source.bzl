@@ -3,7 +3,7 @@
 # clang has no such warning. Here anonymous namespaces are in files that are included, and harmless.
 _HEAD = "#ifndef __clang__\\n#pragma GCC diagnostic ignored \\\"-Wsubobject-linkage\\\"\\n#endif\\n"
 
-def one_source(name, srcs, deps):
+def _one_source(name, srcs, deps):
     """A source that includes all of `srcs`, and a library that brings these and what they need.
 
     What `srcs` define in anonymous namespaces must not have the same names.
@@ -34,23 +34,19 @@ def one_source(name, srcs, deps):
     )
     return [":" + name], [":" + name + "_parts"]
 
-def joint_binary(name, srcs, deps, **attributes):
-    """A cc_binary whose sources are compiled as one."""
-    sources, needed = one_source(name + "_source", srcs, deps)
-    native.cc_binary(
+def _joint(rule, name, srcs, deps, **attributes):
+    sources, needed = _one_source(name + "_source", srcs, deps)
+    rule(
         name = name,
-        testonly = True,
         srcs = sources,
         deps = needed,
         **attributes
     )
 
-def joint_test(name, srcs, deps, **attributes):
+def joint_binary(**attributes):
+    """A cc_binary whose sources are compiled as one."""
+    _joint(native.cc_binary, testonly = True, **attributes)
+
+def joint_test(**attributes):
     """A cc_test whose sources are compiled as one."""
-    sources, needed = one_source(name + "_source", srcs, deps)
-    native.cc_test(
-        name = name,
-        srcs = sources,
-        deps = needed,
-        **attributes
-    )
+    _joint(native.cc_test, **attributes)

@@ -1,5 +1,6 @@
 """Plots by gnuplot, as SVG to be put into a page."""
 
+import functools
 import pathlib
 import re
 import shutil
@@ -27,6 +28,7 @@ def _data(figures, question, who):
     return '\n'.join(lines) + '\n'
 
 
+@functools.cache  # the page and a file of its own both want it, when all has been measured
 def svg(figures, question):
     """The plot of a question: by size in lines, else bars side by side. '' if there is nothing."""
     about, who = figures.questions[question], figures.who(question)

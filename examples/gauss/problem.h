@@ -13,8 +13,8 @@ namespace gauss {
 enum class Search : std::uint8_t {
   kNone,    // no search: the next row, whatever is in it
   kReduce,  // the largest of its column: each process finds its own, and one reduction the largest
-  kRows,  // the same; but each shows its own with the whole row, so that the pivot's is there then
-  kEach,  // the same, but one process reads every candidate by itself: many short exchanges
+  kRows,    // the same, but each shows its own with the whole row: then that of the pivot is there
+  kEach,    // the same, but one process reads every candidate by itself: many short exchanges
 };
 
 struct System {

@@ -21,7 +21,7 @@ inline constexpr std::array<const char*, 4> kVersionNames{"messages", "bulk", "b
                                                           "aggregator"};
 
 // Memory of a sort, which is kept for the next one: two arrays, of which one is read while the
-// other is written, and what the bulk version needs.
+// other is written, and a place to group keys in.
 class Room {
  public:
   // For sorts of `size` keys of each process. Collective.

@@ -324,11 +324,11 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 // node: 1024), or 16 medium ones, are in flight to the same process.
 //
 // Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
-// `proc`, and if the processes run different programs. What f throws, a
-// std::exception, comes out of the call in which that process polled, as an Error that names the
-// caller, and so ends the job; out of rpc() itself in this process. Do not catch it there and go
-// on: the caller, which gets no answer, would wait for ever. What handlers throw while rpc() waits
-// for a credit comes out of it; a call of more than 4 KiB may have been made then all the same.
+// `proc`, and if the processes run different programs. What f throws, a std::exception, comes out
+// of the call in which that process polled, as an Error that names the caller, and so ends the job;
+// out of rpc() itself in this process. Do not catch it there and go on: the caller, which gets no
+// answer, would wait for ever. What handlers throw while rpc() waits for a credit comes out of it;
+// a call of more than 4 KiB may have been made then all the same.
 //
 // Memory of results. A process keeps results of more than 4 KiB that it owes until their callers
 // have taken them, in polls; no credit limits how many.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/job_main.h"
+#include "tests/support/window.h"
 
 namespace am {
 namespace credits_test {
@@ -18,14 +19,10 @@ namespace credits_test {
 using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
+using ::test::window;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::array<Kind, 3> kAllKinds = {Kind::kShort, Kind::kMedium, Kind::kLong};
-// Requests of each kind in flight to an endpoint of this node, and of another one.
-std::uint32_t window(Rank to, Kind kind) {
-  if (kind != Kind::kShort) return 16;
-  return job().router().is_near(to) ? 64 : 1024;
-}
 
 std::uint64_t handled = 0;  // requests of both roles
 std::uint64_t one_way_handled = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/am/threads/party.h"
+#include "tests/support/window.h"
 
 namespace am::test_threads {
 namespace {
@@ -82,7 +83,7 @@ TEST(Bundles, a_bundle_that_changes_its_thread_under_traffic_loses_nothing) {
 // --- What waits for a bundle that is not polled
 
 // As many short requests as there are credits for, to and from an endpoint of process `rank`.
-std::uint32_t flood_of(Rank rank) { return job().router().is_near(rank) ? 64 : 1024; }
+std::uint32_t flood_of(Rank rank) { return ::test::window(rank, Kind::kShort); }
 
 struct Counter {
   void on_request(Request, std::uint32_t number) { sum += number; }
