@@ -82,9 +82,12 @@ mpi_radix_sort() { "$@" uniform "$keys" "$key_repetitions" radix | sed 's/^radix
 # --- Jacobi 3-D
 
 ours_jacobi3d() {
-  splitphase jacobi3d --size "$cube" --iterations "$cube_iterations" \
-    --repetitions "$repetitions" |
-    awk '/^(messages|stores|channels) / { print $1 "," $2 "," $3 }'
+  local how
+  for how in "" --overlap; do
+    splitphase jacobi3d --size "$cube" --iterations "$cube_iterations" \
+      --repetitions "$repetitions" $how |
+      awk -v how="${how:+ $how}" '/^(messages|stores|channels) / { print $1 how "," $2 "," $3 }' || return
+  done
 }
 mpi_jacobi3d() { "$@" "$cube" "$cube_iterations" "$repetitions"; }
 

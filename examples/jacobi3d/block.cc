@@ -23,14 +23,16 @@ inline double mean(const Row& row, std::size_t k, double left, double right) noe
   return (row.at[k] + nearer + farther) * (1.0 / 7);
 }
 
-void step_row(const Row& row, std::size_t n, double* __restrict next) noexcept {
+void step_ends(const Row& row, std::size_t n, double* next) noexcept {
   next[0] = mean(row, 0, row.left, n == 1 ? row.right : row.at[1]);
-  for (std::size_t k = 1; k + 1 < n; ++k) next[k] = mean(row, k, row.at[k - 1], row.at[k + 1]);
   if (n > 1) next[n - 1] = mean(row, n - 1, row.at[n - 2], row.right);
+}
+void step_middle(const Row& row, std::size_t n, double* __restrict next) noexcept {
+  for (std::size_t k = 1; k + 1 < n; ++k) next[k] = mean(row, k, row.at[k - 1], row.at[k + 1]);
 }
 
 // Of a whole block, whose ghosts are behind the points in `from`.
-void step(const Size& size, const double* from, double* to) noexcept {
+void step(const Size& size, const double* from, double* to, Part part) noexcept {
   const auto [planes, rows, n] = size;
   const double* ghosts[kFaces];
   for (std::uint32_t face = 0; face < kFaces; ++face) {
@@ -38,6 +40,8 @@ void step(const Size& size, const double* from, double* to) noexcept {
   }
   for (std::size_t i = 0; i < planes; ++i) {
     for (std::size_t j = 0; j < rows; ++j) {
+      const bool inside = i > 0 && i + 1 < planes && j > 0 && j + 1 < rows;
+      if (part == Part::kInner && !inside) continue;
       const double* const at = from + (i * rows + j) * n;
       const Row row{.at = at,
                     .above = i == 0 ? ghosts[0] + j * n : at - rows * n,
@@ -46,7 +50,9 @@ void step(const Size& size, const double* from, double* to) noexcept {
                     .behind = j + 1 == rows ? ghosts[3] + i * n : at + n,
                     .left = ghosts[4][i * rows + j],
                     .right = ghosts[5][i * rows + j]};
-      step_row(row, n, to + (i * rows + j) * n);
+      double* const next = to + (i * rows + j) * n;
+      if (part != Part::kInner) step_ends(row, n, next);
+      if (part != Part::kOuter || !inside) step_middle(row, n, next);
     }
   }
 }
@@ -142,7 +148,9 @@ splitc::global_ptr<double> Block::ghosts_beyond(unsigned turn, std::uint32_t fac
   return values_.on(to) + static_cast<std::ptrdiff_t>(turn * room_ + place);
 }
 
-void Block::step(unsigned turn) { jacobi3d::step(size_, values(turn), values(1 - turn)); }
+void Block::step(unsigned turn, Part part) {
+  jacobi3d::step(size_, values(turn), values(1 - turn), part);
+}
 
 std::uint64_t Block::checksum(unsigned turn) const {
   std::uint64_t sum = 0;
@@ -162,7 +170,7 @@ std::uint64_t serial_checksum(std::size_t n, std::uint32_t iterations) {
       double* const ghosts = values.data() + place_of_ghosts(size, opposite(face));
       pack(values.data(), outermost(size, face), ghosts);
     }
-    step(size, values.data(), next.data());
+    step(size, values.data(), next.data(), Part::kAll);
     values.swap(next);
   }
   std::uint64_t sum = 0;

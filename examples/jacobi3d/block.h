@@ -58,14 +58,18 @@ class Decomposition {
   Grid grid_;
 };
 
+// Some of the points of a block: no ghosts are next to inner ones.
+enum class Part { kAll, kInner, kOuter };
+
 // This process's part, twice: the values before and after an iteration, by turns. Every iteration
 // replaces each point by the mean of itself and its six neighbours.
 class Block {
  public:
   explicit Block(const Decomposition& whole);  // collective, and so is its end
 
-  // Computes the values of the other turn from those of `turn`, 0 or 1, whose ghosts have come.
-  void step(unsigned turn);
+  // Computes the values of the other turn from those of `turn`, 0 or 1, whose ghosts have come
+  // unless only inner ones are computed.
+  void step(unsigned turn, Part part);
   // Of the values of `turn` on this process.
   std::uint64_t checksum(unsigned turn) const;
 

@@ -13,7 +13,8 @@ using namespace splitc;
 class Channels : public Halo {
  public:
   explicit Channels(Block& block);
-  void exchange(unsigned turn) override;
+  void start(unsigned turn) override;
+  void finish(unsigned turn) override;
 
  private:
   std::vector<put_channel<double>> faces_[2];  // by turn, then by face
@@ -32,9 +33,12 @@ Channels::Channels(Block& block) {
   }
 }
 
-void Channels::exchange(unsigned turn) {
+void Channels::start(unsigned turn) {
   for (auto& face : faces_[1 - turn]) face.ready();  // the ghosts of the other turn have been used
   for (auto& face : faces_[turn]) face.put();
+}
+
+void Channels::finish(unsigned turn) {
   for (auto& face : faces_[turn]) face.wait();
 }
 

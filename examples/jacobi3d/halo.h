@@ -11,11 +11,12 @@ class Halo {
  public:
   virtual ~Halo() = default;
 
-  // Sends this block's six outermost layers of the values of `turn`, and returns when its ghosts
-  // have come. The turns alternate. No barrier is needed: who sends the layers of one turn has had
-  // those of the turn before from all neighbours, so these no longer need those of the turn before
-  // that, whose place the new ones take.
-  virtual void exchange(unsigned turn) = 0;
+  // Sends this block's six outermost layers of the values of `turn`; finish() returns when its
+  // ghosts have come. The turns alternate. No barrier is needed: who sends the layers of one turn
+  // has had those of the turn before from all neighbours, so these no longer need those of the turn
+  // before that, whose place the new ones take.
+  virtual void start(unsigned turn) = 0;
+  virtual void finish(unsigned turn) = 0;
 };
 
 // Collective, and so is their end. The block outlives them.

@@ -4,7 +4,7 @@
 //
 //   ./run jacobi3d                                              every way of communicating
 //   ./run -n 2 jacobi3d --size 32 --grid 1x1x2 --with stores    one
-//   ./run -n 8 --nodes 2 jacobi3d --verify
+//   ./run -n 8 --nodes 2 jacobi3d --overlap --verify
 //
 // Prints the time of an iteration and a checksum of the values that all leave. Exit code 1 if the
 // checksums of two ways differ, or with --verify from that of a serial computation.
@@ -29,12 +29,16 @@ std::unique_ptr<Halo> make_halo(Way way, Block& block) {
   return with_channels(block);
 }
 
-examples::Outcome solve(Way way, const Decomposition& whole, const examples::Runs& runs) {
+examples::Outcome solve(Way way, const Decomposition& whole, const examples::Runs& runs,
+                        bool overlap) {
   Block block(whole);
   const auto halo = make_halo(way, block);
   const double seconds = examples::timed(runs, [&](std::uint32_t i) {
-    halo->exchange(i % 2);
-    block.step(i % 2);
+    const unsigned turn = i % 2;
+    halo->start(turn);
+    if (overlap) block.step(turn, Part::kInner);
+    halo->finish(turn);
+    block.step(turn, overlap ? Part::kOuter : Part::kAll);
   });
   return {seconds, block.checksum(runs.all_iterations() % 2)};
 }
@@ -42,10 +46,12 @@ examples::Outcome solve(Way way, const Decomposition& whole, const examples::Run
 int program(Args args) {
   std::size_t size = 48;
   Grid grid{};
+  bool overlap = false;
   examples::Runs runs;
   examples::CommandLine line("Jacobi's method on a cube of points, by three ways of communicating.",
                              "jacobi3d");
   line.option("--size", size, "points along each dimension").range(std::size_t{1}, kMaxSize);
+  line.flag("--overlap", overlap, "compute what needs no ghosts while these are on their way");
   examples::add_option(line, grid);
   examples::add_options(line, runs);
   if (!line.parse(args)) return 0;
@@ -64,7 +70,7 @@ int program(Args args) {
                 grid[0], grid[1], grid[2], block[0], block[1], block[2]);
   });
   return examples::compare(
-      runs, [&](Way way) { return solve(way, whole, runs); },
+      runs, [&](Way way) { return solve(way, whole, runs, overlap); },
       [&] { return serial_checksum(size, runs.all_iterations()); });
 }
 

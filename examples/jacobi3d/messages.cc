@@ -15,7 +15,8 @@ using namespace splitc;
 class Messages : public Halo {
  public:
   explicit Messages(Block& block);
-  void exchange(unsigned turn) override;
+  void start(unsigned turn) override;
+  void finish(unsigned turn) override;
 
   void copy(std::span<const std::byte> points, std::uint32_t face, std::uint32_t turn) {
     std::memcpy(block_.ghosts(turn, face).data(), points.data(), points.size());
@@ -48,8 +49,11 @@ Messages::Messages(Block& block) : block_(block), endpoint_(world().bundle()) {
   world().job().connect(endpoint_);
 }
 
-void Messages::exchange(unsigned turn) {
+void Messages::start(unsigned turn) {
   for (std::uint32_t face = 0; face < kFaces; ++face) send(face, turn);
+}
+
+void Messages::finish(unsigned turn) {
   wait_until([&] { return arrived_[turn] == kFaces; });
   arrived_[turn] = 0;
 }

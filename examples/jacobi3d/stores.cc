@@ -13,7 +13,8 @@ using namespace splitc;
 class Stores : public Halo {
  public:
   explicit Stores(Block& block);
-  void exchange(unsigned turn) override;
+  void start(unsigned turn) override;
+  void finish(unsigned turn) override;
 
  private:
   void send(std::uint32_t face, unsigned turn);
@@ -28,10 +29,11 @@ Stores::Stores(Block& block) : block_(block) {
   for (std::uint32_t face = 0; face < kFaces; ++face) bytes_ += block.ghosts(0, face).size_bytes();
 }
 
-void Stores::exchange(unsigned turn) {
+void Stores::start(unsigned turn) {
   for (std::uint32_t face = 0; face < kFaces; ++face) send(face, turn);
-  store_sync(bytes_, arrived_[turn]);
 }
+
+void Stores::finish(unsigned turn) { store_sync(bytes_, arrived_[turn]); }
 
 void Stores::send(std::uint32_t face, unsigned turn) {
   const Layer layer = outermost(block_.size(), face);

@@ -81,6 +81,14 @@ TEST(Applications, may_be_divided_along_any_dimension) {
   }
 }
 
+TEST(Applications, may_compute_while_ghosts_are_on_their_way) {
+  for (const char* size : {"1", "2", "9", "30"}) {
+    const Shape shape{std::string_view(size) == "1" ? 1 : 2};
+    expect_equal(shape, "jacobi3d", {"--size", size, "--overlap", "--iterations", "6"});
+  }
+  expect_equal({8, 2}, "jacobi3d", {"--size", "21", "--overlap", "--iterations", "7"});
+}
+
 TEST(Applications, run_the_way_that_is_asked_for) {
   for (const Application& application : kApplications) {
     for (const char* way : {"messages", "stores", "channels"}) {
