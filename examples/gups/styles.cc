@@ -69,41 +69,78 @@ void gather(const Problem& problem, Table& table) {
   aggregator.flush_all();
 }
 
-// In rounds, each of which all processes do together: what a process draws it puts into a parcel
-// for each owner, a count and then words, and these apply them when all have come. Two rooms for
-// each source are enough: whoever stores into one again has passed the all_store_sync() between,
-// which everybody enters when it has applied what was in it.
-void rounds(const Problem& problem, Table& table) {
-  constexpr std::uint64_t kRound = 32'768;
-  const std::size_t room = 1 + std::min(problem.updates, kRound);
-  spread_array<std::uint64_t> arrived(procs(), 2 * procs() * room);
-  std::vector<std::uint64_t> parcels(procs() * room);
-  const auto words = table.mine();
-  const auto apply = [&](const std::uint64_t* parcel) {
-    for (std::uint64_t i = 1; i <= parcel[0]; ++i) {
-      words[parcel[i] & (problem.words() - 1)] ^= parcel[i];
-    }
-  };
-  std::uint64_t turn = 0;
-  for (std::uint64_t first = 0; first < problem.updates; first += kRound, turn ^= 1) {
-    const std::uint64_t last = std::min(problem.updates, first + kRound);
-    for (std::uint32_t to = 0; to < procs(); ++to) parcels[to * room] = 0;
-    for (std::uint64_t i = first; i < last; ++i) {
-      const Update update(problem, my_proc(), i);
-      std::uint64_t* const parcel = &parcels[update.proc(procs()) * room];
-      parcel[++parcel[0]] = update.value;
-    }
-    const auto place = static_cast<std::ptrdiff_t>((turn * procs() + my_proc()) * room);
+// What a process sends to each in one round, and gets from each: a parcel of updates, and how many
+// that are. Who gets them waits for as many bytes as the counts say, so nobody waits for all.
+class Parcels {
+ public:
+  explicit Parcels(std::size_t room)
+      : room_(room),
+        parcels_(procs() * room),
+        sizes_(procs()),
+        arrived_(procs(), 2 * procs() * room),
+        arrived_sizes_(procs(), 2 * procs()) {}
+
+  void add(std::uint32_t to, std::uint64_t value) { parcels_[to * room_ + sizes_[to]++] = value; }
+
+  // Two rooms for each source are enough: whoever sends a parcel has had those of the round before
+  // from all, and these were sent when those of the round before that had been taken.
+  void send(unsigned turn) {
     for (std::uint32_t k = 1; k < procs(); ++k) {
       const std::uint32_t to = (my_proc() + k) % procs();
-      const std::uint64_t* const parcel = &parcels[to * room];
-      bulk_store(arrived.on(to) + place, std::span(parcel, 1 + parcel[0]));
+      store(arrived_sizes_.on(to) + at(turn, my_proc(), 1), sizes_[to], counts_[turn]);
+      start_bulk_store(arrived_.on(to) + at(turn, my_proc(), room_), &parcels_[to * room_],
+                       sizes_[to] * sizeof(std::uint64_t), words_[turn]);
     }
-    apply(&parcels[my_proc() * room]);
-    all_store_sync();
+  }
+  // Calls apply(values) for what this process has added for itself, and for what others have sent.
+  template <class Apply>
+  void take(unsigned turn, Apply&& apply) {
+    apply(std::span(&parcels_[my_proc() * room_], sizes_[my_proc()]));
+    store_sync((procs() - 1) * sizeof(std::uint64_t), counts_[turn]);
+    const std::uint64_t* const sizes = &arrived_sizes_.mine()[turn * procs()];
+    std::uint64_t all = 0;
+    for (std::uint32_t from = 0; from < procs(); ++from) {
+      if (from != my_proc()) all += sizes[from];
+    }
+    store_sync(all * sizeof(std::uint64_t), words_[turn]);
     for (std::uint32_t k = 1; k < procs(); ++k) {
-      apply(&arrived.mine()[(turn * procs() + (my_proc() + k) % procs()) * room]);
+      const std::uint32_t from = (my_proc() + k) % procs();
+      apply(std::span(&arrived_.mine()[(turn * procs() + from) * room_], sizes[from]));
     }
+    sync();  // the parcels that have been sent may be filled again
+    std::ranges::fill(sizes_, 0);
+  }
+
+ private:
+  static std::ptrdiff_t at(unsigned turn, std::uint32_t proc, std::size_t room) {
+    return static_cast<std::ptrdiff_t>((turn * procs() + proc) * room);
+  }
+
+  std::size_t room_;                     // words of a parcel
+  std::vector<std::uint64_t> parcels_;   // by target
+  std::vector<std::uint64_t> sizes_;     // of these
+  spread_array<std::uint64_t> arrived_;  // by turn and source
+  spread_array<std::uint64_t> arrived_sizes_;
+  store_counter counts_[2];  // by turn: a source may be one ahead
+  store_counter words_[2];
+};
+
+// In rounds: what a process draws it puts into a parcel for each owner, which applies it.
+void rounds(const Problem& problem, Table& table) {
+  constexpr std::uint64_t kRound = 32'768;
+  Parcels parcels(std::min(problem.updates, kRound));
+  const auto words = table.mine();
+  unsigned turn = 0;
+  for (std::uint64_t first = 0; first < problem.updates; first += kRound, turn ^= 1) {
+    const std::uint64_t last = std::min(problem.updates, first + kRound);
+    for (std::uint64_t i = first; i < last; ++i) {
+      const Update update(problem, my_proc(), i);
+      parcels.add(update.proc(procs()), update.value);
+    }
+    parcels.send(turn);
+    parcels.take(turn, [&](std::span<const std::uint64_t> values) {
+      for (const std::uint64_t value : values) words[value & (problem.words() - 1)] ^= value;
+    });
   }
   barrier();
 }
