@@ -98,7 +98,8 @@ class aggregator {
       if (!blocks_[proc].updates().empty()) flush(blocks_[proc], proc);
     }
   }
-  // Collective: sends them, and returns when all updates of all processes have been applied.
+  // Collective: sends them, and returns when all updates of all processes have been applied. Throws
+  // Error if f forwards updates and another process is at another aggregator's flush_all().
   void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
     do {
       flush();

@@ -75,6 +75,7 @@ struct detail::Argument<dist_object<T>> {
   static T& take(From& from) {
     return *static_cast<T*>(dist_object_at(Argument<std::uint32_t>::take(from)));
   }
+  static std::uint32_t number(const dist_object<T>& object) noexcept { return object.number_; }
   static T& view(const dist_object<T>& object) noexcept {
     return *static_cast<T*>(dist_object_at(object.number_));
   }

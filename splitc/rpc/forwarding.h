@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "am/am.h"
@@ -45,6 +45,19 @@ class NoForwarding {
   const F f_;
 };
 
+// What processes that flush a forwarding aggregator say of themselves, and what that comes to.
+struct Flushed {
+  std::uint64_t activity;
+  std::uint32_t lowest;  // number of the aggregator
+  std::uint32_t highest;
+
+  static Flushed add(const Flushed& a, const Flushed& b) noexcept {
+    return {a.activity + b.activity, std::min(a.lowest, b.lowest), std::max(a.highest, b.highest)};
+  }
+};
+// They are not all at the same one: then each would count the updates of its own.
+[[noreturn]] void refuse_other_flush(Call call);
+
 template <class Update, class T, class F>
 class Forwarding {
   static_assert(updates_in_block<Update, F>() > 0,
@@ -66,7 +79,11 @@ class Forwarding {
   // Between two such calls with 0 everywhere, each after a quiesce(), nobody has sent any, nor had
   // any left: so none is on its way.
   bool has_caused_others(am::SourceLocation where) {
-    return all_reduce(forwarder_->take_activity(), std::plus<>(), where) != 0;
+    const std::uint32_t number = Argument<dist_object<Here>>::number(forwarder_);
+    const Flushed all =
+        all_reduce(Flushed{forwarder_->take_activity(), number, number}, &Flushed::add, where);
+    if (all.lowest != all.highest) refuse_other_flush({"aggregator::flush_all", where});
+    return all.activity != 0;
   }
 
  private:

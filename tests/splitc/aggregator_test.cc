@@ -254,6 +254,24 @@ TEST(Forwarding, may_end_before_its_updates_do) {
   EXPECT_LE(all_reduce_to_all_add(*sum), std::uint64_t{procs()} * kChains * kSteps * kTimes);
 }
 
+TEST(Forwarding, is_flushed_in_the_same_order_everywhere) {
+  dist_object<int> sum(0);
+  const auto add = [](int& mine, int update, forwarder<int>&) { mine += update; };
+  auto first = aggregate<int>(sum, add);
+  auto second = aggregate<int>(sum, add);
+  first.send(right(), 1);
+  second.send(right(), 10);
+  if (procs() > 1) {
+    auto& mine = my_proc() == 0 ? first : second;
+    test::expect_error([&] { mine.flush_all(); },
+                       {"aggregator::flush_all: another process flushes another aggregator",
+                        "in the same order in every process"});
+  }
+  first.flush_all();
+  second.flush_all();
+  EXPECT_EQ(*sum, 11);
+}
+
 TEST(Forwarding, refuses_processes_that_are_not_there) {
   dist_object<int> object(0);
   auto all =
