@@ -18,16 +18,27 @@ std::uint64_t address_of(const void* memory) noexcept {
 }  // namespace
 
 Exposed::Exposed(Call call, std::uint64_t bytes, std::uint64_t kind,
-                 std::span<const std::byte> first, std::span<const std::byte> second)
-    : call_(call), bytes_(bytes), kind_(kind), all_(procs()), started_(call) {
+                 std::span<const std::byte> first, std::span<const std::byte> second,
+                 std::span<const std::byte> beside)
+    : call_(call),
+      bytes_(bytes),
+      kind_(kind),
+      all_(procs()),
+      beside_(procs() * beside.size()),
+      started_(call) {
   Round round(call, bytes, kind, step_++);
   Ranges mine{.both = {}, .process = am::Neighbour::self(), .readable = 0};
   const bool exposed = expose(first, mine.both[kFirst]) && expose(second, mine.both[kSecond]);
   mine.readable = exposed ? 1 : 0;
-  std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
-  round.gather(sizeof mine);
+  std::byte* const board = round.mine(sizeof mine + beside.size());
+  std::memcpy(board, &mine, sizeof mine);
+  std::ranges::copy(beside, board + sizeof mine);
+  round.gather(sizeof mine + beside.size());
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    std::memcpy(&all_[proc], round.of(proc), sizeof mine);
+    const std::byte* const theirs = round.of(proc);
+    std::memcpy(&all_[proc], theirs, sizeof mine);
+    std::copy_n(theirs + sizeof mine, beside.size(),
+                beside_.begin() + static_cast<std::ptrdiff_t>(proc * beside.size()));
     works_ = works_ && all_[proc].readable != 0;
   }
   std::optional<bool>& known = world().crosses();

@@ -24,8 +24,16 @@ class Exposed {
  public:
   // Collective, one round of `call`; `bytes` and `kind` are the same everywhere, as in Round. The
   // ranges, of which either may be empty, stay where they are until finish() has returned.
+  // `beside`, of one size everywhere and at most kBeside bytes, is shown to all in the same round.
   Exposed(Call call, std::uint64_t bytes, std::uint64_t kind, std::span<const std::byte> first,
-          std::span<const std::byte> second = {});
+          std::span<const std::byte> second = {}, std::span<const std::byte> beside = {});
+  static constexpr std::size_t kBeside = 1024;
+
+  // What `proc` shows beside. Valid as long as this.
+  std::span<const std::byte> beside(std::uint32_t proc) const noexcept {
+    const std::size_t each = beside_.size() / all_.size();
+    return std::span(beside_).subspan(proc * each, each);
+  }
 
   // False, in all processes, if the memory of one cannot be read by one of the others; then there
   // is nothing to finish.
@@ -63,7 +71,8 @@ class Exposed {
   const Call call_;
   const std::uint64_t bytes_;
   const std::uint64_t kind_;
-  std::vector<Ranges> all_;  // by process
+  std::vector<Ranges> all_;        // by process
+  std::vector<std::byte> beside_;  // likewise
   std::vector<std::shared_ptr<const am::link::Registration>> registrations_;
   std::uint32_t step_ = 0;  // the rounds of this call
   StartedAccesses started_;

@@ -41,11 +41,26 @@ Varying::Varying(std::span<const std::byte> to, std::span<const std::size_t> cou
     refuse(call, "the counts do not add up to the size of the span, " + std::to_string(to.size()) +
                      " bytes");
   }
-  all_to_all_bytes(std::as_bytes(std::span(mine_)), reinterpret_cast<std::byte*>(theirs_.data()),
-                   type, call);
+  exchange_sizes();
   begin_.reserve(procs() + 1);
   begin_.push_back(0);
   for (const Part& part : theirs_) begin_.push_back(begin_.back() + part.bytes);
+}
+
+Varying::~Varying() = default;
+
+// Of few processes with the round that exposes the parts: each sees the sizes of all parts.
+void Varying::exchange_sizes() {
+  const auto sizes = std::as_bytes(std::span(mine_));
+  if (sizes.size() > Exposed::kBeside) {
+    all_to_all_bytes(sizes, reinterpret_cast<std::byte*>(theirs_.data()), type_, call_);
+    shown_ = std::make_unique<Exposed>(call_, 0, type_, to_);
+    return;
+  }
+  shown_ = std::make_unique<Exposed>(call_, 0, type_, to_, std::span<const std::byte>(), sizes);
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    std::memcpy(&theirs_[proc], &shown_->beside(proc)[my_proc() * sizeof(Part)], sizeof(Part));
+  }
 }
 
 // By boards, a piece of every part at a time.
@@ -76,13 +91,13 @@ void Varying::move_in_pieces(std::byte* from) const {
 }
 
 void Varying::move(std::byte* from) const {
-  Exposed shown(call_, 0, type_, to_);
-  if (!shown.works()) return move_in_pieces(from);
+  if (!shown_->works()) return move_in_pieces(from);
   for (std::uint32_t i = 1; i <= procs(); ++i) {
     const std::uint32_t proc = (my_proc() + i) % procs();
-    shown.read(proc, Exposed::kFirst, theirs_[proc].at, {from + begin_[proc], theirs_[proc].bytes});
+    shown_->read(proc, Exposed::kFirst, theirs_[proc].at,
+                 {from + begin_[proc], theirs_[proc].bytes});
   }
-  shown.finish();
+  shown_->finish();
 }
 
 }  // namespace splitc::detail

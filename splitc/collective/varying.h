@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -31,6 +32,8 @@
 namespace splitc {
 namespace detail {
 
+class Exposed;
+
 // In two steps, so that the caller finds the memory when it knows how much comes: the sizes of the
 // parts, and the parts. Both collective.
 class Varying {
@@ -39,6 +42,9 @@ class Varying {
   // Throws Error unless they are procs(), and `to` is all of them.
   Varying(std::span<const std::byte> to, std::span<const std::size_t> counts, std::size_t element,
           std::uint64_t type, Call call);
+  ~Varying();
+  Varying(const Varying&) = delete;
+  Varying& operator=(const Varying&) = delete;
 
   // Where the part of each process is to begin, in bytes, and the end of all.
   std::span<const std::size_t> begin() const noexcept { return begin_; }
@@ -54,10 +60,13 @@ class Varying {
 
   void move_in_pieces(std::byte* from) const;
 
+  void exchange_sizes();
+
   const std::span<const std::byte> to_;
   const std::uint64_t type_;
   const Call call_;
   std::vector<Part> mine_, theirs_;  // by receiver, and by sender
+  std::unique_ptr<Exposed> shown_;   // all of to_
   std::vector<std::size_t> begin_;
 };
 
@@ -114,8 +123,8 @@ class received_parts {
 
 // `to` consists of the part for process 0, of counts[0] elements, then that for process 1, and so
 // on. Error if `counts` are not procs(), or their sum is not the size of `to`. Returns the parts
-// that the others have for this process; nobody need know their sizes. Costs an all_to_all() of 16
-// bytes more, and memory for what has come.
+// that the others have for this process; nobody need know their sizes. Costs, with more
+// than 64 processes, an all_to_all() of 16 bytes more, and memory for what has come.
 template <elements R>
 received_parts<detail::ValueOf<const R>> all_to_all_varying(
     const R& to, std::span<const std::size_t> counts,
