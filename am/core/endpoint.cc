@@ -145,14 +145,14 @@ bool Endpoint::settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t sl
 
 std::uint32_t Endpoint::translations() const noexcept {
   const Locked inside(*this);
-  return static_cast<std::uint32_t>(translations_.size());
+  return translations_.size();
 }
 
 void Endpoint::resize_translations(std::uint32_t count) {
   check_translations(*bundle_, count, "Endpoint::resize_translations");
   const Locked inside(*this);
   for (std::uint32_t index = count; index < translations_.size(); ++index) {
-    if (!is_used(index)) continue;
+    if (!translations_.is_used(index)) continue;
     bundle_->refuse("Endpoint::resize_translations",
                     "translation " + std::to_string(index) + " is in use, and a table of " +
                         std::to_string(count) + " has no place for it; unmap it first");
@@ -162,7 +162,6 @@ void Endpoint::resize_translations(std::uint32_t count) {
   boxes_.resize(count);
   suit_threads();
   translations_.resize(count);
-  everyones_ = std::min(everyones_, count);  // a place that comes again does not know of unmap()
 }
 
 const Translation& Endpoint::translation(std::uint32_t index, const char* call) const {
@@ -171,27 +170,7 @@ const Translation& Endpoint::translation(std::uint32_t index, const char* call) 
                               std::to_string(translations_.size()) +
                               " places; ask for more in Endpoint::Options");
   }
-  return entry(index);
-}
-
-Translation& Endpoint::entry(std::uint32_t index) const noexcept {
-  Translation& entry = translations_.data()[index];
-  if (entry.used || !is_used(index)) return entry;
-  everyone_.read(index, std::as_writable_bytes(std::span(&entry.name, 1)));
-  entry.name.rank = index;
-  entry.tag = everyones_tag_;
-  entry.used = true;
-  return entry;
-}
-
-void Endpoint::unbind(std::uint32_t index) noexcept {
-  near_.erase(index);
-  translations_[index] = {.used = false,
-                          .unmapped = true,
-                          .closing = false,
-                          .name = {},
-                          .tag = kTagNone,
-                          .near = nullptr};
+  return translations_.entry(index);
 }
 
 void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
@@ -200,7 +179,7 @@ void Endpoint::map(std::uint32_t index, const Name& name, Tag tag) {
 }
 
 void Endpoint::check_free(std::uint32_t index) const {
-  if (index < translations_.size() && !is_used(index)) return;
+  if (index < translations_.size() && !translations_.is_used(index)) return;
   translation(index, "Endpoint::map");  // throws if there is none
   bundle_->refuse("Endpoint::map", "translation " + std::to_string(index) +
                                        " is in use; unmap it first or use map_any");
@@ -214,34 +193,25 @@ void Endpoint::bind(std::uint32_t index, const Name& name, Tag tag) {
                                          std::to_string(bundle_->router().size()) +
                                          " processes; the name was not made by this job");
   }
-  Translation& entry = translations_[index];
-  entry.used = true;
-  entry.name = name;
-  entry.tag = tag;
+  translations_.bind(index, name, tag);
 }
 
 void Endpoint::bind_all(NodeRows names, Tag tag) {
   const Locked inside(*this);
   for (std::uint32_t index = 0; index < names.rows(); ++index) check_free(index);
-  everyone_ = std::move(names);
-  everyones_tag_ = tag;
-  everyones_ = static_cast<std::uint32_t>(everyone_.rows());
-  for (std::uint32_t index = 0; index < everyones_; ++index) {
-    if (translations_[index].unmapped) translations_[index].unmapped = false;
-  }
+  translations_.bind_all(std::move(names), tag);
 }
 
 std::uint32_t Endpoint::map_any(const Name& name, Tag tag) {
   const Locked inside(*this);
-  std::uint32_t index = 0;
-  while (index < translations_.size() && is_used(index)) ++index;
+  const std::uint32_t index = translations_.lowest_free();
   bind(index, name, tag);
   return index;
 }
 
 bool Endpoint::mapped(std::uint32_t index) const noexcept {
   const Locked inside(*this);
-  return index < translations_.size() && is_used(index);
+  return index < translations_.size() && translations_.is_used(index);
 }
 
 Name Endpoint::translation_name(std::uint32_t index) const {
@@ -291,7 +261,7 @@ shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
     bundle_->refuse(call, "translation " + std::to_string(to) +
                               " is not mapped; give it a name and a tag with Endpoint::map");
   }
-  Translation& entry = translations_[to];
+  const Translation& entry = translations_[to];
   const Peer& process = bundle_->router().peer(entry.name.rank);
   if (process.segment == nullptr) return nullptr;
   auto near = std::make_unique<Near>();
@@ -310,8 +280,7 @@ shmem::Outbox* Endpoint::connect_near(std::uint32_t to, const char* call) {
     alerts_seen_ = kNoAlert;
   }
   boxes_[to] = near->box.get();
-  entry.near = near.get();
-  near_[to] = std::move(near);
+  translations_.connect(to, std::move(near));
   return boxes_[to];
 }
 
@@ -326,7 +295,7 @@ void Endpoint::unmap(To to) {
     disconnect(index);
   }
   if (far_) far_->close(to);
-  unbind(index);
+  translations_.unbind(index);
 }
 
 // Gives the inbox back, whatever is in flight.
@@ -391,7 +360,7 @@ Reason Endpoint::reason(const To& to, const char* call, const char* needs) const
   return {.call = call,
           .where = to.where,
           .needs = needs,
-          .peer = known ? entry(to.index).name.rank : kNobody};
+          .peer = known ? translations_.entry(to.index).name.rank : kNobody};
 }
 
 void Endpoint::set_segment(std::span<std::byte> bytes) {

@@ -8,13 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "am/core/bundle.h"
 #include "am/core/in_bundle.h"
 #include "am/core/token.h"
-#include "am/core/translation.h"
+#include "am/core/translation_table.h"
 #include "am/core/untyped.h"
 #include "am/message/admission.h"
 #include "am/message/correspondent.h"
@@ -327,16 +326,8 @@ class Endpoint {
   void disconnect(std::uint32_t index) noexcept;
   void check_free(std::uint32_t index) const;  // Error: it is not, or there is none
   void bind(std::uint32_t index, const Name& name, Tag tag);
-  // Binds each index r below names.rows() to row r, a Name without its rank, which is r. Takes no
-  // memory for those that are never used. Throws as map().
+  // As TranslationTable::bind_all(). Throws as map().
   void bind_all(NodeRows names, Tag tag);
-  bool is_used(std::uint32_t index) const noexcept {
-    const Translation& entry = translations_[index];
-    return entry.used || (index < everyones_ && !entry.unmapped);
-  }
-  // The place itself, written by what bind_all() has said of it if it has not been looked at.
-  Translation& entry(std::uint32_t index) const noexcept;
-  void unbind(std::uint32_t index) noexcept;  // it is free; what was connected is not any more
   const Translation& used_translation(std::uint32_t index, const char* call) const;
   [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
 
@@ -486,12 +477,8 @@ class Endpoint {
   std::uint64_t alerts_scanned_;          // of the process's doorbell
   std::uint64_t alerts_seen_;             // the same, or kNoAlert while gone_ has to be looked at
   std::uint32_t buried_ = 0;              // of Router::deaths()
-  SparseTable<Translation> translations_;
-  NodeRows everyone_;            // by index: what bind_all() has bound
-  std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
-  Tag everyones_tag_ = kTagNone;
-  std::unordered_map<std::uint32_t, std::unique_ptr<Near>> near_;  // by index, of connected_
-  std::vector<Correspondent> correspondents_;                      // by inbox
+  TranslationTable translations_;
+  std::vector<Correspondent> correspondents_;  // by inbox
   std::function<void(const Returned&)> on_returned_;
   Stats stats_;
   std::unique_ptr<Far> far_;                       // only in a job that has several nodes

@@ -82,7 +82,7 @@ bool Endpoint::try_unbind(std::uint32_t index) {
     if (box->awaited() != 0 || box->busy()) return false;
     disconnect(index);
   }
-  unbind(index);
+  translations_.unbind(index);
   return true;
 }
 

@@ -94,8 +94,8 @@ void Endpoint::refuse_waiting(std::uint32_t to, const char* call) const {
 bool Endpoint::is_far(std::uint32_t to) const noexcept {
   if (far_ == nullptr) return false;
   const Locked inside(*this);
-  return to < translations_.size() && is_used(to) &&
-         !bundle_->router().is_near(entry(to).name.rank);
+  return to < translations_.size() && translations_.is_used(to) &&
+         !bundle_->router().is_near(translations_.entry(to).name.rank);
 }
 
 bool Endpoint::send_far(std::uint32_t to, const UntypedRequest& request, bool* released) {

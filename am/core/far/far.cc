@@ -35,7 +35,7 @@ Endpoint::Far::~Far() {
 Endpoint::Far::Outgoing& Endpoint::Far::outgoing(std::uint32_t to) {
   if (outgoing_[to] != nullptr) [[likely]]
     return *outgoing_[to];
-  const Translation& entry = endpoint_.entry(to);
+  const Translation& entry = endpoint_.translations_.entry(to);
   Outgoing& made = *all_outgoing_.emplace(to, std::make_unique<Outgoing>(port_)).first->second;
   outgoing_[to] = &made;
   made.rank = entry.name.rank;

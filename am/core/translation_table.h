@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "am/core/translation.h"
+#include "am/table/node_rows.h"
+#include "am/table/sparse_table.h"
+#include "am/types/types.h"
+
+namespace am {
+
+// The translation table of an endpoint: which names its indices have, and the routes to those of
+// this node that it has sent to.
+//
+// Thread rule: one thread at a time; name_of() and used() of an index that is in use may be called
+// by any while no other writes.
+class TranslationTable {
+ public:
+  explicit TranslationTable(std::uint32_t size) : places_(size) {}
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
+  // A look-up, of an index below size() that has been looked at by entry().
+  Translation& operator[](std::uint32_t index) noexcept { return places_[index]; }
+  const Translation& operator[](std::uint32_t index) const noexcept { return places_[index]; }
+
+  // Of indices below size().
+  bool is_used(std::uint32_t index) const noexcept {
+    const Translation& place = places_[index];
+    return place.used || (index < everyones_ && !place.unmapped);
+  }
+  // The place itself, written by what bind_all() has said of it if it has not been looked at.
+  Translation& entry(std::uint32_t index) const noexcept;
+  std::uint32_t lowest_free() const noexcept;  // size(): there is none
+
+  // Of a free index.
+  void bind(std::uint32_t index, const Name& name, Tag tag) noexcept;
+  // Binds each index r below names.rows(), which are all free, to row r, a Name without its rank,
+  // which is r. Takes no memory for those that are never used.
+  void bind_all(NodeRows names, Tag tag) noexcept;
+  // It is free; what was connected is not any more.
+  void unbind(std::uint32_t index) noexcept;
+  // The index, which is in use, has a route now.
+  void connect(std::uint32_t index, std::unique_ptr<Near> near);
+
+  // Another size; none of what is cut off is in use. Throws std::bad_alloc, and nothing has
+  // changed.
+  void resize(std::uint32_t size);
+
+ private:
+  SparseTable<Translation> places_;
+  NodeRows everyone_;            // by index: what bind_all() has bound
+  std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
+  Tag everyones_tag_ = kTagNone;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Near>> near_;  // by index
+};
+
+}  // namespace am
