@@ -21,10 +21,12 @@ class SourceLocation {
                  std::uint64_t{std::min(line, kLastLine)} << kFileBits;
     return here;
   }
-  // Static; "" if not known.
+  // Static; "" if not known. Without the "./" that a compiler puts before the name of a header
+  // which it has found in its working directory.
   const char* file_name() const noexcept {
     if (bits_ == 0) return "";
-    return reinterpret_cast<const char*>(bits_ & kFileMask);
+    const auto* const name = reinterpret_cast<const char*>(bits_ & kFileMask);
+    return name[0] == '.' && name[1] == '/' ? name + 2 : name;
   }
   // kLastLine stands for all behind it, too.
   constexpr unsigned line() const noexcept { return static_cast<unsigned>(bits_ >> kFileBits); }
