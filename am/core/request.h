@@ -20,7 +20,7 @@ template <auto kFunction>
 }
 
 // What requests wait for.
-inline constexpr const char* kCredit = "a credit";
+inline constexpr const char* kCredit = CallSites::kCredit;
 inline constexpr const char* kAnswer = "an answer";
 
 // Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.

@@ -127,6 +127,7 @@ class FabricLink final : public Link {
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override;
   const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
+  SendStats send_stats() const noexcept override { return sent_; }
   bool writes_before_packets(std::size_t bytes) const noexcept override {
     return fabric_->write_before_send() && bytes <= longest_access_;
   }
@@ -258,6 +259,7 @@ class FabricLink final : public Link {
   };
   std::vector<Lost> lost_;  // processes that could not be reached, the first one first
   StrangerStats strangers_;
+  SendStats sent_;
   std::uint64_t arrived_ = 0;      // frames of the job, in all
   std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()
   bool warned_ = false;            // of strangers

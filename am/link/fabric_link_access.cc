@@ -69,6 +69,7 @@ bool FabricLink::try_next_piece(Access& access) {
                            : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
                                                  rest.kind == RmaAccess::kWrite, access.op);
   if (!started) return false;
+  sent_.accessed += piece.size();
   rest.local = rest.local.subspan(piece.size());
   rest.at = rest.at + piece.size();
   return true;
@@ -125,10 +126,12 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
     return true;
   }
   if (from.size() > fabric_->inject_bytes()) {
-    return start_access(to, completion, [&](Access& access) {
+    const bool started = start_access(to, completion, [&](Access& access) {
       return endpoint_.try_put(route.address, {at.base, at.key}, from,
                                local_descriptor(access, from), word, access.op);
     });
+    if (started) sent_.accessed += from.size();
+    return started;
   }
   try {
     if (!endpoint_.try_inject_put(route.address, {at.base, at.key}, from, word)) {
@@ -138,6 +141,7 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
     not_started(to, error);
     return false;
   }
+  sent_.accessed += from.size();
   route.sent_ticks = ticks();
   link::complete(completion);
   return true;

@@ -150,6 +150,7 @@ bool FabricLink::try_start(Frame& frame) {
   const std::uint32_t number = r.sent + 1;
   std::memcpy(frame.data + offsetof(FrameHeader, number), &number, sizeof number);
   r.streams = frame.commits > 1;
+  const SendStats one{1, frame.commits, bytes.size(), 0};
   try {
     if (may_inject(r, bytes.size())) {
       if (!endpoint_.try_inject(r.address, bytes)) return false;
@@ -157,6 +158,7 @@ bool FabricLink::try_start(Frame& frame) {
       frame.commits = 0;
       ++r.unsignaled;
       r.sent = number;
+      sent_ += one;
       return true;
     }
     if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
@@ -166,6 +168,7 @@ bool FabricLink::try_start(Frame& frame) {
   }
   if (r.open == &frame) r.open = nullptr;
   r.sent = number;
+  sent_ += one;
   frames_in_flight_.take(r.frames);
   return true;
 }

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "am/link/packet.h"
-#include "am/types/loss_stats.h"
+#include "am/types/link_stats.h"
 #include "am/types/types.h"
 
 namespace am::link {
@@ -238,6 +238,7 @@ class Link {
   virtual std::unique_ptr<Registration> register_memory(std::span<std::byte> range) = 0;
   virtual RegistrationStats registration_stats() const = 0;
   virtual const StrangerStats& stranger_stats() const noexcept = 0;
+  virtual SendStats send_stats() const noexcept { return {}; }
   virtual LossStats loss_stats() const noexcept { return {}; }
   // Its one-sided access costs a message each, which the target answers when it polls: small ones
   // had better be sent together, as packets.

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "am/one_sided/copy_whole.h"
 #include "am/route/router.h"
+#include "am/types/copy_whole.h"
 #include "am/types/ticks.h"
 
 namespace am {

@@ -7,10 +7,10 @@
 #include "am/core/bundle.h"
 #include "am/core/process.h"
 #include "am/core/request.h"
-#include "am/one_sided/copy_whole.h"
 #include "am/one_sided/far_memory.h"
 #include "am/one_sided/one_sided.h"
 #include "am/route/router.h"
+#include "am/types/copy_whole.h"
 
 namespace am {
 namespace {

@@ -47,6 +47,8 @@ void Activity::reset() noexcept {
   polls_.store(0, std::memory_order_relaxed);
   handler_.store(0, std::memory_order_relaxed);
   looks_.store(0, std::memory_order_relaxed);
+  far_packets_.store(0, std::memory_order_relaxed);
+  far_bytes_.store(0, std::memory_order_relaxed);
   taken_.store(0, std::memory_order_relaxed);
   pid_.store(getpid(), std::memory_order_relaxed);
   state_.store(State::kRunning, std::memory_order_relaxed);
@@ -86,6 +88,8 @@ Activity::Snapshot Activity::read() const noexcept {
   now.handled = handled_.load(std::memory_order_relaxed);
   now.looks = looks_.load(std::memory_order_relaxed);
   now.polls = polls_.load(std::memory_order_relaxed);
+  now.far_packets = far_packets_.load(std::memory_order_relaxed);
+  now.far_bytes = far_bytes_.load(std::memory_order_relaxed);
   // pairs with: finish(), show_wait()
   now.state = state_.load(std::memory_order_acquire);
   now.collectives = collectives_.load(std::memory_order_relaxed);

@@ -69,6 +69,8 @@ class alignas(64) Activity {
     std::uint64_t handler = 0;      // the function that runs in one, one of the above, or 0
     Rank source = kNobody;          // whose message that has; of kReturned: whom it was sent to
     std::uint32_t handled = 0;      // handlers that were called, modulo 2^32
+    std::uint64_t far_packets = 0;  // that have come from other nodes
+    std::uint64_t far_bytes = 0;    // exchanged with them: sent in packets, read and written by RMA
     std::uint32_t looks = 0;        // of its StallReporter; 0: it has none, or has not waited
     std::uint64_t collectives = 0;  // barriers that it had passed when it finished
     WaitRecord wait{};              // while kWaiting
@@ -82,6 +84,16 @@ class alignas(64) Activity {
   // A poll ends; leave_handler() was called if it has called handlers.
   void count_poll() noexcept {
     polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  // So many packets have come from other nodes, and so many bytes have been exchanged in all. By
+  // one thread at a time.
+  void note_network(int packets, std::uint64_t bytes) noexcept {
+    if (packets > 0) {
+      far_packets_.store(
+          far_packets_.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(packets),
+          std::memory_order_relaxed);
+    }
+    far_bytes_.store(bytes, std::memory_order_relaxed);
   }
   // A StallReporter has looked at the others.
   void count_look() noexcept {
@@ -146,6 +158,8 @@ class alignas(64) Activity {
   std::atomic<std::int32_t> pid_;
   std::atomic<std::uint32_t> looks_;
   std::atomic<std::uint64_t> collectives_;
+  std::atomic<std::uint64_t> far_packets_;
+  std::atomic<std::uint64_t> far_bytes_;
   shmem::SequenceLock lock_;  // of the record
   std::atomic<std::uint64_t> record_[kWords];
 };

@@ -56,6 +56,8 @@ bool Port::expects() noexcept {
 int Port::poll() {
   skipped_.store(0, std::memory_order_relaxed);
   const int count = lock_.biased() ? (resume(), link_->poll(sinks_)) : poll_among_threads(false);
+  const SendStats sent = link_->send_stats();
+  router_.activity().note_network(count, sent.bytes + sent.accessed);
   const int attention = attention_.load(std::memory_order_relaxed);
   if (count != 0) {
     attention_.store(kAttention, std::memory_order_relaxed);

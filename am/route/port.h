@@ -9,7 +9,7 @@
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/sync/biased_lock.h"
-#include "am/types/loss_stats.h"
+#include "am/types/link_stats.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 
@@ -90,6 +90,10 @@ class Port {
   Port& operator=(const Port&) = delete;
 
   link::Link& link() noexcept { return *link_; }
+  SendStats send_stats() {
+    const Inside inside(*this);
+    return link_->send_stats();
+  }
   LossStats loss_stats() {
     const Inside inside(*this);
     return link_->loss_stats();

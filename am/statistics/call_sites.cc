@@ -33,21 +33,19 @@ CallSites::Site& CallSites::site(const CallPlace& place) {
   return site;
 }
 
-void CallSites::count(const CallPlace& place, Rank to, std::uint64_t bytes) {
+void CallSites::count(const CallPlace& place, Traffic Site::*route, Rank to, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  Site& at = site(place);
-  ++at.operations;
-  at.bytes += bytes;
-  if (to >= traffic_.size()) return;
-  ++traffic_[to].operations;
-  traffic_[to].bytes += bytes;
+  const Traffic one{1, bytes};
+  site(place).*route += one;
+  if (to < traffic_.size()) traffic_[to] += one;
 }
 
-void CallSites::waited(const CallPlace& place, std::int64_t ns) {
+void CallSites::waited(const CallPlace& place, std::int64_t ns, const char* needs) {
   const std::lock_guard lock(mutex_);
   Site& at = site(place);
   ++at.waits;
   at.waited_ns += static_cast<std::uint64_t>(ns);
+  if (needs != nullptr) at.needs = needs;
 }
 
 std::vector<CallSites::Site> CallSites::sites() const {

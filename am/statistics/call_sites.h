@@ -21,26 +21,35 @@ struct CallPlace {
   const void* caller = nullptr;  // instead: where in the program it returns to
 };
 
-// Operations that leave the node, and time that was spent waiting, by call and place.
+// Operations with other nodes, or watched ones within the node, and time that was spent waiting, by
+// call and place.
 //
 // Costs nothing while there is none but a load and a test, in calls that leave the node or wait.
 // Counting takes a lock and a search, some 40 ns. Any thread; it begins and ends while no other
 // thread is inside.
 class CallSites {
  public:
-  struct Site {
-    CallPlace place;
-    std::uint64_t operations = 0;  // to other nodes
-    std::uint64_t bytes = 0;       // ... of these
-    std::uint64_t waits = 0;       // calls that did not return at once
-    std::uint64_t waited_ns = 0;   // ... in these
-  };
   struct Traffic {
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
+
+    Traffic& operator+=(const Traffic& other) noexcept {
+      operations += other.operations;
+      bytes += other.bytes;
+      return *this;
+    }
+  };
+  struct Site {
+    CallPlace place;
+    Traffic far = {};             // with other nodes
+    Traffic near = {};            // within the node, where somebody watches that
+    std::uint64_t waits = 0;      // calls that did not return at once
+    std::uint64_t waited_ns = 0;  // ... in these
+    const char* needs = "";       // what was missing in the last of them, as in Reason; static
   };
   static constexpr std::size_t kMost = 1000;  // places; what comes from others is called kOthers
   static constexpr const char* kOthers = "other places";
+  static constexpr const char* kCredit = "a credit";  // needs of a sender whose receiver is behind
 
   // This one counts from now on. One at a time.
   explicit CallSites(std::uint32_t processes);
@@ -52,8 +61,14 @@ class CallSites {
   static CallSites* active() noexcept { return active_.load(std::memory_order_relaxed); }
 
   // An operation of `bytes` with the memory of `to`, or a message to it.
-  void count(const CallPlace& place, Rank to, std::uint64_t bytes);
-  void waited(const CallPlace& place, std::int64_t ns);
+  void count(const CallPlace& place, Rank to, std::uint64_t bytes) {
+    count(place, &Site::far, to, bytes);
+  }
+  void count_near(const CallPlace& place, Rank to, std::uint64_t bytes) {
+    count(place, &Site::near, to, bytes);
+  }
+  // `needs`: static, or nullptr.
+  void waited(const CallPlace& place, std::int64_t ns, const char* needs = nullptr);
 
   // So far, in no order; and by process.
   std::vector<Site> sites() const;
@@ -67,6 +82,7 @@ class CallSites {
     std::size_t operator()(const CallPlace& place) const noexcept;
   };
 
+  void count(const CallPlace& place, Traffic Site::*route, Rank to, std::uint64_t bytes);
   Site& site(const CallPlace& place);
 
   static inline std::atomic<CallSites*> active_ = nullptr;
@@ -89,7 +105,7 @@ class TimedWait {
     if (sites_ == nullptr) [[likely]]
       return;
     const auto reason = explain_();
-    sites_->waited({reason.call, reason.where, reason.caller}, now_ns() - begin_ns_);
+    sites_->waited({reason.call, reason.where, reason.caller}, now_ns() - begin_ns_, reason.needs);
   }
   TimedWait(const TimedWait&) = delete;
   TimedWait& operator=(const TimedWait&) = delete;

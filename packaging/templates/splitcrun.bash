@@ -42,7 +42,7 @@ _splitcrun() {
       if [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "-h --help -n --nodes --bind --threads --timeout
           --stall-report --stall-timeout --survive --label --verbose --stats --top --trace
-          --on-crash --help-env --version" -- "$word")
+          --watch-near --on-crash --help-env --version" -- "$word")
       else
         mapfile -t COMPREPLY < <(compgen -c -f -- "$word" | sort -u)
       fi

@@ -3,8 +3,11 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstring>
+#include <optional>
 
 #include "am/am.h"
+#include "splitc/access/word_atomic.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
@@ -24,28 +27,35 @@ static_assert(sizeof(WordRequest) == 32);
 // An answer is 64 bits, of which as many bytes are copied as the word has.
 static_assert(std::endian::native == std::endian::little);
 
+// A word of this node, and what is to become of it.
+struct Change {
+  AtomicOp op;
+  std::byte* word;
+  std::uint64_t a;
+  std::uint64_t b;
+};
+
 template <class T>
-std::uint64_t change(const WordRequest& request) noexcept {
-  if (!has_op<T>(request.op)) return 0;  // no caller asks for that
-  auto* const word = reinterpret_cast<T*>(world().router().segment() + request.offset);
-  return word_bits(
-      change_word(request.op, word, word_of_bits<T>(request.a), word_of_bits<T>(request.b)));
+std::uint64_t change_as(const Change& change) noexcept {
+  if (!has_op<T>(change.op)) return 0;  // no caller asks for that
+  return word_bits(change_word(change.op, reinterpret_cast<T*>(change.word),
+                               word_of_bits<T>(change.a), word_of_bits<T>(change.b)));
 }
 
 template <class Signed, class Unsigned>
-std::uint64_t change_integer_word(const WordRequest& request) noexcept {
-  return request.type.is_signed ? change<Signed>(request) : change<Unsigned>(request);
+std::uint64_t change_integer_word(const Change& change, WordType type) noexcept {
+  return type.is_signed ? change_as<Signed>(change) : change_as<Unsigned>(change);
 }
 
-std::uint64_t change(const WordRequest& request) noexcept {
-  if (request.type.is_float) {
-    return request.type.bytes == 4 ? change<float>(request) : change<double>(request);
+std::uint64_t make(const Change& change, WordType type) noexcept {
+  if (type.is_float) {
+    return type.bytes == 4 ? change_as<float>(change) : change_as<double>(change);
   }
-  switch (request.type.bytes) {
-    case 1: return change_integer_word<std::int8_t, std::uint8_t>(request);
-    case 2: return change_integer_word<std::int16_t, std::uint16_t>(request);
-    case 4: return change_integer_word<std::int32_t, std::uint32_t>(request);
-    default: return change_integer_word<std::int64_t, std::uint64_t>(request);
+  switch (type.bytes) {
+    case 1: return change_integer_word<std::int8_t, std::uint8_t>(change, type);
+    case 2: return change_integer_word<std::int16_t, std::uint16_t>(change, type);
+    case 4: return change_integer_word<std::int32_t, std::uint32_t>(change, type);
+    default: return change_integer_word<std::int64_t, std::uint64_t>(change, type);
   }
 }
 
@@ -54,7 +64,20 @@ void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
 }
 
 void on_word(am::Request message, WordRequest request) {
-  std::move(message).reply<&on_word_before>(request.ticket, change(request));
+  std::byte* const word = world().router().segment() + request.offset;
+  std::move(message).reply<&on_word_before>(
+      request.ticket, make({request.op, word, request.a, request.b}, request.type));
+}
+
+// If the word is on this node, a change that is watched: makes it, and returns the value before.
+std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call,
+                                            const void* caller) {
+  std::byte* const word = watched(change.bits, change.type.bytes, call, caller);
+  if (word == far_base()) return {};
+  fence_before_comparison();
+  const std::uint64_t before = make({change.op, word, change.a, change.b}, change.type);
+  fence_behind_atomic();
+  return before;
 }
 
 handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call,
@@ -78,8 +101,9 @@ void add_atomic_handlers(am::Endpoint& endpoint) {
 }
 
 std::uint64_t change_far_atomically(const FarAtomic& change, Call call) {
-  std::uint64_t before = 0;
   const void* const caller = __builtin_return_address(0);
+  if (const auto before = change_watched(change, call, caller)) return *before;
+  std::uint64_t before = 0;
   const handle started = start(change, &before, sizeof before, call, caller);
   finish_one(started, am::Reason{.call = call.name, .where = call.where, .caller = caller});
   // pairs with: the atomics of other processes
@@ -88,7 +112,12 @@ std::uint64_t change_far_atomically(const FarAtomic& change, Call call) {
 }
 
 handle start_far_atomic(const FarAtomic& change, void* before, Call call) {
-  return start(change, before, change.type.bytes, call, __builtin_return_address(0));
+  const void* const caller = __builtin_return_address(0);
+  if (const auto value = change_watched(change, call, caller)) {
+    if (before != nullptr) std::memcpy(before, &*value, change.type.bytes);
+    return {};
+  }
+  return start(change, before, change.type.bytes, call, caller);
 }
 
 }  // namespace splitc::detail

@@ -227,7 +227,7 @@ Checked check_list(const GlobalList& list, Call call) {
                                    : product(most, "elements", 2, "bytes", call);  // which throws
   const std::uint64_t bytes = list.indices.count * list.element;
   check_extent(list.bits, extent, bytes, list.alignment, call);
-  return {base_of(list.bits), most, bytes};
+  return {mapping_of(list.bits), most, bytes};
 }
 
 // Calls f(list of one process, elements of it) for each process; `elements` are ordered by process.

@@ -86,7 +86,7 @@ FarShape far_shape(const GlobalShape& all) {
 // The base of its process, after all checks; far_base(): it is on another node.
 std::byte* checked_base(const GlobalShape& all, Call call) {
   check_extent(all.bits, all.shape.extent(), all.shape.bytes(), all.alignment, call);
-  return base_of(all.bits);
+  return mapping_of(all.bits);
 }
 
 }  // namespace
@@ -95,8 +95,9 @@ void check_extent(std::uint64_t bits, std::uint64_t bytes, std::uint64_t moved,
                   std::size_t alignment, Call call) {
   if constexpr (am::kChecked)
     check_object(proc_of(bits), bits & kOffsetMask, bytes, alignment, call);
-  if (base_of(bits) == far_base()) return check_far_extent(bits, bytes, moved, call);
+  if (mapping_of(bits) == far_base()) return check_far_extent(bits, bytes, moved, call);
   check_in_segment(bits, bytes, call);
+  note_near(bits, moved, call);
 }
 
 void send_get_pieces(PiecesStart& start, const FarShape& from, std::uint64_t first, Call call) {

@@ -88,12 +88,14 @@ std::vector<FarElement> sort_out(std::span<P> pointers, std::size_t local, Call 
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     check_access(pointers[i], 0, call);
     const std::uint64_t bits = pointers[i].bits();
-    if (base_of(bits) == far_base()) far.push_back({bits, i});
+    if (mapping_of(bits) == far_base()) far.push_back({bits, i});
   }
   check_each(far, sizeof(typename P::element_type), call);
   for (std::size_t i = 0; i < pointers.size(); ++i) {
-    std::byte* const base = base_of(pointers[i].bits());
-    if (base != far_base()) near(i, base);
+    std::byte* const base = mapping_of(pointers[i].bits());
+    if (base == far_base()) continue;
+    note_near(pointers[i].bits(), sizeof(typename P::element_type), call);
+    near(i, base);
   }
   return far;
 }

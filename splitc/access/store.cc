@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "am/remote_memory/remote_memory.h"
+#include "am/types/copy_whole.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
@@ -93,10 +94,20 @@ std::uint64_t store_counter::sent() const noexcept {
   return sum;
 }
 
+bool store_counter::store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
+                                  detail::Call call, const void* caller) {
+  std::byte* const to = detail::watched(bits, bytes, call, caller);
+  if (to == detail::far_base()) return false;
+  am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
+  count(detail::mapping_of(bits), bits, bytes);
+  return true;
+}
+
 void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                               detail::Call call) {
   if (bytes == 0) return;
   const void* const caller = __builtin_return_address(0);
+  if (store_watched(bits, local, bytes, call, caller)) return;
   detail::check_far(bits, bytes, call, caller);
   world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
                          {static_cast<const std::byte*>(local), bytes}, offset_,
@@ -106,12 +117,14 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
 handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                                       detail::Call call) {
   if (bytes == 0) return {};
-  detail::check_far(bits, bytes, call);
+  const void* const caller = __builtin_return_address(0);
+  if (store_watched(bits, local, bytes, call, caller)) return {};
+  detail::check_far(bits, bytes, call, caller);
   detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
   const bool waits = world().remote().start_store(
       detail::proc_of(bits), bits & detail::kOffsetMask,
       {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(),
-      {.call = call.name, .where = call.where, .caller = __builtin_return_address(0)}, sent_far_);
+      {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
   return waits ? start.started() : handle();
 }
 

@@ -192,7 +192,7 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 template <class T>
 T* tolocal(global_ptr<T> p) {
   if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), "tolocal");
-  std::byte* const base = detail::base_of(p.bits());
+  std::byte* const base = detail::mapping_of(p.bits());
   if (base == detail::far_base()) [[unlikely]]
     detail::refuse_far(p.proc(), "tolocal");
   return reinterpret_cast<T*>(detail::mapped(base, p.bits()));

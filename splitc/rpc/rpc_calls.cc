@@ -54,7 +54,9 @@ void RpcCalls::count(std::uint32_t proc, std::size_t bytes, Call name, const voi
   am::Trace* const trace = am::active_trace();
   const am::CallPlace place{name.name, name.where, caller};
   if (trace != nullptr) am::trace_operation(*trace, place, proc, bytes);
-  if (sites != nullptr && proc < procs() && is_far(proc)) sites->count(place, proc, bytes);
+  if (sites == nullptr || proc >= procs()) return;
+  if (is_far(proc)) sites->count(place, proc, bytes);
+  if (is_near(proc) && watches_near()) sites->count_near(place, proc, bytes);
 }
 
 void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {

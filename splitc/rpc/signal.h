@@ -64,7 +64,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
                 am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("put_signal", where);
   detail::check_signal(to.bits(), data.size_bytes(), signal.bits(), call);
-  std::byte* const base = detail::base_of(to.bits());
+  std::byte* const base = detail::mapping_of(to.bits());
   if (base == detail::far_base()) {
     detail::check_far(to.bits(), data.size_bytes(), call);
     detail::check_in_segment(signal.bits(), sizeof(std::uint64_t), call);
@@ -75,6 +75,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
         signal.proc(), call,
         detail::AtObject<std::uint64_t, decltype(write)>{write, signal.offset()}, to, data);
   }
+  detail::note_near(to.bits(), data.size_bytes(), call);
   const auto at = [base](std::uint64_t bits) { return detail::mapped(base, bits); };
   detail::write_and_signal(reinterpret_cast<T*>(at(to.bits())), data,
                            *reinterpret_cast<std::uint64_t*>(at(signal.bits())));

@@ -74,18 +74,31 @@ std::string count_text(std::uint64_t count) {
 void judge_operations(const CallStatistics& call, double waited_in_sync,
                       std::vector<Sentence>& sentences) {
   const double waited = static_cast<double>(call.waited_ns) * 1e-9;
-  if (const Remedy* const one = remedy_of(kOneByOne, call.call); one && call.operations >= kMany) {
+  if (const Remedy* const one = remedy_of(kOneByOne, call.call);
+      one && call.far.operations >= kMany) {
     sentences.push_back(
         {waited, fmt::format("{} waits {:.2f} s for {} single operations: {}", call.name(), waited,
-                             count_text(call.operations), one->instead)});
+                             count_text(call.far.operations), one->instead)});
   }
-  const bool small = call.operations >= kFlood && call.bytes <= kSmall * call.operations;
+  const bool small =
+      call.far.operations >= kFlood && call.far.bytes <= kSmall * call.far.operations;
   if (const Remedy* const many = remedy_of(kManySmall, call.call); many && small) {
     const double cost = std::max(waited, waited_in_sync);
     sentences.push_back({cost, fmt::format("{} makes {} operations of {} bytes each: {}",
-                                           call.name(), count_text(call.operations),
-                                           call.bytes / call.operations, many->instead)});
+                                           call.name(), count_text(call.far.operations),
+                                           call.far.bytes / call.far.operations, many->instead)});
   }
+}
+
+void judge_credit(const CallStatistics& call, std::vector<Sentence>& sentences) {
+  if (call.needs != am::CallSites::kCredit) return;
+  const double waited = static_cast<double>(call.waited_ns) * 1e-9;
+  sentences.push_back(
+      {waited,
+       fmt::format("{} waits {:.2f} s for credit, as what it sends is handled later than it "
+                   "comes: let the receivers poll more often, or gather small messages by "
+                   "an aggregator",
+                   call.name(), waited)});
 }
 
 // Seconds that each process has waited in that call.
@@ -138,6 +151,7 @@ std::vector<std::string> advise(std::span<const ProcessStatistics> processes) {
   std::vector<Sentence> sentences;
   for (const CallStatistics& call : calls) {
     judge_operations(call, in_sync, sentences);
+    judge_credit(call, sentences);
     judge_balance(processes, call, sentences);
   }
   std::erase_if(sentences,

@@ -16,10 +16,13 @@ Json calls_of(std::span<const CallStatistics> calls) {
   for (const CallStatistics& call : calls) {
     all.push_back({{"call", call.call},
                    {"place", call.place},
-                   {"operations", call.operations},
-                   {"bytes", call.bytes},
+                   {"operations", call.far.operations},
+                   {"bytes", call.far.bytes},
+                   {"near_operations", call.near.operations},
+                   {"near_bytes", call.near.bytes},
                    {"waits", call.waits},
-                   {"waited_ns", call.waited_ns}});
+                   {"waited_ns", call.waited_ns},
+                   {"needs", call.needs}});
   }
   return all;
 }
@@ -33,6 +36,13 @@ Json traffic_of(const ProcessStatistics& process) {
     all.push_back({{"to", to}, {"operations", traffic.operations}, {"bytes", traffic.bytes}});
   }
   return all;
+}
+
+Json packets_of(const am::SendStats& sent) {
+  return {{"sends", sent.sends},
+          {"messages", sent.messages},
+          {"bytes", sent.bytes},
+          {"accessed", sent.accessed}};
 }
 
 Json datagrams_of(const am::LossStats& losses) {
@@ -54,6 +64,7 @@ std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t 
                                     {"elapsed_ns", process.elapsed_ns},
                                     {"calls", calls_of(process.calls)},
                                     {"traffic", traffic_of(process)},
+                                    {"packets", packets_of(process.sent)},
                                     {"datagrams", datagrams_of(process.losses)}});
   }
   report["advice"] = advise(processes);

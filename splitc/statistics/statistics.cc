@@ -58,9 +58,10 @@ bool is_first_alive() {
 }
 
 // Since the start of the process, which may have measured the network.
-am::LossStats losses_until_now() {
+template <class Stats>
+Stats until_now(Stats (am::Port::*stats)()) {
   am::Port* const port = world().router().port();
-  return port == nullptr ? am::LossStats{} : port->loss_stats();
+  return port == nullptr ? Stats{} : (port->*stats)();
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ Statistics::Statistics() {
   if (world().job().config().statistics == am::StatisticsForm::kNone) return;
   world().endpoint().add_handlers<&hear>();
   sites_.emplace(procs());
-  begin_losses_ = losses_until_now();
+  begin_sent_ = until_now(&am::Port::send_stats);
+  begin_losses_ = until_now(&am::Port::loss_stats);
   begin_ns_ = am::now_ns();
 }
 
@@ -77,14 +79,16 @@ ProcessStatistics Statistics::describe() const {
   ProcessStatistics mine;
   mine.elapsed_ns = static_cast<std::uint64_t>(am::now_ns() - begin_ns_);
   mine.traffic = sites_->traffic();
-  mine.losses = losses_until_now() - begin_losses_;
+  mine.sent = until_now(&am::Port::send_stats) - begin_sent_;
+  mine.losses = until_now(&am::Port::loss_stats) - begin_losses_;
   for (const am::CallSites::Site& site : worth_telling(sites_->sites(), kTold)) {
     mine.calls.push_back({.call = site.place.call,
                           .place = am::describe_place(site.place),
-                          .operations = site.operations,
-                          .bytes = site.bytes,
+                          .far = site.far,
+                          .near = site.near,
                           .waits = site.waits,
-                          .waited_ns = site.waited_ns});
+                          .waited_ns = site.waited_ns,
+                          .needs = site.needs});
   }
   return mine;
 }

@@ -1,7 +1,7 @@
 // statistics/ tells at the end of a program what it did with other nodes and where it waited, if
 // that is asked for (SPLITC_STATS, splitcrun --stats; docs/statistics.md). It may use world/ and
 // rpc/. What counts is am/statistics; accesses within a node are loads and stores, which nobody
-// counts.
+// counts unless they are watched (SPLITC_WATCH_NEAR).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "am/statistics/call_sites.h"
-#include "am/types/loss_stats.h"
+#include "am/types/link_stats.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
@@ -33,6 +33,7 @@ class Statistics {
 
   std::optional<am::CallSites> sites_;
   std::int64_t begin_ns_ = 0;
+  am::SendStats begin_sent_;
   am::LossStats begin_losses_;
 };
 

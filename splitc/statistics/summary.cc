@@ -60,18 +60,22 @@ std::string time_text(std::uint64_t ns) {
   return fmt::format("{:.1f} s", value * 1e-9);
 }
 
-void add_operations(std::string& text, std::span<const CallStatistics> calls) {
+// Those of one route: `what` they are.
+void add_operations(std::string& text, std::span<const CallStatistics> calls,
+                    am::CallSites::Traffic CallStatistics::*route, const char* what) {
   std::vector<CallStatistics> some;
-  std::ranges::copy_if(calls, std::back_inserter(some),
-                       [](const CallStatistics& call) { return call.operations != 0; });
+  std::ranges::copy_if(calls, std::back_inserter(some), [route](const CallStatistics& call) {
+    return (call.*route).operations != 0;
+  });
   if (some.empty()) return;
-  std::ranges::stable_sort(some, std::greater(), &CallStatistics::operations);
-  text += fmt::format("\n{:>14} {:>10} {:>10}   operations with other nodes\n", "number", "bytes",
-                      "each");
+  std::ranges::stable_sort(some, std::greater(), [route](const CallStatistics& call) {
+    return (call.*route).operations;
+  });
+  text += fmt::format("\n{:>14} {:>10} {:>10}   {}\n", "number", "bytes", "each", what);
   for (const CallStatistics& call : std::span(some).first(std::min(some.size(), kShown))) {
-    text +=
-        fmt::format("{:>14} {:>10} {:>10}   {}\n", with_commas(call.operations),
-                    bytes_text(call.bytes), bytes_text(call.bytes / call.operations), call.name());
+    const auto& [operations, bytes] = call.*route;
+    text += fmt::format("{:>14} {:>10} {:>10}   {}\n", with_commas(operations), bytes_text(bytes),
+                        bytes_text(bytes / operations), call.name());
   }
   if (some.size() > kShown)
     text += fmt::format("  and {} places with fewer\n", some.size() - kShown);
@@ -84,21 +88,22 @@ void add_waits(std::string& text, std::span<const CallStatistics> calls) {
   if (some.empty()) return;
   text += fmt::format("\n{:>14} {:>10} {:>10}   waits\n", "number", "in all", "each");
   for (const CallStatistics& call : std::span(some).first(std::min(some.size(), kShown))) {
-    text +=
-        fmt::format("{:>14} {:>10} {:>10}   {}\n", with_commas(call.waits),
-                    time_text(call.waited_ns), time_text(call.waited_ns / call.waits), call.name());
+    text += fmt::format("{:>14} {:>10} {:>10}   {}{}\n", with_commas(call.waits),
+                        time_text(call.waited_ns), time_text(call.waited_ns / call.waits),
+                        call.name(), call.needs.empty() ? "" : ", for " + call.needs);
   }
   if (some.size() > kShown)
     text += fmt::format("  and {} places with less\n", some.size() - kShown);
 }
 
 // Who talks to whom.
-void add_traffic(std::string& text, std::span<const ProcessStatistics> processes) {
+void add_traffic(std::string& text, std::span<const ProcessStatistics> processes, bool near_too) {
   const bool any = std::ranges::any_of(processes, [](const ProcessStatistics& process) {
     return std::ranges::any_of(process.traffic, [](const auto& to) { return to.operations != 0; });
   });
   if (!any || processes.size() > kMatrix) return;
-  text += "\n  operations with other nodes, from each process (line) to each (column)\n       ";
+  text += fmt::format("\n  operations{}, from each process (line) to each (column)\n       ",
+                      near_too ? "" : " with other nodes");
   for (std::size_t to = 0; to < processes.size(); ++to) text += fmt::format(" {:>11}", to);
   text += "\n";
   for (std::size_t from = 0; from < processes.size(); ++from) {
@@ -110,15 +115,26 @@ void add_traffic(std::string& text, std::span<const ProcessStatistics> processes
   }
 }
 
-am::LossStats all_losses(std::span<const ProcessStatistics> processes) {
-  am::LossStats sum;
-  for (const ProcessStatistics& process : processes) {
-    sum.sent += process.losses.sent;
-    sum.repeated += process.losses.repeated;
-    sum.twice += process.losses.twice;
-    sum.damaged += process.losses.damaged;
-  }
+// What all processes have of `what`, together.
+template <class Stats>
+Stats sum_of(std::span<const ProcessStatistics> processes, Stats ProcessStatistics::*what) {
+  Stats sum;
+  for (const ProcessStatistics& process : processes) sum += process.*what;
   return sum;
+}
+
+// How well messages are coalesced, and what needed none.
+void add_sends(std::string& text, const am::SendStats& sent) {
+  if (sent.sends != 0) {
+    text += fmt::format("\n  packets to other nodes: {} messages in {} sends, {:.1f} each; {}\n",
+                        with_commas(sent.messages), with_commas(sent.sends),
+                        static_cast<double>(sent.messages) / static_cast<double>(sent.sends),
+                        bytes_text(sent.bytes));
+  }
+  if (sent.accessed != 0) {
+    text += fmt::format("  read and written by the network itself (RMA): {}\n",
+                        bytes_text(sent.accessed));
+  }
 }
 
 // What the network did to datagrams, where this library repairs that itself.
@@ -151,16 +167,17 @@ double ProcessStatistics::waited_s() const noexcept {
 std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> all,
                                                std::size_t most) {
   using Site = am::CallSites::Site;
-  std::ranges::sort(all, std::greater(),
-                    [](const Site& site) { return std::pair(site.waited_ns, site.operations); });
+  std::ranges::sort(all, std::greater(), [](const Site& site) {
+    return std::pair(site.waited_ns, site.far.operations + site.near.operations);
+  });
   if (all.size() <= most) return all;
   std::ranges::sort(all.begin() + static_cast<std::ptrdiff_t>(most), all.end(), std::greater(),
-                    &Site::operations);
+                    [](const Site& site) { return site.far.operations + site.near.operations; });
   if (all.size() <= 2 * most) return all;
   Site others{.place = {.call = am::CallSites::kOthers}};
   for (const Site& site : std::span(all).subspan(2 * most)) {
-    others.operations += site.operations;
-    others.bytes += site.bytes;
+    others.far += site.far;
+    others.near += site.near;
     others.waits += site.waits;
     others.waited_ns += site.waited_ns;
   }
@@ -170,15 +187,18 @@ std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> 
 }
 
 std::string pack(const ProcessStatistics& process) {
+  const auto& sent = process.sent;
   const auto& losses = process.losses;
-  std::string text = fmt::format("{}\t{}\t{}\t{}\t{}\n", process.elapsed_ns, losses.sent,
+  std::string text = fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", process.elapsed_ns,
+                                 sent.sends, sent.messages, sent.bytes, sent.accessed, losses.sent,
                                  losses.repeated, losses.twice, losses.damaged);
   for (const auto& to : process.traffic) text += fmt::format("{}\t{}\t", to.operations, to.bytes);
   text += "\n";
   for (const CallStatistics& call : process.calls) {
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", without_breaks(call.call),
-                        without_breaks(call.place), call.operations, call.bytes, call.waits,
-                        call.waited_ns);
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", without_breaks(call.call),
+                        without_breaks(call.place), call.far.operations, call.far.bytes,
+                        call.near.operations, call.near.bytes, call.waits, call.waited_ns,
+                        without_breaks(call.needs));
   }
   return text;
 }
@@ -187,10 +207,12 @@ ProcessStatistics unpack(std::string_view text) {
   ProcessStatistics process;
   std::string_view first = take(text, '\n');
   process.elapsed_ns = take_number(first);
-  process.losses.sent = take_number(first);
-  process.losses.repeated = take_number(first);
-  process.losses.twice = take_number(first);
-  process.losses.damaged = take_number(first);
+  for (std::uint64_t* const number :
+       {&process.sent.sends, &process.sent.messages, &process.sent.bytes, &process.sent.accessed,
+        &process.losses.sent, &process.losses.repeated, &process.losses.twice,
+        &process.losses.damaged}) {
+    *number = take_number(first);
+  }
   for (std::string_view line = take(text, '\n'); !line.empty();) {
     am::CallSites::Traffic to;
     to.operations = take_number(line);
@@ -202,10 +224,12 @@ ProcessStatistics unpack(std::string_view text) {
     CallStatistics call;
     call.call = take(line, '\t');
     call.place = take(line, '\t');
-    call.operations = take_number(line);
-    call.bytes = take_number(line);
-    call.waits = take_number(line);
-    call.waited_ns = take_number(line);
+    for (std::uint64_t* const number :
+         {&call.far.operations, &call.far.bytes, &call.near.operations, &call.near.bytes,
+          &call.waits, &call.waited_ns}) {
+      *number = take_number(line);
+    }
+    call.needs = take(line, '\t');
     process.calls.push_back(std::move(call));
   }
   return process;
@@ -218,10 +242,11 @@ std::vector<CallStatistics> all_calls(std::span<const ProcessStatistics> process
       CallStatistics& sum = sums[{call.call, call.place}];
       sum.call = call.call;
       sum.place = call.place;
-      sum.operations += call.operations;
-      sum.bytes += call.bytes;
+      sum.far += call.far;
+      sum.near += call.near;
       sum.waits += call.waits;
       sum.waited_ns += call.waited_ns;
+      if (!call.needs.empty()) sum.needs = call.needs;
     }
   }
   std::vector<CallStatistics> all;
@@ -246,10 +271,14 @@ std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_
       sum / static_cast<double>(processes.size()), rank_of(least), share_waited(*least),
       rank_of(most), share_waited(*most));
   const std::vector<CallStatistics> calls = all_calls(processes);
-  add_operations(text, calls);
+  add_operations(text, calls, &CallStatistics::far, "operations with other nodes");
+  add_operations(text, calls, &CallStatistics::near, "operations within the node");
   add_waits(text, calls);
-  add_traffic(text, processes);
-  add_losses(text, all_losses(processes));
+  const bool near_too = std::ranges::any_of(
+      calls, [](const CallStatistics& call) { return call.near.operations != 0; });
+  add_traffic(text, processes, near_too);
+  add_sends(text, sum_of(processes, &ProcessStatistics::sent));
+  add_losses(text, sum_of(processes, &ProcessStatistics::losses));
   const std::vector<std::string> advice = advise(processes);
   if (!advice.empty()) text += "\n";
   for (const std::string& sentence : advice) text += "  * " + sentence + "\n";

@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "am/statistics/call_sites.h"
-#include "am/types/loss_stats.h"
+#include "am/types/link_stats.h"
 
 namespace splitc::detail {
 
 // As am::CallSites::Site, of one process or of all.
 struct CallStatistics {
-  std::string call;   // "barrier"
-  std::string place;  // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
-  std::uint64_t operations = 0;
-  std::uint64_t bytes = 0;
+  std::string call;                  // "barrier"
+  std::string place;                 // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
+  am::CallSites::Traffic far = {};   // with other nodes
+  am::CallSites::Traffic near = {};  // within the node
   std::uint64_t waits = 0;
   std::uint64_t waited_ns = 0;
+  std::string needs = {};  // "credit"; "": not known
 
   // "barrier at heat.cc:40", "read in step (heat+0x2b3f)", "barrier".
   std::string name() const;
@@ -30,6 +31,7 @@ struct ProcessStatistics {
   std::uint64_t elapsed_ns = 0;
   std::vector<CallStatistics> calls;
   std::vector<am::CallSites::Traffic> traffic;  // by process
+  am::SendStats sent = {};
   am::LossStats losses = {};
 
   double elapsed_s() const noexcept { return static_cast<double>(elapsed_ns) * 1e-9; }

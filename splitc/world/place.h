@@ -43,6 +43,9 @@ struct Place {
   // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
   // writes numbers need not load them again.)
   std::byte* const* bases = nullptr;
+  // The same, which `bases` is, unless accesses within the node are watched (SPLITC_WATCH_NEAR):
+  // then all of `bases` is far_base(), so that each access takes the route that counts it.
+  std::byte* const* mappings = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
   std::uint64_t segment_bytes = 0;
@@ -68,11 +71,20 @@ inline constexpr std::size_t kBases = 512;
 // no base is (all_bases() in world.cc).
 inline std::byte* far_base() noexcept { return nullptr; }
 
-// The entry of the process that `bits` name: far_base() where there is no address.
+// The entry of the process that `bits` name, for an access: far_base() where there is no address,
+// or where accesses are watched; the functions for far ones look at mapping_of() then.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
+// The same for all other purposes: far_base() where there is no address.
+inline std::byte* mapping_of(std::uint64_t bits) noexcept {
+  return place.mappings[bits >> kOffsetBits];
+}
+// Whether accesses within the node are to be noted.
+inline bool watches_near() noexcept { return place.bases != place.mappings; }
 // Whether some processes of the job are on other nodes, and whether `proc` is.
 inline bool has_far_peers() noexcept { return place.far_peers; }
-inline bool is_far(std::uint32_t proc) noexcept { return base_of(bits_of(proc, 0)) == far_base(); }
+inline bool is_far(std::uint32_t proc) noexcept {
+  return mapping_of(bits_of(proc, 0)) == far_base();
+}
 
 // Says that base_of(bits) is still `base`, which the compiler cannot know of a function elsewhere,
 // or behind an access that acquires. So a loop of accesses finds out once where they go, and the
@@ -86,7 +98,7 @@ inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + bits);
 }
 // Of processes on this node only.
-inline std::byte* mapped(std::uint64_t bits) noexcept { return mapped(base_of(bits), bits); }
+inline std::byte* mapped(std::uint64_t bits) noexcept { return mapped(mapping_of(bits), bits); }
 inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
   return mapped(bits_of(proc, offset));
 }

@@ -9,6 +9,7 @@
 #include "am/remote_memory/remote_memory.h"
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"
+#include "am/types/copy_whole.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -54,12 +55,19 @@ void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
 
 void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
   if (am::CallSites* const sites = am::CallSites::active()) [[unlikely]]
-    sites->count(place, proc, bytes);
+    is_far(proc) ? sites->count(place, proc, bytes) : sites->count_near(place, proc, bytes);
   if (am::Trace* const trace = am::active_trace()) [[unlikely]]
     am::trace_operation(*trace, place, proc, bytes);
 }
 
 }  // namespace
+
+std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
+  std::byte* const base = mapping_of(bits);
+  if (base == far_base()) return far_base();
+  note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+  return mapped(base, bits);
+}
 
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
   check_reach(bits, bytes, call);
@@ -77,6 +85,10 @@ namespace {
 handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
                  const void* caller) {
   if (bytes == 0) return {};
+  if (const std::byte* const from = watched(bits, bytes, call, caller); from != far_base()) {
+    am::copy_whole(static_cast<std::byte*>(local), from, bytes);
+    return {};
+  }
   check_far(bits, bytes, call, caller);
   World& w = world();
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
@@ -88,6 +100,10 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
 handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call,
                  const void* caller) {
   if (bytes == 0) return {};
+  if (std::byte* const to = watched(bits, bytes, call, caller); to != far_base()) {
+    am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
+    return {};
+  }
   check_far(bits, bytes, call, caller);
   std::unique_ptr<std::byte[]> kept;
   if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {

@@ -8,7 +8,8 @@
 
 // Accesses to memory of processes on other nodes, at global pointer `bits`: what the ones in
 // access.h, split_phase.h and bulk.h come to when there is nothing to load from or store to. Kept
-// out of line, so that all they cost a near access is the test.
+// out of line, so that all they cost a near access is the test. Where accesses within the node are
+// watched, these come here, too, and are noted; they behave and cost as near ones otherwise.
 //
 // `call` is what the program called. Each throws Error inside a handler, or a function that
 // atomic() runs, since it may have to wait, and for a range outside the segment.
@@ -33,6 +34,17 @@ handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source 
 // The same from memory of `proc` outside the segment, which it exposes (am::RemoteMemory::expose).
 handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
                Call call);
+
+// If that is memory of this node, an access that is watched: notes it, and returns where it is
+// mapped. far_base(): it is on another node, or nowhere. `caller`: where it returns to in the
+// program, if `call` does not say where it stands.
+std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call,
+                   const void* caller = nullptr);
+// The same where the program's own path has been taken: for what is out of line anyway.
+inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
+  if (watches_near()) [[unlikely]]
+    watched(bits, bytes, call);
+}
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job. Counts the operation

@@ -35,8 +35,12 @@ static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "job again");
 }
 
+std::size_t number_of_bases(const am::Router& router) {
+  return std::max(std::size_t{router.size()} + 1, detail::kBases);
+}
+
 am::SparseTable<std::byte*> all_bases(const am::Router& router) {
-  am::SparseTable<std::byte*> bases(std::max(std::size_t{router.size()} + 1, detail::kBases));
+  am::SparseTable<std::byte*> bases(number_of_bases(router));
   for (const am::Rank rank : router.near_ranks()) {
     const auto segment = reinterpret_cast<std::uintptr_t>(router.peer(rank).segment);
     const std::uint64_t bits = detail::bits_of(rank, 0);
@@ -98,10 +102,14 @@ World::World(const am::Config& config)
       endpoint_(parts_->endpoint),
       remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
+      none_(number_of_bases(router())),
       heap_(router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
-  detail::place = {.bases = bases_.data(),
+  const bool watches = config.watch_near &&
+                       (config.statistics != am::StatisticsForm::kNone || !config.trace.empty());
+  detail::place = {.bases = watches ? none_.data() : bases_.data(),
+                   .mappings = bases_.data(),
                    .my_proc = job_.rank(),
                    .procs = job_.size(),
                    .segment_bytes = router().segment_bytes(),

@@ -39,11 +39,11 @@ TEST(CallSites, add_up_what_comes_from_one_place) {
   sites.count({"put", here}, 3, 1);  // no such process: it counts all the same
   const auto all = by_call(sites);
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all.at("get").operations, 2u);
-  EXPECT_EQ(all.at("get").bytes, 88u);
+  EXPECT_EQ(all.at("get").far.operations, 2u);
+  EXPECT_EQ(all.at("get").far.bytes, 88u);
   EXPECT_EQ(all.at("get").waits, 1u);
   EXPECT_EQ(all.at("get").waited_ns, 1000u);
-  EXPECT_EQ(all.at("put").operations, 2u);
+  EXPECT_EQ(all.at("put").far.operations, 2u);
   EXPECT_EQ(sites.traffic()[1].operations, 1u);
   EXPECT_EQ(sites.traffic()[2].bytes, 81u);
 }
@@ -66,7 +66,7 @@ TEST(CallSites, have_room_for_so_many_places) {
     for (const char& caller : callers) sites.count({"get", {}, &caller}, 0, 1);
   }
   EXPECT_EQ(sites.sites().size(), CallSites::kMost + 1);
-  EXPECT_EQ(by_call(sites).at(CallSites::kOthers).operations, 2 * CallSites::kMost);
+  EXPECT_EQ(by_call(sites).at(CallSites::kOthers).far.operations, 2 * CallSites::kMost);
 }
 
 TEST(CallSites, count_what_several_threads_do) {
@@ -78,8 +78,8 @@ TEST(CallSites, count_what_several_threads_do) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(by_call(sites).at("get").operations, 2000u);
-  EXPECT_EQ(by_call(sites).at("put").operations, 2000u);
+  EXPECT_EQ(by_call(sites).at("get").far.operations, 2000u);
+  EXPECT_EQ(by_call(sites).at("put").far.operations, 2000u);
 }
 
 struct Why {

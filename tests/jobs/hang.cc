@@ -77,6 +77,15 @@ void never_return_from_a_handler() {
   splitc::barrier();
 }
 
+// Until the end of the job.
+[[noreturn]] void call_each_other() {
+  for (;;) {
+    splitc::rpc(
+        1 - my_proc(), [](int x) { return x; }, 1)
+        .wait();
+  }
+}
+
 void await_a_put() {
   splitc::spread_array<double> ghost(8 * procs());
   const bool sends = my_proc() == 0;
@@ -204,6 +213,7 @@ const std::map<std::string_view, void (*)()> kMistakes{
     {"barrier", miss_a_barrier},
     {"store_sync", await_too_many_bytes},
     {"lock", keep_a_lock},
+    {"call", call_each_other},
     {"each_other", wait_for_each_other},
     {"handler", never_return_from_a_handler},
     {"put", await_a_put},

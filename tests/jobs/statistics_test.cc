@@ -55,6 +55,7 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   expect_line(job.err, "", "barrier at " + place_of("barrier"));
   expect_line(job.err, "0           -          72", "");  // 30 + 4 + 30 + 7 + 1
   expect_line(job.err, "1           -           -", "");
+  expect_line(job.err, "packets to other nodes: ", " each; ");
 }
 
 // A third of the datagrams is lost, and of what arrives a third comes twice.
@@ -77,6 +78,31 @@ TEST(Statistics, of_one_node_are_of_waits_only) {
   EXPECT_EQ(job.exit_code, 0) << job.err;
   EXPECT_EQ(job.err.find("statistics of 2 processes on 1 node, "), 0u) << job.err;
   EXPECT_EQ(job.err.find("other nodes"), std::string::npos) << job.err;
+}
+
+// The same lines and numbers as with other nodes, for the same program on one.
+TEST(Statistics, of_one_node_have_its_operations_if_these_are_watched) {
+  const auto job = run({kSplitcrun, "-n", "2", "--stats", "--watch-near", kCounted});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  EXPECT_NE(job.err.find("operations within the node\n"), std::string::npos) << job.err;
+  EXPECT_EQ(job.err.find("other nodes"), std::string::npos) << job.err;
+  expect_line(job.err, "30      240 B        8 B", "read in ");
+  expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
+  expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
+  expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
+  expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
+  expect_line(job.err, "30      240 B        8 B", "store in ");
+  expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
+  expect_line(job.err, "1 ", "rpc in ");
+  expect_line(job.err, "0           -          72", "");
+}
+
+TEST(Statistics, watch_nothing_that_nobody_wants_told) {
+  const auto job = run({kSplitcrun, "-n", "1", "--watch-near", kCounted});
+  EXPECT_EQ(job.exit_code, 2);
+  EXPECT_NE(job.err.find("it says what --stats and --trace are to tell; add one of these"),
+            std::string::npos)
+      << job.err;
 }
 
 TEST(Statistics, are_not_there_unless_they_are_asked_for) {

@@ -42,6 +42,23 @@ TEST(Top, says_what_each_process_does_and_for_how_long) {
   EXPECT_EQ(said.find('\x1b'), std::string::npos) << "it is no terminal";
 }
 
+// Two processes that call each other for as long as they are let.
+TEST(Top, of_several_nodes_says_how_much_goes_between_them) {
+  Program job(
+      {"sh", "-c",
+       std::string("exec ") + kSplitcrun + " -n 2 --nodes 2 --top=0.2 " + kHang + " call 2>&1"});
+  const std::regex row(
+      "\n +[01] +[0-9]+ +[0-9]+% +[0-9]+ MB +[0-9.kM ]+ +([1-9][0-9.kM ]*) +[0-9]+\\.[0-9] ");
+  std::string said;
+  for (int lines = 4; !std::regex_search(said, row) && lines < 1000; lines += 4) {
+    said = job.wait_for_lines(lines);
+  }
+  EXPECT_TRUE(std::regex_search(said, row)) << said;
+  EXPECT_NE(said.find("messages/s    far/s  far MB/s   polls/s"), std::string::npos) << said;
+  job.signal(SIGTERM);
+  EXPECT_NE(job.finish().exit_code, 0);
+}
+
 TEST(Top, of_many_processes_shows_some) {
   Program job({kSplitcrun, "-n", "18", "--top=0.2", "sleep", "1000"});
   const std::string said = error_with(job, "and 2 others\n");

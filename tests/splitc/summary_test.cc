@@ -24,8 +24,7 @@ ProcessStatistics process_with(std::vector<CallStatistics> calls) {
 CallStatistics waits(std::string call, std::string place, std::uint64_t seconds) {
   return {.call = std::move(call),
           .place = std::move(place),
-          .operations = 0,
-          .bytes = 0,
+          .far = {0, 0},
           .waits = 4,
           .waited_ns = seconds * kSecond};
 }
@@ -44,12 +43,15 @@ TEST(Pack, brings_everything_to_the_other_side) {
   ProcessStatistics sent = process_with({waits("barrier", "a.cc:40", 3)});
   sent.calls.push_back({.call = "get\t\n",
                         .place = "",
-                        .operations = 1,
-                        .bytes = ~std::uint64_t{0},
+                        .far = {1, ~std::uint64_t{0}},
+                        .near = {2, 16},
                         .waits = 0,
-                        .waited_ns = 0});
+                        .waited_ns = 0,
+                        .needs = "a credit"});
+  sent.sent = {.sends = 7, .messages = 11, .bytes = 1300, .accessed = 17};
   sent.losses = {.sent = 9, .repeated = 4, .twice = 3, .damaged = 2};
   const ProcessStatistics got = unpack(pack(sent));
+  EXPECT_EQ(got.sent, sent.sent);
   EXPECT_EQ(got.losses, sent.losses);
   EXPECT_EQ(got.elapsed_ns, sent.elapsed_ns);
   ASSERT_EQ(got.traffic.size(), 2u);
@@ -59,7 +61,11 @@ TEST(Pack, brings_everything_to_the_other_side) {
   EXPECT_EQ(got.calls[0].name(), "barrier at a.cc:40");
   EXPECT_EQ(got.calls[0].waited_ns, 3 * kSecond);
   EXPECT_EQ(got.calls[1].name(), "get  ");
-  EXPECT_EQ(got.calls[1].bytes, ~std::uint64_t{0});
+  EXPECT_EQ(got.calls[1].far.bytes, ~std::uint64_t{0});
+  EXPECT_EQ(got.calls[1].near.operations, 2u);
+  EXPECT_EQ(got.calls[1].near.bytes, 16u);
+  EXPECT_EQ(got.calls[0].needs, "");
+  EXPECT_EQ(got.calls[1].needs, "a credit");
 }
 
 TEST(Unpack, takes_any_text) {
@@ -82,13 +88,12 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   am::CallSites::Site all{};
   for (int i = 0; i < 700; ++i) {
     am::CallSites::Site site{.place = {.call = i % 2 == 0 ? "barrier" : "read"},
-                             .operations = random() % 1000,
-                             .bytes = random() % 1000,
+                             .far = {random() % 1000, random() % 1000},
                              .waits = random() % 1000,
                              .waited_ns = random() % 1000};
-    if (i == 300) site = {.place = {.call = "store"}, .operations = 5'000'000, .bytes = 40'000'000};
-    all.operations += site.operations;
-    all.bytes += site.bytes;
+    if (i == 300) site = {.place = {.call = "store"}, .far = {5'000'000, 40'000'000}};
+    all.far.operations += site.far.operations;
+    all.far.bytes += site.far.bytes;
     all.waits += site.waits;
     all.waited_ns += site.waited_ns;
     sites.push_back(site);
@@ -97,13 +102,13 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   ASSERT_EQ(told.size(), 201u);
   am::CallSites::Site sum{};
   for (const am::CallSites::Site& site : told) {
-    sum.operations += site.operations;
-    sum.bytes += site.bytes;
+    sum.far.operations += site.far.operations;
+    sum.far.bytes += site.far.bytes;
     sum.waits += site.waits;
     sum.waited_ns += site.waited_ns;
   }
-  EXPECT_EQ(sum.operations, all.operations);
-  EXPECT_EQ(sum.bytes, all.bytes);
+  EXPECT_EQ(sum.far.operations, all.far.operations);
+  EXPECT_EQ(sum.far.bytes, all.far.bytes);
   EXPECT_EQ(sum.waits, all.waits);
   EXPECT_EQ(sum.waited_ns, all.waited_ns);
   EXPECT_EQ(told.back().place.call, std::string(am::CallSites::kOthers));
@@ -113,7 +118,7 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
 }
 
 TEST(WorthTelling, is_everything_where_that_is_little) {
-  const std::vector<am::CallSites::Site> some(7, {.place = {.call = "read"}, .operations = 1});
+  const std::vector<am::CallSites::Site> some(7, {.place = {.call = "read"}, .far = {1, 0}});
   EXPECT_EQ(worth_telling(some, 7).size(), 7u);
   EXPECT_EQ(worth_telling(some, 4).size(), 7u);
   EXPECT_EQ(worth_telling(some, 3).size(), 7u) << "six, and the others";
@@ -136,8 +141,7 @@ TEST(Summary, says_who_waits_where_and_who_talks_to_whom) {
   std::vector<ProcessStatistics> processes{process_with({waits("barrier", "a.cc:40", 2)}),
                                            process_with({{.call = "read",
                                                           .place = "step (heat+0x2b)",
-                                                          .operations = 1'234'567,
-                                                          .bytes = 9'876'536,
+                                                          .far = {1'234'567, 9'876'536},
                                                           .waits = 10,
                                                           .waited_ns = 8 * kSecond}})};
   const std::string text = summarize(processes, 2);
@@ -148,6 +152,45 @@ TEST(Summary, says_who_waits_where_and_who_talks_to_whom) {
   EXPECT_TRUE(has(text, "1,234,567  9876.5 kB        8 B   read in step (heat+0x2b)")) << text;
   EXPECT_TRUE(has(text, "4  2000.0 ms   500.0 ms   barrier at a.cc:40")) << text;
   EXPECT_TRUE(has(text, "\n      0           -           5\n")) << text;
+}
+
+TEST(Summary, tells_operations_within_the_node_apart) {
+  const CallStatistics both{.call = "get", .place = "a.cc:9", .far = {5, 40}, .near = {6'000, 48}};
+  const std::string text = summarize(std::vector{process_with({both}), process_with({})}, 2);
+  const std::size_t far = text.find("operations with other nodes\n");
+  const std::size_t near = text.find("operations within the node\n");
+  ASSERT_NE(near, std::string::npos) << text;
+  EXPECT_LT(text.find("5       40 B        8 B   get at a.cc:9"), near) << text;
+  EXPECT_GT(text.find("6,000       48 B        0 B   get at a.cc:9"), near) << text;
+  EXPECT_LT(far, near) << text;
+  EXPECT_TRUE(has(text, "\n  operations, from each process")) << text;
+  const auto json = nlohmann::json::parse(to_json(std::vector{process_with({both})}, 1));
+  EXPECT_EQ(json["calls"][0]["near_operations"], 6'000);
+  EXPECT_EQ(json["calls"][0]["operations"], 5);
+}
+
+TEST(Summary, says_how_well_messages_are_coalesced) {
+  std::vector<ProcessStatistics> processes{process_with({}), process_with({})};
+  EXPECT_FALSE(has(summarize(processes, 2), "packets"));
+  processes[0].sent = {
+      .sends = 1'000, .messages = 60'000, .bytes = 2'000'000, .accessed = 5'000'000};
+  processes[1].sent = {.sends = 1'000, .messages = 20'000, .bytes = 1'000'000};
+  const std::string text = summarize(processes, 2);
+  EXPECT_TRUE(
+      has(text, "packets to other nodes: 80,000 messages in 2,000 sends, 40.0 each; 3000.0 kB\n"))
+      << text;
+  EXPECT_TRUE(has(text, "(RMA): 5000.0 kB\n")) << text;
+  const auto json = nlohmann::json::parse(to_json(processes, 2));
+  EXPECT_EQ(json["by_process"][1]["packets"]["messages"], 20'000);
+  EXPECT_EQ(json["by_process"][0]["packets"]["accessed"], 5'000'000);
+}
+
+TEST(Summary, says_what_a_wait_is_for) {
+  CallStatistics stalled = waits("request", "a.cc:9", 2);
+  stalled.needs = "a credit";
+  const std::vector<ProcessStatistics> processes{process_with({stalled})};
+  EXPECT_TRUE(has(summarize(processes, 1), "request at a.cc:9, for a credit\n"));
+  EXPECT_TRUE(has(only_advice(processes), "request at a.cc:9 waits 2.00 s for credit, "));
 }
 
 TEST(Summary, says_what_the_network_lost_where_that_is_known) {
@@ -172,8 +215,8 @@ TEST(Summary, of_a_process_that_did_nothing_is_one_line) {
 
 TEST(Advice, names_single_reads_and_what_replaces_them) {
   CallStatistics reads = waits("read", "b.cc:88", 4);
-  reads.operations = 1'200'000;
-  reads.bytes = 9'600'000;
+  reads.far.operations = 1'200'000;
+  reads.far.bytes = 9'600'000;
   const std::string text = only_advice({process_with({reads})});
   EXPECT_TRUE(has(text, "read at b.cc:88 waits 4.00 s for 1.2 million single operations: "))
       << text;
@@ -181,12 +224,8 @@ TEST(Advice, names_single_reads_and_what_replaces_them) {
 }
 
 TEST(Advice, names_many_small_operations_that_are_waited_for_together) {
-  const CallStatistics gets{.call = "get",
-                            .place = "b.cc:90",
-                            .operations = 500'000,
-                            .bytes = 4'000'000,
-                            .waits = 0,
-                            .waited_ns = 0};
+  const CallStatistics gets{
+      .call = "get", .place = "b.cc:90", .far = {500'000, 4'000'000}, .waits = 0, .waited_ns = 0};
   const std::string text = only_advice({process_with({gets, waits("sync", "b.cc:91", 5)})});
   EXPECT_TRUE(has(text, "get at b.cc:90 makes 500000 operations of 8 bytes each: ")) << text;
 }
@@ -216,7 +255,7 @@ TEST(Advice, is_three_sentences_at_most_and_none_for_what_costs_little) {
   std::vector<CallStatistics> many;
   for (int line = 1; line <= 9; ++line) {
     CallStatistics atomics = waits("fetch_and_add", "d.cc:" + std::to_string(line), 1);
-    atomics.operations = 10'000;
+    atomics.far.operations = 10'000;
     many.push_back(atomics);
   }
   EXPECT_EQ(advise(std::vector{process_with(many)}).size(), 3u);
@@ -232,12 +271,8 @@ TEST(Advice, is_three_sentences_at_most_and_none_for_what_costs_little) {
 
 TEST(Json, has_everything_that_was_counted) {
   ProcessStatistics first = process_with({waits("barrier", "a.cc:40", 3)});
-  first.calls.push_back({.call = "get",
-                         .place = "say \"\xff\"",
-                         .operations = 5,
-                         .bytes = 40,
-                         .waits = 0,
-                         .waited_ns = 0});
+  first.calls.push_back(
+      {.call = "get", .place = "say \"\xff\"", .far = {5, 40}, .waits = 0, .waited_ns = 0});
   const ProcessStatistics second = process_with({waits("barrier", "a.cc:40", 1)});
   const std::string text = to_json(std::vector{first, second}, 2);
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);

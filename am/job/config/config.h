@@ -67,7 +67,8 @@ struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
   bool verbose = false;
   StatisticsForm statistics = StatisticsForm::kNone;  // of calls (docs/statistics.md)
-  std::string trace;  // the file that process 0 writes at the end (docs/trace.md); "": none
+  bool watch_near = false;  // ... and the trace: accesses within the node, too
+  std::string trace;        // the file that process 0 writes at the end (docs/trace.md); "": none
   std::uint64_t trace_bytes = std::uint64_t{64} << 20;  // memory for it, per process
   WaitPolicy wait = WaitPolicy::kAuto;
   Way way = Way::kUsual;

@@ -21,6 +21,7 @@ std::vector<std::string> variables_of(const Role& role) {
   if (role.node >= 0) all.push_back("SPLITC_NODE=" + std::to_string(role.node));
   if (role.verbose) all.emplace_back("SPLITC_VERBOSE=1");
   if (!role.statistics.empty()) all.push_back("SPLITC_STATS=" + role.statistics);
+  if (role.watch_near) all.emplace_back("SPLITC_WATCH_NEAR=1");
   if (!role.trace.empty()) all.push_back("SPLITC_TRACE=" + role.trace);
   return all;
 }

@@ -23,9 +23,10 @@ struct Role {
   const Processors* processors;  // that it may run on; null: any
   bool verbose;
   const std::string& statistics;  // SPLITC_STATS; "": as it is
-  const std::string& trace;       // "": none
-  int null_fd;                    // /dev/null, standard input of all but rank 0
-  Output::Ends ends;              // -1: as splitcrun's
+  bool watch_near;
+  const std::string& trace;  // "": none
+  int null_fd;               // /dev/null, standard input of all but rank 0
+  Output::Ends ends;         // -1: as splitcrun's
   const Inherited& inherited;
   pid_t supervisor;
 };

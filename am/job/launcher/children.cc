@@ -78,6 +78,7 @@ void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe)
             .processors = setup.processors.empty() ? nullptr : &setup.processors[rank],
             .verbose = setup.options.verbose,
             .statistics = setup.options.statistics,
+            .watch_near = setup.options.watch_near,
             .trace = setup.options.trace,
             .null_fd = null_fd,
             .ends = {.out = -1, .err = -1},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <string_view>
 #include <utility>
@@ -131,49 +132,91 @@ std::vector<std::string> command_of(std::vector<std::string> rest) {
   return rest;
 }
 
+// Options as they are written.
+struct Texts {
+  std::string processes, nodes, timeout, stall_report, stall_timeout, statistics, top;
+  std::string bind = "auto", threads = "1";
+  bool help_env = false, version = false;
+};
+
+void add_options_of_the_job(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("-n", texts.processes, "number of processes")->type_name("N");
+  app.add_option("--nodes", texts.nodes, "pretend that the processes are on M machines, in blocks")
+      ->type_name("M");
+  app.add_option("--bind", texts.bind,
+                 "core (a core for each thread), l3, numa, socket (processes in equal blocks on "
+                 "those), none or auto (core if they suffice)")
+      ->type_name("HOW");
+  app.add_option("--threads", texts.threads,
+                 "threads of a process that are to have a core each (1)")
+      ->type_name("T");
+  app.add_option("--timeout", texts.timeout, "end the job after that long")->type_name("SECONDS");
+  app.add_option("--stall-report", texts.stall_report,
+                 "say who waits for what after that long without progress, 0: never (30, or "
+                 "SPLITC_STALL)")
+      ->type_name("SECONDS");
+  app.add_option("--stall-timeout", texts.stall_timeout,
+                 "end the job after that long without progress, with the same report")
+      ->type_name("SECONDS");
+  app.add_flag("--survive", options.survive,
+               "go on without processes that die; the exit code is then 3, if the others end well");
+}
+
+void add_options_that_tell(CLI::App& app, Options& options, Texts& texts) {
+  app.add_flag("--label", options.label, "begin every line of output with its rank");
+  app.add_flag("--verbose", options.verbose, "say which process runs where");
+  app.add_flag("--stats", texts.statistics,
+               "say at the end where the program waited, and what it did with other nodes; "
+               "--stats=json as JSON");
+  app.add_flag("--top", texts.top,
+               "say every second what each process does; --top=SECONDS for another time");
+  app.add_option("--trace", options.trace,
+                 "write to FILE at the end what each process did and when, for Perfetto or "
+                 "chrome://tracing")
+      ->type_name("FILE");
+  app.add_flag("--watch-near", options.watch_near,
+               "--stats and --trace with the accesses to memory of the same node");
+  app.add_option("--on-crash", options.on_crash, "say TEXT last if a process has crashed")
+      ->type_name("TEXT");
+  app.add_flag("--help-env", texts.help_env, "list the environment variables and exit");
+  app.add_flag("--version", texts.version, "print the version and exit");
+}
+
+// What the texts come to, and what may not be together. Throws Failure.
+void read(const Texts& texts, Options& options) {
+  if (!options.on_crash.empty()) options.on_crash.push_back('\n');
+  options.processes = processes_of(texts.processes);
+  options.nodes = nodes_of(texts.nodes, options.processes);
+  options.bind = bind_of(texts.bind);
+  options.threads = threads_of(texts.threads);
+  options.statistics = statistics_of(texts.statistics);
+  options.top_s = top_of(texts.top);
+  // So that it knows what has been written below the last table.
+  if (options.top_s != 0 && isatty(STDERR_FILENO) != 0) options.label = true;
+  options.timeout_s = timeout_of("--timeout", texts.timeout);
+  options.stall_report_s = stall_report_of(texts.stall_report);
+  options.stall_timeout_s = timeout_of("--stall-timeout", texts.stall_timeout);
+  if (options.survive && !options.trace.empty()) {
+    refuse("--trace " + options.trace +
+           ": a trace takes all processes of a job, and with --survive it may lose some; leave out "
+           "one of the two");
+  }
+  const bool tells = !options.trace.empty() || !options.statistics.empty();
+  if (options.watch_near && !tells && std::getenv("SPLITC_STATS") == nullptr &&
+      std::getenv("SPLITC_TRACE") == nullptr) {
+    refuse("--watch-near: it says what --stats and --trace are to tell; add one of these");
+  }
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app("Starts N processes of a program on this machine and ends them together.",
                "splitcrun");
   Options options;
-  std::string processes, nodes, timeout, stall_report, stall_timeout, statistics, top;
-  std::string bind = "auto", threads = "1";
-  bool help_env = false, version = false;
-  app.add_option("-n", processes, "number of processes")->type_name("N");
-  app.add_option("--nodes", nodes, "pretend that the processes are on M machines, in blocks")
-      ->type_name("M");
-  app.add_option("--bind", bind,
-                 "core (a core for each thread), l3, numa, socket (processes in equal blocks on "
-                 "those), none or auto (core if they suffice)")
-      ->type_name("HOW");
-  app.add_option("--threads", threads, "threads of a process that are to have a core each (1)")
-      ->type_name("T");
-  app.add_option("--timeout", timeout, "end the job after that long")->type_name("SECONDS");
-  app.add_option("--stall-report", stall_report,
-                 "say who waits for what after that long without progress, 0: never (30, or "
-                 "SPLITC_STALL)")
-      ->type_name("SECONDS");
-  app.add_option("--stall-timeout", stall_timeout,
-                 "end the job after that long without progress, with the same report")
-      ->type_name("SECONDS");
-  app.add_flag("--label", options.label, "begin every line of output with its rank");
-  app.add_flag("--survive", options.survive,
-               "go on without processes that die; the exit code is then 3, if the others end well");
-  app.add_flag("--verbose", options.verbose, "say which process runs where");
-  app.add_flag("--stats", statistics,
-               "say at the end where the program waited, and what it did with other nodes; "
-               "--stats=json as JSON");
-  app.add_flag("--top", top,
-               "say every second what each process does; --top=SECONDS for another time");
-  app.add_option("--trace", options.trace,
-                 "write to FILE at the end what each process did and when, for Perfetto or "
-                 "chrome://tracing")
-      ->type_name("FILE");
-  app.add_option("--on-crash", options.on_crash, "say TEXT last if a process has crashed")
-      ->type_name("TEXT");
-  app.add_flag("--help-env", help_env, "list the environment variables and exit");
-  app.add_flag("--version", version, "print the version and exit");
+  Texts texts;
+  add_options_of_the_job(app, options, texts);
+  add_options_that_tell(app, options, texts);
   app.prefix_command();  // what follows the program's name is the program's own
   app.formatter(std::make_shared<UsageLine>());
   app.footer(
@@ -187,27 +230,11 @@ std::optional<Options> parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     refuse(std::string(error.what()) + "; splitcrun --help lists the options");
   }
-  if (help_env || version) {
-    std::cout << (help_env ? describe_settings() : describe_version());
+  if (texts.help_env || texts.version) {
+    std::cout << (texts.help_env ? describe_settings() : describe_version());
     return std::nullopt;
   }
-  if (!options.on_crash.empty()) options.on_crash.push_back('\n');
-  options.processes = processes_of(processes);
-  options.nodes = nodes_of(nodes, options.processes);
-  options.bind = bind_of(bind);
-  options.threads = threads_of(threads);
-  options.statistics = statistics_of(statistics);
-  options.top_s = top_of(top);
-  // So that it knows what has been written below the last table.
-  if (options.top_s != 0 && isatty(STDERR_FILENO) != 0) options.label = true;
-  options.timeout_s = timeout_of("--timeout", timeout);
-  options.stall_report_s = stall_report_of(stall_report);
-  options.stall_timeout_s = timeout_of("--stall-timeout", stall_timeout);
-  if (options.survive && !options.trace.empty()) {
-    refuse("--trace " + options.trace +
-           ": a trace takes all processes of a job, and with --survive it may lose some; leave out "
-           "one of the two");
-  }
+  read(texts, options);
   options.command = command_of(app.remaining());
   return options;
 }

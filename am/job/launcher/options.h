@@ -32,10 +32,11 @@ struct Options {
   std::uint32_t threads = 1;  // of a process, that are to have a core each
   bool label = false;
   bool verbose = false;
-  std::string statistics;  // SPLITC_STATS; "": as it is
-  std::string trace;       // the file to write one to; "": none
-  double top_s = 0;        // between tables of what the processes do; 0: none
-  bool survive = false;    // a death does not end the job
+  std::string statistics;   // SPLITC_STATS; "": as it is
+  bool watch_near = false;  // in these, and in a trace: accesses within the node, too
+  std::string trace;        // the file to write one to; "": none
+  double top_s = 0;         // between tables of what the processes do; 0: none
+  bool survive = false;     // a death does not end the job
   std::optional<double> timeout_s;
   double stall_report_s = 0;              // without progress, before that is reported; 0: never
   std::optional<double> stall_timeout_s;  // ... before the job is ended

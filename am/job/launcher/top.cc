@@ -22,6 +22,11 @@ double seconds_between(Top::Clock::time_point from, Top::Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+// 0 where it has become less.
+double difference(std::uint64_t now, std::uint64_t before) {
+  return static_cast<double>(now - std::min(now, before));
+}
+
 // 0, 12, 312 k, 1.2 M.
 std::string number_text(double value) {
   std::array<char, 32> text{};
@@ -115,28 +120,52 @@ Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double 
       row.pid = inside;
     }
   }
-  if (activity.polls < seen.polls) seen.polls = 0;                // another job has begun
+  // Another job has begun.
+  if (activity.polls < seen.polls) seen.polls = seen.far_packets = seen.far_bytes = 0;
   const std::uint32_t handled = activity.handled - seen.handled;  // modulo 2^32
   const std::uint64_t polls = activity.polls - seen.polls;
   row.handled = handled / passed_s;
   row.polls = static_cast<double>(polls) / passed_s;
+  row.far_packets = difference(activity.far_packets, seen.far_packets) / passed_s;
+  row.far_bytes = difference(activity.far_bytes, seen.far_bytes) / passed_s;
   row.does = describe_process(view, polls != 0);
   row.waits = view.life != Life::kEnded && activity.state == Activity::State::kWaiting;
   const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress;
   if (!goes_on) seen.since = now;
   row.waited = now - seen.since;
   if (const auto stat = running ? read_process_stat(row.pid) : std::nullopt) {
-    const double ticks =
-        static_cast<double>(stat->cpu_ticks - std::min(stat->cpu_ticks, seen.cpu_ticks));
+    const double ticks = difference(stat->cpu_ticks, seen.cpu_ticks);
     row.cpu = ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed_s;
     row.memory = stat->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     seen.cpu_ticks = stat->cpu_ticks;
   }
   seen.polls = activity.polls;
   seen.handled = activity.handled;
+  seen.far_packets = activity.far_packets;
+  seen.far_bytes = activity.far_bytes;
   seen.progress = activity.wait.progress;
   seen.waited = row.waits;
   return row;
+}
+
+std::string Top::line_of(const Row& row) const {
+  std::array<char, 128> line{};
+  std::snprintf(line.data(), line.size(), "%5u %8d %4.0f%% %6.0f MB %11s ", row.rank,
+                static_cast<int>(row.pid), 100 * row.cpu, static_cast<double>(row.memory) * 1e-6,
+                number_text(row.handled).c_str());
+  std::string text = line.data();
+  if (options_.nodes > 1) {
+    std::snprintf(line.data(), line.size(), "%8s %9.1f ", number_text(row.far_packets).c_str(),
+                  row.far_bytes * 1e-6);
+    text += line.data();
+  }
+  std::snprintf(line.data(), line.size(), "%9s  ", number_text(row.polls).c_str());
+  text += line.data() + row.does;
+  if (row.waits && row.waited >= std::chrono::seconds(1)) {
+    text += row.does.find(", ") == std::string::npos ? " for " : ", for ";
+    text += seconds_text(row.waited);
+  }
+  return text + "\n";
 }
 
 std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
@@ -148,7 +177,9 @@ std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
                 elapsed_s, options_.processes, options_.processes == 1 ? "process" : "processes",
                 waiting, waiting == 1 ? "waits" : "wait", number_text(handled).c_str());
   std::string text = line.data();
-  text += " rank      pid   cpu    memory  messages/s   polls/s  does\n";
+  text += options_.nodes > 1
+              ? " rank      pid   cpu    memory  messages/s    far/s  far MB/s   polls/s  does\n"
+              : " rank      pid   cpu    memory  messages/s   polls/s  does\n";
   const std::size_t all = rows.size();
   if (all > kShown) {
     // Those that have ended come last.
@@ -156,17 +187,7 @@ std::string Top::table(std::vector<Row> rows, double elapsed_s) const {
                              [](const Row& row) { return std::pair(row.pid != 0, row.waited); });
     rows.resize(kShown);
   }
-  for (const Row& row : rows) {
-    std::snprintf(line.data(), line.size(), "%5u %8d %4.0f%% %6.0f MB %11s %9s  ", row.rank,
-                  static_cast<int>(row.pid), 100 * row.cpu, static_cast<double>(row.memory) * 1e-6,
-                  number_text(row.handled).c_str(), number_text(row.polls).c_str());
-    text += line.data() + row.does;
-    if (row.waits && row.waited >= std::chrono::seconds(1)) {
-      text += row.does.find(", ") == std::string::npos ? " for " : ", for ";
-      text += seconds_text(row.waited);
-    }
-    text += "\n";
-  }
+  for (const Row& row : rows) text += line_of(row);
   if (all > kShown) text += "      and " + std::to_string(all - kShown) + " others\n";
   return text;
 }

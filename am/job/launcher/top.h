@@ -5,6 +5,9 @@
 //       0    12345   98%    34 MB       312 k    1.2 M  running and polling
 //       1    12346    3%    34 MB           0       12  in barrier at heat.cc:40 for 12 s
 //
+// Of several nodes there are also the packets that have come from others, and the bytes that each
+// process has sent to them, or read and written there.
+//
 // It reads what the processes show anyway (am/route/activity.h) and what the system says of them,
 // so it costs them nothing.
 #pragma once
@@ -41,6 +44,8 @@ class Top {
   struct Seen {
     std::uint64_t polls = 0;
     std::uint32_t handled = 0;
+    std::uint64_t far_packets = 0;
+    std::uint64_t far_bytes = 0;
     std::uint64_t cpu_ticks = 0;
     std::uint64_t progress = 0;  // of its wait
     bool waited = false;
@@ -54,12 +59,15 @@ class Top {
     std::uint64_t memory = 0;  // bytes
     double handled = 0;        // a second
     double polls = 0;          // a second
+    double far_packets = 0;    // a second, that have come from other nodes
+    double far_bytes = 0;      // a second, that it has exchanged with them
     bool waits = false;
     Clock::duration waited{};
     std::string does = {};
   };
 
   Row observe(Rank rank, bool is_stopped, Clock::time_point now, double passed_s);
+  std::string line_of(const Row& row) const;
   std::string table(std::vector<Row> rows, double elapsed_s) const;
 
   const Options& options_;

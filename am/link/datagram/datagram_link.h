@@ -83,6 +83,7 @@ class DatagramLink final : public Link {
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override { return {}; }
   const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
+  SendStats send_stats() const noexcept override { return sent_; }
   LossStats loss_stats() const noexcept override {
     return {.sent = counters_.data,
             .repeated = counters_.repeated,
@@ -164,6 +165,7 @@ class DatagramLink final : public Link {
   const window::Seal seal_;          // of what comes to this process
   // Owned by whoever is inside.
   window::Counters counters_;
+  SendStats sent_;
   window::Staging staging_;
   window::SlotPool outgoing_;
   window::SlotPool early_;

@@ -40,6 +40,7 @@ void DatagramLink::commit(Rank to) {
   if (r.dead) [[unlikely]]
     return;
   r.peer->commit();
+  ++sent_.messages;
   if (gathers(r)) {
     schedule(r, 0);
   } else {
@@ -114,7 +115,9 @@ bool DatagramLink::send(Route& r, const window::Outgoing& outgoing) {
     in_flight = sent == rdma::DatagramEndpoint::Sent::kInFlight;
   }
   r.peer->sent(outgoing, in_flight);
-  if (outgoing.slot != nullptr) r.sent_ticks = ticks();
+  if (outgoing.slot == nullptr) return true;
+  r.sent_ticks = ticks();
+  sent_ += {1, 0, outgoing.bytes.size(), 0};
   return true;
 }
 

@@ -58,6 +58,7 @@ class DelayedLink final : public Link {
   }
   RegistrationStats registration_stats() const override { return link_->registration_stats(); }
   const StrangerStats& stranger_stats() const noexcept override { return link_->stranger_stats(); }
+  SendStats send_stats() const noexcept override { return link_->send_stats(); }
   LossStats loss_stats() const noexcept override { return link_->loss_stats(); }
   bool prefers_packets() const noexcept override { return link_->prefers_packets(); }
   std::size_t largest_packet_access() const noexcept override {

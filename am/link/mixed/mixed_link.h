@@ -65,6 +65,10 @@ class MixedLink final : public Link {
   }
   RegistrationStats registration_stats() const override { return access_->registration_stats(); }
   const StrangerStats& stranger_stats() const noexcept override;
+  SendStats send_stats() const noexcept override {
+    SendStats both = packets_->send_stats();
+    return both += access_->send_stats();
+  }
   LossStats loss_stats() const noexcept override { return packets_->loss_stats(); }
   bool prefers_packets() const noexcept override { return access_->prefers_packets(); }
   std::size_t largest_packet_access() const noexcept override { return kLargestPacketAccess; }
