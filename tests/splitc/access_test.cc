@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -108,8 +109,7 @@ TEST(Access, of_pointers_in_global_memory_follows_a_list_over_all_processes) {
     std::uint32_t owner;
   };
   const auto links = all_spread_malloc<Link>(procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  *links.on(my_proc()) = Link{links.on(next), my_proc()};
+  *links.on(my_proc()) = Link{links.on(test::right()), my_proc()};
   barrier();
   global_ptr<Link> at = links.on(my_proc());
   for (std::uint32_t step = 0; step <= procs(); ++step) {
@@ -187,22 +187,20 @@ TEST(Bulk, ranges_of_all_sizes_agree_with_a_mirror) {
 TEST(Bulk, a_spread_pointer_names_the_range_of_the_process_it_points_to) {
   constexpr std::size_t kWords = 9;
   const auto spread = all_spread_malloc<std::uint32_t>(procs() * kWords);
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  const std::uint32_t before = (my_proc() + procs() - 1) % procs();
   std::uint32_t out[kWords];
   std::uint32_t in[kWords];
   for (std::uint32_t how = 0; how < 3; ++how) {
     for (std::uint32_t k = 0; k < kWords; ++k) out[k] = (how * 100 + my_proc()) * 100 + k;
     switch (how) {
-      case 0: bulk_write(spread + next, out, sizeof out); break;
-      case 1: bulk_put(spread + next, out, sizeof out); break;
-      default: bulk_store(spread + next, out, sizeof out); break;
+      case 0: bulk_write(spread + test::right(), out, sizeof out); break;
+      case 1: bulk_put(spread + test::right(), out, sizeof out); break;
+      default: bulk_store(spread + test::right(), out, sizeof out); break;
     }
     all_store_sync();
     for (std::uint32_t k = 0; k < kWords; ++k) {
-      ASSERT_EQ(spread.mine()[k], (how * 100 + before) * 100 + k);
+      ASSERT_EQ(spread.mine()[k], (how * 100 + test::left()) * 100 + k);
     }
-    bulk_read(in, spread + next, sizeof in);
+    bulk_read(in, spread + test::right(), sizeof in);
     ASSERT_TRUE(std::equal(in, in + kWords, out));
     bulk_get(in, spread + my_proc(), sizeof in);
     sync();

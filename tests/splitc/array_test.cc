@@ -7,6 +7,7 @@
 #include "splitc/array/spread_array.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -222,9 +223,9 @@ TEST(SpreadArray2d, refuses_elements_and_tiles_that_are_not_there_or_not_mine) {
                        {"tile_view, row: there is no index 3"});
   }
   if (procs() == 1) return;
-  const std::uint32_t other = (my_proc() + 1) % procs();
-  test::expect_error([&] { x.tile(0, other); },
-                     {"tile (0, " + std::to_string(other) + ") is of process", "tile_pointer()"});
+  test::expect_error(
+      [&] { x.tile(0, test::right()); },
+      {"tile (0, " + std::to_string(test::right()) + ") is of process", "tile_pointer()"});
 }
 
 // --- Ranges of own indices

@@ -9,6 +9,7 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/support/seed.h"
 
 namespace {
@@ -156,9 +157,8 @@ TEST(AtomicFunction, runs_one_at_a_time_where_the_object_is) {
 
 TEST(AtomicFunction, takes_arguments_of_several_types_and_returns_nothing) {
   const auto queues = all_spread_malloc<Queue>(procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  atomic<&add_item>(queues.on(next), 100, 20.7, '\3');
-  EXPECT_EQ(atomic<&sum_of>(queues.on(next)), 123u);
+  atomic<&add_item>(queues.on(test::right()), 100, 20.7, '\3');
+  EXPECT_EQ(atomic<&sum_of>(queues.on(test::right())), 123u);
   barrier();
   all_spread_free(queues);
 }

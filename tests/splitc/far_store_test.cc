@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -149,14 +150,13 @@ TEST(FarStore, started_ones_leave_the_source_at_sync_and_are_counted) {
 
 // Many small ones that share packets, and large ones that need transfers of their own.
 TEST(FarStore, floods_of_all_sizes_arrive_and_are_counted_once) {
-  const std::uint32_t next = (my_proc() + 1) % procs();
   for (const std::size_t words : {1, 2, 7, 8, 9, 100, 512, 513, 10000, 300000}) {
     const std::size_t count = std::clamp<std::size_t>(4000 / words, 2, 2000);
     const auto inbox = all_spread_malloc<std::uint64_t>(words * count * procs());
     std::vector<std::uint64_t> data(words);
     for (std::size_t i = 0; i < count; ++i) {
       std::fill(data.begin(), data.end(), i + 1);
-      bulk_store(inbox.on(next) + static_cast<std::ptrdiff_t>(i * words), std::span(data));
+      bulk_store(inbox.on(test::right()) + static_cast<std::ptrdiff_t>(i * words), std::span(data));
     }
     store_sync(8 * words * count);
     for (std::size_t i = 0; i < words * count; ++i) {

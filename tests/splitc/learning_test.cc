@@ -8,6 +8,7 @@
 
 #include "am/am.h"
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
@@ -20,18 +21,16 @@ bool learns() { return world().job().config().learn && world().job().config().rm
 TEST(Learning, of_a_store_that_repeats_keeps_its_data_and_count) {
   const auto room = all_spread_malloc<std::uint8_t>(kBytes * procs());
   std::uint8_t* const own = tolocal(global_ptr<std::uint8_t>(my_proc(), room.offset()));
-  const std::uint32_t right = (my_proc() + 1) % procs();
-  const std::uint32_t left = (my_proc() + procs() - 1) % procs();
-  const bool far = detail::is_far(right);
+  const bool far = detail::is_far(test::right());
   std::vector<std::uint8_t> mine(kBytes);
   const am::LearningStats before = learned_stores();
   for (int time = 0; time < kTimes; ++time) {
     std::iota(mine.begin(), mine.end(), static_cast<std::uint8_t>(my_proc() * 50 + time));
-    bulk_store(global_ptr<std::uint8_t>(right, room.offset()), std::span(mine));
+    bulk_store(global_ptr<std::uint8_t>(test::right(), room.offset()), std::span(mine));
     std::fill(mine.begin(), mine.end(), 0);  // may be reused on return
     store_sync(kBytes);
     for (std::size_t i = 0; i < kBytes; ++i) {
-      ASSERT_EQ(own[i], static_cast<std::uint8_t>(left * 50 + time + i));
+      ASSERT_EQ(own[i], static_cast<std::uint8_t>(test::left() * 50 + time + i));
     }
     barrier();
   }
@@ -49,13 +48,13 @@ TEST(Learning, of_a_store_that_repeats_keeps_its_data_and_count) {
 
 TEST(Learning, leaves_alone_what_does_not_repeat) {
   const auto room = all_spread_malloc<std::uint8_t>(2 * kBytes * procs());
-  const std::uint32_t right = (my_proc() + 1) % procs();
   const std::vector<std::uint8_t> mine(2 * kBytes, 9);
   const am::LearningStats before = learned_stores();
   for (std::uint64_t time = 0; time < kTimes; ++time) {
     const std::size_t bytes = kBytes + 1 + time;  // another size each time
-    bulk_store(global_ptr<std::uint8_t>(right, room.offset()), mine.data(), bytes);
-    bulk_store(global_ptr<std::uint8_t>(right, room.offset() + time), mine.data(), kBytes + 99);
+    bulk_store(global_ptr<std::uint8_t>(test::right(), room.offset()), mine.data(), bytes);
+    bulk_store(global_ptr<std::uint8_t>(test::right(), room.offset() + time), mine.data(),
+               kBytes + 99);
   }
   all_store_sync();
   EXPECT_EQ(learned_stores().channels, before.channels);

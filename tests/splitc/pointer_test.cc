@@ -4,6 +4,7 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/support/seed.h"
 
 namespace {
@@ -81,9 +82,8 @@ TEST(GlobalPtr, reaches_members_of_structs) {
   const global_ptr<Node> mine = nodes.on(my_proc());
   *mine = Node{1.5 + my_proc(), 7, {1, 2, 3}};
   barrier();
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  const global_ptr<Node> other = nodes.on(next);
-  EXPECT_EQ(static_cast<double>(*other.member(&Node::value)), 1.5 + next);
+  const global_ptr<Node> other = nodes.on(test::right());
+  EXPECT_EQ(static_cast<double>(*other.member(&Node::value)), 1.5 + test::right());
   EXPECT_EQ(static_cast<std::int32_t>(*other.member(&Node::color)), 7);
   EXPECT_EQ(other.member(&Node::color).offset() - other.offset(), offsetof(Node, color));
   all_spread_free(nodes);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 
 namespace splitc {
 namespace {
@@ -17,13 +18,12 @@ TEST(ProgressThread, serves_reads_and_writes_while_nobody_polls) {
   spread_array<std::uint64_t> words(procs());
   spread_array<std::uint64_t> finished(procs());
   barrier();
-  const std::uint32_t right = (my_proc() + 1) % procs();
   if (my_proc() == 0) {
     for (std::uint64_t i = 1; i <= kAccesses; ++i) {
-      words[right] = i;
-      EXPECT_EQ(words[right], i);
+      words[test::right()] = i;
+      EXPECT_EQ(words[test::right()], i);
     }
-    finished[right] = 1;
+    finished[test::right()] = 1;
   } else if (my_proc() == 1) {
     // Computes: no call of the library until it is done.
     const std::atomic_ref done(*tolocal(&finished[1]));
@@ -32,7 +32,7 @@ TEST(ProgressThread, serves_reads_and_writes_while_nobody_polls) {
   }
   barrier();
   if (my_proc() == 0) {
-    EXPECT_EQ(words[right], kAccesses);
+    EXPECT_EQ(words[test::right()], kAccesses);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
 
@@ -34,8 +35,7 @@ TEST(Store, sync_waits_for_the_bytes_of_all_senders) {
 
 TEST(Store, sync_leaves_surplus_bytes_for_the_next_one) {
   const auto inbox = all_spread_malloc<std::uint32_t>(4 * procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  for (std::uint32_t k = 0; k < 4; ++k) store(inbox.on(next) + k, k + 1);
+  for (std::uint32_t k = 0; k < 4; ++k) store(inbox.on(test::right()) + k, k + 1);
   store_sync(4);
   wait_until([] { return store_counter::default_counter().available() == 12; });
   store_sync(8);
@@ -49,13 +49,12 @@ TEST(Store, sync_leaves_surplus_bytes_for_the_next_one) {
 
 TEST(Store, reset_forgets_what_has_arrived) {
   const auto inbox = all_spread_malloc<std::uint32_t>(procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  store(inbox.on(next), 7u);
+  store(inbox.on(test::right()), 7u);
   EXPECT_EQ(test::arrived(4), 4u);
   reset_store_sync();
   EXPECT_EQ(store_counter::default_counter().available(), 0u);
   barrier();
-  store(inbox.on(next)[0], 8u);
+  store(inbox.on(test::right())[0], 8u);
   store_sync(4);
   EXPECT_EQ(*inbox.mine(), 8u);
   barrier();
@@ -66,13 +65,11 @@ TEST(StoreCounter, keeps_phases_apart) {
   store_counter left;
   store_counter right;
   const auto inbox = all_spread_malloc<std::uint32_t>(2 * procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
-  const std::uint32_t before = (my_proc() + procs() - 1) % procs();
   for (std::uint32_t round = 1; round <= 100; ++round) {
-    store(inbox.on(next), 10 * round, left);
+    store(inbox.on(test::right()), 10 * round, left);
     left.wait(4);
     ASSERT_EQ(inbox.mine()[0], 10 * round);
-    bulk_store(inbox.on(before) + 1, std::span<const std::uint32_t>(&round, 1), right);
+    bulk_store(inbox.on(test::left()) + 1, std::span<const std::uint32_t>(&round, 1), right);
     store_sync(4, right);
     ASSERT_EQ(inbox.mine()[1], round);
     EXPECT_EQ(left.available(), 0u);
@@ -168,9 +165,8 @@ TEST(AllStoreSync, consumes_nothing_that_was_stored_after_it) {
 
 TEST(AllStoreSync, and_store_sync_count_the_same_stores_once) {
   const auto inbox = all_spread_malloc<std::uint64_t>(procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
   for (std::uint64_t round = 1; round <= 30; ++round) {
-    store(inbox.on(next), round);
+    store(inbox.on(test::right()), round);
     if (round % 2 == 0) {
       store_sync(8);
       barrier();
@@ -203,16 +199,14 @@ TEST(Store, of_structs_and_large_ranges_counts_their_bytes) {
   constexpr std::size_t kMany = 100000;
   const auto records = all_spread_malloc<Record>(procs());
   const auto many = all_spread_malloc<std::uint32_t>(kMany * procs());
-  const std::uint32_t next = (my_proc() + 1) % procs();
   std::vector<std::uint32_t> data(kMany, my_proc() + 1);
-  store(records.on(next), Record{my_proc(), "hello"});
-  bulk_store(many.on(next), data.data(), data.size() * sizeof data[0]);
+  store(records.on(test::right()), Record{my_proc(), "hello"});
+  bulk_store(many.on(test::right()), data.data(), data.size() * sizeof data[0]);
   store_sync(sizeof(Record) + kMany * 4);
-  const std::uint32_t before = (my_proc() + procs() - 1) % procs();
-  EXPECT_EQ(records.mine()->key, before);
+  EXPECT_EQ(records.mine()->key, test::left());
   EXPECT_STREQ(records.mine()->text, "hello");
   EXPECT_TRUE(std::all_of(many.mine(), many.mine() + kMany,
-                          [&](std::uint32_t x) { return x == before + 1; }));
+                          [&](std::uint32_t x) { return x == test::left() + 1; }));
   barrier();
   all_spread_free(many);
   all_spread_free(records);

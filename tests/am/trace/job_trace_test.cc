@@ -88,9 +88,9 @@ TEST_F(JobTrace, of_em3d_is_whole) {
 }
 
 // Those that one message or access makes, and those of a shape or a list.
-TEST_F(JobTrace, has_every_operation_with_another_node) {
-  const std::string file = temporary("operations.json");
-  const auto job = traced(file, {"-n", "2", "--nodes", "2"}, {"tests/jobs/counted"});
+void expect_every_operation(const std::string& name, const Words& options) {
+  const std::string file = temporary(name + ".json");
+  const auto job = traced(file, options, {"tests/jobs/counted"});
   ASSERT_EQ(job.exit_code, 0) << job.err;
   check(file, "2");
   std::stringstream text;
@@ -103,11 +103,20 @@ TEST_F(JobTrace, has_every_operation_with_another_node) {
     }
     return count;
   };
+  EXPECT_EQ(marks("read"), 30);
   EXPECT_EQ(marks("store"), 30);
   EXPECT_EQ(marks("fetch_and_add"), 7);
   for (const char* const once : {"bulk_get", "get_strided", "get_indexed", "put_signal", "rpc"}) {
     EXPECT_EQ(marks(once), 1) << once;
   }
+}
+
+TEST_F(JobTrace, has_every_operation_with_another_node) {
+  expect_every_operation("operations", {"-n", "2", "--nodes", "2"});
+}
+
+TEST_F(JobTrace, has_those_within_the_node_if_they_are_watched) {
+  expect_every_operation("near_operations", {"-n", "2", "--watch-near"});
 }
 
 TEST_F(JobTrace, that_is_full_says_so_and_has_no_arrow_with_one_end) {
