@@ -42,13 +42,12 @@ struct Program {
   // Reports `call(i)`, made `count` times a repetition.
   void time(const std::string& name, std::size_t bytes, int count,
             const std::function<void(std::uint32_t)>& call) const {
-    const int times = options.quick ? 2 : count;
     bench::Samples samples;
     for (int rep = options.reps != 0 ? options.reps : options.quick ? 2 : 30; rep > 0; --rep) {
       splitc::barrier();
       const bench::Stopwatch watch;
-      for (int i = 0; i < times; ++i) call(static_cast<std::uint32_t>(i));
-      samples.add(watch.ns() / times);
+      for (int i = 0; i < count; ++i) call(static_cast<std::uint32_t>(i));
+      samples.add(watch.ns() / count);
     }
     report.add_time(name, bytes, samples);
   }

@@ -163,6 +163,7 @@ def main():
         picture = Picture(read_events(options.trace), options.begin, options.end)
         text = '\n'.join(picture.svg()) + '\n'
         pathlib.Path(options.out).write_text(NO_XML.sub('?', text), encoding='utf-8')
+        print(f'written: {options.out}')
     except (OSError, ValueError) as error:
         sys.exit(f'timeline.py: {error}')
 

@@ -52,8 +52,8 @@ UNITS = {'ns': 1.0, 'us': 1e3, 'ms': 1e6}
 class Machine:
     """How programs are started here, and what is left out."""
 
-    def __init__(self, bin_folder, quick, work):
-        self.bin, self.quick, self.work = pathlib.Path(bin_folder), quick, pathlib.Path(work)
+    def __init__(self, bin_folder, trial, work):
+        self.bin, self.trial, self.work = pathlib.Path(bin_folder), trial, pathlib.Path(work)
         self.left_out = {}  # sentence: None, in order
 
     def output(self, command, **options):
@@ -76,7 +76,7 @@ class Machine:
 
     def rows(self, processes, nodes, benchmark, *only):
         """Lines benchmark,route,bytes,value,unit of one of our benchmarks."""
-        arguments = ['--csv'] + (['--quick'] if self.quick else [])
+        arguments = ['--csv'] + (['--quick'] if self.trial else [])
         for name in only:
             arguments += ['--only', name]
         text = self.job(processes, nodes, f'benchmarks/{benchmark}', *arguments)
@@ -113,7 +113,7 @@ def round_trips(machine, figures):
     wanted = [f'{kind}_round_trip' for kind in kinds]
     add_rows(figures, 'round_trip_node', machine.rows(2, 1, 'latency', *kinds), wanted)
     add_rows(figures, 'round_trip_tcp', machine.rows(2, 2, 'network', *kinds), wanted)
-    repetitions = '2' if machine.quick else '500'
+    repetitions = '2' if machine.trial else '500'
     for place, question, scale in (('node', 'round_trip_node', 1), ('tcp', 'round_trip_tcp', 1e-3)):
         sizes = figures.cases_now(question)
         command = [BENCHMARKS / 'compare/ping_pong.sh', place, repetitions, *sizes]
@@ -147,7 +147,7 @@ def updates(machine, figures):
     kinds = {'wait_for_each': 'one at a time', 'fetch': 'one at a time', 'start_many': 'many at a time',
              'accumulate': 'many at a time', 'gather': 'in blocks', 'rounds': 'in blocks',
              'alltoallv': 'in blocks', 'buckets': 'in blocks'}
-    amount = ('--updates', '20000', '--slow', '500') if machine.quick else ()
+    amount = ('--updates', '20000', '--slow', '500') if machine.trial else ()
     for nodes, place in ((1, 'one node'), (2, 'TCP')):
         for row in machine.script('gups_table.sh', '--csv', '--nodes', nodes, '--rounds', 1, *amount):
             kind, value = kinds.get(row['style']), float(row['million_updates_a_second'])
@@ -156,7 +156,7 @@ def updates(machine, figures):
 
 
 def collectives(machine, figures):
-    quick = ['--quick'] if machine.quick else []
+    quick = ['--quick'] if machine.trial else []
     for row in machine.script('collectives.sh', '--csv', '--rounds', 1, *quick):
         if row['name'].startswith(('team', 'store_sync')):
             continue
@@ -189,7 +189,7 @@ def start_commands(machine, processes):
 
 
 def channels(machine, figures):
-    quick = ['--quick'] if machine.quick else []
+    quick = ['--quick'] if machine.trial else []
     for nodes, place in ((1, 'node'), (2, 'tcp')):
         machine.output([BENCHMARKS / 'channel_table.sh', '--bin', machine.bin, '--nodes', nodes,
                         '--rounds', 1, '--out', machine.work, *quick])
@@ -212,7 +212,7 @@ def channel_contender(column):
 
 
 def applications(machine, figures):
-    quick = ['--quick'] if machine.quick else []
+    quick = ['--quick'] if machine.trial else []
     rows = machine.script('applications_mpi.sh', '--csv', '--procs', '2 4', '--nodes', '1 same',
                           '--rounds', 1, *quick)
     best = {}  # of versions

@@ -78,16 +78,22 @@ class Figures:
             return None
         return other / ours if self.questions[question].better == 'less' else ours / other
 
-    def behind(self):
-        """Where a peer is ahead by more than 3 in a hundred: (ratio, question, case, peer), worst first."""
-        found = []
+    def _beside_peers(self):
+        """(ratio, question, case, the best peer) wherever a peer has done the same."""
         for question in self.questions:
             for case in self.cases(question):
                 peer = self.best_peer(question, case)
                 ratio = peer and self.times_as_good(question, case, peer[1])
-                if ratio and ratio < 0.97:
-                    found.append((ratio, question, case, peer[0]))
-        return sorted(found)
+                if ratio:
+                    yield ratio, question, case, peer[0]
+
+    def ratios(self):
+        """By how much ours is better than the best peer, wherever there is one."""
+        return [ratio for ratio, *_ in self._beside_peers()]
+
+    def behind(self):
+        """Where a peer is ahead by more than 3 in a hundred: (ratio, question, case, peer), worst first."""
+        return sorted(one for one in self._beside_peers() if one[0] < 0.97)
 
     def csv(self):
         lines = ['question,case,who,unit,better,round,value']

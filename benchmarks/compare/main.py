@@ -23,7 +23,8 @@ METHOD = [
     'took more than 1.5 times as long after as before, or before as after, the placement of the cores '
     'changed, and the chapter is named below.',
     '"By hand" is the fastest that is known to do the same without a library: stores to a shared cache '
-    'line or ring, memcpy, or libfabric alone.',
+    'line or ring, or memcpy; between nodes the same messages by libfabric alone, each sent by itself, '
+    'as a simple program does it. Where ours is many times as fast, it sends many with one system call.',
 ]
 
 
@@ -32,14 +33,17 @@ def read_options():
         prog='./compare', description='Measures the library beside what this machine has of Open MPI, '
         'MPICH and raw libfabric, and writes one page (HTML) with tables, plots and all figures.')
     parser.add_argument('--out', default='compare.html', help='the page (default: %(default)s)')
-    parser.add_argument('--rounds', type=int, default=None, help='default: 5, with --quick 1')
-    parser.add_argument('--quick', action='store_true', help='little work: a page in five minutes')
+    parser.add_argument('--rounds', type=int, default=None, help='default: 5')
+    parser.add_argument('--quick', action='store_true',
+                        help='one round: some six minutes on two idle cores, beside the time to build')
+    parser.add_argument('--trial', action='store_true',
+                        help='hardly any work, to see that all runs: its figures mean nothing')
     parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
     parser.add_argument('--pictures', help='a folder, for each plot as a file by itself (SVG)')
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     if options.rounds is None:
-        options.rounds = 1 if options.quick else 5
+        options.rounds = 1 if options.quick or options.trial else 5
     if options.rounds < 1:
         parser.error(f'--rounds {options.rounds}: at least 1')
     return options
@@ -76,10 +80,20 @@ def machine_facts(options):
         ('libfabric', first_line('dpkg-query', '-W', '-f', '${Version}', 'libfabric1')),
         ('Open MPI', first_line('mpirun.openmpi', '--version')),
         ('MPICH', first_line('dpkg-query', '-W', '-f', '${Version}', 'mpich')),
-        ('rounds', f'{options.rounds}' + (', quick: little work, not to be relied on'
-                                          if options.quick else '')),
+        ('rounds', f'{options.rounds}'),
         ('load before', f'{os.getloadavg()[0]:.1f}'),
     ]
+
+
+def warnings(options):
+    """What takes the worth from all figures, before they are measured."""
+    if options.trial:
+        yield 'This is a trial with hardly any work: its figures mean nothing.'
+    if os.getloadavg()[0] > os.cpu_count() / 2:
+        yield (f'The machine was busy before the first round (load {os.getloadavg()[0]:.1f} on '
+               f'{os.cpu_count()} cores): measure again on an idle one before you believe a figure.')
+    if options.rounds == 1:
+        yield 'One round: nothing says how steady these figures are.'
 
 
 class Progress:
@@ -140,14 +154,12 @@ def main():
     bin_folder = options.bin or build()
     figures = Figures(QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
-        machine = Machine(bin_folder, options.quick, work)
-        facts = machine_facts(options)
+        machine = Machine(bin_folder, options.trial, work)
+        facts, doubts = machine_facts(options), list(warnings(options))
         remarks = measure(options, machine, figures) + list(machine.left_out)
-    if options.rounds == 1:
-        remarks.append('one round: nothing says how steady these figures are')
     if not plot.available():
         remarks.append('no plots, for gnuplot is not installed (gnuplot-nox)')
-    pathlib.Path(options.out).write_text(page(figures, facts, remarks, METHOD))
+    pathlib.Path(options.out).write_text(page(figures, facts, doubts, remarks, METHOD))
     print(f'written: {options.out}')
     if options.pictures:
         write_pictures(figures, pathlib.Path(options.pictures))

@@ -66,11 +66,25 @@ def behind(figures):
     return f'<table><tr><th></th><th></th><th>who</th><th>ours against it</th></tr>{rows}</table>'
 
 
-def page(figures, facts, remarks, method):
-    """`facts`: (name, text) about the machine; `remarks`: sentences; `method`: paragraphs."""
+def balance(figures):
+    """In how many places who is ahead, of those where another does the same."""
+    ratios = figures.ratios()
+    if not ratios:
+        return ''
+    ahead = sum(ratio > 1.03 for ratio in ratios)
+    behind = sum(ratio < 0.97 for ratio in ratios)
+    return (f'<p>Of {len(ratios)} figures that another has as well, ours is ahead of the best of them in '
+            f'{ahead}, level in {len(ratios) - ahead - behind} (within 3 %), and behind in {behind}, '
+            'which are these. "Ours against it" is by how much ours is better: 0.50 is half as good.</p>')
+
+
+def page(figures, facts, doubts, remarks, method):
+    """`facts`: (name, text) about the machine; `doubts`, `remarks`: sentences; `method`: paragraphs."""
     parts = [f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{OURS} beside others'
              f'</title><style>{STYLE}</style></head><body>', f'<h1>{OURS} beside others</h1>',
-             '<h2>Where another is ahead</h2>', behind(figures), '<h2>The machine</h2><table>']
+             *(f'<p class="ahead">{html.escape(text)}</p>' for text in doubts),
+             '<h2>Where another is ahead</h2>', balance(figures), behind(figures),
+             '<h2>The machine</h2><table>']
     parts += [f'<tr><td>{html.escape(name)}</td><td>{html.escape(text)}</td></tr>' for name, text in facts]
     parts += ['</table>', '<h2>How it was measured</h2>']
     parts += [f'<p>{html.escape(text)}</p>' for text in method]

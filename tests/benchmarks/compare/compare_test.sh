@@ -19,12 +19,13 @@ fail() {
 python3 -B "$4" "$(dirname "$5")"
 
 page=$out/page.html
-"$compare" --quick --bin "$bin" --out "$page" --pictures "$out/pictures" --only round_trips --only rates --only start \
+"$compare" --trial --bin "$bin" --out "$page" --pictures "$out/pictures" --only round_trips --only rates --only start \
   2>"$out/progress"
 cat "$out/progress" >&2
 grep -q "^round 1 of 1, rates" "$out/progress" || fail "it does not say where it is"
 python3 -B "$check" "$page" round_trip_node round_trip_tcp rate start memory
-grep -q "one round: nothing says how steady" "$page" || fail "one round is taken for granted"
+grep -q "One round: nothing says how steady" "$page" || fail "one round is taken for granted"
+grep -q "a trial with hardly any work" "$page" || fail "a trial is taken for a measurement"
 
 if command -v gnuplot >/dev/null; then
   (($(grep -c "<svg" "$page") >= 4)) || fail "plots are missing: $(grep "No plot:" "$page")"

@@ -41,12 +41,18 @@ class FiguresTest(unittest.TestCase):
                               ('512', OURS, 1.0), ('512', 'A', 0.98), ('512', LIMIT, 0.1)])
         self.assertEqual(figures.behind(), [(0.25, 'q', '64', 'A'), (0.5, 'q', '8', 'A')])
 
+    def test_the_page_counts_where_ours_is_ahead_level_and_behind(self):
+        figures = figures_of([('8', OURS, 2.0), ('8', 'A', 1.0), ('64', OURS, 1.0), ('64', 'A', 4.0),
+                              ('512', OURS, 1.0), ('512', 'A', 0.98), ('1', OURS, 1.0)])
+        self.assertIn('Of 3 figures that another has as well, ours is ahead of the best of them in 1, level '
+                      'in 1 (within 3 %), and behind in 1,', page(figures, [], [], [], []))
+
     def test_rounds_that_differ_are_marked(self):
         steady = figures_of(*[[('8', OURS, value)] for value in (1.0, 1.1, 1.15, 9.0)])
         unsteady = figures_of(*[[('8', OURS, value)] for value in (1.0, 1.5, 1.6)])
         self.assertFalse(steady.unsteady('q', '8', OURS))
         self.assertTrue(unsteady.unsteady('q', '8', OURS))
-        self.assertIn('1 ~</td>', page(unsteady, [], [], []))
+        self.assertIn('1 ~</td>', page(unsteady, [], [], [], []))
 
     def test_sizes_are_in_order_and_others_as_they_came(self):
         row = [('64', OURS, 1.0), ('8', OURS, 1.0), ('512', OURS, 1.0)]
@@ -61,13 +67,14 @@ class FiguresTest(unittest.TestCase):
     def test_what_is_not_there_is_left_open(self):
         figures = figures_of([('8', OURS, 3.0), ('64', OURS, 3.0), ('64', 'A', 6.0)])
         self.assertIsNone(figures.value('q', '8', 'A'))
-        self.assertIn('&ndash;', page(figures, [], [], []))
-        self.assertIn('Nowhere by more', page(figures, [], [], []))
+        self.assertIn('&ndash;', page(figures, [], [], [], []))
+        self.assertIn('Nowhere by more', page(figures, [], [], [], []))
 
     def test_texts_are_escaped(self):
-        text = page(figures_of([('8', OURS, 3.0)]), [('<machine>', 'a & b')], ['x < y'], ['<p>'])
+        text = page(figures_of([('8', OURS, 3.0)]), [('<machine>', 'a & b')], ['d > e'], ['x < y'], ['<p>'])
         self.assertIn('&lt;machine&gt;', text)
         self.assertIn('x &lt; y', text)
+        self.assertIn('d &gt; e', text)
         self.assertNotIn('<machine>', text)
 
 
