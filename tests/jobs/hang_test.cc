@@ -108,11 +108,6 @@ const Planted kPlanted[] = {
      2,
      {"rank 0 in ZeroCopy::wait at <transfer>, needs the end of its transfers, for ",
       "rank 1 computing without a poll for "}},
-    {"finished",
-     2,
-     1,
-     {"rank 1 in barrier at <widowed> waits for rank 0, which has finished",
-      "rank 1 in barrier at <widowed> for ", "rank 0 finished"}},
     {"get",
      2,
      2,
@@ -153,6 +148,33 @@ TEST(Stall, ends_the_job_if_asked_to) {
       << result.err;
 }
 
+// Ranks 0 and 1 of a job without a launcher.
+std::pair<std::unique_ptr<Program>, std::unique_ptr<Program>> start_two(const char* mistake) {
+  const std::string port = std::to_string(test::free_port());
+  const auto start = [&](int rank) {
+    return std::make_unique<Program>(Words{
+        "env", "SPLITC_STALL=0.4", "SPLITC_RENDEZVOUS=127.0.0.1:" + port, "SPLITC_SIZE=2",
+        "SPLITC_SECRET=0123456789abcdef", "SPLITC_RANK=" + std::to_string(rank), kHang, mistake});
+  };
+  auto zero = start(0);
+  return {std::move(zero), start(1)};
+}
+
+// It could never end. Under a launcher, which ends it, and without one.
+TEST(Stall, of_one_that_waits_for_who_has_finished_ends_the_job) {
+  const std::string why = with_places(
+      "rank 1 in barrier at <widowed> waits for rank 0, which has finished, and so for ever: ");
+  const auto launched = run(hang(2, {"--stall-report", "0.4"}, "finished"));
+  EXPECT_EQ(launched.exit_code, 1);
+  EXPECT_NE(launched.err.find(why), std::string::npos) << launched.err;
+  EXPECT_NE(launched.err.find("ending its "), std::string::npos) << launched.err;
+  const auto [zero, one] = start_two("finished");
+  const auto met = one->finish();
+  EXPECT_EQ(met.exit_code, 1);
+  EXPECT_NE(met.err.find(why), std::string::npos) << met.err;
+  zero->finish();
+}
+
 TEST(Stall, is_reported_when_the_time_is_over) {
   const auto result = run(hang(2, {"--timeout", "3"}, "each_other"));
   EXPECT_EQ(result.exit_code, 124);
@@ -189,18 +211,6 @@ TEST(Stall, of_a_program_without_a_launcher_is_reported_by_itself) {
   EXPECT_NE(job.wait_for_error(answer).find(answer), std::string::npos);
   job.signal(SIGTERM);
   EXPECT_EQ(job.finish().exit_code, 128 + SIGTERM);
-}
-
-// Ranks 0 and 1 of a job without a launcher.
-std::pair<std::unique_ptr<Program>, std::unique_ptr<Program>> start_two(const char* mistake) {
-  const std::string port = std::to_string(test::free_port());
-  const auto start = [&](int rank) {
-    return std::make_unique<Program>(Words{
-        "env", "SPLITC_STALL=0.4", "SPLITC_RENDEZVOUS=127.0.0.1:" + port, "SPLITC_SIZE=2",
-        "SPLITC_SECRET=0123456789abcdef", "SPLITC_RANK=" + std::to_string(rank), kHang, mistake});
-  };
-  auto zero = start(0);
-  return {std::move(zero), start(1)};
 }
 
 // By the first of a node that waits, for all of that node.

@@ -36,12 +36,6 @@ Failure cannot_start(const std::string& program, int error) {
   return Failure(kExitUsage, begin + std::strerror(error));
 }
 
-// The node that `rank` pretends to be on: blocks of ranks, as equal as possible. -1: the real one.
-int node_of(Rank rank, const Options& options) {
-  if (options.nodes == 0) return -1;
-  return static_cast<int>(std::uint64_t{rank} * options.nodes / options.processes);
-}
-
 }  // namespace
 
 Children::Children(const Setup& setup)

@@ -122,12 +122,14 @@ std::string describe_version() {
 }
 
 // What follows splitcrun's own options.
+// Before anything is said of those that are known.
+void refuse_unknown_option(const std::vector<std::string>& rest) {
+  if (rest.empty() || rest[0] == "--" || !rest[0].starts_with("-")) return;
+  refuse(rest[0] + ": no such option; splitcrun --help lists them");
+}
+
 std::vector<std::string> command_of(std::vector<std::string> rest) {
-  if (!rest.empty() && rest[0] == "--") {
-    rest.erase(rest.begin());
-  } else if (!rest.empty() && rest[0].starts_with("-")) {
-    refuse(rest[0] + ": no such option; splitcrun --help lists them");
-  }
+  if (!rest.empty() && rest[0] == "--") rest.erase(rest.begin());
   if (rest.empty()) refuse("which program? write it after the options: splitcrun -n 4 program");
   return rest;
 }
@@ -234,8 +236,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
     std::cout << (texts.help_env ? describe_settings() : describe_version());
     return std::nullopt;
   }
+  const std::vector<std::string> rest = app.remaining();
+  refuse_unknown_option(rest);
   read(texts, options);
-  options.command = command_of(app.remaining());
+  options.command = command_of(rest);
   return options;
 }
 

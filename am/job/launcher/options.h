@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "am/types/types.h"
+
 namespace am::launcher {
 
 // Why splitcrun gives up before the job runs: a sentence and its own exit code.
@@ -18,6 +20,7 @@ struct Failure : std::runtime_error {
 constexpr int kExitUsage = 2;
 constexpr int kExitMissingProgram = 127;
 constexpr int kExitTimeout = 124;
+constexpr int kExitDeadlock = 1;  // a process waits for one that has finished
 constexpr int kExitSurvived = 3;  // the job went on without processes that died, and ended well
 
 enum class Bind { kNone, kAuto, kCore, kL3, kNuma, kSocket };
@@ -43,6 +46,12 @@ struct Options {
   std::string on_crash;  // the last line to say when a process has crashed, with its newline; or ""
   std::vector<std::string> command;  // program and arguments; never empty
 };
+
+// The node that `rank` pretends to be on: blocks of ranks, as equal as possible. -1: the real one.
+inline int node_of(Rank rank, const Options& options) noexcept {
+  if (options.nodes == 0) return -1;
+  return static_cast<int>(std::uint64_t{rank} * options.nodes / options.processes);
+}
 
 // The options, or none when help was asked for and printed. Throws Failure for nonsense.
 std::optional<Options> parse_options(int argc, char** argv);

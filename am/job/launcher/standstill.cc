@@ -35,15 +35,13 @@ void Standstill::observe(Clock::time_point now, const std::vector<bool>& is_stop
 }
 
 Standstill::News Standstill::look(Clock::time_point now, const std::vector<bool>& is_stopped) {
-  News news{{}, false};
+  News news{{}, false, {}};
   if (!deadline() || now < next_) return news;
   next_ = now + interval_;
   observe(now, is_stopped);
   const auto stall = watch_.longest_stall();
   news.is_over = timeout_ != Clock::duration::zero() && stall >= timeout_;
-  if (auto sentence = watch_.take_waiting_for_finished()) {
-    news.sentences.push_back(std::move(*sentence));
-  }
+  news.why_never = watch_.find_waiting_for_finished();
   if (news.is_over || schedule_.due(stall)) {
     news.sentences.push_back(watch_.sentence());
   }

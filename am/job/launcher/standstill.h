@@ -25,8 +25,9 @@ class Standstill {
   std::optional<Clock::time_point> deadline() const;
 
   struct News {
-    std::vector<std::string> sentences;  // to be said
-    bool is_over;                        // --stall-timeout has passed
+    std::vector<std::string> sentences;    // to be said
+    bool is_over;                          // --stall-timeout has passed
+    std::optional<std::string> why_never;  // it can never end
   };
   // `is_stopped` by rank.
   News look(Clock::time_point now, const std::vector<bool>& is_stopped);

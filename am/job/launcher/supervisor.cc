@@ -140,9 +140,11 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
 
 void Supervisor::say_where_they_run() {
   for (Rank rank = 0; rank < options_.processes; ++rank) {
-    console_.say("rank " + std::to_string(rank) + " is process " +
-                 std::to_string(children_.pid(rank)) +
-                 (processors_.empty() ? "" : " on " + describe(processors_[rank])));
+    const int node = node_of(rank, options_);
+    console_.say(
+        "rank " + std::to_string(rank) + " is process " + std::to_string(children_.pid(rank)) +
+        (processors_.empty() ? ", bound to no processor" : " on " + describe(processors_[rank])) +
+        (node < 0 ? "" : ", pretended node " + std::to_string(node)));
   }
 }
 
@@ -330,12 +332,13 @@ void Supervisor::look_for_stall() {
   if (kill_at_) return;
   const Standstill::News news = standstill_.look(Clock::now(), is_stopped_);
   for (const std::string& sentence : news.sentences) console_.say(sentence);
-  if (!news.is_over) return;
-  patience_.hurry(kExitTimeout);
+  if (!news.is_over && !news.why_never) return;
   const auto running = children_.running();
-  end_job("the job made no progress in time (--stall-timeout); ending its " +
-              std::to_string(running) + (running == 1 ? " process" : " processes"),
-          kExitTimeout);
+  const std::string ending =
+      "; ending its " + std::to_string(running) + (running == 1 ? " process" : " processes");
+  if (news.why_never) return end_job(*news.why_never + ending, kExitDeadlock);
+  patience_.hurry(kExitTimeout);
+  end_job("the job made no progress in time (--stall-timeout)" + ending, kExitTimeout);
 }
 
 void Supervisor::say_what_all_do() {

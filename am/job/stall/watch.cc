@@ -19,7 +19,8 @@ struct Group {
 
 std::string text_of(const Group& group) {
   std::string text = count_text(group.ranks) + " " + group.text;
-  if (group.text != "finished" && group.text != "ended") {
+  const bool lasts = group.time > StallWatch::Clock::duration::zero();
+  if (lasts && group.text != "finished" && group.text != "ended") {
     text +=
         (group.text.find(',') == std::string::npos ? " for " : ", for ") + seconds_text(group.time);
   }
@@ -115,20 +116,22 @@ std::string StallWatch::sentence() const {
   return "no progress for " + seconds_text(longest_stall()) + ": " + describe();
 }
 
-std::optional<std::string> StallWatch::take_waiting_for_finished() {
-  if (said_finished_) return std::nullopt;
+// Between two observations, as one process is looked at after the other: who had finished one job
+// may be in the next by the time that another one of that is seen to wait.
+std::optional<std::string> StallWatch::find_waiting_for_finished() const {
   for (const Process& done : processes_) {
-    if (done.view.activity.state != Activity::State::kFinished) continue;
+    if (done.view.activity.state != Activity::State::kFinished || done.since == now_) continue;
     for (const Process& waits : processes_) {
       const auto& activity = waits.view.activity;
-      if (activity.state != Activity::State::kWaiting ||
+      if (activity.state != Activity::State::kWaiting || waits.since == now_ ||
           activity.wait.collective <= done.view.activity.collectives) {
         continue;
       }
-      said_finished_ = true;
+      const std::string rank = "rank " + std::to_string(done.view.rank);
       return "rank " + std::to_string(waits.view.rank) + " in " + describe_call(waits.view) +
-             " waits for rank " + std::to_string(done.view.rank) +
-             ", which has finished: every rank must make the same collective calls";
+             " waits for " + rank + ", which has finished, and so for ever: " + rank +
+             " has made fewer collective calls (barriers among them) than the others, and all must "
+             "make the same; a checked build names the first that differs";
     }
   }
   return std::nullopt;

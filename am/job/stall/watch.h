@@ -46,8 +46,9 @@ class StallWatch {
   // The report: since when nothing goes on, and describe().
   std::string sentence() const;
 
-  // "rank 1 in barrier at a.cc:40 waits for rank 0, which has finished": once, when that is so.
-  std::optional<std::string> take_waiting_for_finished();
+  // "rank 1 in barrier at a.cc:40 waits for rank 0, which has finished, ..": when that has been so
+  // for two observations, and so for ever.
+  std::optional<std::string> find_waiting_for_finished() const;
 
  private:
   struct Process {
@@ -61,7 +62,6 @@ class StallWatch {
 
   Clock::time_point now_{};
   std::vector<Process> processes_;
-  bool said_finished_ = false;
 };
 
 // When to report: after `limit` without progress, and again after doubled times.

@@ -297,5 +297,17 @@ TEST(Bind, verbose_tells_process_and_processor) {
   expect_contains(result.err, {"rank 0 is process ", " on processor "});
 }
 
+TEST(Bind, verbose_tells_pretended_nodes_and_who_is_bound_to_nothing) {
+  const auto result =
+      run(splitcrun({"-n", "3", "--nodes", "2", "--bind", "none", "--verbose", "true"}));
+  expect_contains(result.err, {"rank 1 is process ", ", bound to no processor, pretended node 0\n",
+                               ", bound to no processor, pretended node 1\n"});
+}
+
+TEST(Options, that_are_unknown_are_named_before_what_is_missing) {
+  expect_refused(splitcrun({"--hlep"}), 2, {"--hlep: no such option"});
+  expect_refused(splitcrun({"--nodse", "2", "-n", "4", "true"}), 2, {"--nodse: no such option"});
+}
+
 }  // namespace
 }  // namespace am
