@@ -38,7 +38,7 @@ store_counter::~store_counter() {
   }
   // What is on its way from another node may not land in memory that is another's by then.
   if (detail::has_far_peers()) detail::at_end([this] { wait_all_far("~store_counter"); });
-  detail::all_free_at_end(offset_, "store_counter");
+  detail::all_free_at_end(offset_, "the end of a store_counter");
 }
 
 StoreLines store_counter::lines_of(std::uint32_t proc) const noexcept {

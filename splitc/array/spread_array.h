@@ -118,7 +118,7 @@ class spread_array {
                      block_cyclic(block)) {}
   // Collective, unless moved from.
   ~spread_array() {
-    if (offset_ != 0) detail::all_free_at_end(offset_, "spread_array");
+    if (offset_ != 0) detail::all_free_at_end(offset_, "the end of a spread_array");
   }
   // Takes the memory over from `other`. Not collective.
   spread_array(spread_array&& other) noexcept

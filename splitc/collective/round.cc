@@ -23,6 +23,7 @@ constexpr std::uint32_t kPreparation = ~std::uint32_t{0};  // a step
 constexpr std::size_t kMuch = 16384;
 
 std::string describe(const BoardHeader& header) {
+  if (header.bytes == 0) return header.call;
   return std::string(header.call) + " of " + std::to_string(header.bytes) + " bytes";
 }
 
@@ -31,9 +32,14 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
                                 std::uint32_t proc) {
   const std::string who = "rank " + std::to_string(proc);
   if (mine.round != theirs.round) {
-    return who + " is not in collective call number " + std::to_string(mine.round) + ", " +
-           describe(mine) + "; the last it made was number " + std::to_string(theirs.round) + ", " +
-           (theirs.round == 0 ? "none" : describe(theirs)) + ", and perhaps barrier()";
+    return who + " is in another collective call than this process, which is in its number " +
+           std::to_string(mine.round) + ", " + describe(mine) + "; " +
+           (theirs.round == 0 ? "it has made none that shows anything"
+                              : "the last of " + who + " that shows anything is its number " +
+                                    std::to_string(theirs.round) + ", " + describe(theirs)) +
+           "; one of the two has left out a collective call, perhaps a barrier(), which this "
+           "number "
+           "need not count";
   }
   const bool same = describe(mine) == describe(theirs);
   return who + " called " + describe(theirs) + " while this process called " + describe(mine) +
@@ -250,7 +256,10 @@ void Round::check() {
 void Round::find_difference() {
   look(0, procs(), 0, 0);
   for (std::uint32_t proc = 0; proc < procs(); ++proc) check(proc);
-  refuse(call_, "another process is in another call of the library that all processes make");
+  refuse(
+      call_,
+      "another process is in another collective call; it has made more of them than this one, or "
+      "fewer; a checked build names the first that differs");
 }
 
 // Says which bytes of their boards of() shall give, [at, at + bytes), of processes `first` to

@@ -37,7 +37,7 @@ void* dist_object_at(std::uint32_t number) {
 }
 
 void end_dist_object(std::uint32_t number) noexcept {
-  at_end([] { quiesce(); });
+  at_end([] { quiesce(am::SourceLocation()); });  // the program has not written it
   objects().by_number.erase(number);
 }
 

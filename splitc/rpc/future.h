@@ -11,8 +11,8 @@ namespace splitc {
 
 namespace detail {
 // sync(h), but no fence: what the function wrote is visible to who has its answer.
-inline void finish_call(handle h, am::SourceLocation where) noexcept {
-  if (h.generation() != 0) finish_one(h, where);
+inline void finish_call(handle h, Call call) noexcept {
+  if (h.generation() != 0) finish_one(h, call);
 }
 }  // namespace detail
 
@@ -46,11 +46,11 @@ class future {
   // Waits until it is, polling; no fence. Like sync() it ends the job if it may not wait here, or
   // if a handler throws meanwhile.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    detail::finish_call(slot({"future::wait", where}).operation, where);
+    finish({"future::wait", where});
   }
   // Waits, and returns the result; as often as it is called.
   T result(am::SourceLocation where = am::SourceLocation::current()) {
-    wait(where);
+    finish({"future::result", where});
     return slot_->result.get<T>();
   }
 
@@ -60,6 +60,7 @@ class future {
   handle operation() const noexcept { return slot_ == nullptr ? handle() : slot_->operation; }
 
  private:
+  void finish(detail::Call call) { detail::finish_call(slot(call).operation, call); }
   const detail::RpcSlot& slot(detail::Call call) const {
     if (slot_ == nullptr) [[unlikely]] {
       detail::refuse(call, "there is no result here: this future has been moved away");
@@ -78,9 +79,11 @@ class future<void> {
   [[nodiscard]] bool ready() { return try_sync(operation_); }
   [[nodiscard]] bool try_wait() { return ready(); }
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    detail::finish_call(operation_, where);
+    detail::finish_call(operation_, {"future::wait", where});
   }
-  void result(am::SourceLocation where = am::SourceLocation::current()) { wait(where); }
+  void result(am::SourceLocation where = am::SourceLocation::current()) {
+    detail::finish_call(operation_, {"future::result", where});
+  }
 
   explicit future(handle operation = {}) noexcept : operation_(operation) {}
   handle operation() const noexcept { return operation_; }

@@ -29,10 +29,10 @@ void change_one_way(global_ptr<T> p, T x, Call call) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]] {
     check_far(p.bits(), sizeof(T), call);
-    start_one_way(p.proc(), call,
-                  AtObject<T, void (*)(T&, T)>{
-                      [](T& there, T y) { change_word(kOp, &there, y, T()); }, p.offset()},
-                  x);
+    start_one_way<true>(p.proc(), call,
+                        AtObject<T, void (*)(T&, T)>{
+                            [](T& there, T y) { change_word(kOp, &there, y, T()); }, p.offset()},
+                        x);
     return;
   }
   change_word(kOp, word, x, T());

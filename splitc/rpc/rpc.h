@@ -253,7 +253,8 @@ future<std::size_t> start_rpc_into(std::span<T> to, std::uint32_t proc, Call nam
   return result;
 }
 
-template <class F, class... A>
+// kNoted: check_far() has told statistics and traces of it.
+template <bool kNoted = false, class F, class... A>
 void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
   RpcCalls& calls = rpc_calls(name);
@@ -264,11 +265,11 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
   if constexpr (R::kTakesWords) {
     const WordPacker packed = R::words(f, args...);
     calls.send_words_one_way(proc, &R::run_words, packed.words[0], packed.words[1], packed.bytes,
-                             name);
+                             kNoted, name);
   } else {
     R::packed(
         [&](auto bytes) {
-          calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone}, name);
+          calls.send_one_way({proc, &R::run, bytes, RpcAnswer::kNone, 0, kNoted}, name);
         },
         f, args...);
   }
@@ -289,6 +290,16 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 }
 
 }  // namespace detail
+
+// The process that a call is for, with the place of the call, which reports name. A number converts
+// to it: write rpc(3, ..).
+struct rpc_target {
+  rpc_target(std::uint32_t to, am::SourceLocation here = am::SourceLocation::current()) noexcept
+      : proc(to), where(here) {}
+  operator std::uint32_t() const noexcept { return proc; }
+  std::uint32_t proc;
+  am::SourceLocation where;
+};
 
 // Calls f(args...) in process `proc`, and returns a future of what it returns.
 //
@@ -335,8 +346,8 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 //
 // After UPC++'s upcxx::rpc (Bachan et al., IPDPS '19), without its chains: an f that calls rpc().
 template <class F, class... Args>
-auto rpc(std::uint32_t proc, F f, const Args&... args) {
-  return detail::start_rpc(proc, "rpc", f, args...);
+auto rpc(rpc_target proc, F f, const Args&... args) {
+  return detail::start_rpc(proc, {"rpc", proc.where}, f, args...);
 }
 // The same in the process of `p`, of f(*p, args...), where *p is a T&.
 template <class T, class F, class... Args>
@@ -355,15 +366,16 @@ auto rpc_at(global_ptr<T> p, F f, const Args&... args) {
 //   std::vector<double> row(n);
 //   const std::size_t got = rpc_into(row, proc, &row_of, matrix, i).result();
 template <lasting_elements To, class F, class... Args>
-future<std::size_t> rpc_into(To&& to, std::uint32_t proc, F f, const Args&... args) {
-  return detail::start_rpc_into(detail::destination_of(to), proc, "rpc_into", f, args...);
+future<std::size_t> rpc_into(To&& to, rpc_target proc, F f, const Args&... args) {
+  return detail::start_rpc_into(detail::destination_of(to), proc, {"rpc_into", proc.where}, f,
+                                args...);
 }
 
 // rpc() without an answer: what f returns is dropped, and nobody hears when it has run, except
 // by quiesce(). Cost: one message.
 template <class F, class... Args>
-void rpc_ff(std::uint32_t proc, F f, const Args&... args) {
-  detail::start_one_way(proc, "rpc_ff", f, args...);
+void rpc_ff(rpc_target proc, F f, const Args&... args) {
+  detail::start_one_way(proc, {"rpc_ff", proc.where}, f, args...);
 }
 template <class T, class F, class... Args>
 void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {

@@ -69,14 +69,16 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  if (is_counted(name)) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
+  if (are_counted()) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
   const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
   if (thrown) std::rethrow_exception(thrown);
 }
 
 void RpcCalls::send_one_way(const Outgoing& call, Call name) {
-  if (is_counted(name)) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
+  if (!call.noted && are_counted()) {
+    count(call.proc, call.packed.size(), name, __builtin_return_address(0));
+  }
   const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
 }
@@ -87,7 +89,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
                                                                  Piece{call.packed.size(), 0})) {
     return false;
   }
-  if (is_counted(name)) count(call.proc, call.packed.size(), name, nullptr);
+  if (are_counted()) count(call.proc, call.packed.size(), name, nullptr);
   return true;
 }
 

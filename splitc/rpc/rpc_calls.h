@@ -76,6 +76,7 @@ class RpcCalls final : public am::Poller {
     std::span<const std::byte> packed;
     RpcAnswer answer;
     std::size_t result_bytes = 0;  // of a short one
+    bool noted = false;            // by check_far(), for statistics and traces
   };
   // Sends it, waiting for credits. `operation` is set, also where an exception of a handler comes
   // out when it has been sent; the result will be in `slot`, unless there is none.
@@ -88,7 +89,7 @@ class RpcCalls final : public am::Poller {
   handle start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                      std::uint64_t second, RpcSlot* slot, std::size_t bytes, Call name);
   void send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
-                          std::uint64_t second, std::size_t bytes, Call name);
+                          std::uint64_t second, std::size_t bytes, bool noted, Call name);
   // The same from a poll, if it is one message. False: there is no room for it now.
   [[nodiscard]] bool try_send_one_way(const Outgoing& call, Call name);
 
@@ -189,32 +190,33 @@ template <class Run>
   }
 }
 
-// Whether operations are counted, and this one has not been: those that know where they stand have,
-// by check_far().
-inline bool is_counted(Call name) noexcept {
-  return (am::CallSites::active() != nullptr || am::active_trace() != nullptr) &&
-         name.where.line() == 0;
+// Whether somebody wants to know of operations.
+inline bool are_counted() noexcept {
+  return am::CallSites::active() != nullptr || am::active_trace() != nullptr;
 }
 
 // All this is inline, since each word that a call between them writes to memory has to wait until
-// the message's own cache line has come from the other process.
-inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
-                                    std::uint64_t second, RpcSlot* slot, std::size_t bytes,
-                                    Call name) {
+// the message's own cache line has come from the other process; and so that count_here() returns to
+// the program.
+[[gnu::always_inline]] inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction* run,
+                                                           std::uint64_t first,
+                                                           std::uint64_t second, RpcSlot* slot,
+                                                           std::size_t bytes, Call name) {
   check_process(proc, name);
   void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
   Tickets::Start start(world().tickets(), proc, result);
-  if (is_counted(name)) [[unlikely]]
+  if (are_counted()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words>({proc, name.where}, start.ticket(),
                                          place_in_program(run, name), first, second);
   return start.started();
 }
 
-inline void RpcCalls::send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
-                                         std::uint64_t second, std::size_t bytes, Call name) {
+[[gnu::always_inline]] inline void RpcCalls::send_words_one_way(
+    std::uint32_t proc, WordFunction* run, std::uint64_t first, std::uint64_t second,
+    std::size_t bytes, bool noted, Call name) {
   check_process(proc, name);
-  if (is_counted(name)) [[unlikely]]
+  if (!noted && are_counted()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words_one_way>({proc, name.where}, place_in_program(run, name),
                                                  first, second);

@@ -71,7 +71,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
     auto write = [](std::uint64_t& word, global_ptr<T> there, std::span<const T> arrived) {
       detail::write_and_signal(tolocal(there), arrived, word);
     };
-    return detail::start_one_way(
+    return detail::start_one_way<true>(
         signal.proc(), call,
         detail::AtObject<std::uint64_t, decltype(write)>{write, signal.offset()}, to, data);
   }

@@ -36,6 +36,10 @@ constexpr std::array kOneByOne = {
            "start several by start_fetch_and_add() and its like, or use atomic_add() "
            "where nobody needs the value"},
     Remedy{"cmp_and_swap", "start several by start_cmp_and_swap()"},
+    Remedy{"future::result",
+           "start several calls before the first result(), or gather small ones by lookups "
+           "(aggregate_lookups)"},
+    Remedy{"future::wait", "start several calls before the first wait()"},
 };
 // Calls that do not wait, but cost a message each.
 constexpr std::array kManySmall = {
@@ -74,11 +78,11 @@ std::string count_text(std::uint64_t count) {
 void judge_operations(const CallStatistics& call, double waited_in_sync,
                       std::vector<Sentence>& sentences) {
   const double waited = static_cast<double>(call.waited_ns) * 1e-9;
-  if (const Remedy* const one = remedy_of(kOneByOne, call.call);
-      one && call.far.operations >= kMany) {
+  const std::uint64_t times = std::max(call.far.operations, call.waits);
+  if (const Remedy* const one = remedy_of(kOneByOne, call.call); one && times >= kMany) {
     sentences.push_back(
         {waited, fmt::format("{} waits {:.2f} s for {} single operations: {}", call.name(), waited,
-                             count_text(call.far.operations), one->instead)});
+                             count_text(times), one->instead)});
   }
   const bool small =
       call.far.operations >= kFlood && call.far.bytes <= kSmall * call.far.operations;
@@ -126,12 +130,21 @@ void judge_balance(std::span<const ProcessStatistics> processes, const CallStati
   const double mean = sum / static_cast<double>(seconds.size());
   const auto least = std::ranges::min_element(seconds);
   if (mean < kUneven * *least) return;
-  const ProcessStatistics& last = processes[static_cast<std::size_t>(least - seconds.begin())];
-  const bool works = last.waited_s() < last.elapsed_s() / 2;
+  const auto last = static_cast<std::size_t>(least - seconds.begin());
+  // What the others do less than it, before they wait for it: compute, or wait for something else.
+  const auto beyond_others = [&](auto&& measure) {
+    double others = 0;
+    for (std::size_t i = 0; i < processes.size(); ++i) others += i == last ? 0 : measure(i);
+    return measure(last) - others / static_cast<double>(processes.size() - 1);
+  };
+  const double computes = beyond_others(
+      [&](std::size_t i) { return processes[i].elapsed_s() - processes[i].waited_s(); });
+  const double waits =
+      beyond_others([&](std::size_t i) { return processes[i].waited_s() - seconds[i]; });
+  const bool works = computes >= waits;
   sentences.push_back(
-      {sum, fmt::format("rank {} comes last to {}, where the others wait {:.2f} s each: {}",
-                        least - seconds.begin(), call.name(),
-                        (sum - *least) / static_cast<double>(seconds.size() - 1),
+      {sum, fmt::format("rank {} comes last to {}, where the others wait {:.2f} s each: {}", last,
+                        call.name(), (sum - *least) / static_cast<double>(seconds.size() - 1),
                         works ? "it has more to do than they have"
                               : "it waits before that itself, perhaps for them")});
 }

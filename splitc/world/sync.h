@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "am/types/source_location.h"
+#include "splitc/world/place.h"
 
 namespace am {
 struct Reason;
@@ -76,6 +77,7 @@ inline std::uint64_t outstanding = 0;
 // the job.
 void finish_outstanding() noexcept;
 void finish_one(handle h, am::SourceLocation where) noexcept;
+void finish_one(handle h, Call call) noexcept;
 // On behalf of another call, which gives the name and place of `reason`.
 void finish_one(handle h, const am::Reason& reason) noexcept;
 // Poll once, and return whether there are none, or whether this one is complete.

@@ -89,6 +89,10 @@ void finish_one(handle h, am::SourceLocation where) noexcept {
   finish_one(h, am::Reason{.call = "sync", .where = where});
 }
 
+void finish_one(handle h, Call call) noexcept {
+  finish_one(h, am::Reason{.call = call.name, .where = call.where});
+}
+
 void finish_one(handle h, const am::Reason& reason) noexcept {
   wait_or_end(
       {reason.call, reason.where}, [h] { return world().tickets().done(h); },

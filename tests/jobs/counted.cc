@@ -16,6 +16,8 @@ using namespace splitc;
   return sum;
 }
 
+constexpr auto add_one = [](int x) { return x + 1; };
+
 void work() {
   constexpr int kCount = 30;
   const std::uint32_t other = 1 - my_proc();
@@ -34,9 +36,7 @@ void work() {
     put_signal(&all[other * kCount], std::span(copy).first(2), &signals[other]);  // line: signal
     for (int i = 0; i < kCount; ++i) store(&all[other * kCount + i], long{i});
     for (int i = 0; i < 7; ++i) fetch_and_add(&all[other * kCount], 1L);  // line: atomic
-    rpc(
-        other, [](int x) { return x + 1; }, 1)
-        .wait();
+    rpc(other, add_one, 1).wait();                                        // line: rpc
   }
   all_store_sync();
   barrier();

@@ -50,6 +50,8 @@ gives 0 "release: -n 7 --label $hint hello * examples/hello -n 9 " -n 7 --label 
 gives 0 "release: -n3 --nodes=2 $hint hello * examples/hello " -n3 --nodes=2 hello
 gives 0 "checked: --nodes 2 -n 4 examples/hello a " --checked --nodes 2 hello a
 gives 0 "checked: -n 3 benchmarks/speed " -n 3 --checked speed
+all=(--stats=json --stall-report 5 --stall-timeout 60 --survive --top=2 --watch-near --trace out)
+gives 0 "release: ${all[*]} -n 4 $hint hello * examples/hello " "${all[@]}" hello
 gives 0 "hello speed " --list
 gives 0 "./run * --checked *" --help
 gives 2 "./run: --foo is no option *[[]options] NAME [[]arguments]*" --foo hello
@@ -58,5 +60,6 @@ gives 2 "./run: which program? *" --checked
 gives 2 "./run: -n needs a value, such as -n 4 *" -n
 gives 2 "./run: --bind needs a value, such as --bind none *" --label --bind
 gives 2 "./run: no program is named 'helo'. There are: hello speed " helo
+gives 2 "./run: no program is named 'hell'. Did you mean hello? There are: hello speed " hell
 echo "$failures failed"
 ((failures == 0))

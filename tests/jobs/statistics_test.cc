@@ -51,7 +51,7 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
   expect_line(job.err, "30      240 B        8 B", "store in ");
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
-  expect_line(job.err, "1 ", "rpc in ");
+  expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
   expect_line(job.err, "", "barrier at " + place_of("barrier"));
   expect_line(job.err, "0           -          72", "");  // 30 + 4 + 30 + 7 + 1
   expect_line(job.err, "1           -           -", "");
@@ -93,7 +93,7 @@ TEST(Statistics, of_one_node_have_its_operations_if_these_are_watched) {
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
   expect_line(job.err, "30      240 B        8 B", "store in ");
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
-  expect_line(job.err, "1 ", "rpc in ");
+  expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
   expect_line(job.err, "0           -          72", "");
 }
 

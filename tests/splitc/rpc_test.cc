@@ -107,7 +107,7 @@ TEST(Rpc, many_long_results_of_one_process_all_come) {
 TEST(Rpc, of_which_the_future_has_been_moved_away_says_so) {
   auto first = rpc(right(), [] { return 1; });
   auto second = std::move(first);
-  test::expect_error([&] { first.result(); }, {"future::wait: there is no result here"});
+  test::expect_error([&] { first.result(); }, {"future::result: there is no result here"});
   test::expect_error([&] { static_cast<void>(first.ready()); }, {"future::started: there is no"});
   EXPECT_EQ(second.result(), 1);
   barrier();

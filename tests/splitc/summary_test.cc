@@ -251,6 +251,26 @@ TEST(Advice, does_not_say_that_who_waits_has_much_to_do) {
   EXPECT_TRUE(has(waiting, "it waits before that itself")) << waiting;
 }
 
+// It computes longer, and waits as long as the others, for what they do not do together.
+TEST(Advice, says_who_has_much_to_do_though_all_wait_much_besides) {
+  const auto with = [](std::uint64_t barrier, std::uint64_t reads) {
+    return process_with({waits("barrier", "c.cc:7", barrier), waits("request", "c.cc:5", reads)});
+  };
+  const std::string text = only_advice({with(4, 5), with(4, 5), with(0, 5)});
+  EXPECT_TRUE(has(text, "rank 2 comes last to barrier")) << text;
+  EXPECT_TRUE(has(text, "it has more to do than they have")) << text;
+}
+
+TEST(Advice, names_results_that_are_waited_for_one_by_one) {
+  CallStatistics results = waits("future::result", "e.cc:3", 4);
+  results.waits = 12'000;
+  const std::string text = only_advice({process_with({results})});
+  EXPECT_TRUE(has(text,
+                  "future::result at e.cc:3 waits 4.00 s for 12000 single operations: start "
+                  "several calls before the first result()"))
+      << text;
+}
+
 TEST(Advice, is_three_sentences_at_most_and_none_for_what_costs_little) {
   std::vector<CallStatistics> many;
   for (int line = 1; line <= 9; ++line) {
