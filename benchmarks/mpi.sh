@@ -54,7 +54,7 @@ find_mpis() {
 compile_for() {
   local compiler=mpicc.mpich title=MPICH
   if [[ $1 == open_mpi ]]; then compiler=$open_mpi_compiler title="Open MPI"; fi
-  "$compiler" -O3 -o "$work/$1_$2" "${@:3}" 2>"$work/errors" && return
+  "$compiler" -O3 -falign-functions=64 -falign-loops=64 -o "$work/$1_$2" "${@:3}" 2>"$work/errors" && return
   echo "$title's compiler fails ($(grep -m 1 error "$work/errors")): left out"
   return 1
 }

@@ -45,9 +45,9 @@ print_machine() {
   for mpi in "${mpis[@]}"; do
     case $mpi in
       open_mpi) echo "- Open MPI $(version_of "$open_mpi_run" --version):" \
-        "gcc $(version_of "$open_mpi_compiler" --version), -O3." ;;
+        "gcc $(version_of "$open_mpi_compiler" --version), -O3, loops and functions aligned as ours." ;;
       mpich) echo "- MPICH $(mpiexec.hydra --version | sed -n 's/^ *Version: *//p'):" \
-        "gcc $(version_of mpicc.mpich --version), -O3." ;;
+        "gcc $(version_of mpicc.mpich --version), -O3, loops and functions aligned as ours." ;;
     esac
   done
   sed 's/^/- /; s/$/./' "$work/missing"
