@@ -145,8 +145,8 @@ def rates(machine, figures):
 
 def updates(machine, figures):
     kinds = {'wait_for_each': 'one at a time', 'fetch': 'one at a time', 'start_many': 'many at a time',
-             'accumulate': 'many at a time', 'gather': 'in blocks', 'rounds': 'in blocks',
-             'alltoallv': 'in blocks', 'buckets': 'in blocks'}
+             'call': 'many at a time', 'accumulate': 'many at a time', 'gather': 'in blocks',
+             'rounds': 'in blocks', 'alltoallv': 'in blocks', 'buckets': 'in blocks'}
     amount = ('--updates', '20000', '--slow', '500') if machine.trial else ()
     for nodes, place in ((1, 'one node'), (2, 'TCP')):
         for row in machine.script('gups_table.sh', '--csv', '--nodes', nodes, '--rounds', 1, *amount):
