@@ -60,9 +60,12 @@ def behind(figures):
         return '<p>No other library was found on this machine.</p>'
     if not places:
         return '<p>Nowhere by more than 3 %.</p>'
-    rows = ''.join(f'<tr><td>{html.escape(figures.questions[question].title)}</td><td>{html.escape(case)}'
-                   f'</td><td>{html.escape(peer)}</td><td class="ahead">{ratio:.2f}</td></tr>'
-                   for ratio, question, case, peer in places)
+    rows = ''
+    for ratio, question, case, peer in places:
+        about = figures.questions[question]
+        what = f'{int(case):,} bytes' if about.x == 'bytes' else case
+        rows += (f'<tr><td>{html.escape(about.title)}</td><td>{html.escape(what)}</td>'
+                 f'<td>{html.escape(peer)}</td><td class="ahead">{ratio:.2f}</td></tr>')
     return f'<table><tr><th></th><th></th><th>who</th><th>ours against it</th></tr>{rows}</table>'
 
 
