@@ -86,11 +86,12 @@ struct Why {
   const char* call;
   SourceLocation where;
   const void* caller;
+  const char* needs;
 };
 
 TEST(TimedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) {
   CallSites sites(1);
-  const auto explain = [] { return Why{"barrier", {}, nullptr}; };
+  const auto explain = [] { return Why{"barrier", {}, nullptr, "all"}; };
   { const TimedWait timed(explain); }
   try {
     const TimedWait timed(explain);
@@ -98,6 +99,19 @@ TEST(TimedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) 
   } catch (int) {
   }
   EXPECT_EQ(by_call(sites).at("barrier").waits, 2u);
+  EXPECT_STREQ(by_call(sites).at("barrier").needs, "all");
+}
+
+TEST(CallSites, tell_routes_apart) {
+  CallSites sites(2);
+  sites.count({"get", {}, nullptr}, 1, 8);
+  sites.count_near({"get", {}, nullptr}, 0, 4);
+  sites.count_near({"get", {}, nullptr}, 1, 4);
+  const auto all = by_call(sites);
+  EXPECT_EQ(all.at("get").far.operations, 1u);
+  EXPECT_EQ(all.at("get").near.operations, 2u);
+  EXPECT_EQ(all.at("get").near.bytes, 8u);
+  EXPECT_EQ(sites.traffic()[1].bytes, 12u);
 }
 
 TEST(TimedWait, asks_nothing_when_nobody_counts) {
