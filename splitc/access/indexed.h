@@ -175,8 +175,10 @@ inline void store_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
   using T = detail::ValueOf<const R>;
   const detail::Call call("store_each", where);
   const std::span<const T> local = detail::span_of(local_elements);
-  auto far = detail::sort_out(to, local.size(), call,
-                              [&](std::size_t i, std::byte*) { store(to[i], local[i], counter); });
+  auto far = detail::sort_out(to, local.size(), call, [&](std::size_t i, std::byte* base) {
+    detail::save<T>(detail::mapped(base, to[i].bits()), local[i], __ATOMIC_RELAXED);
+    counter.count(base, to[i].bits(), sizeof(T));
+  });
   if (!far.empty()) {
     detail::store_each(far, detail::bytes_at(local.data()), sizeof(T), counter, call);
   }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -292,10 +293,13 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 }  // namespace detail
 
 // The process that a call is for, with the place of the call, which reports name. A number converts
-// to it: write rpc(3, ..).
+// to it, or what converts to one, such as an element of a spread array: write rpc(3, ..), or
+// rpc(owner[i], ..).
 struct rpc_target {
-  rpc_target(std::uint32_t to, am::SourceLocation here = am::SourceLocation::current()) noexcept
-      : proc(to), where(here) {}
+  template <std::convertible_to<std::uint32_t> P>
+  requires(!std::is_same_v<P, rpc_target>)
+      rpc_target(const P& to, am::SourceLocation here = am::SourceLocation::current())
+      : proc(static_cast<std::uint32_t>(to)), where(here) {}
   operator std::uint32_t() const noexcept { return proc; }
   std::uint32_t proc;
   am::SourceLocation where;

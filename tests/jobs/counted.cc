@@ -31,7 +31,8 @@ void work() {
     const strided third{.rows = kCount / 3, .row_stride = 3};
     get_strided(std::span(copy).first(kCount / 3), &all[other * kCount], third);  // line: strided
     const std::vector<std::uint32_t> ends{0, kCount - 1};
-    get_indexed(std::span(copy).last(2), &all[other * kCount], ends);  // line: indexed
+    get_indexed(std::span(copy).last(2), &all[other * kCount], ends);         // line: indexed
+    store_each(std::vector{&all[other * kCount]}, std::span(copy).first(1));  // line: each
     sync();
     put_signal(&all[other * kCount], std::span(copy).first(2), &signals[other]);  // line: signal
     for (int i = 0; i < kCount; ++i) store(&all[other * kCount + i], long{i});

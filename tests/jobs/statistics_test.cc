@@ -48,12 +48,13 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
   expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
   expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
+  expect_line(job.err, "1        8 B        8 B", "store_each at " + place_of("each"));
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
   expect_line(job.err, "30      240 B        8 B", "store in ");
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
   expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
   expect_line(job.err, "", "barrier at " + place_of("barrier"));
-  expect_line(job.err, "0           -          72", "");  // 30 + 4 + 30 + 7 + 1
+  expect_line(job.err, "0           -          73", "");  // 30 + 5 + 30 + 7 + 1
   expect_line(job.err, "1           -           -", "");
   expect_line(job.err, "packets to other nodes: ", " each; ");
 }
@@ -90,11 +91,12 @@ TEST(Statistics, of_one_node_have_its_operations_if_these_are_watched) {
   expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
   expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
   expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
+  expect_line(job.err, "1        8 B        8 B", "store_each at " + place_of("each"));
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
   expect_line(job.err, "30      240 B        8 B", "store in ");
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
   expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
-  expect_line(job.err, "0           -          72", "");
+  expect_line(job.err, "0           -          73", "");
 }
 
 TEST(Statistics, watch_nothing_that_nobody_wants_told) {

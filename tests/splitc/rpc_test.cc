@@ -33,6 +33,20 @@ int negated(int x) { return -x; }
 void add_two(std::uint64_t& counter) { counter += 2; }
 std::uint64_t called = 0;  // in this process
 
+TEST(Rpc, takes_as_the_process_whatever_converts_to_a_number) {
+  spread_array<std::uint32_t> owners(procs());
+  owners.mine()[0] = test::right();
+  barrier();
+  enum Place { kFirst };
+  const auto rank = [] { return my_proc(); };
+  EXPECT_EQ(rpc(owners[my_proc()], rank).result(), test::right());
+  EXPECT_EQ(rpc(std::atomic<std::uint32_t>(test::left()), rank).result(), test::left());
+  EXPECT_EQ(rpc(kFirst, rank).result(), 0u);
+  EXPECT_EQ(rpc(std::size_t{0}, rank).result(), 0u);
+  EXPECT_EQ(rpc(rpc_target(0), rank).result(), 0u);
+  barrier();
+}
+
 TEST(Rpc, runs_functions_and_lambdas_in_every_process) {
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     EXPECT_EQ(rpc(proc, [] { return my_proc(); }).result(), proc);

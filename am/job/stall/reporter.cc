@@ -78,7 +78,7 @@ void StallReporter::look(const Router& router) {
   watch_.observe(now, std::move(processes));
   if (!speaks_now) return;
   if (question) say(router, "now: " + watch_.describe());
-  if (const auto sentence = watch_.find_waiting_for_finished()) router.fatal(*sentence);
+  if (const auto why = watch_.find_waiting_for_finished()) router.fatal("it cannot end: " + *why);
   if (schedule_.due(watch_.longest_stall())) say(router, watch_.sentence());
 }
 

@@ -106,7 +106,8 @@ void expect_every_operation(const std::string& name, const Words& options) {
   EXPECT_EQ(marks("read"), 30);
   EXPECT_EQ(marks("store"), 30);
   EXPECT_EQ(marks("fetch_and_add"), 7);
-  for (const char* const once : {"bulk_get", "get_strided", "get_indexed", "put_signal", "rpc"}) {
+  for (const char* const once :
+       {"bulk_get", "get_strided", "get_indexed", "store_each", "put_signal", "rpc"}) {
     EXPECT_EQ(marks(once), 1) << once;
   }
 }
