@@ -5,6 +5,9 @@
 open_mpi_over_tcp=(--mca btl "tcp,self" --mca btl_tcp_if_include lo --mca pml ob1 --mca osc pt2pt)
 mpich_over_tcp=(MPIR_CVAR_NOLOCAL=1 UCX_TLS="self,tcp" UCX_NET_DEVICES=lo)
 
+# How their programs are compiled: as our examples in the release build (.bazelrc).
+compiled_alike=(-O3 -falign-functions=64 -falign-loops=64)
+
 # first_of NAME...: the first of these commands that is installed. The name, not the path: an mpirun
 # that is started as /bin/mpirun takes / for the folder of its installation, and refuses.
 first_of() {
@@ -54,7 +57,7 @@ find_mpis() {
 compile_for() {
   local compiler=mpicc.mpich title=MPICH
   if [[ $1 == open_mpi ]]; then compiler=$open_mpi_compiler title="Open MPI"; fi
-  "$compiler" -O3 -falign-functions=64 -falign-loops=64 -o "$work/$1_$2" "${@:3}" 2>"$work/errors" && return
+  "$compiler" "${compiled_alike[@]}" -o "$work/$1_$2" "${@:3}" 2>"$work/errors" && return
   echo "$title's compiler fails ($(grep -m 1 error "$work/errors")): left out"
   return 1
 }
@@ -98,7 +101,7 @@ find_open_shmem() {
   open_shmem=""
   if [[ -z $(first_of oshcc) || -z $(first_of oshrun) ]]; then
     echo "OpenSHMEM is not installed (no oshcc or no oshrun): left out"
-  elif ! oshcc -O3 -o "$work/open_shmem_program" "$1" 2>"$work/errors"; then
+  elif ! oshcc "${compiled_alike[@]}" -o "$work/open_shmem_program" "$1" 2>"$work/errors"; then
     echo "OpenSHMEM's compiler fails ($(grep -m 1 error "$work/errors")): left out"
   elif ! seconds=20 with_open_shmem "$work/open_shmem_program" "${@:2}" >"$work/said" 2>&1; then
     echo "OpenSHMEM does not run here ($(grep -m 1 '[a-z]' "$work/said")): left out"

@@ -14,8 +14,7 @@ namespace am {
 // The translation table of an endpoint: which names its indices have, and the routes to those of
 // this node that it has sent to.
 //
-// Thread rule: one thread at a time; name_of() and used() of an index that is in use may be called
-// by any while no other writes.
+// Thread rule: one thread at a time, which in a parallel bundle is who has its lock.
 class TranslationTable {
  public:
   explicit TranslationTable(std::uint32_t size) : places_(size) {}

@@ -37,9 +37,8 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
            (theirs.round == 0 ? "it has made none that shows anything"
                               : "the last of " + who + " that shows anything is its number " +
                                     std::to_string(theirs.round) + ", " + describe(theirs)) +
-           "; one of the two has left out a collective call, perhaps a barrier(), which this "
-           "number "
-           "need not count";
+           "; one of the two has left out a collective call, perhaps a barrier(), which these "
+           "numbers need not count";
   }
   const bool same = describe(mine) == describe(theirs);
   return who + " called " + describe(theirs) + " while this process called " + describe(mine) +

@@ -8,9 +8,9 @@
 
 #include "am/am.h"
 #include "am/statistics/call_sites.h"
-#include "am/trace/traced_call.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
+#include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -49,18 +49,8 @@ RpcCalls::~RpcCalls() {
 
 // --- The caller
 
-void RpcCalls::count(std::uint32_t proc, std::size_t bytes, Call name, const void* caller) {
-  am::CallSites* const sites = am::CallSites::active();
-  am::Trace* const trace = am::active_trace();
-  const am::CallPlace place{name.name, name.where, caller};
-  if (trace != nullptr) am::trace_operation(*trace, place, proc, bytes);
-  if (sites == nullptr || proc >= procs()) return;
-  if (is_far(proc)) sites->count(place, proc, bytes);
-  if (is_near(proc) && watches_near()) sites->count_near(place, proc, bytes);
-}
-
 void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {
-  count(proc, bytes, name, __builtin_return_address(0));
+  note_operation({name.name, name.where, __builtin_return_address(0)}, proc, bytes);
 }
 
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
@@ -69,7 +59,10 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  if (are_counted()) count(call.proc, call.packed.size(), name, __builtin_return_address(0));
+  if (are_counted()) {
+    note_operation({name.name, name.where, __builtin_return_address(0)}, call.proc,
+                   call.packed.size());
+  }
   const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
   if (thrown) std::rethrow_exception(thrown);
@@ -77,7 +70,8 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
 
 void RpcCalls::send_one_way(const Outgoing& call, Call name) {
   if (!call.noted && are_counted()) {
-    count(call.proc, call.packed.size(), name, __builtin_return_address(0));
+    note_operation({name.name, name.where, __builtin_return_address(0)}, call.proc,
+                   call.packed.size());
   }
   const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
@@ -89,7 +83,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
                                                                  Piece{call.packed.size(), 0})) {
     return false;
   }
-  if (are_counted()) count(call.proc, call.packed.size(), name, nullptr);
+  if (are_counted()) note_operation({name.name, name.where}, call.proc, call.packed.size());
   return true;
 }
 

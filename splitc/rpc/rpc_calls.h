@@ -126,8 +126,7 @@ class RpcCalls final : public am::Poller {
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
-  static void count(std::uint32_t proc, std::size_t bytes, Call name, const void* caller);
-  // The same on behalf of the function that this is expanded in.
+  // note_operation() on behalf of the function that this is expanded in.
   [[gnu::cold, gnu::noinline]] static void count_here(std::uint32_t proc, std::size_t bytes,
                                                       Call name);
   [[nodiscard]] std::exception_ptr send(const Outgoing& call, std::uint32_t ticket, Call name);

@@ -53,14 +53,18 @@ void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
   check_in_segment(bits, bytes, call);
 }
 
-void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
-  if (am::CallSites* const sites = am::CallSites::active()) [[unlikely]]
-    is_far(proc) ? sites->count(place, proc, bytes) : sites->count_near(place, proc, bytes);
-  if (am::Trace* const trace = am::active_trace()) [[unlikely]]
-    am::trace_operation(*trace, place, proc, bytes);
-}
-
 }  // namespace
+
+void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
+  if (am::CallSites* const sites = am::CallSites::active(); sites != nullptr && proc < procs()) {
+    if (is_far(proc)) {
+      sites->count(place, proc, bytes);
+    } else if (watches_near()) {
+      sites->count_near(place, proc, bytes);
+    }
+  }
+  if (am::Trace* const trace = am::active_trace()) am::trace_operation(*trace, place, proc, bytes);
+}
 
 std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
   std::byte* const base = mapping_of(bits);

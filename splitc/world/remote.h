@@ -14,6 +14,9 @@
 // `call` is what the program called. Each throws Error inside a handler, or a function that
 // atomic() runs, since it may have to wait, and for a range outside the segment.
 
+namespace am {
+struct CallPlace;
+}
 namespace am::link {
 struct RemoteKey;
 }
@@ -45,6 +48,10 @@ inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
   if (watches_near()) [[unlikely]]
     watched(bits, bytes, call);
 }
+
+// Shows an operation with the memory of `proc`, or a call there, in a trace, and counts it, within
+// the node only where that is watched, if somebody wants to know (am/statistics, am/trace).
+void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job. Counts the operation

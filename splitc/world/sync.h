@@ -76,7 +76,6 @@ inline std::uint64_t outstanding = 0;
 // Wait until there are none, or until this one is complete. What a handler throws meanwhile ends
 // the job.
 void finish_outstanding() noexcept;
-void finish_one(handle h, am::SourceLocation where) noexcept;
 void finish_one(handle h, Call call) noexcept;
 // On behalf of another call, which gives the name and place of `reason`.
 void finish_one(handle h, const am::Reason& reason) noexcept;
@@ -116,7 +115,7 @@ using ::sync;
 // `where` is the place of the call, which the report on a job that stands still names.
 inline void sync(handle h, am::SourceLocation where = am::SourceLocation::current()) noexcept {
   if (h.generation() != 0) [[unlikely]]
-    detail::finish_one(h, where);
+    detail::finish_one(h, detail::Call("sync", where));
   // pairs with: sync(), barrier() and the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }

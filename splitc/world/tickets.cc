@@ -85,10 +85,6 @@ void finish_outstanding() noexcept {
       });
 }
 
-void finish_one(handle h, am::SourceLocation where) noexcept {
-  finish_one(h, am::Reason{.call = "sync", .where = where});
-}
-
 void finish_one(handle h, Call call) noexcept {
   finish_one(h, am::Reason{.call = call.name, .where = call.where});
 }

@@ -35,6 +35,12 @@ static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "job again");
 }
 
+// Whether somebody wants to know of accesses within the node.
+bool watches(const am::Config& config) noexcept {
+  return config.watch_near &&
+         (config.statistics != am::StatisticsForm::kNone || !config.trace.empty());
+}
+
 std::size_t number_of_bases(const am::Router& router) {
   return std::max(std::size_t{router.size()} + 1, detail::kBases);
 }
@@ -102,13 +108,11 @@ World::World(const am::Config& config)
       endpoint_(parts_->endpoint),
       remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
-      none_(number_of_bases(router())),
+      none_(watches(config) ? number_of_bases(router()) : 0),
       heap_(router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
             heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
             *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
-  const bool watches = config.watch_near &&
-                       (config.statistics != am::StatisticsForm::kNone || !config.trace.empty());
-  detail::place = {.bases = watches ? none_.data() : bases_.data(),
+  detail::place = {.bases = watches(config) ? none_.data() : bases_.data(),
                    .mappings = bases_.data(),
                    .my_proc = job_.rank(),
                    .procs = job_.size(),

@@ -92,7 +92,7 @@ class World {
   detail::Tickets tickets_;
   std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
   am::SparseTable<std::byte*> bases_;         // by process; what detail::place points to
-  am::SparseTable<std::byte*> none_;          // as many, without any: so accesses are watched
+  am::SparseTable<std::byte*> none_;  // as many, without any; none unless accesses are watched
   Heap heap_;
   std::uint64_t rounds_ = 0;
   bool notified_ = false;

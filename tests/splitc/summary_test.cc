@@ -92,8 +92,7 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
                              .waits = random() % 1000,
                              .waited_ns = random() % 1000};
     if (i == 300) site = {.place = {.call = "store"}, .far = {5'000'000, 40'000'000}};
-    all.far.operations += site.far.operations;
-    all.far.bytes += site.far.bytes;
+    all.far += site.far;
     all.waits += site.waits;
     all.waited_ns += site.waited_ns;
     sites.push_back(site);
@@ -102,8 +101,7 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   ASSERT_EQ(told.size(), 201u);
   am::CallSites::Site sum{};
   for (const am::CallSites::Site& site : told) {
-    sum.far.operations += site.far.operations;
-    sum.far.bytes += site.far.bytes;
+    sum.far += site.far;
     sum.waits += site.waits;
     sum.waited_ns += site.waited_ns;
   }

@@ -83,6 +83,7 @@ class Supervisor {
   void look_at_clock();
   void look_for_stall();
   void say_what_all_do();
+  std::string ending() const;
   void begin_to_end();
   void end_job(std::string_view why, int exit_code);
   void pass_on_the_rest();
@@ -311,12 +312,9 @@ void Supervisor::look_at_clock() {
   if (timeout_at_ && now >= *timeout_at_) {
     timeout_at_.reset();
     patience_.hurry(kExitTimeout);
-    const auto running = children_.running();
-    if (running > 0 && !kill_at_) {
+    if (children_.running() > 0 && !kill_at_) {
       say_what_all_do();
-      end_job("the job did not end in time (--timeout); ending its " + std::to_string(running) +
-                  (running == 1 ? " process" : " processes"),
-              kExitTimeout);
+      end_job("the job did not end in time (--timeout)" + ending(), kExitTimeout);
     }
   }
   look_for_stall();
@@ -333,17 +331,20 @@ void Supervisor::look_for_stall() {
   const Standstill::News news = standstill_.look(Clock::now(), is_stopped_);
   for (const std::string& sentence : news.sentences) console_.say(sentence);
   if (!news.is_over && !news.why_never) return;
-  const auto running = children_.running();
-  const std::string ending =
-      "; ending its " + std::to_string(running) + (running == 1 ? " process" : " processes");
-  if (news.why_never) return end_job(*news.why_never + ending, kExitDeadlock);
+  if (news.why_never) return end_job(*news.why_never + ending(), kExitDeadlock);
   patience_.hurry(kExitTimeout);
-  end_job("the job made no progress in time (--stall-timeout)" + ending, kExitTimeout);
+  end_job("the job made no progress in time (--stall-timeout)" + ending(), kExitTimeout);
 }
 
 void Supervisor::say_what_all_do() {
   const std::string text = standstill_.describe(Clock::now(), is_stopped_);
   if (!text.empty()) console_.say("now: " + text);
+}
+
+// Of a sentence that says why.
+std::string Supervisor::ending() const {
+  const auto running = children_.running();
+  return "; ending its " + std::to_string(running) + (running == 1 ? " process" : " processes");
 }
 
 void Supervisor::begin_to_end() {
