@@ -231,10 +231,12 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) 
   if (monitor_) begin_activity();
   ShownWait shown(activity());
   const auto reason = [&] { return Reason{.call = "Bundle::wait", .where = where}; };
+  TimedWait timed(reason);
   const TracedWait traced(reason);
   shmem::SleepLimit limit;
   for (;;) {
     if (has_message()) return true;
+    timed.yields();
     const std::int64_t left = timeout_ns < 0 ? limit.kLongestNs : deadline - now_ns();
     if (left <= 0) return false;
     show(shown, reason());

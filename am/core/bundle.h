@@ -26,6 +26,7 @@ class FarMessages;
 class Poller;
 class Process;
 class Router;
+class WaitTime;
 
 // What Bundle::wait() waits for (AM-II's event mask).
 enum class Events : std::uint8_t {
@@ -300,7 +301,7 @@ class Bundle {
   // The only loop that waits (am/core/wait.h). kSiblings: it polls all bundles of the calling
   // thread.
   template <bool kSiblings, class Condition, class Explain, class Sleep>
-  void wait_loop(Condition& condition, const Explain& explain, Activity& activity,
+  void wait_loop(Condition& condition, const Explain& explain, Activity& activity, WaitTime& time,
                  const Sleep& sleep);
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain);
@@ -321,7 +322,7 @@ class Bundle {
 
   // The same for a thread of several; not a template, as it is not for the fastest.
   void wait_among_threads(bool siblings, const std::function<bool()>& condition, Wake wake,
-                          const std::function<Reason()>& explain);
+                          const std::function<Reason()>& explain, WaitTime& time);
   // A thread that looks whether it may sleep, and does: who makes progress wakes it. Of a
   // sequential bundle nobody else does.
   class Sleeper;

@@ -203,15 +203,15 @@ void Bundle::sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most
 }
 
 void Bundle::wait_among_threads(bool siblings, const std::function<bool()>& condition, Wake wake,
-                                const std::function<Reason()>& explain) {
+                                const std::function<Reason()>& explain, WaitTime& time) {
   const Waiting waiting(*this);
   begin_activity();
   shmem::SleepLimit limit;
   const auto sleep = [&](ShownWait&) { return sleep_unless(condition, siblings, limit, wake); };
   if (siblings) {
-    wait_loop<true>(condition, explain, activity(), sleep);
+    wait_loop<true>(condition, explain, activity(), time, sleep);
   } else {
-    wait_loop<false>(condition, explain, activity(), sleep);
+    wait_loop<false>(condition, explain, activity(), time, sleep);
   }
 }
 

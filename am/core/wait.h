@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "am/core/bundle.h"
-#include "am/statistics/call_sites.h"
+#include "am/statistics/timed_wait.h"
 #include "am/trace/traced_wait.h"
 
 namespace am {
@@ -16,7 +16,8 @@ namespace am {
 // and returns whether the condition is true.
 template <bool kSiblings, class Condition, class Explain, class Sleep>
 [[gnu::always_inline]] inline void Bundle::wait_loop(Condition& condition, const Explain& explain,
-                                                     Activity& activity, const Sleep& sleep) {
+                                                     Activity& activity, WaitTime& time,
+                                                     const Sleep& sleep) {
   ShownWait shown(activity);
   Backoff backoff = backoff_;
   bool spinning = true;
@@ -29,17 +30,22 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
       shown.progressed();
     }
     if (condition()) return;
+    time.looked();
     if (count == 1) backoff.leave_line(take_sent_medium());
     const Backoff::Step step = backoff.next();
     spinning = step == Backoff::Step::kSpin;
     switch (step) {
       case Backoff::Step::kSpin: Backoff::pause(); break;
-      case Backoff::Step::kYield: sched_yield(); break;
+      case Backoff::Step::kYield:
+        time.yields();
+        sched_yield();
+        break;
       case Backoff::Step::kShow:
         show(shown, explain());
         backoff.reset();
         break;
       case Backoff::Step::kBlock:
+        time.yields();
         show(shown, explain());
         if (sleep(shown)) return;
     }
@@ -51,14 +57,14 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
 template <bool kSiblings, class Condition, class Explain>
 void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   if (condition()) return;
-  const TimedWait timed(explain);
+  TimedWait timed(explain);
   const TracedWait traced(explain);
   if (monitor_) [[unlikely]]
-    return wait_among_threads(kSiblings, std::ref(condition), wake, std::cref(explain));
+    return wait_among_threads(kSiblings, std::ref(condition), wake, std::cref(explain), timed);
   take_over();
   const Count waiting(waiting_);
   shmem::SleepLimit limit;
-  wait_loop<kSiblings>(condition, explain, *activity_, [&](ShownWait& shown) {
+  wait_loop<kSiblings>(condition, explain, *activity_, timed, [&](ShownWait& shown) {
     Nap nap(*this);
     // nap's fence orders these checks after the announcement of the sleep. Siblings are polled,
     // not asked: their work may be what makes the condition true.

@@ -5,6 +5,27 @@
 #include <string_view>
 
 namespace am {
+namespace {
+
+std::uint64_t next_serial() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// By addresses: the same text elsewhere is another place here, which find() joins.
+bool same_words(const CallPlace& a, const CallPlace& b) noexcept {
+  return a.call == b.call && a.caller == b.caller && a.where.line() == b.where.line() &&
+         a.where.file_name() == b.where.file_name();
+}
+
+std::size_t line_of(const CallPlace& place) noexcept {
+  const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+  const std::uint64_t mixed =
+      number(place.call) ^ number(place.caller) * 31 ^ std::uint64_t{place.where.line()} * 7919;
+  return mixed * 0x9e3779b97f4a7c15u >> 32;
+}
+
+}  // namespace
 
 // The same name may stand at several addresses, one in each part of the program.
 bool CallSites::Same::operator()(const CallPlace& a, const CallPlace& b) const noexcept {
@@ -18,46 +39,86 @@ std::size_t CallSites::Hash::operator()(const CallPlace& place) const noexcept {
   return std::hash<std::string_view>()(place.call) ^ caller * 31 ^ place.where.line() * 1'000'003;
 }
 
-CallSites::CallSites(std::uint32_t processes) : traffic_(processes) {
+CallSites::CallSites(std::uint32_t processes) : serial_(next_serial()), traffic_(processes) {
   active_.store(this, std::memory_order_relaxed);
 }
 
 CallSites::~CallSites() { active_.store(nullptr, std::memory_order_relaxed); }
 
-CallSites::Site& CallSites::site(const CallPlace& place) {
-  if (const auto found = sites_.find(place); found != sites_.end()) [[likely]]
-    return found->second;
-  const CallPlace added = sites_.size() < kMost ? place : CallPlace{.call = kOthers};
-  Site& site = sites_[added];
-  site.place = added;
-  return site;
+CallSites::Lately& CallSites::of_this_thread() {
+  static constinit thread_local Lately own{};
+  if (own.serial != serial_) [[unlikely]] {
+    own = {};
+    own.serial = serial_;
+  }
+  return own;
 }
 
-void CallSites::count(const CallPlace& place, Traffic Site::*route, Rank to, std::uint64_t bytes) {
+CallSites::Counts& CallSites::counts(const CallPlace& place) {
+  Lately& lately = of_this_thread();
+  Lately::Line& line = lately.lines[line_of(place) % Lately::kLines];
+  if (line.counts == nullptr || !same_words(line.place, place)) [[unlikely]]
+    line = {place, &find(place, &lately)};
+  return *line.counts;
+}
+
+CallSites::Counts& CallSites::find(const CallPlace& place, const void* thread) {
   const std::lock_guard lock(mutex_);
-  const Traffic one{1, bytes};
-  site(place).*route += one;
-  if (to < traffic_.size()) traffic_[to] += one;
+  auto at = sites_.find(place);
+  if (at == sites_.end()) {
+    at = sites_.try_emplace(sites_.size() < kMost ? place : CallPlace{.call = kOthers}).first;
+  }
+  for (Counts& counts : at->second) {
+    if (counts.thread == thread) return counts;
+  }
+  return at->second.emplace_front(thread);
+}
+
+void CallSites::add_traffic(Rank to, std::uint64_t bytes) noexcept {
+  if (to >= traffic_.size()) return;
+  traffic_[to].operations.fetch_add(1, kRelaxed);
+  traffic_[to].bytes.fetch_add(bytes, kRelaxed);
+}
+
+void CallSites::count(const CallPlace& place, Rank to, std::uint64_t bytes) {
+  counts(place).far.add(bytes);
+  add_traffic(to, bytes);
+}
+
+void CallSites::count_near(const CallPlace& place, Rank to, std::uint64_t bytes) {
+  counts(place).near.add(bytes);
+  add_traffic(to, bytes);
 }
 
 void CallSites::waited(const CallPlace& place, std::int64_t ns, const char* needs) {
-  const std::lock_guard lock(mutex_);
-  Site& at = site(place);
-  ++at.waits;
-  at.waited_ns += static_cast<std::uint64_t>(ns);
-  if (needs != nullptr) at.needs = needs;
+  Counts& at = counts(place);
+  at.waits.add(1);
+  if (ns != 0) at.waited_ns.add(static_cast<std::uint64_t>(ns));
+  if (needs != nullptr) at.needs.store(needs, kRelaxed);
 }
 
 std::vector<CallSites::Site> CallSites::sites() const {
   const std::lock_guard lock(mutex_);
   std::vector<Site> all;
-  for (const auto& [place, site] : sites_) all.push_back(site);
+  for (const auto& [place, threads] : sites_) {
+    Site& site = all.emplace_back(Site{.place = place});
+    for (const Counts& counts : threads) {
+      site.far += counts.far.traffic();
+      site.near += counts.near.traffic();
+      site.waits += counts.waits.value();
+      site.waited_ns += counts.waited_ns.value();
+      if (const char* const needs = counts.needs.load(kRelaxed)) site.needs = needs;
+    }
+  }
   return all;
 }
 
 std::vector<CallSites::Traffic> CallSites::traffic() const {
-  const std::lock_guard lock(mutex_);
-  return traffic_;
+  std::vector<Traffic> all;
+  for (const SharedTraffic& one : traffic_) {
+    all.push_back({one.operations.load(kRelaxed), one.bytes.load(kRelaxed)});
+  }
+  return all;
 }
 
 }  // namespace am

@@ -106,8 +106,9 @@ std::vector<TraceSource> Trace::sources() const {
 
 void Trace::poll_ends() noexcept {
   Writer& writer = this->writer();
-  if (writer.handled == 0) return;
-  TraceEvent event{.begin = writer.poll_begin, .length = ticks() - writer.poll_begin};
+  writer.polled = writer.handled != 0;
+  if (!writer.polled) return;
+  TraceEvent event{.begin = writer.poll_begin, .length = writer.last_end - writer.poll_begin};
   event.kind = static_cast<std::uint8_t>(TraceKind::kPoll);
   event.bytes = writer.handled;
   writer.handled = 0;
@@ -115,8 +116,9 @@ void Trace::poll_ends() noexcept {
 }
 
 void trace_wait(Trace& trace, std::uint64_t begin, const CallPlace& place, Rank peer) noexcept {
+  const std::uint64_t end = Trace::end_of_wait(begin);
   Trace::forget_poll();
-  TraceEvent event{.begin = begin, .length = ticks() - begin};
+  TraceEvent event{.begin = begin, .length = end - begin};
   event.name = trace.name_of(place);
   event.kind = static_cast<std::uint8_t>(TraceKind::kWait);
   event.peer = peer;

@@ -54,9 +54,13 @@ class Trace {
   void record(const TraceEvent& event) noexcept {
     Writer& writer = this->writer();
     if (writer.serial != serial_ || writer.next == writer.end) [[unlikely]] {
-      if (!refill(writer)) return;
+      if (!refill(writer)) {
+        writer.last_end = event.begin + event.length;
+        return;
+      }
     }
     *writer.next++ = event;
+    writer.last_end = event.begin + event.length;
   }
 
   TraceName name_of(const TraceSource& source) noexcept;
@@ -66,14 +70,24 @@ class Trace {
     return name_of({{}, reinterpret_cast<const void*>(function)});
   }
 
-  // --- A poll, by the calling thread: it ends, and has run handlers since the first of these.
+  // --- A poll, by the calling thread: it ends, and has run handlers since the first of these. (It
+  // is said to end with the last event in it, which spares a reading of the clock.)
   static void handler_begins(std::uint64_t begin) noexcept {
     Writer& writer = Trace::writer();
     if (writer.handled++ == 0) writer.poll_begin = begin;
   }
   void poll_ends() noexcept;
   // ... or it has been left by an exception.
-  static void forget_poll() noexcept { writer().handled = 0; }
+  static void forget_poll() noexcept {
+    writer().handled = 0;
+    writer().polled = false;
+  }
+  // Of a wait since `begin`, which ends now: when that is. If the last poll ran handlers, with
+  // that.
+  static std::uint64_t end_of_wait(std::uint64_t begin) noexcept {
+    const Writer& writer = Trace::writer();
+    return writer.polled && writer.last_end >= begin ? writer.last_end : ticks();
+  }
 
   // --- When it has stopped.
   // Calls visit(thread, event) for all events, those of one thread in the order of their ends.
@@ -107,6 +121,8 @@ class Trace {
     std::uint32_t thread = 0;
     std::uint32_t handled = 0;  // handlers, in this poll
     std::uint64_t poll_begin = 0;
+    std::uint64_t last_end = 0;  // of the event that was recorded last
+    bool polled = false;         // the last poll ran handlers
     Cached cached[kCached];
   };
   struct Unmap {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -9,6 +11,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "am/statistics/timed_wait.h"
+#include "am/types/clock.h"
 
 namespace am {
 namespace {
@@ -82,6 +87,61 @@ TEST(CallSites, count_what_several_threads_do) {
   EXPECT_EQ(by_call(sites).at("put").far.operations, 2000u);
 }
 
+TEST(CallSites, go_on_when_threads_come_and_go) {
+  CallSites sites(1);
+  for (int i = 0; i < 1000; ++i) {
+    std::thread([&] { sites.count({"get"}, 0, 8); }).join();
+  }
+  EXPECT_EQ(by_call(sites).at("get").far.operations, 1000u);
+  EXPECT_EQ(by_call(sites).at("get").far.bytes, 8000u);
+}
+
+TEST(CallSites, are_read_while_threads_count) {
+  CallSites sites(1);
+  std::atomic<bool> done{false};
+  std::thread counting([&] {
+    for (int n = 0; n < 100'000; ++n) sites.waited({"sync"}, 1, "a credit");
+    done = true;
+  });
+  std::uint64_t last = 0;
+  while (!done) {
+    for (const CallSites::Site& site : sites.sites()) {
+      EXPECT_GE(site.waits, last);
+      last = site.waits;
+    }
+  }
+  counting.join();
+  EXPECT_EQ(by_call(sites).at("sync").waits, 100'000u);
+  EXPECT_EQ(by_call(sites).at("sync").waited_ns, 100'000u);
+}
+
+// What it chooses stands for all on the average, whatever the period of what is chosen from.
+TEST(WaitSample, stands_for_all_waits_of_programs_that_repeat_themselves) {
+  WaitSample sample;
+  for (std::uint32_t i = 0; i < WaitSample::kFirst; ++i) ASSERT_EQ(sample.next(), 1u);
+  constexpr int kWaits = 6'400'000;
+  for (const int period : {1, 2, 3, 64, 100}) {
+    std::vector<double> stood_for(period);
+    for (int i = 0; i < kWaits; ++i) stood_for[i % period] += sample.next();
+    for (const double sum : stood_for) {
+      const double expected = double{kWaits} / period;
+      EXPECT_NEAR(sum, expected, 5 * 8 * std::sqrt(expected)) << period;  // five deviations
+    }
+  }
+}
+
+TEST(WaitSample, takes_all_waits_after_one_that_took_long) {
+  WaitSample sample;
+  for (std::uint32_t i = 0; i < WaitSample::kFirst; ++i) sample.next();
+  sample.took(WaitSample::kLongNs - 1);
+  int all = 0;
+  while (sample.next() == 1) ++all;
+  EXPECT_EQ(all, 0);
+  sample.took(WaitSample::kLongNs);
+  while (sample.next() == 1) ++all;
+  EXPECT_EQ(all, static_cast<int>(WaitSample::kAfterLong));
+}
+
 struct Why {
   const char* call;
   SourceLocation where;
@@ -92,14 +152,53 @@ struct Why {
 TEST(TimedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) {
   CallSites sites(1);
   const auto explain = [] { return Why{"barrier", {}, nullptr, "all"}; };
-  { const TimedWait timed(explain); }
+  { TimedWait timed(explain); }
   try {
-    const TimedWait timed(explain);
+    TimedWait timed(explain);
     throw 1;
   } catch (int) {
   }
   EXPECT_EQ(by_call(sites).at("barrier").waits, 2u);
   EXPECT_STREQ(by_call(sites).at("barrier").needs, "all");
+}
+
+TEST(TimedWait, counts_each_wait_and_all_of_the_time_of_those_that_yield) {
+  CallSites sites(1);
+  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  constexpr int kShort = 100'000;
+  for (int i = 0; i < kShort; ++i) TimedWait timed(explain);
+  const std::int64_t before = static_cast<std::int64_t>(by_call(sites).at("barrier").waited_ns);
+  EXPECT_EQ(by_call(sites).at("barrier").waits, static_cast<std::uint64_t>(kShort));
+  std::int64_t lasted = 0;
+  for (int i = 0; i < 100; ++i) {
+    TimedWait timed(explain);
+    timed.yields();
+    const std::int64_t begin = now_ns();
+    while (now_ns() == begin) {
+    }
+    lasted += now_ns() - begin;
+  }
+  EXPECT_EQ(by_call(sites).at("barrier").waits, kShort + 100u);
+  EXPECT_GE(static_cast<std::int64_t>(by_call(sites).at("barrier").waited_ns), before + lasted);
+}
+
+TEST(TimedWait, is_timed_from_some_look_on) {
+  CallSites sites(1);
+  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  while (sites.sample().next() == 1) {
+  }
+  const auto waited = [&] { return by_call(sites).at("barrier").waited_ns; };
+  const auto wait = [&](std::uint64_t looks) {
+    TimedWait timed(explain);
+    for (std::uint64_t i = 0; i < looks; ++i) timed.looked();
+    for (const std::int64_t begin = now_ns(); now_ns() == begin;) {
+    }
+  };
+  // Which of them are in the sample is always the same: not these.
+  wait(WaitTime::kShort - 1);
+  EXPECT_EQ(waited(), 0u);
+  wait(WaitTime::kShort);
+  EXPECT_GT(waited(), 0u);
 }
 
 TEST(CallSites, tell_routes_apart) {
@@ -120,7 +219,7 @@ TEST(TimedWait, asks_nothing_when_nobody_counts) {
     asked = true;
     return Why{};
   };
-  { const TimedWait timed(explain); }
+  { TimedWait timed(explain); }
   EXPECT_FALSE(asked);
 }
 

@@ -46,7 +46,11 @@ class Endpoint::TracedSend {
 class Endpoint::TracedHandler {
  public:
   explicit TracedHandler(const Endpoint& endpoint) noexcept
-      : endpoint_(endpoint), trace_(endpoint.traced_ ? active_trace() : nullptr) {}
+      : endpoint_(endpoint), trace_(endpoint.traced_ ? active_trace() : nullptr) {
+    // First of all, as what follows takes time, and answers wait for it.
+    if (trace_ != nullptr) [[unlikely]]
+      event_.begin = ticks_after_loads();
+  }
   ~TracedHandler() {
     if (!runs_) [[likely]]
       return;
@@ -65,7 +69,6 @@ class Endpoint::TracedHandler {
     event_.name = endpoint_.traced_name(*trace_, handler);
     event_.flow = flow;
     event_.peer = peer;
-    event_.begin = ticks_after_loads();
     // (The threads of a parallel bundle poll in turns what says when a poll ends.)
     if (endpoint_.bundle().access() == Access::kSequential) Trace::handler_begins(event_.begin);
     runs_ = true;

@@ -128,15 +128,40 @@ TEST(Trace, shows_a_poll_that_has_run_handlers) {
   trace.poll_ends();  // nothing
   Trace::handler_begins(100);
   Trace::handler_begins(200);
+  trace.record({.begin = 200, .length = 30});
   trace.poll_ends();
   Trace::handler_begins(300);
   Trace::forget_poll();
   trace.poll_ends();
   const auto all = all_of(trace);
-  ASSERT_EQ(all.at(0).size(), 2u);
+  ASSERT_EQ(all.at(0).size(), 2u);  // that of no kind is none
   EXPECT_EQ(all.at(0)[1].what(), TraceKind::kPoll);
   EXPECT_EQ(all.at(0)[1].begin, 100u);
+  EXPECT_EQ(all.at(0)[1].length, 130u);  // until the last event in it has ended
   EXPECT_EQ(all.at(0)[1].bytes, 2u);
+}
+
+TEST(Trace, ends_a_wait_with_the_last_poll_if_that_has_run_handlers) {
+  Trace trace(Trace::kLeastBytes);
+  trace.record(numbered(1));
+  const std::uint64_t begin = ticks();
+  Trace::handler_begins(begin + 10);
+  trace.record({.begin = begin + 10, .length = 20});
+  trace.poll_ends();
+  EXPECT_EQ(Trace::end_of_wait(begin), begin + 30);
+  EXPECT_GT(Trace::end_of_wait(begin + 31), begin + 30) << "this poll was before the wait";
+  trace.poll_ends();  // one that has found nothing
+  EXPECT_NE(Trace::end_of_wait(begin), begin + 30);
+}
+
+TEST(Trace, gives_polls_their_ends_also_when_its_memory_is_full) {
+  Trace trace(Trace::kLeastBytes);
+  while (trace.dropped() == 0) trace.record(numbered(1));
+  const std::uint64_t begin = ticks();
+  Trace::handler_begins(begin);
+  trace.record({.begin = begin, .length = 20});
+  trace.poll_ends();
+  EXPECT_EQ(Trace::end_of_wait(begin), begin + 20);
 }
 
 struct Why {
