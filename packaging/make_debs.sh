@@ -73,8 +73,8 @@ shopt -s globstar nullglob
 library=(lib/libsplitphase.so.0*)
 gzip -n9 share/man/man1/*.1  # as Debian has manual pages
 mapfile -t development < <(
-  find include lib bin/splitc{++,c,2cc} share/man/man1/splitc{c,2cc}.1.gz ! -type d \
-    ! -name 'libsplitphase.so.0*'
+  find include lib bin/splitc{++,c,2cc} share/man/man1/splitc{c,2cc}.1.gz share/doc/splitphase \
+    ! -type d ! -name 'libsplitphase.so.0*'
 )
 library_needs=$(packages_of lib/libsplitphase.so.0)
 tools=(bin/splitcrun bin/splitc-{doctor,info})
@@ -87,6 +87,6 @@ package libsplitphase-dev libdevel \
   "libsplitphase0 (= $version), g++, libfmt-dev, libspdlog-dev, python3" \
   "global address space and Active Messages: development files" "${development[@]}"
 package splitphase-tools utils "$tools_need
-Recommends: libfabric1, libhwloc15" \
+Recommends: libfabric1, libhwloc15, python3" \
   "global address space and Active Messages: launcher and tools" \
-  "${tools[@]}" share/**/splitcrun* share/splitphase/*
+  "${tools[@]}" bin/splitc-{timeline,traffic} share/**/splitcrun* share/splitphase/*

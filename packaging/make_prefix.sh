@@ -63,12 +63,27 @@ done
 install -D -m 755 "$splitcrun" "$prefix/bin/splitcrun"
 install -m 755 "$splitc2cc" "$prefix/bin/splitc2cc"
 install -m 755 -t "$prefix/bin" "${programs[@]}"
+# What draws traces and traffic; python3 runs it.
+for drawing in timeline traffic; do
+  install -m 755 "benchmarks/$drawing.py" "$prefix/bin/splitc-$drawing"
+done
 fill splitc++ 755 bin/splitc++
 fill splitcc 755 bin/splitcc
 for page in splitc2cc.1 splitcc.1 splitcrun.1; do
   fill "$page" 644 "share/man/man1/$page"
 done
 fill splitcrun.bash 644 share/bash-completion/completions/splitcrun
+
+# The pages and examples, which refer to each other as in the sources.
+documentation=$prefix/share/doc/splitphase
+install -D -m 644 README.md "$documentation/README.md"
+find docs examples -type f -o -type l | while read -r file; do
+  case $file in
+    docs/site/* | docs/*.html) ;;
+    docs/*.md | docs/*.svg | docs/clusters/* | examples/*.cc | examples/*.c | examples/*.h)
+      install -D -m 644 "$file" "$documentation/$file" ;;
+  esac
+done
 
 # No folder of its own: what is unpacked takes those that are there as they are.
 (cd "$prefix" && find . ! -type d -printf '%P\n' | LC_ALL=C sort) |

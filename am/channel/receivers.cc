@@ -178,13 +178,13 @@ void ChannelReceivers::call_traced(Trace& trace, End& end) {
   const std::uint64_t by_network = std::exchange(end.last_by_network, 0);
   const std::uint64_t number =
       by_network != 0 ? detail::number_by_network(by_network) : end.arrived;
-  TraceEvent event{
-      .flow = channel_flow(bundle_.router().rank(), detail::arrival_of(end.handle), number)};
-  event.bytes = traced_bytes(end.handle.shape.bytes());
+  const TraceDetails details{
+      .flow = channel_flow(bundle_.router().rank(), detail::arrival_of(end.handle), number),
+      .bytes = end.handle.shape.bytes()};
   const TraceName name = trace.name_of(CallPlace{.call = "callback of a channel"});
   const TracedCall traced(trace, ticks_after_loads());
   end.callback();
-  traced.record(TraceKind::kCallback, name, event);
+  traced.record(TraceKind::kCallback, name, details);
 }
 
 // Carries out orders to relay, then reports the puts that were deferred or came by network. After

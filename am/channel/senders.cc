@@ -110,10 +110,10 @@ void ChannelSenders::put_traced(Trace& trace, End& end) {
   const TracedCall traced(trace);
   start(end);
   const std::uint64_t number = end.near() ? end.announced : detail::number_by_network(end.puts);
-  TraceEvent event{.flow = channel_flow(end.handle.rank, detail::arrival_of(end.handle), number)};
-  event.peer = end.handle.rank;
-  event.bytes = traced_bytes(end.bytes);
-  traced.record(TraceKind::kChannelPut, trace.name_of(CallPlace{.call = "put"}), event);
+  traced.record(TraceKind::kChannelPut, trace.name_of(CallPlace{.call = "put"}),
+                {.flow = channel_flow(end.handle.rank, detail::arrival_of(end.handle), number),
+                 .peer = end.handle.rank,
+                 .bytes = end.bytes});
 }
 
 [[gnu::always_inline]] inline void ChannelSenders::start(End& end) {

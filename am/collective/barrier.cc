@@ -49,7 +49,7 @@ void Barrier::wait_traced(Trace& trace, Bundle& bundle, const char* call,
   const TracedCall traced(trace);
   wait_for_all(bundle, call, where);
   traced.record(TraceKind::kCollective, trace.name_of(CallPlace{.call = call, .where = where}),
-                {.bytes = traced_bytes(epoch_)});
+                {.bytes = epoch_});
 }
 
 bool Barrier::any_more() noexcept {

@@ -24,7 +24,8 @@ std::string counts_text(const std::vector<Shared>& findings) {
   const auto [remarks, warnings, errors] = counts(findings);
   return count_text(errors, "error", "errors") + ", " +
          count_text(warnings, "warning", "warnings") + ", " +
-         count_text(remarks, "remark", "remarks");
+         count_text(remarks, "remark", "remarks") +
+         (errors + warnings == 0 ? "; nothing has to be done" : "");
 }
 
 std::string node_text(const NodeReport& node) {

@@ -3,6 +3,8 @@
 // am/statistics; who writes events to it are the rooms above.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace am {
@@ -16,7 +18,7 @@ enum class TraceKind : std::uint8_t {
   kOperation,   // one with the memory of another node, or a remote call: a moment
   kWait,        // a call that waits
   kCollective,  // the same of what all processes wait for together; `bytes`: which, by number
-  kPoll,        // the part of a poll that runs handlers; `bytes`: how many
+  kPoll,        // the part of a poll that runs several handlers; `bytes`: how many
   // Of what others have sent.
   kRequestHandler,
   kOneWayHandler,
@@ -48,6 +50,25 @@ struct TraceEvent {
   TraceKind what() const noexcept { return static_cast<TraceKind>(kind); }
 };
 static_assert(sizeof(TraceEvent) == 32, "two a cache line");
+
+// What an event is about besides its time and name.
+struct TraceDetails {
+  TraceFlow flow = 0;
+  std::uint32_t peer = TraceEvent::kNoPeer;
+  std::uint64_t bytes = 0;
+};
+
+// The words of a TraceEvent from `begin` to `end`, which are made in registers.
+constexpr std::array<std::uint64_t, 4> trace_words(TraceKind kind, TraceName name,
+                                                   std::uint64_t begin, std::uint64_t end,
+                                                   const TraceDetails& details) noexcept {
+  constexpr std::uint64_t kLength = (std::uint64_t{1} << 47) - 1;
+  constexpr std::uint64_t kPeer = (1u << 24) - 1;
+  const std::uint64_t bytes = std::min(details.bytes, TraceEvent::kMostBytes);
+  return {
+      begin, ((end - begin) & kLength) | std::uint64_t{name} << 48, details.flow,
+      (details.peer & kPeer) | std::uint64_t{static_cast<std::uint8_t>(kind)} << 24 | bytes << 32};
+}
 
 // Of an event with a flow: whether it is the message's beginning.
 constexpr bool begins_flow(TraceKind kind) noexcept {

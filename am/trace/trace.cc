@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <new>
+#include <utility>
 
 #include "am/trace/traced_call.h"
 #include "am/trace/traced_wait.h"
@@ -104,37 +105,28 @@ std::vector<TraceSource> Trace::sources() const {
   return all;
 }
 
+// One handler's slice says all that the poll's would.
 void Trace::poll_ends() noexcept {
   Writer& writer = this->writer();
-  writer.polled = writer.handled != 0;
-  if (!writer.polled) return;
-  TraceEvent event{.begin = writer.poll_begin, .length = writer.last_end - writer.poll_begin};
-  event.kind = static_cast<std::uint8_t>(TraceKind::kPoll);
-  event.bytes = writer.handled;
-  writer.handled = 0;
-  record(event);
+  const std::uint32_t handled = std::exchange(writer.handled, 0);
+  writer.polled = handled != 0;
+  if (handled < 2) return;
+  record(TraceKind::kPoll, 0, writer.poll_begin, writer.last_end, {.bytes = handled});
 }
 
 void trace_wait(Trace& trace, std::uint64_t begin, const CallPlace& place, Rank peer) noexcept {
   const std::uint64_t end = Trace::end_of_wait(begin);
   Trace::forget_poll();
-  TraceEvent event{.begin = begin, .length = end - begin};
-  event.name = trace.name_of(place);
-  event.kind = static_cast<std::uint8_t>(TraceKind::kWait);
-  event.peer = peer;
-  trace.record(event);
+  trace.record(TraceKind::kWait, trace.name_of(place), begin, end, {.peer = peer});
 }
 
 void trace_collective_wait() noexcept { Trace::forget_poll(); }
 
 void trace_operation(Trace& trace, const CallPlace& place, Rank peer,
                      std::uint64_t bytes) noexcept {
-  TraceEvent event{.begin = ticks()};
-  event.name = trace.name_of(place);
-  event.kind = static_cast<std::uint8_t>(TraceKind::kOperation);
-  event.peer = peer;
-  event.bytes = traced_bytes(bytes);
-  trace.record(event);
+  const std::uint64_t now = ticks();
+  trace.record(TraceKind::kOperation, trace.name_of(place), now, now,
+               {.peer = peer, .bytes = bytes});
 }
 
 }  // namespace am

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -51,16 +52,17 @@ class Trace {
   // Nothing is recorded from now on.
   void stop() noexcept;
 
-  void record(const TraceEvent& event) noexcept {
+  // An event that ends at `end`: a moment, if that is `begin`. `name`: of name_of(), or 0.
+  void record(TraceKind kind, TraceName name, std::uint64_t begin, std::uint64_t end,
+              const TraceDetails& details) noexcept {
     Writer& writer = this->writer();
+    writer.last_end = end;
     if (writer.serial != serial_ || writer.next == writer.end) [[unlikely]] {
-      if (!refill(writer)) {
-        writer.last_end = event.begin + event.length;
-        return;
-      }
+      if (!refill(writer)) return;
+      writer.last_end = end;
     }
-    *writer.next++ = event;
-    writer.last_end = event.begin + event.length;
+    const auto words = trace_words(kind, name, begin, end, details);
+    std::memcpy(static_cast<void*>(writer.next++), words.data(), sizeof words);
   }
 
   TraceName name_of(const TraceSource& source) noexcept;
@@ -70,8 +72,9 @@ class Trace {
     return name_of({{}, reinterpret_cast<const void*>(function)});
   }
 
-  // --- A poll, by the calling thread: it ends, and has run handlers since the first of these. (It
-  // is said to end with the last event in it, which spares a reading of the clock.)
+  // --- A poll, by the calling thread: it ends, and has run handlers since the first of these. If
+  // they were several, it is an event. (It is said to end with the last one in it, which spares a
+  // reading of the clock.)
   static void handler_begins(std::uint64_t begin) noexcept {
     Writer& writer = Trace::writer();
     if (writer.handled++ == 0) writer.poll_begin = begin;

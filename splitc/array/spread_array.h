@@ -27,7 +27,7 @@ inline void check_index(std::size_t i, std::size_t n, Call call) {
 inline void check_local_index(std::size_t i, std::size_t n, Call call) {
   if constexpr (am::kChecked) check_index(i, n, call);
 }
-inline void check_proc(std::uint32_t proc, Call call) {
+inline void check_local_proc(std::uint32_t proc, Call call) {
   if constexpr (am::kChecked) {
     if (proc >= procs()) refuse_proc(proc, call);
   }
@@ -155,7 +155,7 @@ class spread_array {
   // The elements of process `proc`, which are contiguous: the pointer to the first, and how many
   // there are, maybe none. For bulk operations. Checked builds throw Error if there is no `proc`.
   global_ptr<T> on(std::uint32_t proc) const {
-    detail::check_proc(proc, "spread_array::on");
+    detail::check_local_proc(proc, "spread_array::on");
     return {proc, offset_};
   }
   std::size_t size_on(std::uint32_t proc) const noexcept { return map_.size_on(proc); }

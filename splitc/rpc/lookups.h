@@ -60,7 +60,7 @@ class lookups {
       to = f_(*object_, query);
       return;
     }
-    if (proc >= procs()) detail::refuse_proc(proc, "lookups::get");
+    detail::check_proc(proc, "lookups::get");
     Block& block = blocks_[proc];
     if (block.questions.capacity() == 0) {
       block.questions.reserve(kInBlock);

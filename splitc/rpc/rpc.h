@@ -12,6 +12,7 @@
 //   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -294,13 +295,23 @@ bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
 
 // The process that a call is for, with the place of the call, which reports name. A number converts
 // to it, or what converts to one, such as an element of a spread array: write rpc(3, ..), or
-// rpc(owner[i], ..).
+// rpc(owner[i], ..). A number that no process can have, such as -1 or 2^32, is refused by the call.
 struct rpc_target {
   template <std::convertible_to<std::uint32_t> P>
   requires(!std::is_same_v<P, rpc_target>)
       rpc_target(const P& to, am::SourceLocation here = am::SourceLocation::current())
-      : proc(static_cast<std::uint32_t>(to)), where(here) {}
+      : proc(number(to)), where(here) {}
   operator std::uint32_t() const noexcept { return proc; }
+
+  template <class P>
+  static std::uint32_t number(const P& to) noexcept {
+    if constexpr (std::is_integral_v<P>) {
+      constexpr std::uint64_t kMost = detail::kNoProc;
+      return static_cast<std::uint32_t>(std::min(static_cast<std::uint64_t>(to), kMost));
+    } else {
+      return static_cast<std::uint32_t>(to);
+    }
+  }
   std::uint32_t proc;
   am::SourceLocation where;
 };

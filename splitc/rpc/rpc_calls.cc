@@ -90,7 +90,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
 // Once a piece has been sent the others follow whatever handlers throw while this waits for
 // credits, as the receiver waits for them: it returns what they threw. Before that it throws.
 std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Call name) {
-  check_process(call.proc, name);
+  check_proc(call.proc, name);
   const Head head{ticket, place_in_program(call.run, name), call.answer, ++number_};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;

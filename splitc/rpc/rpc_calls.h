@@ -201,7 +201,7 @@ inline bool are_counted() noexcept {
                                                            std::uint64_t first,
                                                            std::uint64_t second, RpcSlot* slot,
                                                            std::size_t bytes, Call name) {
-  check_process(proc, name);
+  check_proc(proc, name);
   void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
   Tickets::Start start(world().tickets(), proc, result);
   if (are_counted()) [[unlikely]]
@@ -214,7 +214,7 @@ inline bool are_counted() noexcept {
 [[gnu::always_inline]] inline void RpcCalls::send_words_one_way(
     std::uint32_t proc, WordFunction* run, std::uint64_t first, std::uint64_t second,
     std::size_t bytes, bool noted, Call name) {
-  check_process(proc, name);
+  check_proc(proc, name);
   if (!noted && are_counted()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words_one_way>({proc, name.where}, place_in_program(run, name),

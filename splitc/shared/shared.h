@@ -111,7 +111,7 @@ class shared : private detail::SharedVariable {
     if (offset_ == 0) [[unlikely]]
       refuse_use("shared::on");
     if constexpr (am::kChecked) {
-      if (proc >= procs()) detail::refuse_proc(proc, "shared::on");
+      detail::check_proc(proc, "shared::on");
     }
     return {proc, offset_};
   }

@@ -29,8 +29,10 @@ std::string describe(std::uint32_t proc, std::uint64_t offset, std::uint64_t byt
 }
 
 std::string no_process(std::uint32_t proc) {
-  return "there is no process " + std::to_string(proc) + ": the job has " +
-         std::to_string(procs()) + ", 0 to " + std::to_string(procs() - 1);
+  const std::string number =
+      proc == kNoProc ? "with a negative number or one of 2^32 and above" : std::to_string(proc);
+  return "there is no process " + number + ": the job has " + std::to_string(procs()) + ", 0 to " +
+         std::to_string(procs() - 1);
 }
 
 // The block of `proc` that begins at or before `offset`, as far as this process knows.

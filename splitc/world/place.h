@@ -111,6 +111,11 @@ inline void check_process(std::uint32_t proc, Call call) {
 }
 // "there is no process P: the job has N, 0 to N - 1"
 [[noreturn]] void refuse_proc(std::uint32_t proc, Call call);
+// Throws this Error if `proc`, a number that the program has given, is none.
+inline void check_proc(std::uint32_t proc, Call call) {
+  if (proc >= place.procs) [[unlikely]]
+    refuse_proc(proc, call);
+}
 // Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call);
 // The same for a pointer that need not be followed: the beginning of an empty block is one, too.

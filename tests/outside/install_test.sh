@@ -22,14 +22,17 @@ installs() {
 }
 installs --prefix="$PWD/new/place" --checked
 for file in include/splitphase/{am/am,am/c/am2,am/c/spmd,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
-  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc,splitc-doctor,splitc-info} share/splitphase/commit \
+  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc,splitc-doctor,splitc-info,splitc-timeline,splitc-traffic} share/splitphase/commit \
   include/splitphase/split-c/{split-c,control}.h \
   lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/{splitcrun,splitcc,splitc2cc}.1 \
-  share/bash-completion/completions/splitcrun; do
+  share/bash-completion/completions/splitcrun \
+  share/doc/splitphase/{README.md,docs/{tutorial.md,pictures/timeline.svg,clusters/job.sh},examples/hello_splitc.cc}; do
   [[ -e new/place/$file ]] || fail "$file is missing"
 done
 new/place/bin/splitcrun --version
 new/place/bin/splitc-doctor --version
+new/place/bin/splitc-timeline --help | grep -q 'A picture of a trace' || fail "splitc-timeline"
+new/place/bin/splitc-traffic --help >/dev/null || fail "splitc-traffic"
 new/place/bin/splitc-info | grep -q "^commit     $(<new/place/share/splitphase/commit)$" ||
   fail "splitc-info does not say the commit that was installed"
 ! grep -rE '#include <(rdma/|spdlog|fmt/|sodium|pmix|CLI)' new/place/include ||

@@ -47,6 +47,17 @@ TEST(Rpc, takes_as_the_process_whatever_converts_to_a_number) {
   barrier();
 }
 
+TEST(Rpc, refuses_numbers_that_no_process_has) {
+  const auto rank = [] { return my_proc(); };
+  const std::string job = "the job has " + std::to_string(procs());
+  const std::string count = std::to_string(procs());
+  test::expect_error([&] { rpc(procs(), rank); }, {"rpc: there is no process " + count, job});
+  test::expect_error([&] { rpc(-1, rank); }, {"rpc: there is no process with a negative", job});
+  test::expect_error([&] { rpc(1ull << 32, rank); }, {"or one of 2^32", job});
+  test::expect_error([&] { rpc_ff((1ll << 33) + 1, [] {}); }, {"rpc_ff: there is no process", job});
+  test::expect_error([&] { rpc_ff(procs(), [] {}); }, {"rpc_ff: there is no process " + count});
+}
+
 TEST(Rpc, runs_functions_and_lambdas_in_every_process) {
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     EXPECT_EQ(rpc(proc, [] { return my_proc(); }).result(), proc);

@@ -26,14 +26,10 @@ class Endpoint::TracedSend {
 
   // It has been sent, to `peer`.
   void sent(Rank peer, const UntypedRequest& request, TraceFlow flow) noexcept {
-    TraceEvent event{.begin = begin_, .length = ticks() - begin_};
-    event.kind = static_cast<std::uint8_t>(request.role == Role::kOneWay ? TraceKind::kOneWay
-                                                                         : TraceKind::kRequest);
-    event.name = endpoint_.traced_name(*trace_, request.handler);
-    event.flow = flow;
-    event.peer = peer;
-    event.bytes = traced_bytes(request.payload.size());
-    trace_->record(event);
+    const std::uint64_t end = ticks();
+    const TraceKind kind = request.role == Role::kOneWay ? TraceKind::kOneWay : TraceKind::kRequest;
+    trace_->record(kind, endpoint_.traced_name(*trace_, request.handler), begin_, end,
+                   {flow, peer, request.payload.size()});
   }
 
  private:
@@ -49,7 +45,7 @@ class Endpoint::TracedHandler {
       : endpoint_(endpoint), trace_(endpoint.traced_ ? active_trace() : nullptr) {
     // First of all, as what follows takes time, and answers wait for it.
     if (trace_ != nullptr) [[unlikely]]
-      event_.begin = ticks_after_loads();
+      begin_ = ticks_after_loads();
   }
   ~TracedHandler() {
     if (!runs_) [[likely]]
@@ -63,35 +59,31 @@ class Endpoint::TracedHandler {
 
   // If there is a trace: the message with `flow`, of `peer`, will be given to its handler.
   void begin(Role role, HandlerIndex handler, Rank peer, TraceFlow flow) noexcept {
-    event_.kind = static_cast<std::uint8_t>(role == Role::kReply    ? TraceKind::kReplyHandler
-                                            : role == Role::kOneWay ? TraceKind::kOneWayHandler
-                                                                    : TraceKind::kRequestHandler);
-    event_.name = endpoint_.traced_name(*trace_, handler);
-    event_.flow = flow;
-    event_.peer = peer;
+    kind_ = role == Role::kReply    ? TraceKind::kReplyHandler
+            : role == Role::kOneWay ? TraceKind::kOneWayHandler
+                                    : TraceKind::kRequestHandler;
+    name_ = endpoint_.traced_name(*trace_, handler);
+    details_.flow = flow;
+    details_.peer = peer;
     // (The threads of a parallel bundle poll in turns what says when a poll ends.)
-    if (endpoint_.bundle().access() == Access::kSequential) Trace::handler_begins(event_.begin);
+    if (endpoint_.bundle().access() == Access::kSequential) Trace::handler_begins(begin_);
     runs_ = true;
   }
   // It has returned, or, by `status`, it was not called. `reply`: the flow of what it has replied;
   // by default that of a process of this node.
   void end(Status status, const Delivery& delivery) noexcept {
-    end(status, delivery, reply_of(event_.flow));
+    end(status, delivery, reply_of(details_.flow));
   }
   void end(Status status, const Delivery& delivery, TraceFlow reply) noexcept {
     if (status != Status::kDelivered) {
       runs_ = false;
       return;
     }
-    event_.bytes = traced_bytes(delivery.payload.size());
+    details_.bytes = delivery.payload.size();
     const std::uint64_t now = ticks();
     finish(now);
     if (!has_replied(delivery)) return;
-    TraceEvent answer{.begin = now};
-    answer.kind = static_cast<std::uint8_t>(TraceKind::kReply);
-    answer.flow = reply;
-    answer.peer = event_.peer;
-    trace_->record(answer);
+    trace_->record(TraceKind::kReply, 0, now, now, {reply, details_.peer, 0});
   }
   static bool has_replied(const Delivery& delivery) noexcept {
     return packet::handler_in(delivery.reply) != 0;
@@ -100,14 +92,17 @@ class Endpoint::TracedHandler {
  private:
   void finish(std::uint64_t now) noexcept {
     runs_ = false;
-    event_.length = now - event_.begin;
-    trace_->record(event_);
+    trace_->record(kind_, name_, begin_, now, details_);
   }
 
   const Endpoint& endpoint_;
   Trace* const trace_;
   bool runs_ = false;
-  TraceEvent event_;
+  // Of a handler that runs.
+  TraceKind kind_ = TraceKind::kNothing;
+  TraceName name_ = 0;
+  std::uint64_t begin_ = 0;
+  TraceDetails details_;
 };
 
 // The last part of each poll.

@@ -56,8 +56,8 @@ TEST(Report, for_people_counts_remarks_that_all_nodes_have) {
 
 TEST(Report, for_people_of_one_node_has_everything) {
   const std::string text = text_of({{"here", "", {kGood}}}, false);
-  expect_contains(text,
-                  {"on here: 0 errors, 0 warnings, 1 remark\n", "remark: clock: tsc (30 ns); "});
+  expect_contains(text, {"on here: 0 errors, 0 warnings, 1 remark; nothing has to be done\n",
+                         "remark: clock: tsc (30 ns); "});
 }
 
 TEST(Report, for_programs_has_everything_and_the_exit_code) {

@@ -26,12 +26,8 @@ TEST(Gathering, compares_clocks_by_questions) {
   job().quiesce(gathering.bundle());
 }
 
-TraceEvent event(TraceKind kind, Rank peer, TraceFlow flow) {
-  TraceEvent made{.begin = 1};
-  made.kind = static_cast<std::uint8_t>(kind);
-  made.peer = peer;
-  made.flow = flow;
-  return made;
+void record(Trace& trace, TraceKind kind, Rank peer, TraceFlow flow) {
+  trace.record(kind, 0, 1, 1, {.flow = flow, .peer = peer});
 }
 
 // Each has sent 1,000 messages to everybody, of which the receiver has every third one.
@@ -44,11 +40,11 @@ TEST(Gathering, marks_messages_of_which_both_ends_are_there) {
   Trace trace(1 << 20);
   for (Rank other = 0; other < job().size(); ++other) {
     for (TraceFlow i = 0; i < kEach; ++i) {
-      trace.record(event(TraceKind::kRequest, other, flow(me, other, i)));
+      record(trace, TraceKind::kRequest, other, flow(me, other, i));
       if (i % 3 != 0) continue;
-      trace.record(event(TraceKind::kRequestHandler, other, flow(other, me, i)));
+      record(trace, TraceKind::kRequestHandler, other, flow(other, me, i));
     }
-    trace.record(event(TraceKind::kRequestHandler, other, flow(other, me, kEach + 2)));
+    record(trace, TraceKind::kRequestHandler, other, flow(other, me, kEach + 2));
   }
   trace.stop();
   TraceGathering gathering(job(), job(), nullptr);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -14,10 +15,12 @@
 namespace am {
 namespace {
 
-TraceEvent numbered(std::uint64_t number) {
-  TraceEvent event{.begin = number};
-  event.kind = static_cast<std::uint8_t>(TraceKind::kOperation);
-  return event;
+void note(Trace& trace, std::uint64_t number, TraceName name = 0) {
+  trace.record(TraceKind::kOperation, name, number, number, {});
+}
+// One that a handler leaves.
+void note_handler(Trace& trace, std::uint64_t begin, std::uint64_t end) {
+  trace.record(TraceKind::kReplyHandler, 0, begin, end, {});
 }
 
 // By thread.
@@ -26,6 +29,26 @@ std::map<std::uint32_t, std::vector<TraceEvent>> all_of(Trace& trace) {
   trace.for_each(
       [&](std::uint32_t thread, const TraceEvent& event) { all[thread].push_back(event); });
   return all;
+}
+
+TEST(TraceWords, are_those_of_an_event) {
+  const auto event = [](const TraceDetails& details, std::uint64_t end = 12) {
+    return std::bit_cast<TraceEvent>(trace_words(TraceKind::kCallback, 0xfedc, 5, end, details));
+  };
+  const TraceEvent small = event({.flow = ~TraceFlow{1}, .peer = 0xfffffe, .bytes = 77});
+  EXPECT_EQ(small.begin, 5u);
+  EXPECT_EQ(small.length, 7u);
+  EXPECT_EQ(small.matched, 0u);
+  EXPECT_EQ(small.name, 0xfedcu);
+  EXPECT_EQ(small.flow, ~TraceFlow{1});
+  EXPECT_EQ(small.peer, 0xfffffeu);
+  EXPECT_EQ(small.what(), TraceKind::kCallback);
+  EXPECT_EQ(small.bytes, 77u);
+  const TraceEvent large = event({.peer = ~0u, .bytes = ~std::uint64_t{0}}, ~std::uint64_t{0});
+  EXPECT_EQ(large.length, (std::uint64_t{1} << 47) - 6);  // of 64 bits, modulo 2^47
+  EXPECT_EQ(large.matched, 0u);
+  EXPECT_EQ(large.peer, TraceEvent::kNoPeer);
+  EXPECT_EQ(large.bytes, TraceEvent::kMostBytes);
 }
 
 TEST(Trace, is_active_until_it_stops) {
@@ -43,7 +66,7 @@ TEST(Trace, is_active_until_it_stops) {
 TEST(Trace, keeps_the_first_events_in_their_order_and_counts_the_others) {
   Trace trace(Trace::kLeastBytes);
   constexpr std::uint64_t kRoom = Trace::kLeastBytes / sizeof(TraceEvent);
-  for (std::uint64_t i = 1; i <= kRoom + 77; ++i) trace.record(numbered(i));
+  for (std::uint64_t i = 1; i <= kRoom + 77; ++i) note(trace, i);
   trace.stop();
   const auto all = all_of(trace);
   ASSERT_EQ(all.size(), 1u);
@@ -55,10 +78,10 @@ TEST(Trace, keeps_the_first_events_in_their_order_and_counts_the_others) {
 TEST(Trace, of_a_later_job_has_nothing_of_the_one_before) {
   {
     Trace trace(Trace::kLeastBytes);
-    for (std::uint64_t i = 1; i <= 10; ++i) trace.record(numbered(i));
+    for (std::uint64_t i = 1; i <= 10; ++i) note(trace, i);
   }
   Trace trace(Trace::kLeastBytes);
-  trace.record(numbered(11));
+  note(trace, 11);
   const auto all = all_of(trace);
   ASSERT_EQ(all.at(0).size(), 1u);
   EXPECT_EQ(all.at(0)[0].begin, 11u);
@@ -73,9 +96,7 @@ TEST(Trace, loses_nothing_of_several_threads_while_there_is_room) {
     threads.emplace_back([&trace] {
       const char* const calls[] = {"a", "b", "c"};
       for (std::uint64_t i = 1; i <= kEach; ++i) {
-        TraceEvent event = numbered(i);
-        event.name = trace.name_of(CallPlace{.call = calls[i % 3]});
-        trace.record(event);
+        note(trace, i, trace.name_of(CallPlace{.call = calls[i % 3]}));
       }
     });
   }
@@ -96,7 +117,7 @@ void other() {}
 
 TEST(Trace, names_places_and_functions_by_numbers) {
   Trace trace(Trace::kLeastBytes);
-  trace.record(numbered(1));  // this thread is known from now on
+  note(trace, 1);  // this thread is known from now on
   const SourceLocation here = SourceLocation::current();
   const TraceName place = trace.name_of(CallPlace{"get", here});
   const TraceName caller = trace.name_of(CallPlace{.call = "get", .caller = &here});
@@ -122,31 +143,35 @@ TEST(Trace, has_names_for_so_many_and_one_for_all_others) {
   EXPECT_EQ(trace.name_of(CallPlace{.call = "get", .caller = &callers.back()}), Trace::kOthers);
 }
 
-TEST(Trace, shows_a_poll_that_has_run_handlers) {
+TEST(Trace, shows_a_poll_that_has_run_several_handlers) {
   Trace trace(Trace::kLeastBytes);
-  trace.record(numbered(1));
+  note(trace, 1);
   trace.poll_ends();  // nothing
   Trace::handler_begins(100);
   Trace::handler_begins(200);
-  trace.record({.begin = 200, .length = 30});
+  note_handler(trace, 200, 230);
+  trace.poll_ends();
+  Trace::handler_begins(250);  // one, which says it all
   trace.poll_ends();
   Trace::handler_begins(300);
+  Trace::handler_begins(310);
   Trace::forget_poll();
   trace.poll_ends();
   const auto all = all_of(trace);
-  ASSERT_EQ(all.at(0).size(), 2u);  // that of no kind is none
-  EXPECT_EQ(all.at(0)[1].what(), TraceKind::kPoll);
-  EXPECT_EQ(all.at(0)[1].begin, 100u);
-  EXPECT_EQ(all.at(0)[1].length, 130u);  // until the last event in it has ended
-  EXPECT_EQ(all.at(0)[1].bytes, 2u);
+  ASSERT_EQ(all.at(0).size(), 3u);
+  const TraceEvent& poll = all.at(0)[2];
+  EXPECT_EQ(poll.what(), TraceKind::kPoll);
+  EXPECT_EQ(poll.begin, 100u);
+  EXPECT_EQ(poll.length, 130u);  // until the last event in it has ended
+  EXPECT_EQ(poll.bytes, 2u);
 }
 
 TEST(Trace, ends_a_wait_with_the_last_poll_if_that_has_run_handlers) {
   Trace trace(Trace::kLeastBytes);
-  trace.record(numbered(1));
+  note(trace, 1);
   const std::uint64_t begin = ticks();
   Trace::handler_begins(begin + 10);
-  trace.record({.begin = begin + 10, .length = 20});
+  note_handler(trace, begin + 10, begin + 30);
   trace.poll_ends();
   EXPECT_EQ(Trace::end_of_wait(begin), begin + 30);
   EXPECT_GT(Trace::end_of_wait(begin + 31), begin + 30) << "this poll was before the wait";
@@ -156,10 +181,10 @@ TEST(Trace, ends_a_wait_with_the_last_poll_if_that_has_run_handlers) {
 
 TEST(Trace, gives_polls_their_ends_also_when_its_memory_is_full) {
   Trace trace(Trace::kLeastBytes);
-  while (trace.dropped() == 0) trace.record(numbered(1));
+  while (trace.dropped() == 0) note(trace, 1);
   const std::uint64_t begin = ticks();
   Trace::handler_begins(begin);
-  trace.record({.begin = begin, .length = 20});
+  note_handler(trace, begin, begin + 20);
   trace.poll_ends();
   EXPECT_EQ(Trace::end_of_wait(begin), begin + 20);
 }
