@@ -80,7 +80,7 @@ install -D -m 644 README.md "$documentation/README.md"
 find docs examples -type f -o -type l | while read -r file; do
   case $file in
     docs/site/* | docs/*.html) ;;
-    docs/*.md | docs/*.svg | docs/clusters/* | examples/*.cc | examples/*.c | examples/*.h)
+    docs/*.md | docs/*.svg | docs/*.png | docs/clusters/* | examples/*.cc | examples/*.c | examples/*.h)
       install -D -m 644 "$file" "$documentation/$file" ;;
   esac
 done

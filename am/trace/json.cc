@@ -177,14 +177,15 @@ void TraceText::append(std::string& to, std::uint32_t thread, const TraceEvent& 
   if (event.flow != 0 && event.matched != 0) append_flow(to, thread, event, begin);
 }
 
-std::string trace_begin(std::uint32_t processes) {
+std::string trace_begin() {
   return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-         "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"splitphase\",\"args\":{\"processes\":" +
-         std::to_string(processes) + "}}";
+         "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"process_sort_index\","
+         "\"args\":{\"sort_index\":0}}";
 }
 
-std::string trace_end(std::uint64_t dropped) {
-  return "\n],\"otherData\":{\"dropped_events\":" + std::to_string(dropped) + "}}\n";
+std::string trace_end(std::uint32_t processes, std::uint64_t dropped) {
+  return "\n],\"otherData\":{\"processes\":" + std::to_string(processes) +
+         ",\"dropped_events\":" + std::to_string(dropped) + "}}\n";
 }
 
 std::string describe(const TraceProcess& process, std::int64_t ns) {

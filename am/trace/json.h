@@ -9,7 +9,7 @@
 #include "am/trace/event.h"
 #include "am/types/types.h"
 
-// Events as text of the trace event format, which chrome://tracing and Perfetto read: an object a
+// Events as text of the trace event format, which Perfetto and Chrome's viewer read: an object a
 // line. Processes of the format are the ranks, its threads those of each. Pure logic.
 
 namespace am {
@@ -59,8 +59,8 @@ class TraceText {
 };
 
 // How the file begins, and how it ends.
-std::string trace_begin(std::uint32_t processes);
-std::string trace_end(std::uint64_t dropped);
+std::string trace_begin();
+std::string trace_end(std::uint32_t processes, std::uint64_t dropped);
 // The names of the process and its threads, and what is missing from `ns` on; lines as TraceText's.
 std::string describe(const TraceProcess& process, std::int64_t ns);
 

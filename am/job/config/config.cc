@@ -62,8 +62,8 @@ constexpr std::array<Setting, 28> kSettings{{
      "pointers, as with splitcrun --watch-near. Each takes some 40 ns more, in place of 0.4.",
      false},
     {kTrace, "file", "none",
-     "Where process 0 writes at the end what each process did and when, for Perfetto or "
-     "chrome://tracing, as splitcrun --trace does.",
+     "Where process 0 writes at the end what each process did and when, for "
+     "https://ui.perfetto.dev, as splitcrun --trace does.",
      false},
     {kTraceMemory, "bytes, with K, M or G", "64M",
      "Memory of each process for that: 32 bytes an event. What does not fit is dropped and said.",

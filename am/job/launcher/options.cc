@@ -173,8 +173,8 @@ void add_options_that_tell(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--top", texts.top,
                "say every second what each process does; --top=SECONDS for another time");
   app.add_option("--trace", options.trace,
-                 "write to FILE at the end what each process did and when, for Perfetto or "
-                 "chrome://tracing")
+                 "write to FILE at the end what each process did and when, for "
+                 "https://ui.perfetto.dev")
       ->type_name("FILE");
   app.add_flag("--watch-near", options.watch_near,
                "--stats and --trace with the accesses to memory of the same node");

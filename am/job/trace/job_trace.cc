@@ -74,7 +74,7 @@ void JobTrace::begin(Process& process, Exchange& exchange, const Quiesce& quiesc
 void JobTrace::finish(Process& process, Exchange& exchange, const Quiesce& quiesce) {
   trace_->stop();
   clock_.last = read_clocks();
-  if (file_) file_->append(trace_begin(process.router().size()));  // before others send lines
+  if (file_) file_->append(trace_begin());  // before others send lines
   TraceGathering gathering(process, exchange, file_.get());
   if (several_machines()) {
     clock_.after = compare_clocks(gathering);
@@ -138,15 +138,13 @@ void JobTrace::close(const std::vector<Part>& parts) {
     dropped += parts[rank].dropped;
     if (parts[rank].dropped != 0 && who.empty()) who = std::to_string(rank);
   }
-  file_->append(trace_end(dropped));
+  file_->append(trace_end(static_cast<std::uint32_t>(parts.size()), dropped));
   if (const std::string error = file_->close(); !error.empty()) {
     std::fprintf(stderr, "rank %u: SPLITC_TRACE=%s: the trace is not complete (%s); make room\n",
                  me_, path_.c_str(), error.c_str());
     return;
   }
-  std::fprintf(stderr,
-               "trace: %llu events of %zu %s are in %s, for https://ui.perfetto.dev or "
-               "chrome://tracing\n",
+  std::fprintf(stderr, "trace: %llu events of %zu %s are in %s, for https://ui.perfetto.dev\n",
                static_cast<unsigned long long>(events), parts.size(),
                parts.size() == 1 ? "process" : "processes", path_.c_str());
   if (dropped == 0) return;
