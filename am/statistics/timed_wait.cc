@@ -1,8 +1,21 @@
 #include "am/statistics/timed_wait.h"
 
+#include <algorithm>
+
 #include "am/types/clock.h"
 
 namespace am {
+namespace {
+
+// What one part of a wait adds to the sum if it stands for so many. A short part is long if a
+// handler has run in it, perhaps for seconds, which are not to be taken for 64 times as many: such
+// a one adds itself, or as much as the longest that is multiplied.
+std::int64_t stood_for(std::int64_t ns, std::uint32_t waits) noexcept {
+  constexpr std::int64_t kMultiplied = 1'000'000;
+  return std::max(ns, std::min(ns, kMultiplied) * waits);
+}
+
+}  // namespace
 
 void WaitTime::begin() {
   looks_left_ = kShort;
@@ -12,7 +25,7 @@ void WaitTime::begin() {
 
 void WaitTime::end_short_part() noexcept {
   const std::int64_t now = now_ns();
-  if (stands_for_ != 0) short_part_ns_ = (now - begin_ns_) * stands_for_;
+  if (stands_for_ != 0) short_part_ns_ = stood_for(now - begin_ns_, stands_for_);
   begin_ns_ = now;
   stands_for_ = 1;
   looks_left_ = kNever;
@@ -23,7 +36,7 @@ std::int64_t WaitTime::end() noexcept {
   const std::int64_t part = now_ns() - begin_ns_;
   const bool short_part = looks_left_ <= kShort;
   if (short_part) sites_->sample().took(part);
-  return short_part_ns_ + part * stands_for_;
+  return short_part_ns_ + (short_part ? stood_for(part, stands_for_) : part);
 }
 
 }  // namespace am

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -199,6 +200,27 @@ TEST(TimedWait, is_timed_from_some_look_on) {
   EXPECT_EQ(waited(), 0u);
   wait(WaitTime::kShort);
   EXPECT_GT(waited(), 0u);
+}
+
+TEST(TimedWait, does_not_multiply_what_a_handler_took) {
+  CallSites sites(1);
+  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  while (sites.sample().next() == 1) {
+  }
+  // Until one of the sample comes.
+  constexpr std::int64_t kHandlerNs = 20'000'000;
+  const std::int64_t begin = now_ns();
+  for (std::uint64_t counted = 0; counted == 0;) {
+    {
+      TimedWait timed(explain);
+      for (const std::int64_t from = now_ns(); now_ns() - from < kHandlerNs;) {
+      }
+    }
+    counted = by_call(sites).at("barrier").waited_ns;
+  }
+  const std::int64_t lasted = now_ns() - begin;
+  EXPECT_LE(static_cast<std::int64_t>(by_call(sites).at("barrier").waited_ns),
+            std::max(lasted, std::int64_t{64'000'000}));
 }
 
 TEST(CallSites, tell_routes_apart) {
