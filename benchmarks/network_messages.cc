@@ -12,7 +12,7 @@ using Way = bench::RawNetwork::Way;
 using Done = bench::RawNetwork::Done;
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kPlaces = 8;
+constexpr std::size_t kTargets = 8;
 // Samples are short: on a machine with other work the best of many is without it.
 constexpr int kRoundTrips = 50;
 
@@ -49,8 +49,8 @@ void long_streams(Bench& b) {
     const int n = b.count(static_cast<int>(8 * 1024 * kKiB / bytes));
     beside(
         b, {"request_long", bytes, Kind::kBandwidth}, 80,
-        [&] { return b.messages.stream_long(bytes, n, kPlaces); }, "fi_write, delivered",
-        [&] { return b.raw_network->stream_write(bytes, n, kPlaces, Done::kDelivered); });
+        [&] { return b.messages.stream_long(bytes, n, kTargets); }, "fi_write, delivered",
+        [&] { return b.raw_network->stream_write(bytes, n, kTargets, Done::kDelivered); });
   }
 }
 

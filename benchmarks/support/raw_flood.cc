@@ -17,24 +17,24 @@ constexpr std::uint64_t kSlots = Board::kRingSlots;
 constexpr Mark kPing = 1;
 constexpr Mark kPong = 2;
 
-// What the handlers have seen.
-struct Seen {
+// What the handlers have received.
+struct Received {
   std::uint64_t requests = 0;
   std::uint64_t sum = 0;
-} seen;
+} received;
 
 Mark on_ping(Slot& slot) {
   std::uint64_t number;
   std::memcpy(&number, slot.request.bytes, sizeof number);
   ++number;
-  ++seen.requests;
+  ++received.requests;
   std::memcpy(slot.reply.bytes, &number, sizeof number);
   return kPong;
 }
 Mark on_pong(Slot& slot) {
   std::uint64_t number;
   std::memcpy(&number, slot.reply.bytes, sizeof number);
-  seen.sum += number;
+  received.sum += number;
   return 0;
 }
 
@@ -114,7 +114,7 @@ double Raw::flood(int pairs) {
     while (responder.expected != end) spin_until<false>([&] { return responder.answer(); });
   }
   const double ns = watch.ns();
-  keep(seen.sum);
+  keep(received.sum);
   flooded_ = end - 1;
   return ns / pairs;
 }

@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kWord = 8;
+constexpr std::size_t kMessageBytes = 8;
 constexpr int kSocketBytes = 4 << 20;
 
 }  // namespace
@@ -53,7 +53,7 @@ bool RawUdp::try_receive() {
 }
 
 void RawUdp::meet(const std::function<void()>& meanwhile) {
-  send(kWord);
+  send(kMessageBytes);
   while (!try_receive()) meanwhile();
 }
 
@@ -75,7 +75,7 @@ double RawUdp::stream(std::size_t bytes, int times) {
   if (!pair_.first()) {
     for (std::uint64_t i = 1; i <= datagrams; ++i) {
       receive();
-      if (i % kQuarter == 0 || i == datagrams) send(kWord);
+      if (i % kQuarter == 0 || i == datagrams) send(kMessageBytes);
     }
     return 0;
   }

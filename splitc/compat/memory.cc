@@ -20,12 +20,12 @@ struct Range {
 };
 Range segment;
 
-bool in_job() noexcept { return detail::place.bases != nullptr; }
+bool in_job() noexcept { return splitc::detail::place.bases != nullptr; }
 
 void look_for_segment() noexcept {
   if (!in_job()) return;
-  segment = {reinterpret_cast<std::uintptr_t>(detail::mapped(my_proc(), 0)),
-             detail::place.segment_bytes};
+  segment = {reinterpret_cast<std::uintptr_t>(splitc::detail::mapped(my_proc(), 0)),
+             splitc::detail::place.segment_bytes};
 }
 
 bool is_in_segment(const void* p) noexcept {
@@ -34,7 +34,7 @@ bool is_in_segment(const void* p) noexcept {
 }
 
 std::size_t segment_block_bytes(const void* p) {
-  const auto block = world().heap().block_of(detail::offset_of(p, my_proc(), "realloc"));
+  const auto block = world().heap().block_of(splitc::detail::offset_of(p, my_proc(), "realloc"));
   return block ? block->bytes : 0;
 }
 

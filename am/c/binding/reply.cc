@@ -90,6 +90,7 @@ AM_DEFINE(1)
 AM_DEFINE(2)
 AM_DEFINE(3)
 AM_DEFINE(4)
+#undef AM_DEFINE
 
 int AM_ReplyIArgs(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
                   const int32_t* args) {

@@ -103,6 +103,7 @@ AM_DEFINE(1)
 AM_DEFINE(2)
 AM_DEFINE(3)
 AM_DEFINE(4)
+#undef AM_DEFINE
 
 int AM_RequestIArgs(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
                     int numargs, const int32_t* args) {

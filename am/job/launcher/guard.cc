@@ -50,7 +50,7 @@ void end_all_but(const std::vector<pid_t>& strangers) {
 }
 
 // Whether the supervisor has ended, and else whether it is stopped, which it says.
-bool has_ended(pid_t supervisor, int& status, bool& stopped) {
+bool supervisor_has_ended(pid_t supervisor, int& status, bool& stopped) {
   while (waitpid(supervisor, &status, WNOHANG | WUNTRACED | WCONTINUED) == supervisor) {
     if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) return true;
     stopped = WIFSTOPPED(status);
@@ -72,7 +72,7 @@ int watch(pid_t supervisor) {
         signal > 0 && signal != SIGCHLD && signal != kGuardDied && !from_terminal(info.si_code);
     if (passed_on) kill(supervisor, signal);
     int status = 0;
-    if (has_ended(supervisor, status, stopped)) return status;
+    if (supervisor_has_ended(supervisor, status, stopped)) return status;
     // So that it can obey. Not otherwise: it would undo a stop that a debugger or LeakSanitizer,
     // who attach to it now, wait for.
     if (passed_on && stopped) kill(supervisor, SIGCONT);

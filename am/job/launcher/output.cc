@@ -88,7 +88,7 @@ void Output::finish() {
 void Output::read_some(Stream& stream) {
   std::array<char, 65536> buffer;
   const std::size_t most = last_call_ ? std::min(buffer.size(), stream.left) : buffer.size();
-  const ssize_t got = read(stream.from, buffer.data(), most);
+  const ssize_t got = ::read(stream.from, buffer.data(), most);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) return end_stream(stream);
   pass_on(stream, std::string_view(buffer.data(), static_cast<std::size_t>(got)));
