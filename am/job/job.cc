@@ -1,7 +1,5 @@
 #include "am/job/job.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +11,7 @@
 #include "am/job/config/death_notices.h"
 #include "am/job/crash/report.h"
 #include "am/job/death_watch.h"
+#include "am/job/log.h"
 #include "am/job/make_bootstrap.h"
 #include "am/job/network.h"
 #include "am/job/stall/code.h"
@@ -51,11 +50,6 @@ shmem::Region make_region(Rank rank, const Config& config) {
   }
 }
 
-// To standard error.
-void warn(const std::string& sentence) {
-  spdlog::logger("splitphase", std::make_shared<spdlog::sinks::stderr_sink_mt>()).warn(sentence);
-}
-
 // Of all processes of this node.
 std::vector<CrashSegment> mapped_segments(const Router& router) {
   std::vector<CrashSegment> all;
@@ -88,7 +82,9 @@ Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(conf
   const Card mine = make_card(config, own);
   const std::vector<Card> cards = exchange_cards(*bootstrap_, mine);
   const Layout layout = lay_out(cards, me);
-  if (const std::string warning = warning_of(layout, me); !warning.empty()) warn(warning);
+  if (const std::string warning = warning_of(layout, me); !warning.empty()) {
+    log_warning(warning);
+  }
   router_ = std::make_unique<Router>(
       Router::Options{
           .rank = me,
@@ -190,20 +186,22 @@ Crossovers Job::crossovers(std::uint64_t board) const {
 }
 
 void Job::report_layout(const Layout& layout, const std::string& choice) const {
-  spdlog::info("{} processes by {}, segment {} MiB each, {} usable cores, fences by {}", size(),
-               launcher(), config_.segment_bytes >> 20, layout.cores,
-               layout.all_enrolled ? "membarrier" : "every sender");
+  log_info(std::to_string(size()) + " processes by " + launcher() + ", segment " +
+           std::to_string(config_.segment_bytes >> 20) + " MiB each, " +
+           std::to_string(layout.cores) + " usable cores, fences by " +
+           (layout.all_enrolled ? "membarrier" : "every sender"));
   if (!config_.huge_pages || !shmem::Region::has_huge_pages()) {
-    spdlog::info("segments on small pages: {}",
-                 config_.huge_pages ? "the kernel gives no huge ones of shared memory "
-                                      "(/sys/kernel/mm/transparent_hugepage/shmem_enabled)"
-                                    : "SPLITC_HUGE_PAGES=0");
+    log_info(std::string("segments on small pages: ") +
+             (config_.huge_pages ? "the kernel gives no huge ones of shared memory "
+                                   "(/sys/kernel/mm/transparent_hugepage/shmem_enabled)"
+                                 : "SPLITC_HUGE_PAGES=0"));
   } else {
-    spdlog::info("segments on huge pages");
+    log_info("segments on huge pages");
   }
   if (Port* const port = router_->port()) {
-    spdlog::info("{} nodes, joined by {}", layout.leaders.size(), port->link().describe());
-    if (!choice.empty()) spdlog::info("SPLITC_LINK=auto takes {}", choice);
+    log_info(std::to_string(layout.leaders.size()) + " nodes, joined by " +
+             port->link().describe());
+    if (!choice.empty()) log_info("SPLITC_LINK=auto takes " + choice);
   }
 }
 

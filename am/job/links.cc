@@ -1,8 +1,5 @@
 #include "am/job/links.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -12,6 +9,7 @@
 
 #include "am/job/config/death_notices.h"
 #include "am/job/descriptors.h"
+#include "am/job/log.h"
 #include "am/link/card.h"
 #include "am/link/datagram/datagram_link.h"
 #include "am/link/delayed/delayed_link.h"
@@ -31,23 +29,17 @@ static_assert(rdma::Fabric::kMaxCandidates * sizeof(rdma::Way) <= Bootstrap::kMa
 static_assert(sizeof(shmem::Region::Address) + link::FabricLink::kMaxCard <= Bootstrap::kMaxBlob);
 static_assert(sizeof(shmem::Region::Address) + link::DatagramLink::kMaxCard <= Bootstrap::kMaxBlob);
 
-// To standard error.
-spdlog::logger& log() {
-  static spdlog::logger logger("splitphase", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  return logger;
-}
-
 // Each far process that is talked to takes an open file. A process that has none left for the
 // connection of another does not answer it.
 void provide_files(const std::string& who, std::uint64_t peers) {
   const std::uint64_t limit = open_files_limit();  // make_bootstrap() has raised it
   const std::uint64_t wanted = open_files() + peers + kOtherFiles;
   if (limit >= wanted) return;
-  log().warn(
-      "{}{} files may be open (ulimit -Hn), and connections to all {} far processes need {}: raise "
-      "the limit (nofile in /etc/security/limits.conf, LimitNOFILE= of the daemon that starts the "
-      "job)",
-      who, limit, peers, wanted);
+  log_warning(who + std::to_string(limit) +
+              " files may be open (ulimit -Hn), and connections to all " + std::to_string(peers) +
+              " far processes need " + std::to_string(wanted) +
+              ": raise the limit (nofile in /etc/security/limits.conf, LimitNOFILE= of the daemon "
+              "that starts the job)");
 }
 
 std::function<void(const std::string&)> fatal(Router& router) {
@@ -66,7 +58,9 @@ std::function<bool(Rank)> has_died(Bootstrap& bootstrap, Router& router) {
 }
 
 std::function<void(const std::string&)> warn(Rank me) {
-  return [me](const std::string& sentence) { log().warn("rank {}: {}", me, sentence); };
+  return [me](const std::string& sentence) {
+    log_warning("rank " + std::to_string(me) + ": " + sentence);
+  };
 }
 
 // Whether the processes of a node may keep together what such a link knows of others.

@@ -1,9 +1,8 @@
 #include "splitc/collective/crossovers.h"
 
-#include <spdlog/spdlog.h>
-
 #include "am/am.h"
 #include "am/job/config/collective_text.h"
+#include "am/job/log.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/world.h"
 
@@ -21,7 +20,7 @@ void choose_crossovers() {
   chosen = job.crossovers(Round::most_shown());
   if (!job.config().verbose || my_proc() != 0) return;
   const std::string network = has_far_peers() ? ", by SPLITC_LOGGP=" + text_of(job.network()) : "";
-  spdlog::info("collective calls: SPLITC_COLLECTIVES={}{}", text_of(chosen), network);
+  am::log_info("collective calls: SPLITC_COLLECTIVES=" + text_of(chosen) + network);
 }
 
 }  // namespace splitc::detail
