@@ -1,4 +1,4 @@
-"""What ./compare says of figures, against what is worked out by hand."""
+"""What ./measure says of figures, against what is worked out by hand."""
 
 import sys
 import unittest

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Round trips of two processes by what is installed of Open MPI and MPICH, for compare: prints lines
+# Round trips of two processes by what is installed of Open MPI and MPICH, for ./measure: prints lines
 # WHO,BYTES,NS, the least of REPETITIONS, fewer of large ones, for one node ("node") or between two
 # over TCP ("tcp").
 #
-#   benchmarks/compare/ping_pong.sh node|tcp REPETITIONS BYTES...
+#   benchmarks/measure/ping_pong.sh node|tcp REPETITIONS BYTES...
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/benchmarks/mpi.sh"

@@ -116,7 +116,7 @@ def round_trips(machine, figures):
     repetitions = '2' if machine.trial else '500'
     for place, question, scale in (('node', 'round_trip_node', 1), ('tcp', 'round_trip_tcp', 1e-3)):
         sizes = figures.cases_now(question)
-        command = [BENCHMARKS / 'compare/ping_pong.sh', place, repetitions, *sizes]
+        command = [BENCHMARKS / 'measure/ping_pong.sh', place, repetitions, *sizes]
         for row in csv.reader(machine.output(command).splitlines()):
             if len(row) == 3:
                 figures.add(question, row[1], NAMES[row[0]], float(row[2]) * scale)
@@ -181,7 +181,7 @@ def start(machine, figures):
 def start_commands(machine, processes):
     yield OURS, [machine.bin / 'am/job/launcher/splitcrun', '-n', str(processes),
                  machine.bin / 'examples/hello_splitc']
-    prepared = machine.output([BENCHMARKS / 'compare/start.sh', machine.work, processes])
+    prepared = machine.output([BENCHMARKS / 'measure/start.sh', machine.work, processes])
     for line in prepared.splitlines():
         who, _, command = line.partition(',')
         if who in NAMES:

@@ -102,7 +102,7 @@ def page(figures, facts, doubts, remarks, method):
     raw = figures.csv()
     link = base64.b64encode(raw.encode()).decode()
     parts += ['<h2>All figures</h2>',
-              f'<p><a download="compare.csv" href="data:text/csv;base64,{link}">as a file</a></p>',
+              f'<p><a download="figures.csv" href="data:text/csv;base64,{link}">as a file</a></p>',
               f'<details><summary>every round</summary><pre id="csv">{html.escape(raw)}</pre></details>',
               '</body></html>']
     return '\n'.join(parts) + '\n'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# For compare: prints how what is installed of Open MPI and MPICH starts and ends a job of PROCESSES
+# For ./measure: prints how what is installed of Open MPI and MPICH starts and ends a job of PROCESSES
 # on this machine, as lines WHO,COMMAND; the programs are compiled to FOLDER.
 #
-#   benchmarks/compare/start.sh FOLDER PROCESSES
+#   benchmarks/measure/start.sh FOLDER PROCESSES
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/benchmarks/mpi.sh"

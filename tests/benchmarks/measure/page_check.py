@@ -1,4 +1,4 @@
-"""page_check.py PAGE QUESTION...: that a page of ./compare is whole, and has these questions."""
+"""page_check.py PAGE QUESTION...: that a page of ./measure is whole, and has these questions."""
 
 import base64
 import html.parser

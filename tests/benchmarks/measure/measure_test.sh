@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# ./compare makes a page of some chapters with little work; how fast it was does not matter. The page
+# ./measure makes a page of some chapters with little work; how fast it was does not matter. The page
 # is read by a parser and, where Chromium is installed, by that.
 #
-#   compare_test.sh COMPARE SPLITCRUN CHECK FIGURES_TEST FIGURES
+#   measure_test.sh MEASURE SPLITCRUN CHECK FIGURES_TEST FIGURES
 set -euo pipefail
-compare=$PWD/$1
+measure=$PWD/$1
 check=$PWD/$3
 bin=$(cd "$(dirname "$2")/../../.." && pwd)
 unset TEST_PREMATURE_EXIT_FILE  # a file that only one process could remove
@@ -19,7 +19,7 @@ fail() {
 python3 -B "$4" "$(dirname "$5")"
 
 page=$out/page.html
-"$compare" --trial --bin "$bin" --out "$page" --pictures "$out/pictures" --only round_trips --only rates --only start \
+"$measure" --trial --bin "$bin" --out "$page" --pictures "$out/pictures" --only round_trips --only rates --only start \
   2>"$out/progress"
 cat "$out/progress" >&2
 grep -q "^round 1 of 1, rates" "$out/progress" || fail "it does not say where it is"
@@ -47,5 +47,5 @@ else
 fi
 
 for wrong in "--rounds 0" "--only nothing" "--nonsense"; do
-  if "$compare" --bin "$bin" $wrong 2>/dev/null >&2; then fail "$wrong was accepted"; fi
+  if "$measure" --bin "$bin" $wrong 2>/dev/null >&2; then fail "$wrong was accepted"; fi
 done

@@ -1,4 +1,4 @@
-"""./compare: everything that this machine can say of the library beside others, as one page."""
+"""./measure: everything that this machine can say of the library beside others, as one page."""
 
 import argparse
 import os
@@ -30,9 +30,9 @@ METHOD = [
 
 def read_options():
     parser = argparse.ArgumentParser(
-        prog='./compare', description='Measures the library beside what this machine has of Open MPI, '
+        prog='./measure', description='Measures the library beside what this machine has of Open MPI, '
         'MPICH and raw libfabric, and writes one page (HTML) with tables, plots and all figures.')
-    parser.add_argument('--out', default='compare.html', help='the page (default: %(default)s)')
+    parser.add_argument('--out', default='measured.html', help='the page (default: %(default)s)')
     parser.add_argument('--rounds', type=int, default=None, help='default: 5')
     parser.add_argument('--quick', action='store_true',
                         help='one round: some six minutes on two idle cores, beside the time to build')
