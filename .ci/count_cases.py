@@ -1,4 +1,5 @@
-"""Prints which targets failed, the end of what each printed, and `N passed, M failed` in test cases.
+"""Prints which targets failed and the end of what each printed, the slowest tests, and `N passed, M failed`
+in test cases.
 
 Usage: count_cases.py EVENTS STATUS, with the --build_event_json_file and the exit status of Bazel.
 A target that did not build, or that failed after all its cases had passed (a sanitizer's report
@@ -12,6 +13,7 @@ import xml.etree.ElementTree
 
 NO_TESTS_FOUND = 4  # Bazel's exit status
 SHOWN_LINES = 40  # of a failed test's output
+SLOWEST = 10  # tests that are listed
 
 
 def path_of(uri):
@@ -37,21 +39,32 @@ def show_failure(target, files):
             print("".join("    " + line for line in log.readlines()[-SHOWN_LINES:]))
 
 
+def show_slowest(seconds):
+    """Prints which tests took longest; seconds: a dictionary by target."""
+    print(f"{sum(seconds.values()):.0f} s in {len(seconds)} tests; the slowest:")
+    for target in sorted(seconds, key=seconds.get, reverse=True)[:SLOWEST]:
+        print(f"{seconds[target]:8.1f} s  {target}")
+
+
 def count(events):
-    """The (passed, failed) cases of all events; shows what failed."""
+    """The (passed, failed) cases of all events; shows what failed, and the slowest tests."""
     passed = failed = 0
+    seconds = {}  # what was not run again counts as well
     for event in events:
         result = event.get("testResult")
         if result:
+            target = event["id"]["testResult"]["label"]
+            seconds[target] = seconds.get(target, 0) + int(result.get("testAttemptDurationMillis", 0)) / 1000
             files = {file["name"]: file["uri"] for file in result.get("testActionOutput", [])}
             good, bad = cases(files["test.xml"]) if "test.xml" in files else (0, 0)
             passed += good
             if result["status"] != "PASSED":
-                show_failure(event["id"]["testResult"]["label"], files)
+                show_failure(target, files)
             failed += bad if result["status"] == "PASSED" else max(bad, 1)
         elif "completed" in event and not event["completed"].get("success", False):
             show_failure(event["id"]["targetCompleted"]["label"] + " did not build", {})
             failed += 1
+    show_slowest(seconds)
     return passed, failed
 
 

@@ -12,12 +12,27 @@ NODES = [
     (8, 3),
 ]
 
-# Of all these, the sanitizers' build runs each program in a few: that makes most of its time.
+# Of all these, those that every run of the tests has: alone, a pair, more processes than cores, nodes of
+# several, and every process a node. The others show the same with more processes; they get the tag
+# "all" (docs/contributing.md).
+_BY_DEFAULT = [
+    "1",
+    "2",
+    "5",
+    "3:2",
+    "5:5",
+]
+
+# The sanitizers' build runs each program in a few: that makes most of its time.
 _SANITIZED = [
     "2",
     "4",
     "3:2",
 ]
+
+def _of(shapes, chosen):
+    """Of shapes of one kind, near or of nodes: those chosen, or else the first."""
+    return [shape for shape in shapes if shape in chosen] or shapes[:1]
 
 def job_test(
         name,
@@ -26,6 +41,7 @@ def job_test(
         program = None,
         procs = PROCS,
         nodes = [],
+        by_default = _BY_DEFAULT,
         alone = False,
         tags = [],
         args = [],
@@ -47,8 +63,11 @@ def job_test(
       program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
       nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
+      by_default: of these, those that not only `./test --all` runs, such as ["2", "3:2"]; of `procs` and of
+        `nodes` one at least, which is the first if none is here.
       alone: also as a job of one process that no launcher has started.
-      tags: of the tests. Those that the sanitizers' build can do without get "once", too.
+      tags: of the tests; "all" for those that only `./test --all` runs. Those that the sanitizers'
+        build can do without get "once", too.
       args: of the program.
       env: variables set for the job, such as {"SPLITC_WAIT": "block"}.
       data: files that the program needs.
@@ -62,8 +81,10 @@ def job_test(
             deps = deps,
         )
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
-    shapes = {"%s_n%d" % (name, count): str(count) for count in procs}
-    shapes.update({"%s_n%d_m%d" % (name, n, m): "%d:%d" % (n, m) for n, m in nodes})
+    near = {"%s_n%d" % (name, count): str(count) for count in procs}
+    far = {"%s_n%d_m%d" % (name, n, m): "%d:%d" % (n, m) for n, m in nodes}
+    chosen = _of(near.values(), by_default) + _of(far.values(), by_default)
+    shapes = dict(near.items() + far.items())
     for test, shape in shapes.items():
         native.sh_test(
             name = test,
@@ -75,7 +96,8 @@ def job_test(
                 ":" + program,
                 "//am/job/launcher:splitcrun",
             ] + data,
-            tags = tags + (["once"] if shape not in _SANITIZED else []),
+            tags = tags + ([] if shape in chosen else ["all"]) +
+                   ([] if shape in _SANITIZED else ["once"]),
         )
     if alone:
         native.sh_test(
