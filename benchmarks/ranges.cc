@@ -2,6 +2,8 @@
 // that were written by hand for the layout. Each process of the two goes over its own elements.
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string>
 
 #include "benchmarks/support/clock.h"

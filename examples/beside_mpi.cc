@@ -5,6 +5,7 @@
 //   SPLITPHASE_CXX=mpicxx splitc++ -O2 beside_mpi.cc -o beside_mpi && mpirun -n 4 ./beside_mpi
 #include <mpi.h>
 
+#include <cstdio>
 #include <vector>
 
 #include "splitc/splitc.h"

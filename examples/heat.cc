@@ -6,6 +6,7 @@
 //   ./run -n 4 --nodes 2 heat --verify
 
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 #include "examples/command_line.h"

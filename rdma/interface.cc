@@ -17,6 +17,7 @@
 #include <memory>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "rdma/error.h"
 

@@ -2,6 +2,8 @@
 
 // What shmem::Mailbox and shmem::Outbox do for every message; included by shmem/mailbox.h.
 
+#include <bit>
+
 #include "shmem/mailbox.h"
 
 namespace shmem {

@@ -1,5 +1,6 @@
 #include "am/channel/channel.h"
 
+#include <exception>
 #include <string>
 #include <utility>
 

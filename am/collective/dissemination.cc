@@ -1,6 +1,7 @@
 #include "am/collective/dissemination.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace am {

@@ -2,6 +2,8 @@
 
 // The sending half of am::Endpoint and am::Request; included by am/core/endpoint.h.
 
+#include <array>
+
 #include "am/core/endpoint.h"
 #include "am/message/slot_format.h"
 

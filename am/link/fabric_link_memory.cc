@@ -2,6 +2,9 @@
 
 #include <rdma/fi_domain.h>
 
+#include <memory>
+#include <optional>
+
 #include "am/link/fabric_link.h"
 #include "rdma/error.h"
 

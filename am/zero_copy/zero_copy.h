@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "am/collective/exchange.h"

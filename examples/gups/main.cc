@@ -10,6 +10,7 @@
 //   gups --bits 20 --style gather   8 MiB a process
 #include <algorithm>
 #include <cinttypes>
+#include <cstdio>
 #include <limits>
 #include <string>
 

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "examples/command_line.h"

@@ -1,6 +1,7 @@
 // A layer goes from where it lies in the block to the neighbour's ghosts, by a channel of its own
 // for each face and turn: the program packs nothing, and no message says that it has come.
 
+#include <memory>
 #include <vector>
 
 #include "examples/jacobi3d/halo.h"

@@ -10,6 +10,7 @@
 // checksums of two ways differ, or with --verify from that of a serial computation.
 
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 
 #include "examples/command_line.h"

@@ -2,6 +2,7 @@
 // handler, a long one is written there by itself.
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "am/am.h"

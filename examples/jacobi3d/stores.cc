@@ -1,6 +1,7 @@
 // Every run of a layer is stored straight into the neighbour's ghosts, which counts the bytes. Of a
 // layer whose points all lie apart every store would carry 8 bytes: it is packed first.
 
+#include <memory>
 #include <vector>
 
 #include "examples/jacobi3d/halo.h"

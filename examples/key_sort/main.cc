@@ -13,6 +13,7 @@
 // Transactions on Parallel and Distributed Systems 7, 1996, which were written in Split-C.
 #include <algorithm>
 #include <cinttypes>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 

@@ -10,6 +10,9 @@
 // pieces move, those that are not multiplied, too, so such a grid moves more: by the length of the
 // longer ring in the number of steps. In a ring of one process nothing moves.
 
+#include <functional>
+#include <memory>
+
 #include "examples/matmul/shift.h"
 #include "examples/matmul/versions.h"
 

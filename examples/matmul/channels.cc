@@ -1,5 +1,6 @@
 // Between the same buffers in every run: by put channels, set up once.
 
+#include <memory>
 #include <span>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // Who multiplies fetches: the pieces stay where they belong.
 
+#include <functional>
 #include <vector>
 
 #include "examples/matmul/versions.h"

@@ -1,5 +1,6 @@
 // The sender writes into the buffer of the receiver, and whoever it comes to counts the bytes.
 
+#include <memory>
 #include <span>
 
 #include "examples/matmul/shift.h"

@@ -1,5 +1,6 @@
 // A piece goes from its place here to its place there, by a channel of its own for each turn.
 
+#include <memory>
 #include <vector>
 
 #include "examples/matmul3d/exchange.h"

@@ -2,6 +2,7 @@
 // its place by the message itself; other pieces are copied there by the handler.
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "am/am.h"

@@ -1,6 +1,7 @@
 #include "examples/matmul3d/problem.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "examples/matmul3d/kernel.h"
 

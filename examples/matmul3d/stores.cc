@@ -1,5 +1,7 @@
 // Every row of a piece is stored straight at its place, and whoever it comes to counts the bytes.
 
+#include <memory>
+
 #include "examples/matmul3d/exchange.h"
 
 namespace matmul3d {

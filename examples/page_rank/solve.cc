@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "examples/graph/collect.h"
 #include "examples/page_rank/flow.h"

@@ -2,6 +2,7 @@
 // rows of a plane and the results of a process.
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "examples/pair_calculator/exchange.h"

@@ -10,6 +10,7 @@
 // checksums of two ways differ, or with --verify from that of a serial computation.
 
 #include <cstdio>
+#include <memory>
 
 #include "examples/command_line.h"
 #include "examples/pair_calculator/exchange.h"

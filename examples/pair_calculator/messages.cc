@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "am/am.h"

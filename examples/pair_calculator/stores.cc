@@ -1,6 +1,8 @@
 // Points are stored straight into their rows. Bytes are counted, not rows: a process begins when
 // all of its planes are complete.
 
+#include <memory>
+
 #include "examples/pair_calculator/exchange.h"
 
 namespace pair_calculator {

@@ -2,6 +2,7 @@
 // free as soon as its block is used, a buffer is looked at only when its turn has come: a block
 // that comes while the stage is busy with the other buffer is told then.
 
+#include <memory>
 #include <vector>
 
 #include "examples/pipeline/belt.h"

@@ -9,6 +9,7 @@
 // 1 if the checksums of two ways differ, or with --verify from that of a serial computation.
 
 #include <cstdio>
+#include <memory>
 
 #include "examples/command_line.h"
 #include "examples/pipeline/belt.h"

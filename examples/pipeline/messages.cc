@@ -2,6 +2,7 @@
 // copied to the buffer by the handler, a long one writes it by itself.
 
 #include <cstring>
+#include <memory>
 
 #include "am/am.h"
 #include "examples/pipeline/belt.h"

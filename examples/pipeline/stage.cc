@@ -1,6 +1,7 @@
 #include "examples/pipeline/stage.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace pipeline {
 namespace {

@@ -1,6 +1,8 @@
 // A block is a store into the buffer of the next stage, which counts its bytes; the word that the
 // buffer is free again is a store of one number.
 
+#include <memory>
+
 #include "examples/pipeline/belt.h"
 
 namespace pipeline {

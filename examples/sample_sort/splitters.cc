@@ -1,6 +1,7 @@
 #include "examples/sample_sort/splitters.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "splitc/splitc.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "splitc/access/access.h"
 #include "splitc/world/sync.h"
 

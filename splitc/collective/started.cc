@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,7 @@
 // What a call of a team moves when all have come.
 
 #include <algorithm>
+#include <exception>
 
 #include "am/am.h"
 #include "splitc/team/exchange.h"

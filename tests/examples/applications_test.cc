@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <tuple>
 
 #include "tests/examples/example.h"
 

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <ostream>
+#include <set>
 #include <string>
 
 #include "tests/jobs/far_jobs.h"

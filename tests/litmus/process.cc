@@ -1,6 +1,7 @@
 #include "tests/litmus/process.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace litmus {
 namespace {

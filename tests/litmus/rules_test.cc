@@ -2,7 +2,9 @@
 
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "tests/litmus/program.h"
 #include "tests/litmus/tests.h"

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <signal.h>
 
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <thread>

@@ -1,6 +1,7 @@
 // Accesses that are waited for: *p, *p = x, bulk_read, bulk_write. Each process writes where nobody
 // else does, reads back what it has written, and reads what nobody changes.
 
+#include <memory>
 #include <vector>
 
 #include "splitc/splitc.h"

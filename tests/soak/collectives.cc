@@ -1,6 +1,7 @@
 // Collective calls between everything else, each checked against what it must give.
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>

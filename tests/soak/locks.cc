@@ -2,6 +2,7 @@
 // object, which must be as the last holder left it, and leaves another one.
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 

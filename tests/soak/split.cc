@@ -3,6 +3,7 @@
 // was put, and must find it.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 

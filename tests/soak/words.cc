@@ -3,6 +3,7 @@
 // test_and_set, which lets exactly one through.
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // Large stores that repeat are given put channels of their own, and nobody sees a difference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>

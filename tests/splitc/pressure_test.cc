@@ -2,7 +2,9 @@
 // that stop in the middle of a message, floods that do not end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>

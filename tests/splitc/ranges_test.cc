@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <concepts>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <ranges>

@@ -4,6 +4,7 @@
 #include <complex>
 #include <concepts>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 #include <type_traits>

@@ -1,5 +1,6 @@
 // The handler table of an endpoint, and handler 0.
 
+#include <mutex>
 #include <string>
 
 #include "am/c/binding/errors.h"

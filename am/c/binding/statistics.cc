@@ -4,6 +4,8 @@
 #include <bit>
 #include <cinttypes>
 #include <cstddef>
+#include <cstdio>
+#include <mutex>
 
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"

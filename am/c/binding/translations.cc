@@ -1,5 +1,6 @@
 // The translation table of an endpoint.
 
+#include <mutex>
 #include <string>
 
 #include "am/c/binding/errors.h"

@@ -1,8 +1,10 @@
 // What an endpoint sends to endpoints of other nodes.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "am/core/far/far.h"

@@ -5,6 +5,7 @@
 // What cannot be found out is left as the fact's default; none of them throws.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "am/doctor/checks/facts.h"

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "am/doctor/facts/gather.h"

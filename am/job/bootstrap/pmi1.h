@@ -3,6 +3,7 @@
 // "cmd=get kvsname=k key=a", over the socket PMI_FD. No library is needed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 

@@ -1,6 +1,8 @@
 #include "am/job/config/collective_text.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "am/job/config/number.h"

@@ -1,5 +1,6 @@
 // Datagrams that come.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 

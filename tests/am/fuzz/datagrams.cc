@@ -1,6 +1,7 @@
 // Datagrams as the network delivers them, with the right seal: what a process of the job that is
 // wrong, or built from something else, could send. Those without it are dropped before anything of
 // them is read (tests/am/link/window/wire_test.cc).
+#include <cstring>
 #include <memory>
 
 #include "am/link/window/peer.h"

@@ -1,4 +1,5 @@
 // Packets of all kinds, as they come to a process that has asked for many of them.
+#include <algorithm>
 #include <cstdlib>
 
 #include "am/types/types.h"

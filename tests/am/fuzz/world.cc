@@ -1,5 +1,7 @@
 #include "tests/am/fuzz/world.h"
 
+#include <array>
+
 #include "am/channel/channels.h"
 #include "am/channel/ends.h"
 #include "am/one_sided/far_memory.h"

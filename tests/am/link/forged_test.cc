@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // splitcrun --trace: what jobs leave, as check_trace.py sees it.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <stdexcept>
 
 #include "tests/am/zero_copy/support.h"
 #include "tests/support/seed.h"

@@ -1,6 +1,8 @@
 // How long a round trip takes, how much may be in flight, and how fast it is sent.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "am/link/window/congestion.h"
 #include "am/link/window/pacer.h"
 #include "am/link/window/round_trip.h"

@@ -2,6 +2,7 @@
 // network with a rate, a delay and a socket, so that nothing but the window decides.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <vector>

@@ -1,6 +1,7 @@
 // The sending and the receiving half, each against a model that is obviously right.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <new>
 #include <set>
