@@ -58,9 +58,8 @@ std::uint32_t claim_inbox(MailboxHeader& header, std::span<const std::byte> call
 
 }  // namespace
 
-std::unique_ptr<Outbox> Outbox::try_open(const Region::Address& address,
-                                         std::span<const std::byte> caller, Doorbell& bell,
-                                         Fence fence) {
+Owned<Outbox> Outbox::try_open(const Region::Address& address, std::span<const std::byte> caller,
+                               Doorbell& bell, Fence fence) {
   if (caller.size() > kCallerBytes) {
     throw Error("a caller's name has " + std::to_string(caller.size()) + " bytes, at most " +
                 std::to_string(kCallerBytes) + " fit");
@@ -68,17 +67,17 @@ std::unique_ptr<Outbox> Outbox::try_open(const Region::Address& address,
   Region region = Region::open(address);
   const std::uint32_t number = claim_inbox(*checked_header(region, address.pid), caller);
   if (number == kMaxInboxes) return nullptr;
-  std::unique_ptr<Outbox> box(new Outbox(std::move(region), number, bell, fence));
+  Owned<Outbox> box(new Outbox(std::move(region), number, bell, fence));
   box->introduce(caller);
   return box;
 }
 
-std::unique_ptr<Outbox> Outbox::to_nobody(Doorbell& bell, Fence fence) {
+Owned<Outbox> Outbox::to_nobody(Doorbell& bell, Fence fence) {
   Region region =
       Region::create({.what = "requests to an endpoint that is gone", .bytes = mailbox_bytes(1)});
   auto* const header = reinterpret_cast<MailboxHeader*>(region.data());
   header->closed.store(1, std::memory_order_relaxed);  // no partner: nobody else maps it
-  return std::unique_ptr<Outbox>(new Outbox(std::move(region), 0, bell, fence));
+  return Owned<Outbox>(new Outbox(std::move(region), 0, bell, fence));
 }
 
 Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence fence)
@@ -160,7 +159,7 @@ Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
           Region::create({.what = "the mailbox of an endpoint", .bytes = mailbox_bytes(inboxes)})),
       header_(reinterpret_cast<MailboxHeader*>(region_.data())),
       fence_(fence),
-      readers_(std::make_unique<Reader[]>(inboxes)),
+      readers_(new Reader[inboxes]()),
       attention_(header_->attention, fence, inboxes * kPlacesPerInbox) {
   header_->inboxes = inboxes;
   header_->magic = MailboxHeader::kMagic;

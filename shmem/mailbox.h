@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "shmem/doorbell.h"
 #include "shmem/fence.h"
 #include "shmem/mailbox_layout.h"
+#include "shmem/owned.h"
 #include "shmem/region.h"
 #include "shmem/ring.h"
 
@@ -52,11 +52,11 @@ class Outbox {
   // when every inbox is taken, but some have been given back and wait for the owner's next poll.
   // Throws Gone if there is no mailbox (any more), Error if it is of another version, or has no
   // inbox left.
-  [[nodiscard]] static std::unique_ptr<Outbox> try_open(const Region::Address& address,
-                                                        std::span<const std::byte> caller,
-                                                        Doorbell& bell, Fence fence);
+  [[nodiscard]] static Owned<Outbox> try_open(const Region::Address& address,
+                                              std::span<const std::byte> caller, Doorbell& bell,
+                                              Fence fence);
   // Of a mailbox that was gone before it could be opened: takes requests, which abandon() returns.
-  [[nodiscard]] static std::unique_ptr<Outbox> to_nobody(Doorbell& bell, Fence fence);
+  [[nodiscard]] static Owned<Outbox> to_nobody(Doorbell& bell, Fence fence);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
@@ -344,7 +344,7 @@ class Mailbox {
   MailboxHeader* header_;
   Fence fence_;
   // Owned by the bundle's thread, or guarded by its lock.
-  std::unique_ptr<Reader[]> readers_;
+  Owned<Reader[]> readers_;
   Attention<kMaxInboxes * kPlacesPerInbox, Polled> attention_;
 };
 

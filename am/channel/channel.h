@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <type_traits>
 
 #include "am/channel/strided.h"
+#include "am/types/owned.h"
 #include "am/types/types.h"
 
 // Persistent put channels, after CkDirect (Bohm, Chakravorty, Jetley, Bhatele, Kale, 2009). The two
@@ -135,7 +135,7 @@ class ReceiveChannel {
 
  private:
   Channels* channels_;
-  std::unique_ptr<detail::ReceiveEnd> end_;
+  Owned<detail::ReceiveEnd> end_;
 };
 
 // The sender's end (CkDirect_assocLocal, CkDirect_put). One at a time for each channel. It can be
@@ -180,7 +180,7 @@ class SendChannel {
 
   Bundle* bundle_;
   Channels* channels_;
-  std::unique_ptr<detail::SendEnd> end_;
+  Owned<detail::SendEnd> end_;
 };
 
 }  // namespace am

@@ -107,7 +107,7 @@ std::uint64_t ChannelReceivers::renew_word(const End& end) {
   return word = far->arrival_words().add(detail::arrival_of(end.handle), home_);
 }
 
-void ChannelReceivers::close(std::unique_ptr<End> end) noexcept {
+void ChannelReceivers::close(Owned<End> end) noexcept {
   const std::uint16_t number = end->handle.number;
   ends_[number] = nullptr;
   free_.push_back(number);

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "am/one_sided/arrival_words.h"
 #include "am/route/router.h"
 #include "am/trace/active.h"
+#include "am/types/owned.h"
 #include "shmem/arrivals.h"
 
 namespace am {
@@ -31,7 +31,7 @@ class ChannelReceivers {
   // Gives `end` a number. Throws Error when there is none left.
   void open(detail::ReceiveEnd& end);
   // Also by its own callback: then the end lives until that has returned.
-  void close(std::unique_ptr<detail::ReceiveEnd> end) noexcept;
+  void close(Owned<detail::ReceiveEnd> end) noexcept;
   void mark(detail::ReceiveEnd& end, const char* call);
   void arm(detail::ReceiveEnd& end, const char* call);
 
@@ -93,7 +93,7 @@ class ChannelReceivers {
   std::vector<std::uint32_t> due_;         // channels to be called back, as arrivals
   std::vector<Order> orders_;
   const End* calling_ = nullptr;  // whose callback is running
-  std::unique_ptr<End> closed_;   // that one, if it has been closed meanwhile
+  Owned<End> closed_;             // that one, if it has been closed meanwhile
   ChannelStats stats_;
 };
 

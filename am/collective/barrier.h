@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "am/core/bundle.h"
 #include "am/route/router.h"
 #include "am/trace/active.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 
 namespace am {
@@ -76,7 +76,7 @@ class Barrier {
   std::vector<std::byte>& memory() noexcept { return memory_; }
   LeaderMemory* leader_memory() noexcept { return leader_memory_.get(); }
   // At a leader, and then at all of them before the next barrier with a payload.
-  void set(std::unique_ptr<LeaderMemory> memory) noexcept { leader_memory_ = std::move(memory); }
+  void set(Owned<LeaderMemory> memory) noexcept { leader_memory_ = std::move(memory); }
   // How often enter() was called.
   std::uint64_t count() const noexcept { return epoch_; }
 
@@ -111,7 +111,7 @@ class Barrier {
   Payload* payload_ = nullptr;     // of the barrier that was entered
   Dissemination between_;          // ... among the nodes
   std::vector<std::byte> memory_;  // of payloads
-  std::unique_ptr<LeaderMemory> leader_memory_;
+  Owned<LeaderMemory> leader_memory_;
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.
   std::uint64_t known_[2] = {};

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "am/link/link.h"
+#include "am/types/owned.h"
 
 namespace am {
 
@@ -47,7 +47,7 @@ class LeaderMemory {
  private:
   Port& port_;
   std::vector<std::byte> memory_;
-  std::unique_ptr<link::Registration> registration_;
+  Owned<link::Registration> registration_;
   std::vector<link::RemoteKey> keys_;
 };
 

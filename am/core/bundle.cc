@@ -187,7 +187,7 @@ void Bundle::add(Poller& poller) {
   pollers_.push_back(&poller);
 }
 
-void Bundle::keep(std::unique_ptr<Poller> poller) {
+void Bundle::keep(Owned<Poller> poller) {
   const Locked inside(*this);
   kept_.push_back(std::move(poller));
   pollers_.push_back(kept_.back().get());

@@ -9,13 +9,13 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "am/route/activity.h"
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "shmem/doorbell.h"
 
@@ -179,7 +179,7 @@ class Bundle {
   // in handlers and callbacks.
   void add(Poller& poller);
   // The same for one that the bundle owns, until it ends.
-  void keep(std::unique_ptr<Poller> poller);
+  void keep(Owned<Poller> poller);
   void remove(Poller& poller) noexcept;
 
   Access access() const noexcept { return monitor_ ? Access::kParallel : Access::kSequential; }
@@ -371,16 +371,16 @@ class Bundle {
   // Constant after construction.
   Process& process_;
   Router& router_;
-  FarMessages* const far_;                  // nullptr: no processes on other nodes
-  const Backoff backoff_;                   // at its foot
-  const std::unique_ptr<Monitor> monitor_;  // nullptr: the bundle is sequential
-  const void* const maker_;                 // the thread that has made it
+  FarMessages* const far_;        // nullptr: no processes on other nodes
+  const Backoff backoff_;         // at its foot
+  const Owned<Monitor> monitor_;  // nullptr: the bundle is sequential
+  const void* const maker_;       // the thread that has made it
   // Owned by the bundle's thread, or guarded by monitor_.
-  std::unique_ptr<Activity> own_activity_;     // nobody reads it; nullptr: uses the process's
-  Activity* activity_ = nullptr;               // of the process, or the own one; or each thread's
-  std::vector<Endpoint*> endpoints_;           // in the order they are polled
-  std::vector<Poller*> pollers_;               // likewise, after the endpoints
-  std::vector<std::unique_ptr<Poller>> kept_;  // some of these
+  Owned<Activity> own_activity_;      // nobody reads it; nullptr: uses the process's
+  Activity* activity_ = nullptr;      // of the process, or the own one; or each thread's
+  std::vector<Endpoint*> endpoints_;  // in the order they are polled
+  std::vector<Poller*> pollers_;      // likewise, after the endpoints
+  std::vector<Owned<Poller>> kept_;   // some of these
   Inside inside_ = Inside::kNothing;
   const Endpoint* active_ = nullptr;  // whose messages poll() is delivering, if it is
   int waiting_ = 0;                   // calls that wait and run handlers

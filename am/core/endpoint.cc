@@ -234,7 +234,7 @@ Tag Endpoint::translation_tag(std::uint32_t index) const {
   return used_translation(index, "Endpoint::translation_tag").tag;
 }
 
-std::unique_ptr<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
+Owned<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
   const Caller caller{name_, to.tag, admission()};
   Router& router = bundle_->router();
   shmem::Doorbell& bell = router.peer(to.name.rank).header->bell;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +24,7 @@
 #include "am/table/sparse_table.h"
 #include "am/trace/active.h"
 #include "am/trace/event.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "shmem/mailbox.h"
 
@@ -363,7 +363,7 @@ class Endpoint {
   shmem::Outbox* box_at(std::uint32_t to) const noexcept {
     return to < boxes_.size() ? boxes_[to] : nullptr;
   }
-  std::unique_ptr<shmem::Outbox> try_open_outbox(const Translation& to);
+  Owned<shmem::Outbox> try_open_outbox(const Translation& to);
   const Translation& translation(std::uint32_t index, const char* call) const;
 
   // Sends the request that was written into `room`, and counts it.
@@ -481,7 +481,7 @@ class Endpoint {
   std::vector<Correspondent> correspondents_;  // by inbox
   std::function<void(const Returned&)> on_returned_;
   Stats stats_;
-  std::unique_ptr<Far> far_;                       // only in a job that has several nodes
+  Owned<Far> far_;                                 // only in a job that has several nodes
   const bool traced_ = active_trace() != nullptr;  // takes no shortcuts (am/core/traced/traced.h)
 };
 

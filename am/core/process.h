@@ -12,6 +12,7 @@
 #include "am/route/activity.h"
 #include "am/route/router.h"
 #include "am/route/staging.h"
+#include "am/types/owned.h"
 
 namespace am {
 
@@ -89,7 +90,7 @@ class Process {
     virtual ~Extension() = default;
   };
   // That of am/channel. Thread rule: that of the bundle that has channels.
-  std::unique_ptr<Extension> channels;
+  Owned<Extension> channels;
 
  private:
   // A bundle that is visited: if it is parallel, its end waits.
@@ -103,8 +104,8 @@ class Process {
   Pinned next_bundle(const void* thread, std::size_t& index, Pinned last) const;
 
   Router& router_;
-  std::unique_ptr<FarMemory> far_memory_;
-  std::unique_ptr<FarMessages> far_messages_;
+  Owned<FarMemory> far_memory_;
+  Owned<FarMessages> far_messages_;
   Staging staging_;
   std::atomic<std::uint32_t> serial_{0};
   std::atomic<std::uint64_t> retired_{0};

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "am/message/correspondent.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "shmem/mailbox.h"
@@ -23,7 +23,7 @@ struct To {
 
 // The route to an endpoint of this node, made at the first request.
 struct Near {
-  std::unique_ptr<shmem::Outbox> box;
+  Owned<shmem::Outbox> box;
   Correspondent peer;  // as the source of its replies
   std::array<std::uint64_t, shmem::window(shmem::Lane::kLong)> offsets{};  // of long requests
   // Requests that await replies and were made with another tag than the endpoint has now.

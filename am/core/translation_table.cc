@@ -48,7 +48,7 @@ void TranslationTable::unbind(std::uint32_t index) noexcept {
                     .near = nullptr};
 }
 
-void TranslationTable::connect(std::uint32_t index, std::unique_ptr<Near> near) {
+void TranslationTable::connect(std::uint32_t index, Owned<Near> near) {
   Near* const made = near.get();
   near_[index] = std::move(near);
   places_[index].near = made;

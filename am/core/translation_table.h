@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 
 #include "am/core/translation.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
+#include "am/types/owned.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -41,7 +41,7 @@ class TranslationTable {
   // It is free; what was connected is not any more.
   void unbind(std::uint32_t index) noexcept;
   // The index, which is in use, has a route now.
-  void connect(std::uint32_t index, std::unique_ptr<Near> near);
+  void connect(std::uint32_t index, Owned<Near> near);
 
   // Another size; none of what is cut off is in use. Throws std::bad_alloc, and nothing has
   // changed.
@@ -52,7 +52,7 @@ class TranslationTable {
   NodeRows everyone_;            // by index: what bind_all() has bound
   std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
   Tag everyones_tag_ = kTagNone;
-  std::unordered_map<std::uint32_t, std::unique_ptr<Near>> near_;  // by index
+  std::unordered_map<std::uint32_t, Owned<Near>> near_;  // by index
 };
 
 }  // namespace am

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"
 #include "am/route/router.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 
 namespace am {
@@ -184,18 +184,18 @@ class Job final : public Exchange {
   void report_layout(const Layout& layout, const std::string& choice) const;
 
   const Config config_;
-  std::unique_ptr<Bootstrap> bootstrap_;
+  Owned<Bootstrap> bootstrap_;
   CollectiveShape shape_;
   LogGP network_{};
-  std::unique_ptr<Router> router_;
-  std::unique_ptr<Process> process_;
-  std::unique_ptr<LearnedStores> learned_stores_;  // nullptr: all processes are on this node
-  std::unique_ptr<Barrier> barrier_;
+  Owned<Router> router_;
+  Owned<Process> process_;
+  Owned<LearnedStores> learned_stores_;  // nullptr: all processes are on this node
+  Owned<Barrier> barrier_;
   std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
-  std::unique_ptr<CrashReport> crash_report_;
-  std::unique_ptr<StallReporter> stall_reporter_;  // where no launcher watches
-  std::unique_ptr<DeathWatch> death_watch_;        // in a job that goes on without its dead
-  std::unique_ptr<JobTrace> trace_;                // until finish(), if there is to be one
+  Owned<CrashReport> crash_report_;
+  Owned<StallReporter> stall_reporter_;  // where no launcher watches
+  Owned<DeathWatch> death_watch_;        // in a job that goes on without its dead
+  Owned<JobTrace> trace_;                // until finish(), if there is to be one
 };
 
 }  // namespace am

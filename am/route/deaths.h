@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
+#include "am/types/owned.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -45,7 +45,7 @@ class Deaths {
 
  private:
   const std::uint32_t size_;
-  const std::unique_ptr<std::atomic<pid_t>[]> dead_;  // by rank: its pid; 0: it lives
+  const Owned<std::atomic<pid_t>[]> dead_;  // by rank: its pid; 0: it lives
   std::atomic<std::uint32_t> count_{0};
 };
 

@@ -28,7 +28,7 @@ std::int64_t shortened(std::int64_t time, std::int64_t limit) {
 
 }  // namespace
 
-Port::Port(Router& router, std::unique_ptr<link::Link> link, const Options& options)
+Port::Port(Router& router, Owned<link::Link> link, const Options& options)
     : router_(router),
       link_(std::move(link)),
       rung_(router.self().header->bell),

@@ -3,13 +3,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/sync/biased_lock.h"
 #include "am/types/link_stats.h"
+#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 
@@ -84,7 +84,7 @@ class Port {
   };
 
   // `router` outlives the port and reaches this process itself already.
-  Port(Router& router, std::unique_ptr<link::Link> link, const Options& options);
+  Port(Router& router, Owned<link::Link> link, const Options& options);
   ~Port();
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
@@ -178,7 +178,7 @@ class Port {
 
   // Constant after construction, or after the first poll.
   Router& router_;
-  std::unique_ptr<link::Link> link_;
+  Owned<link::Link> link_;
   shmem::DoorbellSocket rung_;
   link::PacketSinks sinks_;
   std::vector<Resumed*> resumed_;
@@ -192,8 +192,8 @@ class Port {
   // is published by them.
   std::atomic<int> attention_{0};
   std::atomic<int> skipped_{0};
-  std::atomic<int> expected_{0};                    // by all Expectations
-  std::unique_ptr<link::ProgressThread> progress_;  // ends first
+  std::atomic<int> expected_{0};          // by all Expectations
+  Owned<link::ProgressThread> progress_;  // ends first
 };
 
 // How many packets its owner waits for: while there are any, loops that spin poll the network every

@@ -18,7 +18,7 @@ Router::Router(Options options, shmem::Region own)
 
 Router::~Router() = default;
 
-void Router::add_port(std::unique_ptr<Port> port) { port_ = std::move(port); }
+void Router::add_port(Owned<Port> port) { port_ = std::move(port); }
 
 void Router::add_neighbour(Rank rank, shmem::Region region) {
   if (region.size() < RegionHeader::kBytes + options_.segment_bytes) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "am/route/activity.h"
 #include "am/route/deaths.h"
 #include "am/table/sparse_table.h"
+#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/arrivals.h"
 #include "shmem/doorbell.h"
@@ -89,7 +89,7 @@ class Router {
   // Adds the region of another process of this node.
   void add_neighbour(Rank rank, shmem::Region region);
   // All processes that are not neighbours are reached through `port`.
-  void add_port(std::unique_ptr<Port> port);
+  void add_port(Owned<Port> port);
 
   Rank rank() const noexcept { return options_.rank; }
   std::uint32_t size() const noexcept { return options_.size; }
@@ -149,7 +149,7 @@ class Router {
   SparseTable<std::byte*> segments_;    // by rank, in regions_; nullptr: it is far
   std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
-  std::unique_ptr<Port> port_;  // closed before the regions go
+  Owned<Port> port_;  // closed before the regions go
 };
 
 }  // namespace am

@@ -11,7 +11,7 @@ ZeroCopy::ZeroCopy(Exchange& job, Bundle& bundle, const Options& options)
                       .connect = [&job](Endpoint& endpoint) { job.connect(endpoint); },
                       .exchange = [&job](const auto& card) { return job.exchange(card); }})) {}
 
-ZeroCopy::ZeroCopy(std::unique_ptr<zero_copy::Engine> engine) : engine_(std::move(engine)) {}
+ZeroCopy::ZeroCopy(Owned<zero_copy::Engine> engine) : engine_(std::move(engine)) {}
 
 ZeroCopy::~ZeroCopy() = default;
 

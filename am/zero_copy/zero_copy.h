@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/message/handler.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "am/zero_copy/types.h"
 #include "am/zero_copy/wire.h"
@@ -64,7 +64,7 @@ class ZeroCopy {
   // am::Job, and is used in this call only. Throws Error if there is no memory for the pool.
   ZeroCopy(Exchange& job, Bundle& bundle) : ZeroCopy(job, bundle, Options{}) {}
   ZeroCopy(Exchange& job, Bundle& bundle, const Options& options);
-  explicit ZeroCopy(std::unique_ptr<zero_copy::Engine> engine);  // for tests, without a job
+  explicit ZeroCopy(Owned<zero_copy::Engine> engine);  // for tests, without a job
   ~ZeroCopy();
   ZeroCopy(const ZeroCopy&) = delete;
   ZeroCopy& operator=(const ZeroCopy&) = delete;
@@ -154,7 +154,7 @@ class ZeroCopy {
   void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
                 const zero_copy::Announcement& announcement);
 
-  std::unique_ptr<zero_copy::Engine> engine_;
+  Owned<zero_copy::Engine> engine_;
 };
 
 // Memory of this process that can be one end of transfers, again and again (CkNcpyBuffer). Which

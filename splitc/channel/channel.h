@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "am/channel/channel.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/strided.h"
@@ -128,7 +128,7 @@ class put_channel {
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
               std::function<void()> callback = {},
               am::SourceLocation where = am::SourceLocation::current())
-      : channel_(std::make_unique<detail::Channel>(
+      : channel_(new detail::Channel(
             detail::Call("put_channel", where),
             detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), "put_channel")},
             std::move(callback))) {
@@ -181,7 +181,7 @@ class put_channel {
   void ready_poll() { channel_->arm(); }   // from now on polls report them (..._ReadyPollQ)
 
  private:
-  std::unique_ptr<detail::Channel> channel_;
+  am::Owned<detail::Channel> channel_;
 };
 
 }  // namespace splitc

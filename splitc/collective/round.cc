@@ -103,7 +103,7 @@ am::Shown Round::shown() const noexcept {
   return {world().board_offset(parity_), sizeof(BoardHeader), shown_offset()};
 }
 
-void Round::enter(std::unique_ptr<am::Payload> payload, const Found& found) {
+void Round::enter(am::Owned<am::Payload> payload, const Found& found) {
   found_ = found;
   payload_ = std::move(payload);
   if (world().job().barrier().enter(false, payload_.get())) return;
@@ -157,7 +157,7 @@ void Round::finish() {
 
 // Until the next notify: nobody passes two barriers meanwhile.
 void Round::leave_payload() {
-  static std::unique_ptr<am::Payload> kept;
+  static am::Owned<am::Payload> kept;
   kept = std::move(payload_);
 }
 
@@ -175,7 +175,7 @@ void Round::prepare(Call call, std::uint64_t bytes, std::uint64_t kind, std::siz
     std::uint64_t works;
   };
   Shared mine{};
-  std::unique_ptr<am::LeaderMemory> memory;
+  am::Owned<am::LeaderMemory> memory;
   if (am::Port& port = *w.router().port(); am::LeaderMemory::works(port)) {
     mine.works = 1;
     try {

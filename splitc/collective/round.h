@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "am/collective/payload.h"
 #include "am/collective/payloads.h"
+#include "am/types/owned.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/sync.h"
@@ -106,7 +106,7 @@ class Round {
 
   explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
   am::Shown shown() const noexcept;
-  void enter(std::unique_ptr<am::Payload> payload, const Found& found);
+  void enter(am::Owned<am::Payload> payload, const Found& found);
   void enter_to_look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);
   bool differs() const noexcept;
   // For so many bytes; the same in all processes, also in those that show none.
@@ -125,8 +125,8 @@ class Round {
 
   Call call_;
   unsigned parity_;
-  bool large_ = false;                    // shows on the large board
-  std::unique_ptr<am::Payload> payload_;  // of a job of several nodes
+  bool large_ = false;              // shows on the large board
+  am::Owned<am::Payload> payload_;  // of a job of several nodes
   Found found_;
   // Where the barrier has brought all that of() gives, if it has.
   const std::byte* gathered_ = nullptr;

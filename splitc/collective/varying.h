@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
 #include "splitc/world/elements.h"
@@ -66,7 +66,7 @@ class Varying {
   const std::uint64_t type_;
   const Call call_;
   std::vector<Part> mine_, theirs_;  // by receiver, and by sender
-  std::unique_ptr<Exposed> shown_;   // all of to_
+  am::Owned<Exposed> shown_;         // all of to_
   std::vector<std::size_t> begin_;
 };
 

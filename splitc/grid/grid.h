@@ -5,13 +5,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/access/global_ref.h"
 #include "splitc/grid/grid_box.h"
@@ -91,10 +91,9 @@ class grid {
   // `cells` of the whole grid along each dimension. Collective.
   explicit grid(const std::array<std::size_t, D>& cells, const grid_options<D>& how = {},
                 am::SourceLocation where = am::SourceLocation::current())
-      : memory_(std::make_unique<detail::GridMemory>(
-            detail::GridRequest{cells, how.periodic, how.processes, how.ghosts, how.corners,
-                                sizeof(T)},
-            detail::Call("grid", where))),
+      : memory_(new detail::GridMemory(detail::GridRequest{cells, how.periodic, how.processes,
+                                                           how.ghosts, how.corners, sizeof(T)},
+                                       detail::Call("grid", where))),
         origin_(reinterpret_cast<T*>(memory_->origin())) {
     for (std::size_t d = 0; d < D; ++d) stride_[d] = memory_->mine().stride[d];
   }
@@ -240,7 +239,7 @@ class grid {
     return {begin, std::max(begin, size(d) - width)};
   }
 
-  std::unique_ptr<detail::GridMemory> memory_;
+  am::Owned<detail::GridMemory> memory_;
   T* origin_;  // the first own cell
   index stride_{};
 };

@@ -40,8 +40,8 @@ std::vector<std::uint32_t> directions(std::size_t dimensions, bool corners) {
 
 // Halos of static grids: when these end the world has gone, and what channels are made of with it.
 // Never destroyed, as that would end the channels.
-std::vector<std::unique_ptr<Halo>>& left_behind() {
-  static auto& all = *new std::vector<std::unique_ptr<Halo>>;
+std::vector<am::Owned<Halo>>& left_behind() {
+  static auto& all = *new std::vector<am::Owned<Halo>>;
   return all;
 }
 

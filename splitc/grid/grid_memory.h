@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "am/types/owned.h"
 #include "splitc/grid/decomposition.h"
 #include "splitc/grid/halo.h"
 #include "splitc/world/place.h"
@@ -66,7 +66,7 @@ class GridMemory {
   BlockLayout mine_;
   std::uint64_t offset_ = 0;  // of the block, the landing places and the handles, in every segment
   std::uint64_t handles_ = 0;
-  std::unique_ptr<Halo> halo_;
+  am::Owned<Halo> halo_;
 };
 
 // Throws Error: the block has no such cell, which would be `ghosts` away from it at most.

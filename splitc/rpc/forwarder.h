@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "am/am.h"
 #include "am/core/poller.h"
+#include "am/types/owned.h"
 #include "splitc/rpc/update_block.h"
 #include "splitc/world/place.h"
 #include "splitc/world/world.h"
@@ -72,7 +72,7 @@ class forwarder : private am::Poller {
   static am::Bundle& bundle() { return world().endpoint().bundle(); }
 
   Waiting& make_waiting(std::uint32_t proc) {
-    return *(waiting_[proc] = std::make_unique<Waiting>());
+    return *(waiting_[proc] = am::Owned<Waiting>(new Waiting()));
   }
   void add_block(Waiting& waiting, std::uint32_t proc) {
     if (spare_.has_memory()) {
@@ -150,9 +150,9 @@ class forwarder : private am::Poller {
     waiting.blocks.pop_front();
   }
 
-  const std::size_t in_block_;                     // updates
-  std::vector<std::unique_ptr<Waiting>> waiting_;  // by process, once it was sent any
-  std::deque<std::uint32_t> listed_;               // processes that some wait for
+  const std::size_t in_block_;               // updates
+  std::vector<am::Owned<Waiting>> waiting_;  // by process, once it was sent any
+  std::deque<std::uint32_t> listed_;         // processes that some wait for
   Block spare_;
   std::uint64_t activity_ = 0;
   bool stopped_ = false;

@@ -17,13 +17,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/call/program.h"
 #include "splitc/pointer/global_ptr.h"
@@ -157,10 +157,10 @@ struct Rpc {
     Measure measure;
     pack(measure, f, args...);
     alignas(kPackAlignment) std::array<std::byte, kOnStack> little;
-    std::unique_ptr<std::byte[]> much;
+    am::Owned<std::byte[]> much;
     std::byte* to = little.data();
     if (measure.bytes > kOnStack) {
-      much = std::make_unique_for_overwrite<std::byte[]>(measure.bytes);
+      much = am::Owned<std::byte[]>(new std::byte[measure.bytes]);
       to = much.get();
     }
     Packer packer{to};

@@ -6,7 +6,6 @@
 #include <deque>
 #include <exception>
 #include <map>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "am/core/token.h"
 #include "am/statistics/call_sites.h"
 #include "am/trace/active.h"
+#include "am/types/owned.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/rpc/pack.h"
@@ -163,7 +163,7 @@ class RpcCalls final : public am::Poller {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
   bool can_go_on_ = false;  // the last poll() has sent some of owed_, or one has come
   std::map<std::uint32_t, std::deque<Result>> owed_;  // to be sent in pieces; none is empty
-  std::vector<std::unique_ptr<RpcSlot>> slots_;       // all that there are
+  std::vector<am::Owned<RpcSlot>> slots_;             // all that there are
   RpcSlot* free_ = nullptr;
   RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
   std::size_t dropped_count_ = 0;

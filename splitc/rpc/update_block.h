@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "am/types/owned.h"
+
 namespace splitc::detail {
 
 // Updates for one process that leave together. Its memory is made when it is first needed, and its
@@ -27,7 +29,7 @@ class UpdateBlock {
   bool is_full() const noexcept { return next_ == end_; }
   bool has_memory() const noexcept { return memory_ != nullptr; }
   void allocate(std::size_t capacity) {
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity * sizeof(Update));
+    memory_ = am::Owned<std::byte[]>(new std::byte[capacity * sizeof(Update)]);
     first_ = next_ = reinterpret_cast<Update*>(memory_.get());
     end_ = first_ + capacity;
   }
@@ -41,7 +43,7 @@ class UpdateBlock {
   const Update& take() noexcept { return *first_++; }
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
+  am::Owned<std::byte[]> memory_;
   Update* first_ = nullptr;
   Update* next_ = nullptr;
   Update* end_ = nullptr;

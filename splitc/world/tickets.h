@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "am/types/owned.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/waiter.h"
@@ -22,10 +22,10 @@ class Tickets {
  public:
   // What an operation needs when it is done.
   struct Pending {
-    std::uint32_t proc = 0;                       // that is waited for; am::kNobody: several
-    void* result = nullptr;                       // where an answer shall go; nullptr: nowhere
-    std::size_t result_bytes = 0;                 // that it has
-    std::unique_ptr<std::byte[]> kept = nullptr;  // memory to be freed then
+    std::uint32_t proc = 0;                 // that is waited for; am::kNobody: several
+    void* result = nullptr;                 // where an answer shall go; nullptr: nowhere
+    std::size_t result_bytes = 0;           // that it has
+    am::Owned<std::byte[]> kept = nullptr;  // memory to be freed then
   };
 
   // A ticket for an operation that is being started: if an exception comes before started(), there

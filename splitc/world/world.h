@@ -8,12 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "am/core/bundle.h"
 #include "am/table/sparse_table.h"
+#include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
@@ -84,15 +84,15 @@ class World {
  private:
   struct Parts;  // of am, which those who include this shall not have to know
 
-  std::unique_ptr<Parts> parts_;
+  am::Owned<Parts> parts_;
   am::Job& job_;
   am::Router& router_;
   am::Bundle& bundle_;
   am::Endpoint& endpoint_;
   detail::Tickets tickets_;
-  std::unique_ptr<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
-  am::SparseTable<std::byte*> bases_;         // by process; what detail::place points to
-  am::SparseTable<std::byte*> none_;  // as many, without any; none unless accesses are watched
+  am::Owned<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
+  am::SparseTable<std::byte*> bases_;   // by process; what detail::place points to
+  am::SparseTable<std::byte*> none_;    // as many, without any; none unless accesses are watched
   Heap heap_;
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
