@@ -5,7 +5,8 @@
 # turn, several rounds, and the least of each counts. Writes channel_node.txt, .csv and, with
 # gnuplot, .svg; with --nodes 2, where everything goes over TCP, channel_tcp.txt and so on.
 #
-#   benchmarks/channel_table.sh [--nodes 2] [--rounds N] [--out FOLDER] [--bin FOLDER] [--quick]
+#   benchmarks/channel_table.sh [--nodes 2] [--rounds N] [--sizes "BYTES..."] [--out FOLDER]
+#                               [--bin FOLDER] [--quick]
 #
 # --out is where the files go, by default the current folder. --bin is a bazel-bin with
 # //benchmarks:channel_pingpong and the launcher; without it they are built. Over TCP our provider
@@ -14,7 +15,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
-sizes=(100 1000 5000 10000 20000 30000 40000 70000 100000 500000)
+all_sizes=(100 1000 5000 10000 20000 30000 40000 70000 100000 500000)
+sizes=("${all_sizes[@]}")
 nodes=1
 rounds=5
 out=$PWD
@@ -27,6 +29,7 @@ while (($#)); do
   case $1 in
     --nodes) nodes=${2:?--nodes needs 1 or 2} && shift 2 ;;
     --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
+    --sizes) read -ra sizes <<<"${2:?--sizes needs some of ${all_sizes[*]}}" && shift 2 ;;
     --out) out=$(cd "${2:?--out needs a folder}" && pwd); shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd); shift 2 ;;
     --quick) quick=--quick && shift ;;
@@ -35,6 +38,9 @@ while (($#)); do
   esac
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "--rounds $rounds: not a number above 0" >&2; exit 2; }
+for size in "${sizes[@]}"; do
+  [[ " ${all_sizes[*]} " == *" $size "* ]] || { echo "--sizes $size: not one of ${all_sizes[*]}" >&2; exit 2; }
+done
 [[ $nodes =~ ^[12]$ ]] || { echo "--nodes $nodes: neither 1 nor 2" >&2; exit 2; }
 
 if [[ -z $bin ]]; then
@@ -64,8 +70,10 @@ seconds=120  # that one program may take
 # that takes too long leaves what it had until then.
 
 splitphase() {
+  local which=() size  # also by zero-copy buffers if all sizes are asked for
+  if ((${#sizes[@]} < ${#all_sizes[@]})); then for size in "${sizes[@]}"; do which+=(--only "$size"); done; fi
   "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind core --timeout $((2 * seconds)) \
-    "$bin/benchmarks/channel_pingpong" --csv $quick >"$work/csv"
+    "$bin/benchmarks/channel_pingpong" --csv "${which[@]}" $quick >"$work/csv"
   awk -F, '$1 !~ /:|^line_|^benchmark$/ { print $1 "," $3 "," $4 }' "$work/csv" >>"$work/figures"
   awk -F, '/^line_round_trip/ { print $4 }' "$work/csv" >>"$work/lines"
 }

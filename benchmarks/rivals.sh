@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Our round trips beside what is installed of UCX, Open MPI and MPICH, between two processes of this
-# machine, each bound to a core: on one node 8 bytes, over TCP 8 B, 1 KiB and 64 KiB. They run in
-# turn, several times, and the least of each counts, so that all of them see the same states of the
+# Our round trips beside what is installed of UCX, GASNet-EX, Open MPI and MPICH, between two processes
+# of this machine, each bound to a core: on one node 8 bytes, over TCP 8 B, 1 KiB and 64 KiB. They run
+# in turn, several times, and the least of each counts, so that all of them see the same states of the
 # machine.
 #
 #   benchmarks/rivals.sh [--only node|tcp] [--rounds N] [--bin FOLDER]
@@ -11,6 +11,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
+source "$root/benchmarks/libraries.sh"
 rounds=5
 bin=""
 only=""
@@ -36,16 +37,12 @@ if [[ -z $bin ]]; then
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
-server=""
-clean_up() {
-  [[ -z $server ]] || kill "$server" 2>/dev/null || true
-  rm -rf "$work"
-}
-trap clean_up EXIT
+trap 'rm -rf "$work"' EXIT
 
 declare -A title=(
   [ours]="Splitphase, request + reply"
   [ucx]="UCX, ucx_perftest -x posix -t am_lat, twice"
+  [gasnet]="GASNet-EX, smp, short request + reply"
   [open_mpi]="Open MPI, MPI_Send + MPI_Recv"
   [ours_tcp]="Splitphase, request + reply"
   [open_mpi_tcp]="Open MPI, MPI_Send + MPI_Recv, btl tcp"
@@ -77,18 +74,8 @@ ours_tcp() {
   figures ${kind}_round_trip "$bytes" "$work/csv"
 }
 
-# ucx_perftest's latency is one way. The lesser of its median and its average.
-ucx() {
-  local port=$((20000 + RANDOM % 10000))
-  ucx_perftest -d memory -x posix -t am_lat -c 1 -p "$port" >/dev/null 2>&1 &
-  server=$!
-  sleep 0.5  # until it listens; it has no other sign
-  timeout 60 ucx_perftest 127.0.0.1 -d memory -x posix -t am_lat -s 8 -n 100000 -c 0 \
-    -p "$port" -f 2>/dev/null | awk '$1 == 100000 { print 2000 * ($2 < $3 ? $2 : $3) }' || true
-  kill "$server" 2>/dev/null || true
-  wait "$server" 2>/dev/null || true
-  server=""
-}
+ucx() { on_ucx "$bytes" 100000; }
+gasnet() { on_gasnet am 2000; }
 
 # run_open_mpi REPS [OPTION]...
 run_open_mpi() {
@@ -109,11 +96,8 @@ mpich_tcp() {
 
 node_contenders=(ours)
 tcp_contenders=(ours_tcp)
-if command -v ucx_perftest >/dev/null; then
-  node_contenders+=(ucx)
-else
-  echo "UCX is not installed (no ucx_perftest): left out"
-fi
+! find_ucx || node_contenders+=(ucx)
+! find_gasnet || node_contenders+=(gasnet)
 find_mpis "$root/benchmarks/rivals/mpi_ping_pong.c"
 for mpi in "${mpis[@]}"; do tcp_contenders+=("${mpi}_tcp"); done
 [[ " ${mpis[*]} " != *" open_mpi "* ]] || node_contenders+=(open_mpi)

@@ -12,6 +12,8 @@ from figures import LIMIT, OURS, Question
 BENCHMARKS = pathlib.Path(__file__).absolute().parent.parent
 
 QUESTIONS = [
+    Question('access_node', 'A word of another process on one node', 'ns', 'less', '',
+             'Reads and writes of 8 bytes, the same word or one after the other; by hand: a raw pointer.'),
     Question('round_trip_node', 'Round trip on one node', 'ns', 'less', 'bytes',
              'A request with so many bytes and a reply with as many; MPI: a message there and back.'),
     Question('round_trip_tcp', 'Round trip over TCP', 'us', 'less', 'bytes',
@@ -45,15 +47,18 @@ QUESTIONS = [
              'The same, a node for each process.'),
 ]
 
-NAMES = {'ours': OURS, 'open_mpi': 'Open MPI', 'mpich': 'MPICH', 'ucx': 'UCX', 'shmem': 'OpenSHMEM'}
+NAMES = {'ours': OURS, 'open_mpi': 'Open MPI', 'mpich': 'MPICH', 'ucx': 'UCX', 'gasnet': 'GASNet-EX',
+         'shmem': 'OpenSHMEM'}
 UNITS = {'ns': 1.0, 'us': 1e3, 'ms': 1e6}
 
 
 class Machine:
     """How programs are started here, and what is left out."""
 
-    def __init__(self, bin_folder, trial, work):
+    def __init__(self, bin_folder, trial, work, brief=False):
+        """`trial`: hardly any work. `brief`: only what the README shows."""
         self.bin, self.trial, self.work = pathlib.Path(bin_folder), trial, pathlib.Path(work)
+        self.brief = brief
         self.left_out = {}  # sentence: None, in order
 
     def output(self, command, **options):
@@ -82,6 +87,11 @@ class Machine:
         text = self.job(processes, nodes, f'benchmarks/{benchmark}', *arguments)
         return [row for row in csv.reader(text.splitlines()) if len(row) == 5 and row[0] != 'benchmark']
 
+    def others(self, *arguments):
+        """Lines (who, bytes, ns) of ping_pong.sh."""
+        lines = self.output([BENCHMARKS / 'measure/ping_pong.sh', *arguments]).splitlines()
+        return [row for row in csv.reader(lines) if len(row) == 3]
+
     def script(self, name, *arguments):
         """Lines of a script of this folder, by names of their columns."""
         command = [BENCHMARKS / name, '--bin', self.bin, *arguments]
@@ -108,6 +118,15 @@ def add_rows(figures, question, rows, wanted, case=None):
             figures.add(question, size if case is None else case(what), who, value)
 
 
+ACCESSES = {'read_*p': 'x = *p', 'read_p[i]': 'x = p[i]', 'write_*p': '*p = x', 'write_p[i]': 'p[i] = x'}
+
+
+def accesses(machine, figures):
+    add_rows(figures, 'access_node', machine.rows(2, 1, 'latency', 'access'), ACCESSES, ACCESSES.get)
+    for who, _, ns in machine.others('read', '2' if machine.trial else '500'):
+        figures.add('access_node', 'x = *p', NAMES[who], float(ns))
+
+
 def round_trips(machine, figures):
     kinds = ('short', 'medium', 'long')
     wanted = [f'{kind}_round_trip' for kind in kinds]
@@ -115,11 +134,10 @@ def round_trips(machine, figures):
     add_rows(figures, 'round_trip_tcp', machine.rows(2, 2, 'network', *kinds), wanted)
     repetitions = '2' if machine.trial else '500'
     for place, question, scale in (('node', 'round_trip_node', 1), ('tcp', 'round_trip_tcp', 1e-3)):
-        sizes = figures.cases_now(question)
-        command = [BENCHMARKS / 'measure/ping_pong.sh', place, repetitions, *sizes]
-        for row in csv.reader(machine.output(command).splitlines()):
-            if len(row) == 3:
-                figures.add(question, row[1], NAMES[row[0]], float(row[2]) * scale)
+        sizes = [size for size in figures.cases_now(question)
+                 if not machine.brief or size in ('8', '4096', '1048576')]
+        for who, size, ns in machine.others(place, repetitions, *sizes):
+            figures.add(question, size, NAMES[who], float(ns) * scale)
 
 
 def bandwidth(machine, figures):
@@ -156,8 +174,10 @@ def updates(machine, figures):
 
 
 def collectives(machine, figures):
-    quick = ['--quick'] if machine.trial else []
-    for row in machine.script('collectives.sh', '--csv', '--rounds', 1, *quick):
+    options = ['--quick'] if machine.trial else []
+    if machine.brief:
+        options += ['--only', 'node', '--processes', '4']
+    for row in machine.script('collectives.sh', '--csv', '--rounds', 1, *options):
         if row['name'].startswith(('team', 'store_sync')):
             continue
         size = '' if row['bytes'] == '0' else ' of 8 B' if row['bytes'] == '8' else ' of 64 KiB'
@@ -189,10 +209,12 @@ def start_commands(machine, processes):
 
 
 def channels(machine, figures):
-    quick = ['--quick'] if machine.trial else []
+    options = ['--quick'] if machine.trial else []
+    if machine.brief:
+        options += ['--sizes', '1000 10000']
     for nodes, place in ((1, 'node'), (2, 'tcp')):
         machine.output([BENCHMARKS / 'channel_table.sh', '--bin', machine.bin, '--nodes', nodes,
-                        '--rounds', 1, '--out', machine.work, *quick])
+                        '--rounds', 1, '--out', machine.work, *options])
         table = machine.work / f'channel_{place}.csv'
         if not table.exists():
             continue
@@ -229,6 +251,6 @@ def applications(machine, figures):
 
 
 CHAPTERS = {
-    'round_trips': round_trips, 'bandwidth': bandwidth, 'rates': rates, 'updates': updates,
+    'accesses': accesses, 'round_trips': round_trips, 'bandwidth': bandwidth, 'rates': rates, 'updates': updates,
     'collectives': collectives, 'start': start, 'channels': channels, 'applications': applications,
 }

@@ -1,6 +1,8 @@
 """What has been measured: figures of questions, and what is said of them."""
 
 import collections
+import csv
+import io
 import statistics
 
 # A question and how its figures are shown.
@@ -96,9 +98,22 @@ class Figures:
         return sorted(one for one in self._beside_peers() if one[0] < 0.97)
 
     def csv(self):
-        lines = ['question,case,who,unit,better,round,value']
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator='\n')
+        lines.writerow(['question', 'case', 'who', 'unit', 'better', 'round', 'value'])
         for (question, case, who), values in self._rounds.items():
             about = self.questions[question]
-            lines += [f'{question},{case},{who},{about.unit},{about.better},{number},{value:g}'
-                      for number, value in enumerate(values, 1)]
-        return '\n'.join(lines) + '\n'
+            lines.writerows([question, case, who, about.unit, about.better, number, f'{value:g}']
+                            for number, value in enumerate(values, 1))
+        return text.getvalue()
+
+    def only(self, cases):
+        """The same of these (question, case) alone."""
+        some = Figures(self.questions.values())
+        some._rounds = {key: values for key, values in self._rounds.items() if key[:2] in cases}
+        return some
+
+    def read_csv(self, text):
+        """What csv() has written."""
+        for row in csv.DictReader(text.splitlines()):
+            self._rounds.setdefault((row['question'], row['case'], row['who']), []).append(float(row['value']))

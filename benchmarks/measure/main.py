@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import plot
+import readme
 from chapters import BENCHMARKS, CHAPTERS, QUESTIONS, Machine
 from figures import Figures
 from page import page
@@ -36,6 +37,9 @@ def read_options():
     parser.add_argument('--rounds', type=int, default=None, help='default: 5')
     parser.add_argument('--quick', action='store_true',
                         help='one round: some six minutes on two idle cores, beside the time to build')
+    parser.add_argument('--readme', action='store_true',
+                        help="only what the README shows, three rounds, in some three minutes: writes "
+                        "docs/figures.csv, and the README's table and chart from it")
     parser.add_argument('--trial', action='store_true',
                         help='hardly any work, to see that all runs: its figures mean nothing')
     parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
@@ -43,9 +47,13 @@ def read_options():
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     if options.rounds is None:
-        options.rounds = 1 if options.quick or options.trial else 5
+        options.rounds = 1 if options.quick or options.trial else 3 if options.readme else 5
     if options.rounds < 1:
         parser.error(f'--rounds {options.rounds}: at least 1')
+    if options.readme:
+        if options.only or options.trial or options.pictures:
+            parser.error('--readme goes with neither --only, --trial nor --pictures')
+        options.only = readme.CHAPTERS
     return options
 
 
@@ -66,20 +74,36 @@ def first_line(*command, missing='not installed'):
         return missing
 
 
+def last_word(line):
+    """Of a line that ends with a version, without Debian's revision."""
+    return line.split()[-1].partition('-')[0]
+
+
+def versions():
+    """Of what is compared with and is installed, by its name."""
+    commands = {'libfabric': ['dpkg-query', '-W', '-f', '${Version}', 'libfabric1'],
+                'Open MPI': ['mpirun.openmpi', '--version'],
+                'MPICH': ['dpkg-query', '-W', '-f', '${Version}', 'mpich'],
+                'UCX': ['dpkg-query', '-W', '-f', '${Version}', 'ucx-utils'],
+                'GASNet-EX': ['pkg-config', '--modversion', 'gasnet-smp-seq']}
+    found = {name: first_line(*command, missing='') for name, command in commands.items()}
+    return {name: last_word(line) for name, line in found.items() if line}
+
+
 def machine_facts(options):
-    cpu = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo')
-                if line.startswith('model name')), platform.machine())
+    cpuinfo = open('/proc/cpuinfo').read().splitlines()
+    cpu = next((line.split(':', 1)[1].strip() for line in cpuinfo if line.startswith('model name')),
+               platform.machine())
+    virtual = any(line.startswith('flags') and ' hypervisor' in line for line in cpuinfo)
     commit = first_line('git', '-C', str(BENCHMARKS.parent), 'rev-parse', '--short', 'HEAD',
                         missing='unknown')
     return [
-        ('processor', f'{cpu}, {os.cpu_count()} cores'),
+        ('processor', f'{cpu}, {os.cpu_count()} cores{" of a virtual machine" * virtual}'),
         ('system', f'{platform.system()} {platform.release()}'),
         ('date', time.strftime('%Y-%m-%d')),
-        ('compiler', first_line('g++', '--version')),
+        ('compiler', f'g++ {last_word(first_line("g++", "--version"))}'),
         ('Splitphase', f'commit {commit}, release build'),
-        ('libfabric', first_line('dpkg-query', '-W', '-f', '${Version}', 'libfabric1')),
-        ('Open MPI', first_line('mpirun.openmpi', '--version')),
-        ('MPICH', first_line('dpkg-query', '-W', '-f', '${Version}', 'mpich')),
+        *versions().items(),
         ('rounds', f'{options.rounds}'),
         ('load before', f'{os.getloadavg()[0]:.1f}'),
     ]
@@ -121,8 +145,8 @@ def line_ns(machine):
 
 
 def measure(options, machine, figures):
-    """Remarks on what was unsteady."""
-    remarks = []
+    """Remarks on what was unsteady, and what a cache line took there and back, in ns."""
+    remarks, lines = [], []
     names = [name for name in CHAPTERS if not options.only or name in options.only]
     progress = Progress(names, options.rounds)
     for number in range(options.rounds):
@@ -131,13 +155,21 @@ def measure(options, machine, figures):
             begin, before = time.monotonic(), line_ns(machine)
             CHAPTERS[name](machine, figures)
             after = line_ns(machine)
+            lines += [line for line in (before, after) if line]
             if before and after and not 1 / 1.5 <= after / before <= 1.5:
                 remarks.append(f'{name}, round {number + 1}: a cache line took {before:.0f} ns before and '
                                f'{after:.0f} ns after')
             progress.took_now(name, time.monotonic() - begin)
         figures.end_round()
     remarks.append(f'all of it took {(time.monotonic() - progress.begin) / 60:.1f} min')
-    return remarks
+    return remarks, f'{min(lines):.0f} to {max(lines):.0f}' if lines else 'unknown'
+
+
+def write_readme(facts, line, figures):
+    """Without what changes with every measurement: the date, the load, the commit."""
+    kept = [(name, text) for name, text in facts if name not in ('date', 'load before', 'Splitphase')]
+    (readme.ROOT / 'docs/figures.csv').write_text(readme.source_text([*kept, ('cache line', line)], figures))
+    readme.main(readme.ROOT, check=False)
 
 
 def write_pictures(figures, folder):
@@ -154,11 +186,17 @@ def main():
     bin_folder = options.bin or build()
     figures = Figures(QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
-        machine = Machine(bin_folder, options.trial, work)
+        machine = Machine(bin_folder, options.trial, work, brief=options.readme)
         facts, doubts = machine_facts(options), list(warnings(options))
-        remarks = measure(options, machine, figures) + list(machine.left_out)
+        remarks, line = measure(options, machine, figures)
+        remarks += machine.left_out
+    if options.readme:
+        write_readme(facts, line, figures)
+        print('\n'.join(doubts + remarks), file=sys.stderr)
+        return
     if not plot.available():
         remarks.append('no plots, for gnuplot is not installed (gnuplot-nox)')
+    facts.append(('a cache line there and back', f'{line} ns'))
     pathlib.Path(options.out).write_text(page(figures, facts, doubts, remarks, METHOD))
     print(f'written: {options.out}')
     if options.pictures:

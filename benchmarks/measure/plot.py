@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 COLOURS = {'Splitphase': '#c00000', 'by hand': '#000000', 'Open MPI': '#1f5fbf', 'MPICH': '#c07000',
-           'UCX': '#207020', 'OpenSHMEM': '#7030a0'}
+           'UCX': '#207020', 'GASNet-EX': '#008080', 'OpenSHMEM': '#7030a0'}
 
 
 def available():
