@@ -97,8 +97,8 @@ def losses(figures):
 def machine(facts):
     others = [f'{name} {facts[name]}' for name in ('UCX', 'GASNet-EX', 'Open MPI', 'MPICH') if name in facts]
     text = (f'Two processes on one machine: {facts["processor"]}, {facts["system"].partition("-")[0]}, '
-            f'{facts["compiler"]}, {", ".join(others)}. The least of {facts["rounds"]} rounds in turn, while a cache '
-            f'line took {facts["cache line"]} ns there and back; [how it is measured](docs/measured.md).')
+            f'{facts["compiler"]}, {", ".join(others)}. All took turns, and the least of {facts["rounds"]} rounds counts '
+            f'([how](docs/measured.md)); a cache line took {facts["cache line"]} ns there and back.')
     return '\n'.join(textwrap.wrap(text, 120)) + '\n'
 
 
@@ -116,33 +116,36 @@ def rewritten(text, source):
     return before + begin + section(source) + end + after
 
 
+BAR_NAMES = {LIMIT: 'cache line, by hand'}
 BAR_COLOURS = {OURS: '#c00000', LIMIT: '#888888'}
 
 
-def chart(figures):
+def chart(source):
     """Bars of the short round trip on one node, as SVG."""
-    question, case = 'round_trip_node', '8'
+    figures, question, case = source.figures, 'round_trip_node', '8'
     bars = [(figures.value(question, case, who), who) for who in figures.who(question)]
     bars = sorted(bar for bar in bars if bar[0] is not None)
-    left, width, step = 130, 520, 30
-    height, longest = 44 + step * len(bars), max(value for value, _ in bars)
+    left, width, step = 190, 480, 30
+    height, longest = 72 + step * len(bars), max(value for value, _ in bars)
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {height}" font-family="sans-serif" '
              'font-size="15">',
              f'<rect width="760" height="{height}" fill="#ffffff"/>',
-             '<text x="10" y="22">8 bytes to another process and back, nanoseconds (less is better)</text>']
+             '<text x="10" y="22">8 bytes to another process of the machine and back, in ns: shorter is better</text>']
     for i, (value, who) in enumerate(bars):
         y, size = 36 + step * i, max(1, round(width * value / longest))
         weight = ' font-weight="bold"' if who == OURS else ''
-        lines += [f'<text x="{left - 10}" y="{y + 16}" text-anchor="end"{weight}>{escape(who)}</text>',
+        lines += [f'<text x="{left - 10}" y="{y + 16}" text-anchor="end"{weight}>{escape(BAR_NAMES.get(who, who))}</text>',
                   f'<rect x="{left}" y="{y}" width="{size}" height="22" fill="{BAR_COLOURS.get(who, "#1f5fbf")}"/>',
                   f'<text x="{left + size + 8}" y="{y + 16}"{weight}>{number(value)}</text>']
+    lines.append(f'<text x="10" y="{height - 14}" font-size="12" fill="#666666">{escape(source.facts["processor"])}, '
+                 f'{escape(source.facts["compiler"])}</text>')
     return '\n'.join(lines + ['</svg>']) + '\n'
 
 
 def main(root, check):
     source = Source((root / 'docs/figures.csv').read_text())
     page, picture = root / 'README.md', root / 'docs/pictures/round_trip.svg'
-    wanted = {page: rewritten(page.read_text(), source), picture: chart(source.figures)}
+    wanted = {page: rewritten(page.read_text(), source), picture: chart(source)}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if not check:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The C++ blocks of docs/tutorial.md: one program that runs all of them, and the test of what it prints.
+"""The C++ blocks of the README and docs/tutorial.md: one program that runs all of them, and the test of
+what it prints.
 
-    tutorial.py generate PAGE                        prints the program
-    tutorial.py check PAGE SPLITCRUN PROGRAM         runs it; fails where a ```text block says otherwise
+    tutorial.py generate PAGE...                     prints the program
+    tutorial.py check SPLITCRUN PROGRAM PAGE...      runs it; fails where a ```text block says otherwise
 
 A block is a whole program with a main(); or, behind <!-- wrap -->, the body of one; or, behind
 <!-- part of NAME -->, a part of one that others continue. Behind <!-- hangs --> it is one that stands
 still, and the text is what splitcrun says of it. The text is what 4 processes print: in that order if
-one process prints it all, else sorted.
+one process prints it all, else sorted. In the README a block without a main() is the body of one, and
+what stands above its last empty line is outside of that.
 """
 
 import re
@@ -23,8 +25,8 @@ INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
 class Unit:
     """A program, made of one block or several."""
 
-    def __init__(self, number, name, kind):
-        self.number, self.name, self.kind = number, name, kind
+    def __init__(self, name, kind):
+        self.name, self.kind = name, kind
         self.code = ""
         self.text = None
 
@@ -51,7 +53,12 @@ def blocks(page):
         sys.exit(f"line {line}: this block does not end")
 
 
-def units(page):
+def units(paths):
+    return [unit for path in paths for unit in units_of(Path(path))]
+
+
+def units_of(path):
+    page = path.read_text()
     made, by_name, last = [], {}, None
     for language, marker, line, text in blocks(page):
         if language == "text" and last is not None:
@@ -61,20 +68,24 @@ def units(page):
             continue
         part = marker.removeprefix("part of ") if marker.startswith("part of ") else None
         title = re.match(r"// (\w+\.cc)\n", text)
-        place = f'#line {line + 1} "docs/tutorial.md"\n'
+        place = f'#line {line + 1} "{path.name}"\n'
         if title:
             place = f'#line 1 "{title[1]}"\n'
         if part:
             if part not in by_name:
-                by_name[part] = Unit(len(made), part, "part")
+                by_name[part] = Unit(part, "part")
                 made.append(by_name[part])
             last = by_name[part]
             last.code += place + text
         else:
-            last = Unit(len(made), f"line_{line}", marker)
+            last = Unit(f"{path.stem}_{line}", marker)
             made.append(last)
+            outside = ""
+            if path.name == "README.md" and "int main(" not in text:
+                marker = "wrap"
+                outside, _, text = text.rpartition("\n\n")
             if marker == "wrap":
-                text = "int main(int, char**) {\n" + place + text + "return 0;\n}\n"
+                text = f"{outside}\nint main(int, char**) {{\n{place}{text}return 0;\n}}\n"
                 place = "using namespace splitc;\n"
             last.code = place + text
         if marker not in ("", "wrap", "hangs") and not part:
@@ -85,14 +96,14 @@ def units(page):
     return made
 
 
-def generate(page):
-    made = units(page)
+def generate(*paths):
+    made = units(paths)
     includes = sorted({found for unit in made for found in INCLUDE.findall(unit.code)})
     print('#include <cstdio>\n#include <string>\n#include "splitc/splitc.h"')
     print("\n".join(includes))
-    for unit in made:
+    for number, unit in enumerate(made):
         # run() of a block calls its program inside the one job.
-        print(f"namespace unit_{unit.number} {{")
+        print(f"namespace unit_{number} {{")
         print("template <class P> [[maybe_unused]] int run(int argc, char** argv, P&& program) {")
         print("  return program(splitc::Args(argc, argv)), 0;\n}")
         print(INCLUDE.sub("", unit.code) + "}")
@@ -104,9 +115,9 @@ int main(int argc, char** argv) {
       const std::string file = folder + "/" + unit + "." + std::to_string(splitc::my_proc());
       if (std::freopen(file.c_str(), "w", stdout) == nullptr) throw std::runtime_error(file);
     };""")
-    for unit in made:
+    for number, unit in enumerate(made):
         chosen = f'chosen == "{unit.name}"' if unit.kind == "hangs" else 'chosen == "all"'
-        print(f'    if ({chosen}) {{ print_to("{unit.name}"); unit_{unit.number}::main(argc, argv); '
+        print(f'    if ({chosen}) {{ print_to("{unit.name}"); unit_{number}::main(argc, argv); '
               "std::fflush(stdout); splitc::barrier(); }")
     print("  });\n}")
 
@@ -133,8 +144,8 @@ def check_report(unit, splitcrun, program, folder):
     expect(unit, seconds.sub("N s", report), seconds.sub("N s", " ".join(unit.text.split())))
 
 
-def check(page, splitcrun, program):
-    made = units(page)
+def check(splitcrun, program, *paths):
+    made = units(paths)
     count = 0
     for processes in ("1", "4"):
         with tempfile.TemporaryDirectory() as folder:
@@ -151,11 +162,11 @@ def check(page, splitcrun, program):
                 check_report(unit, splitcrun, program, folder)
     if count != 2 * len(made):
         sys.exit(f"{2 * len(made) - count} runs of blocks are missing")
-    fences = len(re.findall(r"^\s*(?:```|~~~)", page, re.MULTILINE))
-    if not made or fences != 2 * len(list(blocks(page))):
-        sys.exit("the page has blocks that are indented or fenced in another way")
+    for page in (Path(path).read_text() for path in paths):
+        fences = len(re.findall(r"^\s*(?:```|~~~)", page, re.MULTILINE))
+        if not fences or fences != 2 * len(list(blocks(page))):
+            sys.exit("a page has blocks that are indented or fenced in another way")
 
 
 if __name__ == "__main__":
-    contents = Path(sys.argv[2]).read_text()
-    {"generate": generate, "check": check}[sys.argv[1]](contents, *sys.argv[3:])
+    {"generate": generate, "check": check}[sys.argv[1]](*sys.argv[2:])
