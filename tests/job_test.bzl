@@ -30,9 +30,9 @@ _SANITIZED = [
     "3:2",
 ]
 
-def _of(shapes, chosen):
-    """Of shapes of one kind, near or of nodes: those chosen, or else the first."""
-    return [shape for shape in shapes if shape in chosen] or shapes[:1]
+def _usual(shapes):
+    """Of shapes of one kind, near or of nodes: those above, or else the first."""
+    return [shape for shape in shapes if shape in _BY_DEFAULT] or shapes[:1]
 
 def job_test(
         name,
@@ -41,7 +41,7 @@ def job_test(
         program = None,
         procs = PROCS,
         nodes = [],
-        by_default = _BY_DEFAULT,
+        by_default = None,
         alone = False,
         tags = [],
         args = [],
@@ -63,8 +63,8 @@ def job_test(
       program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
       nodes: pairs of processes and pretended nodes, such as [(3, 2), (5, 5)].
-      by_default: of these, those that not only `./test --all` runs, such as ["2", "3:2"]; of `procs` and of
-        `nodes` one at least, which is the first if none is here.
+      by_default: of these, those that not only `./test --all` runs, such as ["2", "3:2"]; if not given,
+        those in _BY_DEFAULT, and one of `procs` and of `nodes` at least.
       alone: also as a job of one process that no launcher has started.
       tags: of the tests; "all" for those that only `./test --all` runs. Those that the sanitizers'
         build can do without get "once", too.
@@ -83,7 +83,8 @@ def job_test(
     settings = ["%s=%s" % (key, env[key]) for key in sorted(env)]
     near = {"%s_n%d" % (name, count): str(count) for count in procs}
     far = {"%s_n%d_m%d" % (name, n, m): "%d:%d" % (n, m) for n, m in nodes}
-    chosen = _of(near.values(), by_default) + _of(far.values(), by_default)
+    if by_default == None:
+        by_default = _usual(near.values()) + _usual(far.values())
     shapes = dict(near.items() + far.items())
     for test, shape in shapes.items():
         native.sh_test(
@@ -96,7 +97,7 @@ def job_test(
                 ":" + program,
                 "//am/job/launcher:splitcrun",
             ] + data,
-            tags = tags + ([] if shape in chosen else ["all"]) +
+            tags = tags + ([] if shape in by_default else ["all"]) +
                    ([] if shape in _SANITIZED else ["once"]),
         )
     if alone:

@@ -9,7 +9,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::applications {
 namespace {
 
 using am::test::lines_of;
@@ -127,4 +127,4 @@ TEST(Applications, refuse_sizes_with_nothing_for_some_process) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::applications

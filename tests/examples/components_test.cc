@@ -8,7 +8,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::components {
 namespace {
 
 constexpr const char* kEqual = "equal to the serial answer\n";
@@ -148,4 +148,4 @@ TEST(Components, refuses_a_second_file) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::components

@@ -7,7 +7,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::conjugate_gradient {
 namespace {
 
 using am::test::lines_of;
@@ -207,4 +207,4 @@ TEST(ConjugateGradient, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::conjugate_gradient

@@ -6,7 +6,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::containers_programs {
 namespace {
 
 TEST(TopWords, are_counted_whoever_has_their_parts) {
@@ -49,4 +49,4 @@ TEST(UnbalancedTree, that_may_be_endless_is_refused) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::containers_programs

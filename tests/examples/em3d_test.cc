@@ -6,7 +6,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::em3d {
 namespace {
 
 using am::test::lines_of;
@@ -125,4 +125,4 @@ TEST(Em3d, explains_itself_once) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::em3d

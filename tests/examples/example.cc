@@ -30,11 +30,12 @@ void PrintTo(const Shape& shape, std::ostream* out) {
 
 const std::vector<Shape>& shapes_across_nodes() {
   static const std::vector<Shape> all = [] {
-    std::vector<Shape> shapes{{5, 2}, {8, 8}, {3, 3, kDatagrams}};
+    std::vector<Shape> shapes{{5, 2}, {3, 3, kDatagrams}};
     for (const char* provider :
-         {"net", "tcp;ofi_rxm", "sockets", "shm", "udp;ofi_rxd", kDatagrams, kFewLost, kManyLost}) {
+         {"tcp;ofi_rxm", "net", "sockets", "shm", "udp;ofi_rxd", kDatagrams, kFewLost, kManyLost}) {
       shapes.push_back({4, 2, provider});
     }
+    shapes.push_back({8, 8});
     return shapes;
   }();
   return all;
@@ -42,13 +43,13 @@ const std::vector<Shape>& shapes_across_nodes() {
 
 const std::vector<Shape>& few_shapes() {
   static const std::vector<Shape> some{
-      {4},
-      {2, 2},
       {4, 2},
-      {5, 2},
-      {8, 3},
       {3, 3, "tcp;ofi_rxm"},
       {4, 2, kDatagrams},
+      {4},
+      {2, 2},
+      {5, 2},
+      {8, 3},
       {8, 3, kDatagrams},
       {3, 3, kManyLost},
   };

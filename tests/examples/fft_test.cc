@@ -8,7 +8,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::fft {
 namespace {
 
 using am::test::lines_of;
@@ -106,4 +106,4 @@ TEST(Fft, refuses_points_that_do_not_fit) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::fft

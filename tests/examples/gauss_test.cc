@@ -8,7 +8,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::gauss {
 namespace {
 
 using am::test::lines_of;
@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(Processes, Gauss, ::testing::ValuesIn(kProcs));
 class GaussAcrossNodes : public ::testing::TestWithParam<Shape> {};
 
 INSTANTIATE_TEST_SUITE_P(OfTwoToEight, GaussAcrossNodes,
-                         ::testing::Values(Shape{4}, Shape{2, 2}, Shape{4, 4}, Shape{8, 3},
-                                           Shape{2, 2, kDatagrams}, Shape{8, 3, kDatagrams}));
+                         ::testing::Values(Shape{4}, Shape{4, 4}, Shape{2, 2, kDatagrams},
+                                           Shape{2, 2}, Shape{8, 3}, Shape{8, 3, kDatagrams}));
 
 TEST_P(GaussAcrossNodes, finds_the_unknowns_of_the_serial_elimination) {
   const auto result = run(GetParam(), "gauss", {"--sizes", "12"});
@@ -100,4 +100,4 @@ TEST(Gauss, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::gauss

@@ -4,7 +4,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::gups {
 namespace {
 
 using am::test::lines_of;
@@ -32,8 +32,8 @@ TEST_P(Gups, of_one_word_a_process_loses_none) {
 INSTANTIATE_TEST_SUITE_P(on_one_node, Gups,
                          ::testing::Values(Shape{1}, Shape{2}, Shape{3}, Shape{4}, Shape{8}));
 INSTANTIATE_TEST_SUITE_P(across_nodes, Gups,
-                         ::testing::Values(Shape{2, 2}, Shape{4, 2}, Shape{5, 3},
-                                           Shape{3, 2, kDatagrams}, Shape{2, 2, kManyLost}));
+                         ::testing::Values(Shape{4, 2}, Shape{2, 2}, Shape{3, 2, kDatagrams},
+                                           Shape{5, 3}, Shape{2, 2, kManyLost}));
 
 TEST(GupsOfAll, makes_its_updates_in_six_styles) {
   const auto result = run(2, "gups", {"--bits", "14", "--updates", "2000"});
@@ -48,4 +48,4 @@ TEST(GupsOfAll, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::gups

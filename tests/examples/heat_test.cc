@@ -7,7 +7,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::heat {
 namespace {
 
 using am::test::lines_of;
@@ -38,4 +38,4 @@ TEST(Heat, more_processes_than_cells_are_refused) {
 TEST(Heat, a_wrong_size_is_refused) { expect_refused("heat", {"--size", "0"}, "--size"); }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::heat

@@ -8,7 +8,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::hello {
 namespace {
 
 using am::test::lines_of;
@@ -85,4 +85,4 @@ TEST(Hello, each_says_what_is_wrong_with_a_variable) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::hello

@@ -9,7 +9,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::lu {
 namespace {
 
 using am::test::lines_of;
@@ -118,4 +118,4 @@ TEST(Lu, refuses_a_matrix_that_does_not_fit) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::lu

@@ -7,7 +7,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::page_rank {
 namespace {
 
 using am::test::lines_of;
@@ -124,4 +124,4 @@ TEST(PageRank, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::page_rank

@@ -10,7 +10,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::sample_sort {
 namespace {
 
 std::string sorted(const std::string& path) {
@@ -190,4 +190,4 @@ TEST(SampleSort, refuses_an_output_that_it_cannot_write) {
 }
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::sample_sort

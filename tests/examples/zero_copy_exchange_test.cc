@@ -7,7 +7,7 @@
 
 #include "tests/examples/example.h"
 
-namespace examples::test {
+namespace examples::test::zero_copy_exchange {
 namespace {
 
 using am::test::lines_of;
@@ -36,4 +36,4 @@ INSTANTIATE_TEST_SUITE_P(Processes, ZeroCopyExchange,
 INSTANTIATE_TEST_SUITE_P(Nodes, ZeroCopyExchange, ::testing::ValuesIn(shapes_across_nodes()));
 
 }  // namespace
-}  // namespace examples::test
+}  // namespace examples::test::zero_copy_exchange

@@ -1,12 +1,13 @@
 """The conformance suite, as one job after the other."""
 
-def conformance_test(name, program, shapes, wait, env = {}, tags = []):
+def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tags = []):
     """One test per shape: NAME_nN_mM runs splitcrun -n N --nodes M on `program`.
 
     Args:
       name: of the suite of all.
       program: the suite's program.
       shapes: pairs of processes and pretended nodes; 0 nodes: no pretending.
+      by_default: those of `shapes` that not only `./test --all` runs.
       wait: how its processes do (SPLITC_WAIT).
       env: variables set besides, such as {"SPLITC_PROVIDER": "net"}.
       tags: of the tests.
@@ -20,7 +21,8 @@ def conformance_test(name, program, shapes, wait, env = {}, tags = []):
             name = test,
             size = "medium",
             # Sanitizers run one of each link: how its processes sleep is nothing to them.
-            tags = tags + (["once"] if i > 0 or wait == "block" else []),
+            tags = tags + (["once"] if i > 0 or wait == "block" else []) +
+                   ([] if (n, m) in by_default else ["all"]),
             srcs = ["//tests:job_test.sh"],
             args = ["$(rootpath //am/job/launcher:splitcrun)"] +
                    ["%d:%d" % (n, m) if m else str(n)] + settings +

@@ -13,11 +13,7 @@
 namespace am::link::window {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-std::uint64_t seeds = 1'000;  // each takes many times as long
-#else
-std::uint64_t seeds = 10'000;
-#endif
+std::uint64_t seeds = 1'000;
 
 TEST(Simulation, packets_come_once_in_order_and_whole_in_every_weather) {
   Counters all;
