@@ -130,9 +130,10 @@ def accesses(machine, figures):
 def round_trips(machine, figures):
     kinds = ('short', 'medium', 'long')
     wanted = [f'{kind}_round_trip' for kind in kinds]
-    add_rows(figures, 'round_trip_node', machine.rows(2, 1, 'latency', *kinds), wanted)
+    near = kinds[:2] if machine.brief else kinds
+    add_rows(figures, 'round_trip_node', machine.rows(2, 1, 'latency', *near), wanted)
     add_rows(figures, 'round_trip_tcp', machine.rows(2, 2, 'network', *kinds), wanted)
-    repetitions = '2' if machine.trial else '500'
+    repetitions = '2' if machine.trial else '200' if machine.brief else '500'
     for place, question, scale in (('node', 'round_trip_node', 1), ('tcp', 'round_trip_tcp', 1e-3)):
         sizes = [size for size in figures.cases_now(question)
                  if not machine.brief or size in ('8', '4096', '1048576')]

@@ -39,6 +39,10 @@ class Figures:
     def _best(self, question):
         return min if self.questions[question].better == 'less' else max
 
+    def rounds(self):
+        """How many have ended."""
+        return max((len(values) for values in self._rounds.values()), default=0)
+
     def cases(self, question):
         """In the order in which they came; bytes by size."""
         found = list(dict.fromkeys(case for q, case, _ in self._rounds if q == question))

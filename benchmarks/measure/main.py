@@ -38,8 +38,8 @@ def read_options():
     parser.add_argument('--quick', action='store_true',
                         help='one round: some six minutes on two idle cores, beside the time to build')
     parser.add_argument('--readme', action='store_true',
-                        help="only what the README shows, three rounds, in some three minutes: writes "
-                        "docs/figures.csv, and the README's table and chart from it")
+                        help="only what the README shows, as many rounds as three minutes have room for, at "
+                        "most 5: writes docs/figures.csv, and the README's table and chart from it")
     parser.add_argument('--trial', action='store_true',
                         help='hardly any work, to see that all runs: its figures mean nothing')
     parser.add_argument('--only', action='append', choices=sorted(CHAPTERS), help='these chapters')
@@ -47,19 +47,22 @@ def read_options():
     parser.add_argument('--bin', help='a bazel-bin with everything; without it that is built')
     options = parser.parse_args()
     if options.rounds is None:
-        options.rounds = 1 if options.quick or options.trial else 3 if options.readme else 5
+        options.rounds = 1 if options.quick or options.trial else 5
     if options.rounds < 1:
         parser.error(f'--rounds {options.rounds}: at least 1')
     if options.readme:
         if options.only or options.trial or options.pictures:
             parser.error('--readme goes with neither --only, --trial nor --pictures')
         options.only = readme.CHAPTERS
+    options.seconds = 170 if options.readme else float('inf')
     return options
 
 
-def build():
+def build(only_readme):
     root = BENCHMARKS.parent
-    targets = ['//am/job/launcher:splitcrun', '//benchmarks:all', '//examples:all']
+    targets = [f'//benchmarks:{name}' for name in readme.PROGRAMS] if only_readme else \
+        ['//benchmarks:all', '//examples:all']
+    targets.append('//am/job/launcher:splitcrun')
     subprocess.run(['bazel', 'build', '--config=release', '--show_result=0', *targets], cwd=root,
                    check=True)
     return subprocess.run(['bazel', 'info', '--config=release', '--ui_event_filters=-info', 'bazel-bin'],
@@ -92,7 +95,7 @@ def versions():
 
 def machine_facts(options):
     cpuinfo = open('/proc/cpuinfo').read().splitlines()
-    cpu = next((line.split(':', 1)[1].strip() for line in cpuinfo if line.startswith('model name')),
+    cpu = next((line.split(':', 1)[1].replace('(R)', '').strip() for line in cpuinfo if line.startswith('model name')),
                platform.machine())
     virtual = any(line.startswith('flags') and ' hypervisor' in line for line in cpuinfo)
     commit = first_line('git', '-C', str(BENCHMARKS.parent), 'rev-parse', '--short', 'HEAD',
@@ -104,7 +107,6 @@ def machine_facts(options):
         ('compiler', f'g++ {last_word(first_line("g++", "--version"))}'),
         ('Splitphase', f'commit {commit}, release build'),
         *versions().items(),
-        ('rounds', f'{options.rounds}'),
         ('load before', f'{os.getloadavg()[0]:.1f}'),
     ]
 
@@ -150,6 +152,8 @@ def measure(options, machine, figures):
     names = [name for name in CHAPTERS if not options.only or name in options.only]
     progress = Progress(names, options.rounds)
     for number in range(options.rounds):
+        if number and (time.monotonic() - progress.begin) * (number + 1) / number > options.seconds:
+            break
         for name in names:
             progress.say(number, name)
             begin, before = time.monotonic(), line_ns(machine)
@@ -166,8 +170,8 @@ def measure(options, machine, figures):
 
 
 def write_readme(facts, line, figures):
-    """Without what changes with every measurement: the date, the load, the commit."""
-    kept = [(name, text) for name, text in facts if name not in ('date', 'load before', 'Splitphase')]
+    """Without what says nothing of the machine: the date, the load, the commit."""
+    kept = [(name, text) for name, text in facts if name not in ('date', 'load before', 'Splitphase', 'rounds')]
     (readme.ROOT / 'docs/figures.csv').write_text(readme.source_text([*kept, ('cache line', line)], figures))
     readme.main(readme.ROOT, check=False)
 
@@ -183,13 +187,14 @@ def write_pictures(figures, folder):
 
 def main():
     options = read_options()
-    bin_folder = options.bin or build()
+    bin_folder = options.bin or build(options.readme)
     figures = Figures(QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
         machine = Machine(bin_folder, options.trial, work, brief=options.readme)
         facts, doubts = machine_facts(options), list(warnings(options))
         remarks, line = measure(options, machine, figures)
         remarks += machine.left_out
+    facts.append(('rounds', f'{figures.rounds()}'))
     if options.readme:
         write_readme(facts, line, figures)
         print('\n'.join(doubts + remarks), file=sys.stderr)

@@ -15,6 +15,7 @@ from figures import LIMIT, OURS, Figures
 
 ROOT = pathlib.Path(__file__).absolute().parent.parent.parent
 BEGIN, END = '<!-- figures: written by ./measure --readme -->\n', '<!-- end of figures -->\n'
+PROGRAMS = ['channel_pingpong', 'collectives', 'latency', 'limits', 'network']  # that the chapters run
 CHAPTERS = ['accesses', 'round_trips', 'channels', 'collectives']
 
 # A row of the table: question, case, what it is.
@@ -94,17 +95,18 @@ def losses(figures):
     return ''.join(line for _, line in sorted(behind)[:3])
 
 
-def machine(facts):
+def machine(facts, rounds):
     others = [f'{name} {facts[name]}' for name in ('UCX', 'GASNet-EX', 'Open MPI', 'MPICH') if name in facts]
     text = (f'Two processes on one machine: {facts["processor"]}, {facts["system"].partition("-")[0]}, '
-            f'{facts["compiler"]}, {", ".join(others)}. All took turns, and the least of {facts["rounds"]} rounds counts '
+            f'{facts["compiler"]}, {", ".join(others)}. All took turns, and the least of {rounds} rounds counts '
             f'([how](docs/measured.md)); a cache line took {facts["cache line"]} ns there and back.')
     return '\n'.join(textwrap.wrap(text, 120)) + '\n'
 
 
 def section(source):
-    return '\n'.join([machine(source.facts), table(source.figures),
-                      'Where others are ahead:\n' + losses(source.figures)])
+    behind = losses(source.figures)
+    parts = [machine(source.facts, source.figures.rounds()), table(source.figures)]
+    return '\n'.join(parts + (['Where others are ahead:\n' + behind] if behind else []))
 
 
 def rewritten(text, source):

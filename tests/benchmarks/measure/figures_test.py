@@ -64,6 +64,18 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(figures.csv().splitlines()[1:],
                          [f'q,8,{OURS},us,less,1,3', f'q,8,{OURS},us,less,2,2', 'q,8,A,us,less,1,1'])
 
+    def test_a_csv_that_is_read_is_the_one_that_was_written(self):
+        figures = figures_of([('barrier, 2 processes', OURS, 3.0)], [('barrier, 2 processes', OURS, 2.0)], x='')
+        again = Figures(figures.questions.values())
+        again.read_csv(figures.csv())
+        self.assertEqual(again.csv(), figures.csv())
+        self.assertEqual(again.cases('q'), ['barrier, 2 processes'])
+        self.assertEqual(again.rounds(), 2)
+
+    def test_some_cases_alone(self):
+        figures = figures_of([('8', OURS, 3.0), ('64', OURS, 4.0)]).only([('q', '64')])
+        self.assertEqual(figures.cases('q'), ['64'])
+
     def test_what_is_not_there_is_left_open(self):
         figures = figures_of([('8', OURS, 3.0), ('64', OURS, 3.0), ('64', 'A', 6.0)])
         self.assertIsNone(figures.value('q', '8', 'A'))

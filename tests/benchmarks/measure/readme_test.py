@@ -12,7 +12,7 @@ PAGE, FIGURES, CHART = (pathlib.Path(file).read_text() for file in files)
 sys.path.insert(0, str(pathlib.Path(script).parent))
 import readme  # noqa: E402
 
-HEAD = ('# processor: P\n# system: S\n# compiler: C\n# rounds: 2\n# cache line: 80 to 90\n# UCX: 1.2\n'
+HEAD = ('# processor: P\n# system: S\n# compiler: C\n# cache line: 80 to 90\n# UCX: 1.2\n'
         'question,case,who,unit,better,round,value\n')
 
 
