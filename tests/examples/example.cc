@@ -43,15 +43,8 @@ const std::vector<Shape>& shapes_across_nodes() {
 
 const std::vector<Shape>& few_shapes() {
   static const std::vector<Shape> some{
-      {4, 2},
-      {3, 3, "tcp;ofi_rxm"},
-      {4, 2, kDatagrams},
-      {4},
-      {2, 2},
-      {5, 2},
-      {8, 3},
-      {8, 3, kDatagrams},
-      {3, 3, kManyLost},
+      {4, 2}, {3, 3, "tcp;ofi_rxm"}, {4, 2, kDatagrams}, {4}, {2, 2}, {5, 2},
+      {8, 3}, {8, 3, kDatagrams},    {3, 3, kManyLost},
   };
   return some;
 }

@@ -13,7 +13,8 @@ namespace examples::test {
 using Words = std::vector<std::string>;
 using am::test::Program;
 
-// Of each of these lists `./test` takes the first three, and `./test --all` all (tests/examples/BUILD).
+// Of each of these lists `./test` takes the first three, and `./test --all` all
+// (tests/examples/BUILD).
 
 // The sizes of job that every program is run with.
 inline constexpr int kProcs[] = {1, 2, 3, 4, 8};
