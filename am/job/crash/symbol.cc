@@ -47,6 +47,7 @@ SymbolFile::Symbol SymbolFile::find(std::uint64_t address) const noexcept {
       header->e_ident[EI_CLASS] != ELFCLASS64) {
     return {};
   }
+  Symbol of_the_compiler{};
   const auto* sections = at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
   for (unsigned i = 0; sections != nullptr && i < header->e_shnum; ++i) {
     if (sections[i].sh_type != SHT_SYMTAB || sections[i].sh_link >= header->e_shnum) continue;
@@ -59,10 +60,14 @@ SymbolFile::Symbol SymbolFile::find(std::uint64_t address) const noexcept {
       if (ELF64_ST_TYPE(one.st_info) != STT_FUNC || address < one.st_value) continue;
       if (address - one.st_value >= one.st_size || one.st_name >= names.sh_size) continue;
       const char* name = text + one.st_name;
-      return {{name, strnlen(name, names.sh_size - one.st_name)}, address - one.st_value};
+      const Symbol symbol{{name, strnlen(name, names.sh_size - one.st_name)},
+                          address - one.st_value};
+      // g++ adds names of its own for a function, such as f.localalias for calls within its file.
+      if (symbol.name.find('.') == std::string_view::npos) return symbol;
+      of_the_compiler = symbol;
     }
   }
-  return {};
+  return of_the_compiler;
 }
 
 }  // namespace am
