@@ -1,6 +1,6 @@
 """Tests that run as several processes of a job."""
 
-load("//tests:one_source.bzl", "joint_binary")
+load("//:unity.bzl", "cc_binary")
 
 # What most tests run as on one node.
 PROCS = [1, 2, 5, 8]
@@ -58,7 +58,7 @@ def job_test(
 
     Args:
       name: of the suite; the program itself is NAME_program, unless `program` names another.
-      srcs: of the program; several are compiled as one (one_source.bzl).
+      srcs: of the program; several are compiled as one (unity.bzl).
       deps: of the program.
       program: one of this package that is to be run instead of one of `srcs` and `deps`.
       procs: the numbers of processes, on one node.
@@ -75,8 +75,9 @@ def job_test(
     """
     if not program:
         program = name + "_program"
-        joint_binary(
+        cc_binary(
             name = program,
+            testonly = True,
             srcs = srcs,
             deps = deps,
         )

@@ -1,6 +1,6 @@
 """A GoogleTest program of which `./test` runs a part, and `./test --all` the rest, too."""
 
-load("//tests:one_source.bzl", "joint_test")
+load("//:unity.bzl", "cc_test")
 
 def parted_test(name, beyond, args = [], data = [], env = {}, size = "medium", tags = [], **attributes):
     """NAME runs all cases but those of `beyond`, NAME_all those.
@@ -16,7 +16,7 @@ def parted_test(name, beyond, args = [], data = [], env = {}, size = "medium", t
       tags: of both.
       **attributes: others of a cc_test; several sources are compiled as one.
     """
-    joint_test(
+    cc_test(
         name = name,
         size = size,
         args = ["--gtest_filter=-" + beyond] + args,

@@ -8,7 +8,7 @@
 #include "tests/am/job/program.h"
 #include "tests/support/text.h"
 
-namespace {
+namespace crash {
 
 using am::test::lines_of;
 using am::test::Program;
@@ -171,4 +171,4 @@ TEST(Splitcrun, says_what_it_was_asked_to_say_after_a_crash_and_only_then) {
   EXPECT_EQ(killed.err.find("try"), std::string::npos) << killed.err;
 }
 
-}  // namespace
+}  // namespace crash

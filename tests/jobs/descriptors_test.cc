@@ -10,7 +10,7 @@
 #include "tests/am/job/program.h"
 #include "tests/support/free_port.h"
 
-namespace {
+namespace descriptors {
 
 using am::test::Program;
 using am::test::run;
@@ -71,4 +71,4 @@ TEST(ClosedStreams, stay_closed_when_a_program_closes_them_later) {
   EXPECT_EQ(run({kSplitcrun, "-n", "3", kPrinter, "close"}).exit_code, 0);
 }
 
-}  // namespace
+}  // namespace descriptors

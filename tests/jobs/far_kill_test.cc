@@ -18,7 +18,7 @@
 #include "tests/support/seed.h"
 
 namespace am::test {
-namespace {
+namespace far_kill {
 
 constexpr unsigned kPatience = 30;  // seconds after which a job that does not end fails the test
 
@@ -122,5 +122,5 @@ TEST(FarLeave, before_the_end_is_an_error_without_a_launcher) {
   }
 }
 
-}  // namespace
+}  // namespace far_kill
 }  // namespace am::test

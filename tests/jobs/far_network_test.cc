@@ -9,7 +9,7 @@
 #include "tests/support/text.h"
 
 namespace am::test {
-namespace {
+namespace far_network {
 
 using ::test::expect_contains;
 
@@ -84,5 +84,5 @@ TEST(FarNetwork, is_not_asked_for_on_one_node) {
   alarm(0);
 }
 
-}  // namespace
+}  // namespace far_network
 }  // namespace am::test

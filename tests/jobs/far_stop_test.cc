@@ -10,7 +10,7 @@
 #include "tests/support/seed.h"
 
 namespace am::test {
-namespace {
+namespace far_stop {
 
 constexpr unsigned kPatience = 60;  // seconds after which a job that does not end fails the test
 
@@ -60,5 +60,5 @@ INSTANTIATE_TEST_SUITE_P(Over, FarStop, testing::Values("net", "tcp;ofi_rxm", "s
                            return name;
                          });
 
-}  // namespace
+}  // namespace far_stop
 }  // namespace am::test

@@ -6,7 +6,7 @@
 
 #include "tests/am/job/program.h"
 
-namespace {
+namespace finish {
 
 using am::test::lines_of;
 using am::test::run;
@@ -43,4 +43,4 @@ TEST(Finish, messages_of_other_nodes_are_handled) {
   expect_all_handled(3, {"--nodes", "2"}, "100");
 }
 
-}  // namespace
+}  // namespace finish

@@ -11,7 +11,7 @@
 #include "tests/support/free_port.h"
 #include "tests/support/marked_line.h"
 
-namespace {
+namespace hang {
 
 using am::test::Program;
 using am::test::run;
@@ -280,4 +280,4 @@ TEST(Error, of_a_handler_says_which_and_whose_message) {
       << result.err;
 }
 
-}  // namespace
+}  // namespace hang

@@ -19,7 +19,7 @@
 #include "tests/jobs/far_jobs.h"
 #include "tests/support/seed.h"
 
-namespace {
+namespace kills {
 
 using am::test::kSplitcrun;
 using am::test::let_pass;
@@ -112,4 +112,4 @@ TEST(Headless, process_does_not_keep_the_launcher_from_ending_a_job) {
       << result.err;
 }
 
-}  // namespace
+}  // namespace kills

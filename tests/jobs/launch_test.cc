@@ -17,7 +17,7 @@
 #include "tests/support/free_port.h"
 #include "tests/support/text.h"
 
-namespace {
+namespace launch {
 
 using am::test::lines_of;
 using am::test::Program;
@@ -344,4 +344,4 @@ TEST_F(Rendezvous, abort_of_any_is_told_everywhere) {
   }
 }
 
-}  // namespace
+}  // namespace launch

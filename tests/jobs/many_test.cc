@@ -7,7 +7,7 @@
 
 #include "tests/am/job/program.h"
 
-namespace {
+namespace many {
 
 TEST(Many, sixty_four_processes_exchange_words_and_pass_a_thousand_barriers) {
   const auto begin = std::chrono::steady_clock::now();
@@ -19,4 +19,4 @@ TEST(Many, sixty_four_processes_exchange_words_and_pass_a_thousand_barriers) {
   EXPECT_EQ(am::test::lines_of(result.out).size(), 64u) << result.out;
 }
 
-}  // namespace
+}  // namespace many

@@ -9,7 +9,7 @@
 #include "tests/am/job/program.h"
 #include "tests/support/marked_line.h"
 
-namespace {
+namespace statistics {
 
 using am::test::run;
 using Words = std::vector<std::string>;
@@ -131,4 +131,4 @@ TEST(Statistics, are_asked_for_by_all_processes_or_none) {
       << job.err;
 }
 
-}  // namespace
+}  // namespace statistics

@@ -8,7 +8,7 @@
 #include "tests/am/job/program.h"
 #include "tests/support/marked_line.h"
 
-namespace {
+namespace top {
 
 using am::test::Program;
 using am::test::run;
@@ -112,4 +112,4 @@ TEST(Top, refuses_what_is_no_time) {
   }
 }
 
-}  // namespace
+}  // namespace top

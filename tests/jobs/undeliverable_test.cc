@@ -5,7 +5,7 @@
 
 #include "tests/am/job/program.h"
 
-namespace {
+namespace undeliverable {
 
 void expect_end(const std::string& how, const std::string& rank, const std::string& sentence) {
   const auto result =
@@ -48,4 +48,4 @@ TEST(Undeliverable, reply_ends_the_job_at_the_replier) {
              "that index; arguments (bytes) 07000000.");
 }
 
-}  // namespace
+}  // namespace undeliverable

@@ -10,7 +10,7 @@
 #include "tests/soak/objects.h"
 
 namespace soak {
-namespace {
+namespace access {
 
 constexpr std::string_view kName = "access";
 constexpr std::uint64_t kReads = 1 << 20;  // numbers of operations that read begin here
@@ -110,10 +110,10 @@ void Access::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace access
 
 std::unique_ptr<Family> make_access(const Settings& settings) {
-  return std::make_unique<Access>(settings);
+  return std::make_unique<access::Access>(settings);
 }
 
 }  // namespace soak

@@ -14,7 +14,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace arrays {
 
 using splitc::global_ptr;
 
@@ -240,10 +240,10 @@ void Arrays::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace arrays
 
 std::unique_ptr<Family> make_arrays(const Settings& settings) {
-  return std::make_unique<Arrays>(settings);
+  return std::make_unique<arrays::Arrays>(settings);
 }
 
 }  // namespace soak

@@ -11,7 +11,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace calls {
 
 constexpr std::string_view kName = "calls";
 constexpr std::uint32_t kMost = 4096;  // calls on one object in one round
@@ -164,10 +164,10 @@ void Calls::verify(const Round& round) {
   }
 }
 
-}  // namespace
+}  // namespace calls
 
 std::unique_ptr<Family> make_calls(const Settings& settings) {
-  return std::make_unique<Calls>(settings);
+  return std::make_unique<calls::Calls>(settings);
 }
 
 }  // namespace soak

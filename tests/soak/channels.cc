@@ -17,7 +17,7 @@
 #include "tests/soak/field.h"
 
 namespace soak {
-namespace {
+namespace channels {
 
 constexpr std::string_view kName = "channels";
 constexpr std::uint64_t kSenders = 1 << 20;  // numbers of steps of senders begin here
@@ -251,10 +251,10 @@ void ChannelsFamily::verify(const Round& round) {
   }
 }
 
-}  // namespace
+}  // namespace channels
 
 std::unique_ptr<Family> make_channels(const Settings& settings) {
-  return std::make_unique<ChannelsFamily>(settings);
+  return std::make_unique<channels::ChannelsFamily>(settings);
 }
 
 }  // namespace soak

@@ -12,7 +12,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace clients {
 
 constexpr std::string_view kName = "clients";
 constexpr am::Tag kTag = 21;
@@ -154,10 +154,10 @@ void Clients::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace clients
 
 std::unique_ptr<Family> make_clients(const Settings& settings) {
-  return std::make_unique<Clients>(settings);
+  return std::make_unique<clients::Clients>(settings);
 }
 
 }  // namespace soak

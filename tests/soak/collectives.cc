@@ -11,7 +11,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace collectives {
 
 constexpr std::string_view kName = "collectives";
 
@@ -150,10 +150,10 @@ void Collectives::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace collectives
 
 std::unique_ptr<Family> make_collectives(const Settings& settings) {
-  return std::make_unique<Collectives>(settings);
+  return std::make_unique<collectives::Collectives>(settings);
 }
 
 }  // namespace soak

@@ -17,7 +17,7 @@
 #include "tests/soak/field.h"
 
 namespace soak {
-namespace {
+namespace halos {
 
 constexpr std::string_view kName = "halos";
 constexpr std::uint64_t kMost = 100'000;  // bytes of one put
@@ -281,10 +281,10 @@ void Halos::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace halos
 
 std::unique_ptr<Family> make_halos(const Settings& settings) {
-  return std::make_unique<Halos>(settings);
+  return std::make_unique<halos::Halos>(settings);
 }
 
 }  // namespace soak

@@ -11,7 +11,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace locks {
 
 constexpr std::string_view kName = "locks";
 constexpr std::size_t kBytes = 3000;
@@ -106,10 +106,10 @@ void Locks::verify(const Round& round) {
   }
 }
 
-}  // namespace
+}  // namespace locks
 
 std::unique_ptr<Family> make_locks(const Settings& settings) {
-  return std::make_unique<Locks>(settings);
+  return std::make_unique<locks::Locks>(settings);
 }
 
 }  // namespace soak

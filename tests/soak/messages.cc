@@ -15,7 +15,7 @@
 #include "tests/soak/field.h"
 
 namespace soak {
-namespace {
+namespace messages {
 
 constexpr std::string_view kName = "messages";
 constexpr std::uint64_t kReplies = 1 << 20;  // ids of the ranges of long replies begin here
@@ -397,10 +397,10 @@ void Messages::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace messages
 
 std::unique_ptr<Family> make_messages(const Settings& settings) {
-  return std::make_unique<Messages>(settings);
+  return std::make_unique<messages::Messages>(settings);
 }
 
 }  // namespace soak

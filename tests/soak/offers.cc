@@ -13,7 +13,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace offers {
 
 constexpr std::string_view kName = "offers";
 constexpr std::uint64_t kPosts = 1 << 20;  // numbers of steps that post begin here
@@ -189,10 +189,10 @@ void Offers::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace offers
 
 std::unique_ptr<Family> make_offers(const Settings& settings) {
-  return std::make_unique<Offers>(settings);
+  return std::make_unique<offers::Offers>(settings);
 }
 
 }  // namespace soak

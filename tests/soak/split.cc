@@ -14,7 +14,7 @@
 #include "tests/soak/objects.h"
 
 namespace soak {
-namespace {
+namespace split {
 
 constexpr std::string_view kName = "split";
 constexpr std::uint64_t kGets = 1 << 20;       // numbers of operations that get begin here
@@ -292,10 +292,10 @@ void Split::conclude(const Round&) {
   complete_all();
 }
 
-}  // namespace
+}  // namespace split
 
 std::unique_ptr<Family> make_split(const Settings& settings) {
-  return std::make_unique<Split>(settings);
+  return std::make_unique<split::Split>(settings);
 }
 
 }  // namespace soak

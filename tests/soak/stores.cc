@@ -14,7 +14,7 @@
 #include "tests/soak/objects.h"
 
 namespace soak {
-namespace {
+namespace stores {
 
 constexpr std::string_view kName = "stores";
 constexpr std::uint64_t kSteady = 1 << 20;  // numbers of stores that are made in most rounds
@@ -207,10 +207,10 @@ void Stores::verify(const Round& round) {
   steady_.verify(round);
 }
 
-}  // namespace
+}  // namespace stores
 
 std::unique_ptr<Family> make_stores(const Settings& settings) {
-  return std::make_unique<Stores>(settings);
+  return std::make_unique<stores::Stores>(settings);
 }
 
 }  // namespace soak

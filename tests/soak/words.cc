@@ -12,7 +12,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace words {
 
 constexpr std::string_view kName = "words";
 constexpr std::uint32_t kWords = 3;    // of each kind in every process
@@ -175,10 +175,10 @@ void Words::verify(const Round& round) {
   }
 }
 
-}  // namespace
+}  // namespace words
 
 std::unique_ptr<Family> make_words(const Settings& settings) {
-  return std::make_unique<Words>(settings);
+  return std::make_unique<words::Words>(settings);
 }
 
 }  // namespace soak

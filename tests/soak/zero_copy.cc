@@ -13,7 +13,7 @@
 #include "tests/soak/families.h"
 
 namespace soak {
-namespace {
+namespace zero_copy {
 
 constexpr std::string_view kName = "zero_copy";
 constexpr std::uint64_t kInitiators = 1 << 20;  // numbers of steps of initiators begin here
@@ -199,10 +199,10 @@ void Transfers::plan(const Round& round, Schedule& schedule) {
   }
 }
 
-}  // namespace
+}  // namespace zero_copy
 
 std::unique_ptr<Family> make_zero_copy(const Settings& settings) {
-  return std::make_unique<Transfers>(settings);
+  return std::make_unique<zero_copy::Transfers>(settings);
 }
 
 }  // namespace soak

@@ -21,11 +21,11 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* kProgram = "tests/am/c/ends";
+constexpr const char* kEnds = "tests/am/c/ends";
 
 Program::Result run(int processes, const std::string& way) {
   return am::test::run({"am/job/launcher/splitcrun", "-n", std::to_string(processes), "--timeout",
-                        "200", kProgram, way});
+                        "200", kEnds, way});
 }
 
 // Without a launcher: two processes that meet.
@@ -35,7 +35,7 @@ std::vector<Program::Result> run_two_that_meet(const std::string& way) {
   for (const char* rank : {"0", "1"}) {
     all.push_back(std::make_unique<Program>(std::vector<std::string>{
         "env", "SPLITC_RENDEZVOUS=127.0.0.1:" + port, "SPLITC_SECRET=known to the test",
-        "SPLITC_SIZE=2", std::string("SPLITC_RANK=") + rank, kProgram, way}));
+        "SPLITC_SIZE=2", std::string("SPLITC_RANK=") + rank, kEnds, way}));
   }
   std::vector<Program::Result> results;
   for (const auto& one : all) results.push_back(one->finish());

@@ -12,12 +12,12 @@ namespace {
 
 using am::test::Program;
 
-constexpr const char* kProgram = "tests/am/c/exiter";
+constexpr const char* kExiter = "tests/am/c/exiter";
 
 Program::Result run(const std::vector<std::string>& shape, const std::string& way) {
   std::vector<std::string> command{"am/job/launcher/splitcrun", "--timeout", "100"};
   command.insert(command.end(), shape.begin(), shape.end());
-  command.insert(command.end(), {kProgram, way});
+  command.insert(command.end(), {kExiter, way});
   return am::test::run(command);
 }
 
@@ -87,14 +87,14 @@ TEST(Exit, callbacks_that_hang_end_too) {
 }
 
 TEST(Exit, a_start_that_fails_says_why) {
-  const Program::Result result = am::test::run({"env", "SPLITC_SEGMNT=1M", kProgram, "one"});
+  const Program::Result result = am::test::run({"env", "SPLITC_SEGMNT=1M", kExiter, "one"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;
 }
 
 TEST(Exit, without_a_launcher) {
-  expect_quiet_end(am::test::run({kProgram, "one"}), 1, 7);
-  expect_quiet_end(am::test::run({kProgram, "all"}), 1, 0);
+  expect_quiet_end(am::test::run({kExiter, "one"}), 1, 7);
+  expect_quiet_end(am::test::run({kExiter, "all"}), 1, 0);
 }
 
 }  // namespace
