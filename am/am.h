@@ -62,6 +62,9 @@
 
 // In C, with Berkeley's names: am/c/am2.h.
 
+#include "am/types/language.h"
+#if SPLITPHASE_LANGUAGE
+
 #include "am/channel/channel.h"
 #include "am/channel/multicast.h"
 #include "am/channel/reduce_channel.h"
@@ -74,3 +77,5 @@
 #include "am/message/stats.h"
 #include "am/types/types.h"
 #include "am/zero_copy/zero_copy.h"
+
+#endif

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "am/am.h"
 #include "am/collective/cost.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/options.h"

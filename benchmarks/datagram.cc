@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "am/am.h"
+#include "am/route/port.h"
 #include "benchmarks/support/network_program.h"
 #include "benchmarks/support/program.h"
 #include "benchmarks/support/raw_fabric.h"

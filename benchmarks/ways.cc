@@ -6,6 +6,7 @@
 #include <string>
 
 #include "am/am.h"
+#include "am/route/port.h"
 #include "benchmarks/support/access.h"
 #include "benchmarks/support/compiler.h"
 #include "benchmarks/support/program.h"

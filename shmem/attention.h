@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -113,12 +112,11 @@ class Attention {
       // A place stays while somebody visits it, as all polls find it busy; perhaps elsewhere.
       const auto same = [&](const Active& one) { return one.number == visited.number; };
       if (taken != 0) {
-        const bool here = i < active_.size() && same(active_[i]);
-        const auto now = here ? active_.begin() + static_cast<std::ptrdiff_t>(i)
-                              : std::find_if(active_.begin(), active_.end(), same);
-        if (now != active_.end()) now->used = true;
+        std::size_t now = i < active_.size() && same(active_[i]) ? i : 0;
+        while (now < active_.size() && !same(active_[now])) ++now;
+        if (now < active_.size()) active_[now].used = true;
       }
-      count += std::max(taken, 0);
+      if (taken > 0) count += taken;
     }
     if (++polls_ >= kSweep) [[unlikely]]
       sweep();
@@ -130,8 +128,10 @@ class Attention {
   bool any(Make&& make, Pending&& pending) {
     // pairs with: AttentionBits::raise()
     if (bits_.summary.load(std::memory_order_acquire) != 0) activate(make);
-    return std::any_of(active_.begin(), active_.end(),
-                       [&](const Active& active) { return pending(active.place); });
+    for (const Active& active : active_) {
+      if (pending(active.place)) return true;
+    }
+    return false;
   }
 
   // How many places are active: poll() visits each of them.
@@ -158,7 +158,8 @@ class Attention {
     std::uint64_t groups = bits_.summary.exchange(0, std::memory_order_seq_cst);
     for (; groups != 0; groups &= groups - 1) {
       const auto first = static_cast<std::size_t>(std::countr_zero(groups)) * bits_.kGroup;
-      const std::size_t end = std::min(first + bits_.kGroup, known_.size());
+      const std::size_t end =
+          first + bits_.kGroup < known_.size() ? first + bits_.kGroup : known_.size();
       for (std::size_t word = first; word < end; ++word) activate_word(word, make);
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -41,7 +40,7 @@ class SleepLimit {
   std::int64_t next(std::uint32_t ticket) noexcept {
     if (ticket != ticket_) ns_ = kShortestNs;
     ticket_ = ticket;
-    return std::exchange(ns_, std::min(2 * ns_, kLongestNs));
+    return std::exchange(ns_, 2 * ns_ < kLongestNs ? 2 * ns_ : kLongestNs);
   }
 
  private:

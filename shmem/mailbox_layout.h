@@ -75,7 +75,7 @@ struct RingMemory {
 class Room {
  public:
   Room() = default;
-  explicit Room(Slot* slot) noexcept : slot(slot) {}
+  explicit Room(Slot* at) noexcept : slot(at) {}
 
   // Of `slot`, which is in a RingMemory, the place in its ring.
   static std::uint32_t place(const Slot& slot) noexcept {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -110,7 +109,8 @@ class Producer {
     const std::uint64_t consumed = progress.consumed.load(std::memory_order_acquire);
     if (any_returned(progress)) [[unlikely]]
       return release_up_to_returned(slots, consumed);
-    const std::uint64_t first_kept = std::min(consumed + 1, first_awaited());
+    const std::uint64_t awaited = first_awaited();
+    const std::uint64_t first_kept = consumed + 1 < awaited ? consumed + 1 : awaited;
     if (first_kept <= oldest_) return;
     one_way_slots_ &= ~slots_below(first_kept);
     free_below(first_kept);

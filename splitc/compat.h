@@ -22,8 +22,13 @@
 //
 // It defines macros and opens namespace splitc: include it last, and only from .cc files.
 
+#include "am/types/language.h"
+#if SPLITPHASE_LANGUAGE
+
 #include "splitc/compat/collectives.h"
 #include "splitc/compat/control.h"
 #include "splitc/splitc.h"
 
 using namespace splitc;
+
+#endif

@@ -99,6 +99,9 @@
 // Parallel Programming in Split-C, Supercomputing '93. splitc/compat.h has the original spellings,
 // and splitcc compiles sources in the original syntax (docs/porting.md).
 
+#include "am/types/language.h"
+#if SPLITPHASE_LANGUAGE
+
 #include <cstdio>  // so that a first program needs one include
 
 #include "splitc/access/access.h"
@@ -142,3 +145,5 @@
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
+
+#endif

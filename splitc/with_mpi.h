@@ -45,6 +45,9 @@
 // MPI_Abort, in which MPICH 4.0.2 was seen to wait for ever for processes that are not in MPI.
 #pragma once
 
+#include "am/types/language.h"
+#if SPLITPHASE_LANGUAGE
+
 #include <mpi.h>
 
 #include <cstdio>
@@ -148,3 +151,5 @@ class MpiJob {
 };
 
 }  // namespace splitc
+
+#endif

@@ -1,6 +1,7 @@
 #include "am/channel/channel.h"
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -42,12 +43,12 @@ void check_shape(Bundle& bundle, const char* call, const Strided& shape) {
 }  // namespace
 
 ReceiveChannel::ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer,
-                               std::function<void()> callback)
+                               Function<void()> callback)
     : ReceiveChannel(bundle, buffer.data(), Strided::contiguous(buffer.size()),
                      std::move(callback)) {}
 
 ReceiveChannel::ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape,
-                               std::function<void()> callback)
+                               Function<void()> callback)
     : channels_(&channels_of(bundle)), end_(std::make_unique<detail::ReceiveEnd>()) {
   if (!callback) bundle.refuse("ReceiveChannel", "the callback is empty; pass a function");
   check_shape(bundle, "ReceiveChannel", shape);

@@ -8,11 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <type_traits>
 
 #include "am/channel/strided.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
 
@@ -105,10 +105,9 @@ class ReceiveChannel {
   //
   // The channel is ready from now on. Throws Error: the buffer is elsewhere; 65,536 channels are
   // open. Communicates nothing: the program sends the handle.
-  ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer, std::function<void()> callback);
+  ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer, Function<void()> callback);
   // The same for the bytes of `shape` from `first` on, whose runs do not overlap.
-  ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape,
-                 std::function<void()> callback);
+  ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape, Function<void()> callback);
   ReceiveChannel(ReceiveChannel&& other) noexcept;
   ReceiveChannel& operator=(ReceiveChannel&& other) noexcept;
   ~ReceiveChannel();  // closes

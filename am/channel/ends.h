@@ -2,13 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "am/channel/channel.h"
 #include "am/channel/phase.h"
 #include "am/link/link.h"
+#include "am/types/function.h"
 #include "shmem/arrivals.h"
 
 // What a ReceiveChannel and a SendChannel own. Lives where it is made: others point to it.
@@ -39,7 +39,7 @@ inline bool is_stale(const shmem::Arrival& state, std::uint16_t generation) noex
 struct ReceiveEnd {
   ChannelHandle handle;
   std::byte* first = nullptr;
-  std::function<void()> callback;
+  Function<void()> callback;
   ChannelPhase phase;
   std::uint32_t arrived = 0;  // puts seen, in the count of the sender, if that is on this node
   std::uint64_t pieces = 0;   // bytes that have come of a put in pieces

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -11,6 +9,7 @@
 
 #include "am/channel/channel.h"
 #include "am/core/bundle.h"
+#include "am/types/function.h"
 
 namespace am {
 
@@ -24,13 +23,13 @@ struct Add {
 struct Min {
   template <class T>
   constexpr T operator()(T a, T b) const noexcept {
-    return std::min(a, b);
+    return b < a ? b : a;
   }
 };
 struct Max {
   template <class T>
   constexpr T operator()(T a, T b) const noexcept {
-    return std::max(a, b);
+    return a < b ? b : a;
   }
 };
 
@@ -63,7 +62,7 @@ class ReduceChannel {
   // and stay while this does. `senders` is at least 1. `callback` as ReceiveChannel's, once for
   // each round, with the combination in `result`. Throws Error: other sizes; as ReceiveChannel.
   ReduceChannel(Bundle& bundle, std::span<T> result, std::span<T> room, std::uint32_t senders,
-                std::function<void()> callback, Op op = {})
+                Function<void()> callback, Op op = {})
       : result_(result), room_(room), op_(op), callback_(std::move(callback)) {
     if (senders == 0 || room.size() != senders * result.size()) {
       bundle.refuse("ReduceChannel", std::to_string(room.size()) + " elements of room for " +
@@ -97,9 +96,10 @@ class ReduceChannel {
   void arrived() {
     if (++arrived_ != in_.size()) return;
     arrived_ = 0;
-    std::ranges::copy(part(0), result_.begin());
+    for (std::size_t i = 0; i < result_.size(); ++i) result_[i] = part(0)[i];
     for (std::size_t sender = 1; sender < in_.size(); ++sender) {
-      std::ranges::transform(result_, part(sender), result_.begin(), op_);
+      const std::span<T> other = part(sender);
+      for (std::size_t i = 0; i < result_.size(); ++i) result_[i] = op_(result_[i], other[i]);
     }
     callback_();
   }
@@ -107,7 +107,7 @@ class ReduceChannel {
   const std::span<T> result_;
   const std::span<T> room_;
   const Op op_;
-  const std::function<void()> callback_;
+  const Function<void()> callback_;
   std::vector<ReceiveChannel> in_;
   std::size_t arrived_ = 0;  // senders
 };

@@ -44,6 +44,12 @@ bool Barrier::enter(bool more, Payload* payload) noexcept {
   return true;
 }
 
+void Barrier::wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where) {
+  bundle.wait_with_siblings(
+      [this] { return passed(); },
+      [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
+}
+
 void Barrier::wait_traced(Trace& trace, Bundle& bundle, const char* call,
                           const SourceLocation& where) {
   const TracedCall traced(trace);

@@ -81,11 +81,7 @@ class Barrier {
   std::uint64_t count() const noexcept { return epoch_; }
 
  private:
-  void wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where) {
-    bundle.wait_with_siblings(
-        [this] { return passed(); },
-        [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
-  }
+  void wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where);
   void wait_traced(Trace& trace, Bundle& bundle, const char* call, const SourceLocation& where);
   bool counts() const noexcept { return rounds_ == 0; }
   bool leads() const noexcept { return leader_ == router_.rank(); }

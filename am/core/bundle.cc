@@ -1,6 +1,7 @@
 #include "am/core/bundle.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"

@@ -8,13 +8,13 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "am/route/activity.h"
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
+#include "am/types/function_ref.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "shmem/doorbell.h"
@@ -313,7 +313,7 @@ class Bundle {
 
   // A number that is higher while one lives.
   struct Count {
-    explicit Count(int& number) noexcept : number(number) { ++number; }
+    explicit Count(int& counted) noexcept : number(counted) { ++number; }
     ~Count() { --number; }
     Count(const Count&) = delete;
     Count& operator=(const Count&) = delete;
@@ -321,13 +321,13 @@ class Bundle {
   };
 
   // The same for a thread of several; not a template, as it is not for the fastest.
-  void wait_among_threads(bool siblings, const std::function<bool()>& condition, Wake wake,
-                          const std::function<Reason()>& explain, WaitTime& time);
+  void wait_among_threads(bool siblings, FunctionRef<bool()> condition, Wake wake,
+                          FunctionRef<Reason()> explain, WaitTime& time);
   // A thread that looks whether it may sleep, and does: who makes progress wakes it. Of a
   // sequential bundle nobody else does.
   class Sleeper;
   // How it sleeps; true: the condition is.
-  bool sleep_unless(const std::function<bool()>& condition, bool siblings, shmem::SleepLimit& limit,
+  bool sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::SleepLimit& limit,
                     Wake wake);
 
   // Whether the network has been read for a bundle of the calling thread, this one included, that

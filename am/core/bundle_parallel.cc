@@ -202,8 +202,8 @@ void Bundle::sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most
   }
 }
 
-void Bundle::wait_among_threads(bool siblings, const std::function<bool()>& condition, Wake wake,
-                                const std::function<Reason()>& explain, WaitTime& time) {
+void Bundle::wait_among_threads(bool siblings, FunctionRef<bool()> condition, Wake wake,
+                                FunctionRef<Reason()> explain, WaitTime& time) {
   const Waiting waiting(*this);
   begin_activity();
   shmem::SleepLimit limit;
@@ -215,8 +215,8 @@ void Bundle::wait_among_threads(bool siblings, const std::function<bool()>& cond
   }
 }
 
-bool Bundle::sleep_unless(const std::function<bool()>& condition, bool siblings,
-                          shmem::SleepLimit& limit, Wake wake) {
+bool Bundle::sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::SleepLimit& limit,
+                          Wake wake) {
   Sleeper sleeper(*this);
   bool found = siblings && poll_siblings() != 0;
   found = found || (siblings && siblings_late());

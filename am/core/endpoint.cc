@@ -1,6 +1,7 @@
 #include "am/core/endpoint.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -339,7 +340,7 @@ HandlerIndex Endpoint::set_handler_at(HandlerIndex index, const HandlerEntry& en
   return place;
 }
 
-void Endpoint::on_returned(std::function<void(const Returned&)> handler) {
+void Endpoint::on_returned(Function<void(const Returned&)> handler) {
   const Quiet quiet(*this, "Endpoint::on_returned");
   on_returned_ = std::move(handler);
 }

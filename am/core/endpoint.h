@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "am/table/sparse_table.h"
 #include "am/trace/active.h"
 #include "am/trace/event.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "shmem/mailbox.h"
@@ -153,7 +153,7 @@ class Endpoint {
   // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
   // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
   // it. The function may send nothing.
-  void on_returned(std::function<void(const Returned&)> handler);
+  void on_returned(Function<void(const Returned&)> handler);
 
   // --- Segment: the bytes that long messages of others may address, by offset.
 
@@ -479,7 +479,7 @@ class Endpoint {
   std::uint32_t buried_ = 0;              // of Router::deaths()
   TranslationTable translations_;
   std::vector<Correspondent> correspondents_;  // by inbox
-  std::function<void(const Returned&)> on_returned_;
+  Function<void(const Returned&)> on_returned_;
   Stats stats_;
   Owned<Far> far_;                                 // only in a job that has several nodes
   const bool traced_ = active_trace() != nullptr;  // takes no shortcuts (am/core/traced/traced.h)

@@ -11,7 +11,7 @@ namespace am {
 
 // A call of this endpoint that waits.
 struct Endpoint::Call {
-  explicit Call(std::atomic<int>& count) noexcept : count(count) {
+  explicit Call(std::atomic<int>& calls) noexcept : count(calls) {
     count.fetch_add(1, std::memory_order_relaxed);
   }
   ~Call() { count.fetch_sub(1, std::memory_order_relaxed); }

@@ -6,6 +6,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/message/slot_format.h"
+#include "am/statistics/call_place.h"
 
 namespace am {
 namespace detail {
@@ -22,7 +23,7 @@ template <auto kFunction>
 }
 
 // What requests wait for.
-inline constexpr const char* kCredit = CallSites::kCredit;
+inline constexpr const char* kCredit = kNeedsCredit;
 inline constexpr const char* kAnswer = "an answer";
 
 // Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.

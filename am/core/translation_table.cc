@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace am {
 
@@ -39,7 +40,9 @@ void TranslationTable::bind_all(NodeRows names, Tag tag) noexcept {
 }
 
 void TranslationTable::unbind(std::uint32_t index) noexcept {
-  near_.erase(index);
+  if (const Near* const near = places_[index].near) {
+    std::erase_if(near_, [near](const Owned<Near>& one) { return one.get() == near; });
+  }
   places_[index] = {.used = false,
                     .unmapped = true,
                     .closing = false,
@@ -49,9 +52,8 @@ void TranslationTable::unbind(std::uint32_t index) noexcept {
 }
 
 void TranslationTable::connect(std::uint32_t index, Owned<Near> near) {
-  Near* const made = near.get();
-  near_[index] = std::move(near);
-  places_[index].near = made;
+  near_.push_back(std::move(near));
+  places_[index].near = near_.back().get();
 }
 
 void TranslationTable::resize(std::uint32_t size) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <vector>
 
 #include "am/core/translation.h"
 #include "am/table/node_rows.h"
@@ -52,7 +52,7 @@ class TranslationTable {
   NodeRows everyone_;            // by index: what bind_all() has bound
   std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
   Tag everyones_tag_ = kTagNone;
-  std::unordered_map<std::uint32_t, Owned<Near>> near_;  // by index
+  std::vector<Owned<Near>> near_;  // of the indices that have one, in any order
 };
 
 }  // namespace am

@@ -4,8 +4,6 @@
 
 #include <sched.h>
 
-#include <functional>
-
 #include "am/core/bundle.h"
 #include "am/statistics/timed_wait.h"
 #include "am/trace/traced_wait.h"
@@ -60,7 +58,7 @@ void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   TimedWait timed(explain);
   const TracedWait traced(explain);
   if (monitor_) [[unlikely]]
-    return wait_among_threads(kSiblings, std::ref(condition), wake, std::cref(explain), timed);
+    return wait_among_threads(kSiblings, condition, wake, explain, timed);
   take_over();
   const Count waiting(waiting_);
   shmem::SleepLimit limit;

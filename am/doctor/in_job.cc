@@ -8,10 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "am/am.h"
 #include "am/doctor/checks/checks.h"
 #include "am/doctor/checks/text.h"
 #include "am/doctor/facts/gather.h"
+#include "am/job/config/config.h"
+#include "am/job/job.h"
+#include "am/route/router.h"
 #include "shmem/cores.h"
 #include "shmem/error.h"
 #include "shmem/node.h"

@@ -1,7 +1,10 @@
 // The end of a job, when nothing is on its way any more.
 
+#include "am/collective/barrier.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/messages.h"
+#include "am/core/process.h"
+#include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/job.h"
 #include "am/job/trace/job_trace.h"

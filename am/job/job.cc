@@ -5,9 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
+#include "am/collective/barrier.h"
+#include "am/core/process.h"
+#include "am/job/bootstrap/bootstrap.h"
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
+#include "am/job/config/config.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/crash/report.h"
 #include "am/job/death_watch.h"
@@ -62,7 +67,9 @@ std::vector<CrashSegment> mapped_segments(const Router& router) {
 
 }  // namespace
 
-Job::Job(const Config& config) : config_(config), bootstrap_(make_bootstrap(config)) {
+Job::Job() : Job(read_config()) {}
+
+Job::Job(const Config& config) : config_(new Config(config)), bootstrap_(make_bootstrap(config)) {
   const Rank me = bootstrap_->rank();
   if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
   note_stall_questions();
@@ -159,9 +166,9 @@ void Job::discard_segment(Rank dead) const {
 }
 
 // For a job that splitcrun does not watch.
-std::function<void()> Job::make_watch() {
+Function<void()> Job::make_watch() {
   if (bootstrap_->activity() != nullptr) return nullptr;
-  stall_reporter_ = std::make_unique<StallReporter>(config_.stall_s);
+  stall_reporter_ = std::make_unique<StallReporter>(config_->stall_s);
   return [this] { stall_reporter_->look(*router_); };
 }
 
@@ -170,7 +177,7 @@ void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank
     if (other == rank()) continue;
     try {
       shmem::Region region = shmem::Region::open(cards[other].region);
-      if (config_.huge_pages) region.ask_for_huge_pages();
+      if (config_->huge_pages) region.ask_for_huge_pages();
       router_->add_neighbour(other, std::move(region));
     } catch (const shmem::Error& error) {
       throw Error(prefix(rank()) + "Job: no way to the memory of rank " + std::to_string(other) +
@@ -182,19 +189,19 @@ void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank
 Crossovers Job::crossovers(std::uint64_t board) const {
   CollectiveShape shape = shape_;
   shape.board = board;
-  return chosen(cheapest(shape, network_), config_.crossovers);
+  return chosen(cheapest(shape, network_), config_->crossovers);
 }
 
 void Job::report_layout(const Layout& layout, const std::string& choice) const {
   log_info(std::to_string(size()) + " processes by " + launcher() + ", segment " +
-           std::to_string(config_.segment_bytes >> 20) + " MiB each, " +
+           std::to_string(config_->segment_bytes >> 20) + " MiB each, " +
            std::to_string(layout.cores) + " usable cores, fences by " +
            (layout.all_enrolled ? "membarrier" : "every sender"));
-  if (!config_.huge_pages || !shmem::Region::has_huge_pages()) {
+  if (!config_->huge_pages || !shmem::Region::has_huge_pages()) {
     log_info(std::string("segments on small pages: ") +
-             (config_.huge_pages ? "the kernel gives no huge ones of shared memory "
-                                   "(/sys/kernel/mm/transparent_hugepage/shmem_enabled)"
-                                 : "SPLITC_HUGE_PAGES=0"));
+             (config_->huge_pages ? "the kernel gives no huge ones of shared memory "
+                                    "(/sys/kernel/mm/transparent_hugepage/shmem_enabled)"
+                                  : "SPLITC_HUGE_PAGES=0"));
   } else {
     log_info("segments on huge pages");
   }
@@ -204,6 +211,15 @@ void Job::report_layout(const Layout& layout, const std::string& choice) const {
     if (!choice.empty()) log_info("SPLITC_LINK=auto takes " + choice);
   }
 }
+
+std::string Job::launcher() const { return bootstrap_->launcher(); }
+
+void Job::barrier(Bundle& bundle, const char* call, const SourceLocation& where) {
+  barrier_->enter();
+  barrier_->wait(bundle, call, where);
+}
+
+ExitRequest* Job::exit_request() noexcept { return bootstrap_->exit_request(); }
 
 Job::~Job() = default;
 

@@ -2,30 +2,31 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "am/collective/barrier.h"
 #include "am/collective/cost.h"
 #include "am/collective/exchange.h"
-#include "am/core/process.h"
-#include "am/job/bootstrap/bootstrap.h"
-#include "am/job/config/config.h"
+#include "am/core/bundle.h"
 #include "am/route/router.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 
 namespace am {
 
+class Barrier;
+class Bootstrap;
 struct Card;
+struct Config;
 class CrashReport;
 class DeathWatch;
 class ExitRequest;
 class JobTrace;
 class LearnedStores;
 struct Layout;
+struct OutOfBand;
 class StallReporter;
 
 // This process's place in its job, from the first contact with the launcher to a router that
@@ -57,7 +58,7 @@ class Job final : public Exchange {
   // the segments of all processes of this node and opens the network to those of others. Allocates
   // this process's segment, of SPLITC_SEGMENT bytes. Waits until all processes have started. Throws
   // Error, with cause and remedy, if the job cannot start.
-  Job() : Job(read_config()) {}
+  Job();
   // The same with settings that the program gives instead of the environment, such as
   // Config::out_of_band, by which another runtime brings the processes together.
   explicit Job(const Config& config);
@@ -77,7 +78,7 @@ class Job final : public Exchange {
   // node.
   LearnedStores* learned_stores() noexcept { return learned_stores_.get(); }
   // The settings of this process.
-  const Config& config() const noexcept { return config_; }
+  const Config& config() const noexcept { return *config_; }
   // What is known, the same in all processes, of the ways that collective calls can go. `board`:
   // most bytes that a barrier brings. Any thread.
   Crossovers crossovers(std::uint64_t board) const;
@@ -85,7 +86,7 @@ class Job final : public Exchange {
   const LogGP& network() const noexcept { return network_; }
   // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1", "none",
   // or OutOfBand::name.
-  std::string launcher() const { return bootstrap_->launcher(); }
+  std::string launcher() const;
 
   // Whether the job goes on without processes that die (splitcrun --survive; docs/jobs.md). Else a
   // death ends it. Constant; any thread.
@@ -118,10 +119,7 @@ class Job final : public Exchange {
     barrier(bundle, "barrier", where);
   }
   // The same on behalf of another collective call, `call`.
-  void barrier(Bundle& bundle, const char* call, const SourceLocation& where) {
-    barrier_->enter();
-    barrier_->wait(bundle, call, where);
-  }
+  void barrier(Bundle& bundle, const char* call, const SourceLocation& where);
   // Its two halves, for work in between.
   Barrier& barrier() noexcept { return *barrier_; }
 
@@ -156,7 +154,7 @@ class Job final : public Exchange {
 
   // Where this process hears that all are to end (am/job/config/exit_request.h), and asks for it;
   // lives as long as the job. nullptr: the launcher, which is not splitcrun, knows of no such end.
-  ExitRequest* exit_request() noexcept { return bootstrap_->exit_request(); }
+  ExitRequest* exit_request() noexcept;
 
   // Prints "rank R: <sentence>", flushes the standard streams, and ends every process of the job,
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
@@ -179,11 +177,11 @@ class Job final : public Exchange {
   void begin_trace();
   void finish_trace();
   void leave_network(const char* call, const SourceLocation& where);
-  std::function<void()> make_watch();
+  Function<void()> make_watch();
   // `choice`: what SPLITC_LINK=auto has taken, and why; "": it is not set.
   void report_layout(const Layout& layout, const std::string& choice) const;
 
-  const Config config_;
+  const Owned<const Config> config_;
   Owned<Bootstrap> bootstrap_;
   CollectiveShape shape_;
   LogGP network_{};

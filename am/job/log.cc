@@ -1,5 +1,7 @@
 #include "am/job/log.h"
 
+#include <memory>
+
 // In no other file: it takes longer to compile than most rooms.
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -180,7 +181,7 @@ void Port::tend_until(const std::atomic<bool>& done) {
   }
 }
 
-void Port::tend_while(const std::function<void()>& blocking) {
+void Port::tend_while(FunctionRef<void()> blocking) {
   std::atomic<bool> done{false};
   lock_.give_up_bias();  // to `tending`, which does the far calls of this one meanwhile
   std::thread tending;

@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/sync/biased_lock.h"
+#include "am/types/function_ref.h"
 #include "am/types/link_stats.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
@@ -152,7 +152,7 @@ class Port {
   // makes progress on the network: outstanding sends may need this process to keep polling (no
   // hardware progress), and others may read and write its segment. No handler runs. `blocking`
   // stays in the calling thread, as it may belong to a library that asks for that (MPI).
-  void tend_while(const std::function<void()>& blocking);
+  void tend_while(FunctionRef<void()> blocking);
 
  private:
   friend class Expectation;

@@ -6,47 +6,24 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "am/route/activity.h"
 #include "am/route/deaths.h"
+#include "am/route/region_header.h"
 #include "am/table/sparse_table.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
-#include "shmem/arrivals.h"
-#include "shmem/doorbell.h"
+#include "shmem/arrival_board.h"
 #include "shmem/fence.h"
-#include "shmem/flag.h"
 #include "shmem/region.h"
 
 namespace am {
 
 class Port;
-
-// The beginning of every process's region; behind it lies the segment. All zero at first.
-struct RegionHeader {
-  static constexpr std::size_t kBytes = 4096 + sizeof(shmem::ArrivalBoard);
-  static constexpr int kRounds = 24;  // ranks have 24 bits in a global pointer
-
-  // That of the region whose segment begins there.
-  static RegionHeader& of(std::byte* segment) noexcept {
-    return *reinterpret_cast<RegionHeader*>(segment - kBytes);
-  }
-
-  shmem::Doorbell bell;           // rung by neighbours who have something for this process
-  shmem::Flag rounds[kRounds];    // am/collective/barrier.h
-  shmem::SharedCounter arrivals;  // ... of rank 0 only
-  shmem::Flag released;           // ... of rank 0 only
-  shmem::SharedCounter more[2];   // ... of rank 0 only; of barriers with even and odd numbers
-  shmem::Flag differed[2];        // ... of the lowest rank of the node; likewise
-  shmem::Flag digests[2];         // ... likewise: of the payload that it carried
-  Activity activity;              // unless the launcher has a place for it
-  shmem::ArrivalBoard puts;       // on channels
-};
-static_assert(sizeof(RegionHeader) == RegionHeader::kBytes);
 
 // The route to one process. On this node ("near"): its segment is mapped here, its doorbell can be
 // rung. On another ("far"): both are null, and Router::port() leads there.
@@ -75,10 +52,10 @@ class Router {
     WaitPolicy wait = WaitPolicy::kAuto;
     bool cross_memory = true;  // memory of neighbours may be reached through the kernel
     // Ends the whole job after printing the sentence. Does not return.
-    std::function<void(int exit_code, const std::string& sentence)> abort;
+    Function<void(int exit_code, const std::string& sentence)> abort;
     Activity* activity = nullptr;  // of this process, where the launcher reads it
     // If no launcher does: called by whoever waits for long, about every second.
-    std::function<void()> watch;
+    Function<void()> watch;
     bool survives = false;  // the job goes on without processes that die
   };
 

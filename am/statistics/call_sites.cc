@@ -40,10 +40,10 @@ std::size_t CallSites::Hash::operator()(const CallPlace& place) const noexcept {
 }
 
 CallSites::CallSites(std::uint32_t processes) : serial_(next_serial()), traffic_(processes) {
-  active_.store(this, std::memory_order_relaxed);
+  detail::active_call_sites.store(this, std::memory_order_relaxed);
 }
 
-CallSites::~CallSites() { active_.store(nullptr, std::memory_order_relaxed); }
+CallSites::~CallSites() { detail::active_call_sites.store(nullptr, std::memory_order_relaxed); }
 
 CallSites::Lately& CallSites::of_this_thread() {
   static constinit thread_local Lately own{};

@@ -9,18 +9,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/statistics/call_place.h"
 #include "am/statistics/wait_sample.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {
-
-// Which call of the program, and where it stands, as far as that is known. All text is static.
-struct CallPlace {
-  const char* call = "";         // as the program knows it, such as "barrier"
-  SourceLocation where = {};     // line 0: not known
-  const void* caller = nullptr;  // instead: where in the program it returns to
-};
 
 // Operations with other nodes, or watched ones within the node, and time that was spent waiting, by
 // call and place.
@@ -50,7 +43,7 @@ class CallSites {
   };
   static constexpr std::size_t kMost = 1000;  // places; what comes from others is called kOthers
   static constexpr const char* kOthers = "other places";
-  static constexpr const char* kCredit = "a credit";  // needs of a sender whose receiver is behind
+  static constexpr const char* kCredit = kNeedsCredit;  // of a sender whose receiver is behind
 
   // This one counts from now on. One at a time.
   explicit CallSites(std::uint32_t processes);
@@ -59,7 +52,7 @@ class CallSites {
   CallSites& operator=(const CallSites&) = delete;
 
   // The one that counts; nullptr: nobody wants to know.
-  static CallSites* active() noexcept { return active_.load(std::memory_order_relaxed); }
+  static CallSites* active() noexcept { return active_call_sites(); }
 
   // An operation of `bytes` with the memory of `to`, or a message to it.
   void count(const CallPlace& place, Rank to, std::uint64_t bytes);
@@ -132,8 +125,6 @@ class CallSites {
   Counts& counts(const CallPlace& place);
   Counts& find(const CallPlace& place, const void* thread);
   void add_traffic(Rank to, std::uint64_t bytes) noexcept;
-
-  static inline std::atomic<CallSites*> active_ = nullptr;
 
   const std::uint64_t serial_;
   std::vector<SharedTraffic> traffic_;

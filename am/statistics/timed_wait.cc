@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "am/statistics/call_sites.h"
 #include "am/types/clock.h"
 
 namespace am {
@@ -29,6 +30,10 @@ void WaitTime::end_short_part() noexcept {
   begin_ns_ = now;
   stands_for_ = 1;
   looks_left_ = kNever;
+}
+
+void WaitTime::count(const CallPlace& place, const char* needs) {
+  sites_->waited(place, end(), needs);
 }
 
 std::int64_t WaitTime::end() noexcept {

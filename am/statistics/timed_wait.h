@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "am/statistics/call_sites.h"
+#include "am/statistics/call_place.h"
 
 namespace am {
 
@@ -12,7 +12,7 @@ class WaitTime {
  public:
   static constexpr std::uint64_t kShort = 32;  // looks, of 10 to 40 ns
 
-  WaitTime() : sites_(CallSites::active()) {
+  WaitTime() : sites_(active_call_sites()) {
     if (sites_ != nullptr) [[unlikely]]
       begin();
   }
@@ -31,13 +31,15 @@ class WaitTime {
   }
 
  protected:
-  CallSites* sites() const noexcept { return sites_; }
-  // Of the wait, which ends: what it adds to the sum.
-  std::int64_t end() noexcept;
+  bool counts() const noexcept { return sites_ != nullptr; }
+  // The wait ends, in which `needs` was missing.
+  void count(const CallPlace& place, const char* needs);
 
  private:
   void begin();
   void end_short_part() noexcept;
+  // Of the wait, which ends: what it adds to the sum.
+  std::int64_t end() noexcept;
 
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
@@ -54,10 +56,10 @@ class TimedWait : public WaitTime {
  public:
   explicit TimedWait(const Explain& explain) : explain_(explain) {}
   ~TimedWait() {
-    if (sites() == nullptr) [[likely]]
+    if (!counts()) [[likely]]
       return;
     const auto reason = explain_();
-    sites()->waited({reason.call, reason.where, reason.caller}, end(), reason.needs);
+    count({reason.call, reason.where, reason.caller}, reason.needs);
   }
 
  private:

@@ -3,7 +3,6 @@
 // am/statistics; who writes events to it are the rooms above.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -64,7 +63,8 @@ constexpr std::array<std::uint64_t, 4> trace_words(TraceKind kind, TraceName nam
                                                    const TraceDetails& details) noexcept {
   constexpr std::uint64_t kLength = (std::uint64_t{1} << 47) - 1;
   constexpr std::uint64_t kPeer = (1u << 24) - 1;
-  const std::uint64_t bytes = std::min(details.bytes, TraceEvent::kMostBytes);
+  const std::uint64_t bytes =
+      details.bytes < TraceEvent::kMostBytes ? details.bytes : TraceEvent::kMostBytes;
   return {
       begin, ((end - begin) & kLength) | std::uint64_t{name} << 48, details.flow,
       (details.peer & kPeer) | std::uint64_t{static_cast<std::uint8_t>(kind)} << 24 | bytes << 32};

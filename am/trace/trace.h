@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/statistics/call_sites.h"
+#include "am/statistics/call_place.h"
 #include "am/trace/active.h"
 #include "am/trace/event.h"
 #include "am/types/ticks.h"

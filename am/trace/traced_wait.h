@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "am/statistics/call_sites.h"
+#include "am/statistics/call_place.h"
 #include "am/trace/active.h"
 #include "am/types/ticks.h"
 #include "am/types/types.h"

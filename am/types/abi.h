@@ -2,9 +2,7 @@
 // with the same one. Included by every public header, through types.h.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Splitphase needs C++20: compile with -std=c++20"
-#endif
+#include "am/types/language.h"
 
 // 1: the checked build, 0: the release build. The inline functions of the two differ, so a program
 // and the library must agree; what installs the library (pkg-config, CMake, splitc++) says which it

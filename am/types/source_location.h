@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 namespace am {
@@ -18,7 +17,7 @@ class SourceLocation {
                                 unsigned line = __builtin_LINE()) noexcept {
     SourceLocation here;
     here.bits_ = (reinterpret_cast<std::uintptr_t>(file) & kFileMask) |
-                 std::uint64_t{std::min(line, kLastLine)} << kFileBits;
+                 std::uint64_t{line < kLastLine ? line : kLastLine} << kFileBits;
     return here;
   }
   // Static; "" if not known. Without the "./" that a compiler puts before the name of a header

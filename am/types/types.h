@@ -31,11 +31,7 @@ struct Error : std::runtime_error {
 // Thrown by every call that cannot go on as it needs a process that has died, in a job that goes on
 // without its dead (splitcrun --survive). Elsewhere a death ends the job.
 struct PeerDied : Error {
-  PeerDied(Rank self, const std::string& call, Rank dead)
-      : Error("rank " + std::to_string(self) + ": " + call + ": rank " + std::to_string(dead) +
-              " has died, and this call needs all processes of the job; go on with requests, which "
-              "come back if they are for the dead, and end with Job::finish()"),
-        rank(dead) {}
+  PeerDied(Rank self, const std::string& call, Rank dead);
 
   Rank rank;  // that has died; one of those, if several have
 };

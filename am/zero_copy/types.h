@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <type_traits>
 
+#include "am/types/function.h"
 #include "am/types/types.h"
 
 // The plain types of zero-copy transfers; see am/zero_copy/zero_copy.h. Of all of them copies may
@@ -58,7 +58,7 @@ struct ZeroCopyDone {
 // the call that started the transfer. Like a handler it may not wait or poll; it may start
 // transfers, initialise and end buffers, and send by Endpoint::try_request(). What it throws comes
 // out of poll(). An empty one is ignored.
-using ZeroCopyCallback = std::function<void(const ZeroCopyDone&)>;
+using ZeroCopyCallback = Function<void(const ZeroCopyDone&)>;
 
 // How many transfers this process has moved, by route. Each is counted by the one process that
 // moves it: the one that reads, writes or sends the bytes.

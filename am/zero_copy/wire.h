@@ -6,22 +6,12 @@
 
 #include "am/link/link.h"
 #include "am/types/types.h"
+#include "am/zero_copy/announcement.h"
 
 // What the zero-copy engines of two processes say to each other: the arguments of messages between
 // endpoints of their own, near and far alike.
 
 namespace am::zero_copy {
-
-// A bool in a message: what arrives may have any value.
-class Flag {
- public:
-  Flag() = default;
-  constexpr Flag(bool value) noexcept : value_(value) {}
-  constexpr operator bool() const noexcept { return value_ != 0; }
-
- private:
-  std::uint8_t value_ = 0;
-};
 
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};  // no operation, no buffer
 
@@ -38,12 +28,12 @@ enum class Verb : std::uint8_t {
   kRevoked,  // initiator: forgotten, and nothing is under way with it
 };
 
-enum class Refusal : std::uint8_t { kNone, kStale, kDeregistered, kTooSmall };
+enum class Refusal : std::uint8_t { kNotRefused, kStale, kDeregistered, kTooSmall };
 
 struct Control {
   Verb verb;
   Flag put{};  // of kMoved and kRefused: what it was
-  Refusal why = Refusal::kNone;
+  Refusal why = Refusal::kNotRefused;
   Flag has_key{};
   std::uint32_t op = kNone;  // of the initiator
   std::uint32_t slot = kNone;
@@ -83,21 +73,5 @@ struct Whole {
   std::uint32_t slot;
   std::uint32_t generation;
 };
-
-// A request with a payload that lies in a buffer of the sender, or comes along.
-struct Announcement {
-  static constexpr std::size_t kArgumentBytes = 32;
-
-  std::uint32_t slot;
-  std::uint32_t generation;
-  std::uint64_t address;
-  std::uint64_t bytes;
-  HandlerIndex handler;
-  std::uint8_t words;
-  Flag along;
-  std::uint8_t unused[5];
-  std::byte arguments[kArgumentBytes];
-};
-static_assert(sizeof(Announcement) <= kMaxArgumentBytes);
 
 }  // namespace am::zero_copy

@@ -1,5 +1,7 @@
 #include "am/zero_copy/zero_copy.h"
 
+#include <memory>
+
 #include "am/zero_copy/engine.h"
 
 namespace am {

@@ -16,8 +16,8 @@
 #include "am/message/handler.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
+#include "am/zero_copy/announcement.h"
 #include "am/zero_copy/types.h"
-#include "am/zero_copy/wire.h"
 
 // Zero-copy buffers: transfers directly from the source buffer to the destination buffer, without
 // packing and, where there is a way, without an intermediate copy; as in Charm++'s Zerocopy Direct,

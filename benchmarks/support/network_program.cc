@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "am/am.h"
+#include "am/job/config/config.h"
 #include "rdma/open_fabric.h"
 #include "shmem/node.h"
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "am/am.h"
 #include "benchmarks/support/placement.h"
 #include "splitc/splitc.h"
 

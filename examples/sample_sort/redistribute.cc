@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 
 namespace sample_sort {

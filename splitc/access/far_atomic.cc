@@ -6,7 +6,10 @@
 #include <cstring>
 #include <optional>
 
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/route/activity.h"
+#include "am/route/router.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"

@@ -6,9 +6,14 @@
 #include <limits>
 #include <vector>
 
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
 #include "am/remote_memory/remote_memory.h"
+#include "am/route/activity.h"
+#include "am/route/router.h"
+#include "am/types/types.h"
 #include "splitc/access/far_strided.h"
+#include "splitc/access/pieces.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <span>
 
-#include "splitc/access/pieces.h"
+#include "splitc/access/local_elements.h"
 #include "splitc/access/store.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 
 // Gets, puts and stores of lists: what indexed.h comes to, near and far.
+
+namespace am {
+class Endpoint;
+}
 
 namespace splitc::detail {
 

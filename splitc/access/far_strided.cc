@@ -4,8 +4,12 @@
 #include <array>
 #include <span>
 
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
 #include "am/remote_memory/remote_memory.h"
+#include "am/route/router.h"
+#include "am/types/types.h"
+#include "splitc/access/pieces.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

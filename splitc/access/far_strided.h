@@ -4,14 +4,21 @@
 #include <cstdint>
 
 #include "am/channel/strided.h"
-#include "splitc/access/pieces.h"
+#include "splitc/access/local_elements.h"
 #include "splitc/access/store.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 
 // Gets, puts and stores of shapes: what strided.h comes to, near and far.
 
+namespace am {
+class Endpoint;
+}
+
 namespace splitc::detail {
+
+class PieceSender;
+class PiecesStart;
 
 // Elements of one process, from a global pointer on.
 struct GlobalShape {

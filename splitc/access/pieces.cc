@@ -7,7 +7,9 @@
 #include <string>
 #include <type_traits>
 
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/route/router.h"
 #include "splitc/access/far_indexed.h"
 #include "splitc/access/far_strided.h"
 #include "splitc/world/world.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "am/remote_memory/remote_memory.h"
+#include "am/route/router.h"
 #include "am/types/copy_whole.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"

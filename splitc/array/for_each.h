@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,7 +41,7 @@ void for_each_position(const distribution& map, std::uint32_t proc, F&& f) {
   }
   std::size_t index = proc * block;
   for (std::size_t first = 0; first < n; first += block, index += procs * block) {
-    const std::size_t length = std::min(block, n - first);
+    const std::size_t length = detail::lesser(block, n - first);
     for (std::size_t k = 0; k < length; ++k) f(index + k, first + k);
   }
 }
@@ -77,8 +76,8 @@ void for_each_position(const tiling& map, std::uint32_t proc, F&& f) {
   for_each_tile(map, proc, [&](std::size_t ti, std::size_t tj, std::size_t at) {
     const std::size_t i = ti * q;
     const std::size_t j = tj * r;
-    const std::size_t rows = std::min(q, map.rows() - i);
-    const std::size_t columns = std::min(r, map.columns() - j);
+    const std::size_t rows = detail::lesser(q, map.rows() - i);
+    const std::size_t columns = detail::lesser(r, map.columns() - j);
     for (std::size_t a = 0; a < rows; ++a) {
       for (std::size_t b = 0; b < columns; ++b) f(i + a, j + b, at + a * r + b);
     }
@@ -99,8 +98,8 @@ void for_each_piece(const spread_array_2d<T>& a, F&& f) {
     return f(a.mine().first(map.tiles_on(my_proc()) * map.tile_elements()));
   }
   for_each_tile(map, my_proc(), [&](std::size_t ti, std::size_t tj, std::size_t at) {
-    const std::size_t rows = std::min(q, map.rows() - ti * q);
-    const std::size_t columns = std::min(r, map.columns() - tj * r);
+    const std::size_t rows = detail::lesser(q, map.rows() - ti * q);
+    const std::size_t columns = detail::lesser(r, map.columns() - tj * r);
     for (std::size_t i = 0; i < rows; ++i) f(a.mine().subspan(at + i * r, columns));
   });
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +23,10 @@
 
 namespace splitc {
 
+namespace detail {
+constexpr std::size_t lesser(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+}  // namespace detail
+
 // How to lay out an index range, before its length is known: what the constructors of spread arrays
 // take. Use `cyclic`, `blocked` and block_cyclic(b) below.
 class layout {
@@ -34,7 +37,8 @@ class layout {
 
   // Elements in a block when `n` are laid out over `parts` processes; at least 1.
   constexpr std::size_t block(std::size_t n, std::size_t parts) const noexcept {
-    return std::max<std::size_t>(1, is_blocked() ? parts_of(n, parts) : block_);
+    const std::size_t block = is_blocked() ? parts_of(n, parts) : block_;
+    return block == 0 ? 1 : block;
   }
   // Whether it is one block for each process, so that the block depends on the length.
   constexpr bool is_blocked() const noexcept { return block_ == kBlocked; }
@@ -95,7 +99,7 @@ class distribution {
   constexpr element_run run(std::size_t i) const noexcept {
     const std::size_t number = i / block_;
     const std::size_t first = number * block_;
-    return {first, std::min(block_, n_ - first), static_cast<std::uint32_t>(number % procs_),
+    return {first, detail::lesser(block_, n_ - first), static_cast<std::uint32_t>(number % procs_),
             number / procs_ * block_};
   }
   // How many indices `proc` owns.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <type_traits>
 
@@ -38,6 +37,14 @@ namespace splitc {
 namespace detail {
 
 [[noreturn]] void refuse_empty(Call call);
+
+// Projects an element to itself: std::identity, without <functional>.
+struct Itself {
+  template <class T>
+  constexpr T&& operator()(T&& x) const noexcept {
+    return static_cast<T&&>(x);
+  }
+};
 
 // What a process has of a reduction: nothing, if it owns no elements.
 template <class R>
@@ -113,7 +120,7 @@ template <class A>
 concept spread = detail::is_spread<A>;
 
 // The sum of all elements; a value-initialised one, 0, if there are none.
-template <spread Array, class Project = std::identity>
+template <spread Array, class Project = detail::Itself>
 auto all_sum(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
   using R = detail::projected<Array, Project>;
@@ -125,13 +132,13 @@ auto all_sum(const Array& array, Project project = {},
 
 // The least and the greatest, by <. A NaN is neither less nor greater than anything, so it may be
 // the result: what comes of one depends on where it stands.
-template <spread Array, class Project = std::identity>
+template <spread Array, class Project = detail::Itself>
 auto all_min(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
   return detail::reduce_some<detail::projected<Array, Project>>(array, detail::Min(), project,
                                                                 {"all_min", where});
 }
-template <spread Array, class Project = std::identity>
+template <spread Array, class Project = detail::Itself>
 auto all_max(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
   return detail::reduce_some<detail::projected<Array, Project>>(array, detail::Max(), project,
@@ -140,7 +147,7 @@ auto all_max(const Array& array, Project project = {},
 
 // op over all elements, op(R, R) -> R: an associative function, the same everywhere, which
 // communicates nothing. Returns op(init, result), and init if there are no elements.
-template <spread Array, class R, class Op, class Project = std::identity>
+template <spread Array, class R, class Op, class Project = detail::Itself>
 R all_reduce_elements(const Array& array, R init, Op op, Project project = {},
                       am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Partial<R> result =

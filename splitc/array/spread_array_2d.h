@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -57,7 +56,7 @@ class tiling {
     const std::size_t i = e / columns_;
     const std::size_t tj = e % columns_ / r_;
     const std::size_t j = tj * r_;
-    return {i * columns_ + j, std::min(r_, columns_ - j), owner(i / q_, tj), place(i, j)};
+    return {i * columns_ + j, detail::lesser(r_, columns_ - j), owner(i / q_, tj), place(i, j)};
   }
   // How many tiles `proc` owns.
   std::size_t tiles_on(std::uint32_t proc) const noexcept {
@@ -200,7 +199,7 @@ class spread_array_2d {
     check_tile(ti, tj);
     if (map_.owner(ti, tj) != my_proc()) detail::refuse_tile(ti, tj, map_.owner(ti, tj));
     return {memory_.mine().data() + map_.slot(ti, tj) * map_.tile_elements(),
-            std::min(q(), rows() - ti * q()), std::min(r(), columns() - tj * r()), r()};
+            detail::lesser(q(), rows() - ti * q()), detail::lesser(r(), columns() - tj * r()), r()};
   }
   // The tiles that this process owns, as pairs (ti, tj).
   my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }

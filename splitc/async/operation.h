@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -70,7 +69,7 @@ void wait_for_operation(const T& x, Call on_behalf) {
   Waiter here([](Waiter&) noexcept {});
   if (!Operation<T>::done(x)) Operation<T>::add(x, here);
   wait_with_tasks([](const void* it) { return Operation<T>::done(*static_cast<const T*>(it)); },
-                  std::addressof(x), on_behalf);
+                  __builtin_addressof(x), on_behalf);
 }
 // Polls once, if it is not complete.
 template <class T>

@@ -1,6 +1,7 @@
 #include "splitc/async/task.h"
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/route/activity.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/world/world.h"
 

@@ -113,7 +113,7 @@ class AllOf : public Combination<AllOf<X...>> {
     return std::apply([&add](const X&... x) { return (add(x) || ...); }, all_);
   }
 
-  mutable WaiterForAll<AllOf> waiter;
+  mutable WaiterForAll<AllOf> own_waiter;
 
  private:
   std::tuple<X...> all_;
@@ -143,7 +143,7 @@ class AllInVector : public Combination<AllInVector<X>> {
     return i < all_.size();
   }
 
-  mutable WaiterForAll<AllInVector> waiter;
+  mutable WaiterForAll<AllInVector> own_waiter;
 
  private:
   // Each is found complete once.
@@ -220,14 +220,14 @@ template <class... X>
 struct Operation<AllOf<X...>> {
   using All = AllOf<X...>;
   static bool done(const All& x) { return x.done(); }
-  static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
+  static void add(const All& x, Waiter& waiter) { x.own_waiter.start(x, waiter); }
   static auto take(All& x, am::SourceLocation where) { return x.take(where); }
 };
 template <class X>
 struct Operation<AllInVector<X>> {
   using All = AllInVector<X>;
   static bool done(const All& x) { return x.done(); }
-  static void add(const All& x, Waiter& waiter) { x.waiter.start(x, waiter); }
+  static void add(const All& x, Waiter& waiter) { x.own_waiter.start(x, waiter); }
   static auto take(All& x, am::SourceLocation where) { return x.take(where); }
 };
 template <class... X>

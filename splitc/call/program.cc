@@ -9,7 +9,8 @@
 #include <cstring>
 #include <span>
 
-#include "am/am.h"
+#include "am/job/job.h"
+#include "am/route/router.h"
 
 namespace splitc::detail {
 namespace {

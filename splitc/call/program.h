@@ -26,14 +26,14 @@ void find_program_code();
 // not in the program's own code.
 template <class F>
 std::uint32_t place_in_program(F* function, Call name) {
-  const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(function) - program_code.base;
-  if (place >= program_code.bytes) [[unlikely]]
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(function) - program_code.base;
+  if (offset >= program_code.bytes) [[unlikely]]
     refuse_place(name);
-  return static_cast<std::uint32_t>(place);
+  return static_cast<std::uint32_t>(offset);
 }
 template <class F>
-F* function_at(std::uint32_t place) noexcept {
-  return reinterpret_cast<F*>(program_code.base + place);
+F* function_at(std::uint32_t offset) noexcept {
+  return reinterpret_cast<F*>(program_code.base + offset);
 }
 
 // Whether all processes run the same one, so that a function has the same place in each. On one

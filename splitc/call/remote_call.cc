@@ -3,7 +3,11 @@
 #include <exception>
 #include <string>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/job/job.h"
+#include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/world/world.h"
 

@@ -25,7 +25,7 @@ void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
 
 }  // namespace
 
-Channel::Channel(Call call, const Wish& wish, std::function<void()> callback)
+Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
     : callback_(std::move(callback)), target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.

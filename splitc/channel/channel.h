@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "am/channel/channel.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
@@ -53,7 +53,7 @@ struct Wish {
 class Channel {
  public:
   // `callback`, if it is not empty, is called for each put that has arrived.
-  Channel(Call call, const Wish& wish, std::function<void()> callback);
+  Channel(Call call, const Wish& wish, am::Function<void()> callback);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -71,7 +71,7 @@ class Channel {
  private:
   void take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles);
 
-  const std::function<void()> callback_;
+  const am::Function<void()> callback_;
   const std::uint32_t target_;
   std::vector<am::ReceiveChannel> in_;  // in the order of the senders
   std::vector<std::uint32_t> senders_;  // of each of them
@@ -119,14 +119,14 @@ class put_channel {
   // Costs two all_to_all calls and a barrier. Throws Error if the target is not memory that may be
   // used, if the two ends differ in size, and if a shape has runs that overlap.
   put_channel(global_ptr<T> to, std::span<std::type_identity_t<const T>> from,
-              std::function<void()> callback = {},
+              am::Function<void()> callback = {},
               am::SourceLocation where = am::SourceLocation::current())
       : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()},
                     std::move(callback), where) {}
   // The same for elements that are apart: those of `from_shape` from `from` on are written, in
   // their order, to those of `to_shape` from `to` on. The shapes have equally many elements.
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
-              std::function<void()> callback = {},
+              am::Function<void()> callback = {},
               am::SourceLocation where = am::SourceLocation::current())
       : channel_(new detail::Channel(
             detail::Call("put_channel", where),

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -47,9 +46,9 @@ class reduce_channel {
     if (my_proc() == root) {
       const std::size_t room =
           detail::product(procs(), "processes", result.size(), "elements", "reduce_channel");
-      room_.reset(local_malloc<T>(room));
+      room_.first = local_malloc<T>(room);
       in_.emplace(
-          world().bundle(), result, std::span(room_.get(), room), procs(),
+          world().bundle(), result, std::span(room_.first, room), procs(),
           [this] { arrived_ = true; }, op);
       for (std::uint32_t proc = 0; proc < procs(); ++proc) handles[proc] = in_->handle(proc);
     }
@@ -93,11 +92,15 @@ class reduce_channel {
   }
 
  private:
-  struct Free {
-    void operator()(T* room) const { local_free(room); }
+  struct Room {
+    T* first = nullptr;
+    Room() = default;
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    ~Room() { local_free(first); }
   };
 
-  std::unique_ptr<T, Free> room_;  // goes last
+  Room room_;  // goes last
   bool arrived_ = false;
   std::optional<am::ReduceChannel<T, Op>> in_;
   std::optional<am::SendChannel> out_;

@@ -1,6 +1,10 @@
 #include "splitc/collective/barrier.h"
 
-#include "am/am.h"
+#include "am/collective/barrier.h"
+#include "am/core/bundle.h"
+#include "am/job/job.h"
+#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/round.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/world/world.h"

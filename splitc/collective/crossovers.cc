@@ -1,7 +1,8 @@
 #include "splitc/collective/crossovers.h"
 
-#include "am/am.h"
 #include "am/job/config/collective_text.h"
+#include "am/job/config/config.h"
+#include "am/job/job.h"
 #include "am/job/log.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/world.h"

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/am.h"
+#include "am/collective/barrier.h"
+#include "am/job/job.h"
 #include "splitc/collective/exposed.h"
 #include "splitc/world/world.h"
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "am/am.h"
+#include "am/route/router.h"
+#include "am/types/types.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 

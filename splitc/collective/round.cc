@@ -8,7 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
+#include "am/collective/barrier.h"
+#include "am/collective/payload.h"
+#include "am/collective/payloads.h"
+#include "am/core/bundle.h"
+#include "am/job/job.h"
+#include "am/route/router.h"
+#include "am/types/types.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
@@ -56,6 +62,10 @@ void check_order(Call call) {
 }
 
 }  // namespace
+
+Round::Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
+Round::Round(Round&& other) noexcept = default;
+Round::~Round() = default;
 
 Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step)
     : Round(Started(), (check_order(call), call), bytes, kind) {

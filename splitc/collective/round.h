@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "am/collective/payload.h"
-#include "am/collective/payloads.h"
 #include "am/types/owned.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
@@ -21,6 +19,11 @@
 // Between nodes the barrier itself carries what is shown (am/collective/payloads.h), to memory of
 // the lowest rank of each node, of which there are two by turns, too. What is too large for that is
 // fetched from the boards, as far as it is needed.
+
+namespace am {
+class Payload;
+struct Shown;
+}  // namespace am
 
 namespace splitc {
 
@@ -40,6 +43,8 @@ class Round {
   struct Started {};
   Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind);
   static Round latest() noexcept;  // the one this process is in
+  Round(Round&& other) noexcept;
+  ~Round();
 
   // Most bytes of each process that gather() moves with the barrier.
   static std::size_t most_gathered() noexcept;
@@ -104,7 +109,7 @@ class Round {
     std::size_t bytes = 0;
   };
 
-  explicit Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
+  explicit Round(unsigned parity) noexcept;
   am::Shown shown() const noexcept;
   void enter(am::Owned<am::Payload> payload, const Found& found);
   void enter_to_look(std::uint32_t first, std::uint32_t last, std::size_t at, std::size_t bytes);

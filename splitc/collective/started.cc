@@ -5,10 +5,15 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
-#include "am/am.h"
+#include "am/collective/barrier.h"
+#include "am/core/bundle.h"
+#include "am/job/job.h"
+#include "am/route/activity.h"
+#include "am/types/source_location.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/world/world.h"
 
@@ -44,7 +49,7 @@ void StartedCall::enter() {
   }
 }
 
-void start(const std::shared_ptr<StartedCall>& call) {
+void start(const SharedOwner<StartedCall>& call) {
   check_may_wait(call->call());
   if (world().notified()) {
     refuse(call->call(),
@@ -81,7 +86,7 @@ StartedCalls& StartedCalls::of_world() {
 // What is left has no job any more.
 StartedCalls::~StartedCalls() {
   the_ = nullptr;
-  for (const std::shared_ptr<StartedCall>& call : calls_) {
+  for (const SharedOwner<StartedCall>& call : calls_) {
     call->round_.reset();
     call->thrown_ = std::make_exception_ptr(
         Error(std::string(call->call().name) + ": the job has ended before it"));
@@ -94,7 +99,7 @@ void StartedCalls::check_may_call(Call call) const {
   refuse(call, "called by the operation of a collective call, which may not start or make another");
 }
 
-void StartedCalls::add(const std::shared_ptr<StartedCall>& call) {
+void StartedCalls::add(const SharedOwner<StartedCall>& call) {
   if (calls_.empty()) world().bundle().add(*this);
   calls_.push_back(call);
   go_on();
@@ -133,7 +138,7 @@ int StartedCalls::go_on() {
 }
 
 void StartedCalls::end_first() noexcept {
-  const std::shared_ptr<StartedCall> first = std::move(calls_.front());
+  const SharedOwner<StartedCall> first = std::move(calls_.front());
   calls_.pop_front();
   first->end();
   first->round_.reset();
@@ -162,8 +167,8 @@ bool StartedCalls::has_work() noexcept {
 // then.
 void StartedCalls::finish_here() {
   if (!calls_.front()->round_) {  // run() is a collective call like others
-    const std::shared_ptr<StartedCall> first = calls_.front();
-    const std::deque<std::shared_ptr<StartedCall>> later(calls_.begin() + 1, calls_.end());
+    const SharedOwner<StartedCall> first = calls_.front();
+    const std::deque<SharedOwner<StartedCall>> later(calls_.begin() + 1, calls_.end());
     calls_.clear();
     world().bundle().remove(*this);
     const std::exception_ptr of_another = std::exchange(orphan_error_, nullptr);
@@ -234,3 +239,12 @@ void StartedCalls::finish_all(Call on_behalf) {
 }
 
 }  // namespace splitc::detail
+
+namespace splitc {
+
+started<> start_barrier(am::SourceLocation where) {
+  return detail::start_call<void>(
+      {"start_barrier", where}, {}, [](const detail::Round&) { return true; }, [] { return true; });
+}
+
+}  // namespace splitc

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -14,6 +13,7 @@
 #include "splitc/collective/collective.h"
 #include "splitc/collective/started_call.h"
 #include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
 #include "splitc/world/world.h"
 
 // Split-phase collective calls: started now, and waited for later, with computation in between.
@@ -63,7 +63,7 @@ class started {
  public:
   using Value = std::conditional_t<std::is_void_v<T>, bool, T>;
 
-  started(std::shared_ptr<detail::AnyStarted> call, std::optional<Value>& result) noexcept
+  started(detail::SharedOwner<detail::AnyStarted> call, std::optional<Value>& result) noexcept
       : call_(std::move(call)), result_(&result) {}
   ~started() {
     if (call_ != nullptr) call_->drop();
@@ -88,7 +88,7 @@ class started {
   T wait(am::SourceLocation where = am::SourceLocation::current()) {
     if (call_ == nullptr) detail::refuse({"started::wait", where}, "there is nothing to wait for");
     call_->wait(where);
-    const std::shared_ptr<detail::AnyStarted> call = std::move(call_);
+    const detail::SharedOwner<detail::AnyStarted> call = std::move(call_);
     if constexpr (!std::is_void_v<T>) return std::move(**result_);
   }
   // wait(), by the name that other operations have for it.
@@ -99,7 +99,7 @@ class started {
   detail::AnyStarted* call() const noexcept { return call_.get(); }
 
  private:
-  std::shared_ptr<detail::AnyStarted> call_;
+  detail::SharedOwner<detail::AnyStarted> call_;
   std::optional<Value>* result_;  // of it
 };
 
@@ -108,7 +108,7 @@ namespace detail {
 template <class T, class Take, class Run>
 started<T> start_call(Call call, StartedCall::Plan plan, Take take, Run run) {
   using Made = StartedValue<typename started<T>::Value, Take, Run>;
-  auto made = std::make_shared<Made>(call, std::move(plan), std::move(take), std::move(run));
+  auto made = SharedOwner<Made>(new Made(call, std::move(plan), std::move(take), std::move(run)));
   start(made);
   std::optional<typename started<T>::Value>& result = made->result;
   return {std::move(made), result};
@@ -121,10 +121,7 @@ std::vector<std::byte> bytes_of_value(const T& x) {
 
 }  // namespace detail
 
-inline started<> start_barrier(am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_call<void>(
-      {"start_barrier", where}, {}, [](const detail::Round&) { return true; }, [] { return true; });
-}
+started<> start_barrier(am::SourceLocation where = am::SourceLocation::current());
 
 template <detail::one_value T>
 started<T> start_all_bcast(const T& x, std::uint32_t root = 0,

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "am/types/source_location.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
 #include "splitc/world/waiter.h"
 
 // What a collective call that was started is to the library, which makes it go on.
@@ -20,7 +20,7 @@ namespace splitc {
 namespace detail {
 
 // A collective call that was started, of all processes or of some: what `started` holds.
-class AnyStarted {
+class AnyStarted : public HasOwners {
  public:
   explicit AnyStarted(Call call) noexcept : call_(call) {}
   virtual ~AnyStarted() = default;
@@ -100,7 +100,7 @@ class StartedCall : public AnyStarted {
 };
 
 // Puts `call` behind those that were started before. Error where no collective call may be made.
-void start(const std::shared_ptr<StartedCall>& call);
+void start(const SharedOwner<StartedCall>& call);
 
 // The results of calls with one.
 template <class T, class Take, class Run>

@@ -3,10 +3,10 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 
 #include "am/core/poller.h"
 #include "splitc/collective/started.h"
+#include "splitc/world/shared_owner.h"
 
 namespace splitc::detail {
 
@@ -24,7 +24,7 @@ class StartedCalls final : public am::Poller {
   bool empty() const noexcept { return calls_.empty() && !orphan_error_; }
   // Throws Error in an operation of a call that ends now.
   void check_may_call(Call call) const;
-  void add(const std::shared_ptr<StartedCall>& call);
+  void add(const SharedOwner<StartedCall>& call);
   void drop(StartedCall& call) noexcept;
   // Polls until `call` has ended, and with it those before it.
   void wait_for(StartedCall& call, Call on_behalf);
@@ -49,7 +49,7 @@ class StartedCalls final : public am::Poller {
 
   static inline StartedCalls* the_ = nullptr;
 
-  std::deque<std::shared_ptr<StartedCall>> calls_;
+  std::deque<SharedOwner<StartedCall>> calls_;
   std::exception_ptr orphan_error_;
   bool ending_ = false;  // the first one's operation runs
 };

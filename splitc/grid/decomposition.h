@@ -19,14 +19,14 @@ struct Axis {
   std::uint32_t parts = 1;
   bool periodic = false;
 
-  // The block of the process at `place`: the first ones have one cell more where it does not come
+  // The block of the process at `number`: the first ones have one cell more where it does not come
   // out even.
-  std::size_t begin(std::uint32_t place) const noexcept {
+  std::size_t begin(std::uint32_t number) const noexcept {
     const std::size_t more = cells % parts;
-    return place * (cells / parts) + (place < more ? place : more);
+    return number * (cells / parts) + (number < more ? number : more);
   }
-  std::size_t size(std::uint32_t place) const noexcept {
-    return cells / parts + (place < cells % parts ? 1 : 0);
+  std::size_t size(std::uint32_t number) const noexcept {
+    return cells / parts + (number < cells % parts ? 1 : 0);
   }
   // The place whose block cell `i` < cells is in.
   std::uint32_t part_of(std::size_t i) const noexcept;

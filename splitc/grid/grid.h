@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -182,22 +181,22 @@ class grid {
 
   // Refreshes the ghosts: start_exchange() and finish_exchange(). Collective among neighbours.
   void exchange(am::SourceLocation where = am::SourceLocation::current()) {
-    memory_->halo().start({"grid::exchange", where});
-    memory_->halo().finish({"grid::exchange", where});
+    memory_->start_exchange({"grid::exchange", where});
+    memory_->finish_exchange({"grid::exchange", where});
   }
   // Sends the outermost own cells to the neighbours, and waits for nobody. Until finish_exchange()
   // the cells of edges() are not written, and ghosts neither read nor written. Throws Error if an
   // exchange has been started already.
   void start_exchange(am::SourceLocation where = am::SourceLocation::current()) {
-    memory_->halo().start({"grid::start_exchange", where});
+    memory_->start_exchange({"grid::start_exchange", where});
   }
   // Waits, polling, until the cells of all neighbours are here and the own ones have left, and puts
   // them into the ghosts. Throws Error if none was started, and in a handler.
   void finish_exchange(am::SourceLocation where = am::SourceLocation::current()) {
-    memory_->halo().finish({"grid::finish_exchange", where});
+    memory_->finish_exchange({"grid::finish_exchange", where});
   }
   // Whether finish_exchange() would not wait. Does not poll.
-  bool exchanged() const noexcept { return memory_->halo().complete(); }
+  bool exchanged() const noexcept { return memory_->exchanged(); }
 
   // --- Cells of the whole grid, in any block, with the synchronisation that the program sees to.
 
@@ -235,8 +234,9 @@ class grid {
   // Where inner() begins and ends along a dimension.
   std::pair<std::ptrdiff_t, std::ptrdiff_t> inner(std::size_t d) const noexcept {
     const auto width = static_cast<std::ptrdiff_t>(ghosts());
-    const std::ptrdiff_t begin = std::min(width, size(d));
-    return {begin, std::max(begin, size(d) - width)};
+    const std::ptrdiff_t begin = width < size(d) ? width : size(d);
+    const std::ptrdiff_t end = size(d) - width;
+    return {begin, begin < end ? end : begin};
   }
 
   am::Owned<detail::GridMemory> memory_;

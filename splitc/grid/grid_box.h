@@ -2,7 +2,6 @@
 // It may use world/, pointer/, access/ and collective/, and the channels of am/.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -54,7 +53,7 @@ struct grid_box {
 
   // Cells along dimension `d`, at least 0, and of all of it.
   std::size_t length(std::size_t d) const noexcept {
-    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, last[d] - first[d]));
+    return last[d] > first[d] ? static_cast<std::size_t>(last[d] - first[d]) : 0;
   }
   std::size_t size() const noexcept {
     std::size_t cells = 1;
@@ -96,7 +95,7 @@ struct grid_box {
  private:
   grid_index<D> end_index() const noexcept {
     grid_index<D> end = first;
-    end[0] = std::max(first[0], last[0]);
+    if (end[0] < last[0]) end[0] = last[0];
     return end;
   }
 };

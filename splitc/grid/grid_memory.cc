@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "splitc/array/spread_array.h"
+#include "splitc/grid/halo.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/world.h"
 
@@ -74,6 +75,10 @@ GridMemory::GridMemory(const GridRequest& request, Call call)
   mine_ = layout_of(my_proc());
   halo_ = std::make_unique<Halo>(sides(request.corners), handles_, call);
 }
+
+void GridMemory::start_exchange(Call call) { halo_->start(call); }
+bool GridMemory::exchanged() const noexcept { return halo_->complete(); }
+void GridMemory::finish_exchange(Call call) { halo_->finish(call); }
 
 GridMemory::~GridMemory() {
   if (place.bases == nullptr) {

@@ -8,10 +8,12 @@
 
 #include "am/types/owned.h"
 #include "splitc/grid/decomposition.h"
-#include "splitc/grid/halo.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
+
+class Halo;
+struct HaloSide;
 
 // What a grid is made of, whatever its elements are.
 struct GridRequest {
@@ -52,7 +54,10 @@ class GridMemory {
   std::uint64_t bits_of_cell(std::span<const std::size_t> cell, Call call) const;
   std::uint32_t owner(std::span<const std::size_t> cell) const noexcept;
 
-  Halo& halo() noexcept { return *halo_; }
+  // An exchange: see Halo.
+  void start_exchange(Call call);
+  bool exchanged() const noexcept;
+  void finish_exchange(Call call);
 
  private:
   BlockLayout layout(const std::array<std::size_t, kMostDimensions>& size) const;

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include "am/am.h"
+#include "am/job/job.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"
@@ -57,7 +57,7 @@ void all_free(std::uint32_t proc, std::uint64_t offset, Call call) {
   free_together(offset, call);
 }
 
-void at_end(const std::function<void()>& call) noexcept {
+void at_end(am::FunctionRef<void()> call) noexcept {
   if (std::uncaught_exceptions() > 0) return;
   if (place.bases == nullptr) return;  // the world has gone, and its memory with it
   try {

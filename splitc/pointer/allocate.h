@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <type_traits>
 
+#include "am/types/function_ref.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/spread_ptr.h"
 
@@ -34,7 +34,7 @@ std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind);
 void all_free(std::uint32_t proc, std::uint64_t offset, Call call);
 // For destructors, a collective call. Does nothing while an exception propagates, when nobody knows
 // whether the other processes will come here; ends the job where `call` throws.
-void at_end(const std::function<void()>& call) noexcept;
+void at_end(am::FunctionRef<void()> call) noexcept;
 void all_free_at_end(std::uint64_t offset, Call call) noexcept;
 void* allocate(std::uint64_t bytes, Call call);
 }  // namespace detail

@@ -135,7 +135,7 @@ class aggregator {
     while (!applying.taken.updates().empty()) updates_.apply(applying.taken.take());
   }
   struct Applying {
-    Applying(aggregator& all, Block& block) : all(all), block(block), taken(std::move(block)) {
+    Applying(aggregator& mine, Block& full) : all(mine), block(full), taken(std::move(full)) {
       all.applying_ = true;
     }
     ~Applying() {

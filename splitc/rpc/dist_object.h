@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -44,9 +43,9 @@ class dist_object {
   dist_object& operator=(const dist_object&) = delete;
 
   T& operator*() noexcept { return value_; }
-  T* operator->() noexcept { return std::addressof(value_); }
+  T* operator->() noexcept { return __builtin_addressof(value_); }
   const T& operator*() const noexcept { return value_; }
-  const T* operator->() const noexcept { return std::addressof(value_); }
+  const T* operator->() const noexcept { return __builtin_addressof(value_); }
   // That of process `proc`, as rpc() returns it; for a T that may be
   // the result of such a call.
   auto fetch(std::uint32_t proc) const {
@@ -59,7 +58,7 @@ class dist_object {
 
   T value_;
   const std::uint32_t number_ =
-      detail::add_dist_object(const_cast<std::remove_const_t<T>*>(std::addressof(value_)));
+      detail::add_dist_object(const_cast<std::remove_const_t<T>*>(__builtin_addressof(value_)));
 };
 
 template <class T>

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
 #include "am/core/poller.h"
 #include "am/types/owned.h"
 #include "splitc/rpc/update_block.h"
@@ -112,8 +113,8 @@ class forwarder : private am::Poller {
     forwarder& all;
     Waiting& waiting;
     const std::uint32_t proc;
-    Relist(forwarder& all, Waiting& waiting, std::uint32_t proc)
-        : all(all), waiting(waiting), proc(proc) {}
+    Relist(forwarder& mine, Waiting& those, std::uint32_t receiver)
+        : all(mine), waiting(those), proc(receiver) {}
     ~Relist() {
       if (!waiting.blocks.empty()) all.list(waiting, proc);
     }

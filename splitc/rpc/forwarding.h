@@ -1,11 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "am/am.h"
+#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/collective.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/forwarder.h"
@@ -52,7 +52,8 @@ struct Flushed {
   std::uint32_t highest;
 
   static Flushed add(const Flushed& a, const Flushed& b) noexcept {
-    return {a.activity + b.activity, std::min(a.lowest, b.lowest), std::max(a.highest, b.highest)};
+    return {a.activity + b.activity, a.lowest < b.lowest ? a.lowest : b.lowest,
+            a.highest < b.highest ? b.highest : a.highest};
   }
 };
 // They are not all at the same one: then each would count the updates of its own.
@@ -90,8 +91,11 @@ class Forwarding {
   class Here final : public forwarder<Update> {
    public:
     // `self` is where this is being made.
-    Here(dist_object<T>& object, F f, const dist_object<Here>& self)
-        : forwarder<Update>(updates_in_block<Update, F>()), object(object), f(f), self_(self) {}
+    Here(dist_object<T>& updated, F function, const dist_object<Here>& self)
+        : forwarder<Update>(updates_in_block<Update, F>()),
+          object(updated),
+          f(function),
+          self_(self) {}
     using forwarder<Update>::stop;
     using forwarder<Update>::take_activity;
 

@@ -1,7 +1,9 @@
 #include "splitc/rpc/node_aggregator.h"
 
-#include "am/am.h"
+#include "am/collective/barrier.h"
 #include "am/collective/nodes.h"
+#include "am/job/job.h"
+#include "am/types/types.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {

@@ -1,4 +1,5 @@
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/types/source_location.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/started_calls.h"
 #include "splitc/rpc/rpc.h"

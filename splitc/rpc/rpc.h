@@ -12,7 +12,6 @@
 //   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -307,7 +306,8 @@ struct rpc_target {
   static std::uint32_t number(const P& to) noexcept {
     if constexpr (std::is_integral_v<P>) {
       constexpr std::uint64_t kMost = detail::kNoProc;
-      return static_cast<std::uint32_t>(std::min(static_cast<std::uint64_t>(to), kMost));
+      const auto proc = static_cast<std::uint64_t>(to);
+      return static_cast<std::uint32_t>(proc < kMost ? proc : kMost);
     } else {
       return static_cast<std::uint32_t>(to);
     }

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <string>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/route/router.h"
 #include "am/statistics/call_sites.h"
+#include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/world/remote.h"
@@ -31,11 +37,25 @@ bool is_aligned(const std::byte* at) noexcept {
 
 }  // namespace
 
+// A call of which pieces have come, or a result of which some have been sent.
+struct RpcCalls::Partial {
+  std::vector<std::byte> bytes;
+  std::size_t done = 0;
+};
+struct RpcCalls::Result {
+  std::uint32_t ticket;
+  Partial rest;
+};
+struct RpcCalls::Pieces {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial;  // by source and number
+  std::map<std::uint32_t, std::deque<Result>> owed;  // to be sent in pieces; none is empty
+};
+
 RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
-    : bundle_(bundle), endpoint_(endpoint) {
+    : bundle_(bundle), endpoint_(endpoint), pieces_(new Pieces) {
   endpoint.add_handlers<&RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
-                        &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words,
-                        &RpcCalls::on_words_one_way, &RpcCalls::on_word, &RpcCalls::on_piece,
+                        &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words<>,
+                        &RpcCalls::on_words_one_way<>, &RpcCalls::on_word<>, &RpcCalls::on_piece,
                         &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
                         &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result,
                         &RpcCalls::on_result_piece>(*this);
@@ -44,7 +64,7 @@ RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
 
 RpcCalls::~RpcCalls() {
   running = nullptr;
-  if (!owed_.empty()) bundle_.remove(*this);
+  if (!pieces_->owed.empty()) bundle_.remove(*this);
 }
 
 // --- The caller
@@ -204,7 +224,7 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
     run_packed(source, head.run, bytes.data(), output);
     return true;
   }
-  const auto [found, is_new] = partial_.try_emplace({source, head.number});
+  const auto [found, is_new] = pieces_->partial.try_emplace({source, head.number});
   Partial& partial = found->second;
   if (is_new) partial.bytes.resize(piece.total);
   std::copy(bytes.begin(), bytes.end(),
@@ -212,7 +232,7 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
   partial.done += bytes.size();
   if (partial.done < piece.total) return false;
   const std::vector<std::byte> all = std::move(partial.bytes);  // whatever the function does
-  partial_.erase(found);
+  pieces_->partial.erase(found);
   run_packed(source, head.run, all.data(), output);
   return true;
 }
@@ -223,9 +243,9 @@ void RpcCalls::answer(am::Request&& request, const Head& head, RpcValue& output)
     if (bytes.size() <= am::max_medium()) {
       std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
     } else {
-      if (owed_.empty()) bundle_.add(*this);
+      if (pieces_->owed.empty()) bundle_.add(*this);
       can_go_on_ = true;
-      owed_[request.source()].push_back({head.ticket, {std::move(output.long_bytes), 0}});
+      pieces_->owed[request.source()].push_back({head.ticket, {std::move(output.long_bytes), 0}});
     }
   } else if (output.short_count <= kSmallResult) {
     Bytes<kSmallResult> result;
@@ -260,12 +280,12 @@ bool RpcCalls::try_send(std::uint32_t proc, Result& result, int& done) {
 // to be asked again for each result that it waits for.
 int RpcCalls::poll() {
   int done = 0;
-  for (auto next = owed_.begin(); next != owed_.end();) {
+  for (auto next = pieces_->owed.begin(); next != pieces_->owed.end();) {
     auto& [proc, results] = *next;
     while (!results.empty() && try_send(proc, results.front(), done)) results.pop_front();
-    next = results.empty() ? owed_.erase(next) : std::next(next);
+    next = results.empty() ? pieces_->owed.erase(next) : std::next(next);
   }
-  if (owed_.empty()) bundle_.remove(*this);
+  if (pieces_->owed.empty()) bundle_.remove(*this);
   can_go_on_ = done != 0;
   return done;
 }
@@ -294,7 +314,7 @@ void check_room(const RpcSlot& slot, std::size_t bytes, Call call) {
 RpcSlot& RpcCalls::take_slot() {
   if (free_ == nullptr && dropped_count_ >= look_at_) look_at_dropped();
   if (free_ == nullptr) {
-    slots_.push_back(std::make_unique<RpcSlot>());
+    slots_.emplace_back(new RpcSlot);
     give_back(*slots_.back());
   }
   RpcSlot& slot = *std::exchange(free_, free_->next);

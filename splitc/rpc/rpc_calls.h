@@ -3,18 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
 #include "am/core/bundle.h"
+#include "am/core/endpoint.h"
 #include "am/core/poller.h"
 #include "am/core/token.h"
-#include "am/statistics/call_sites.h"
+#include "am/statistics/call_place.h"
 #include "am/trace/active.h"
 #include "am/types/owned.h"
 #include "splitc/call/program.h"
@@ -86,8 +84,10 @@ class RpcCalls final : public am::Poller {
   // The same for what takes words and returns one. The words come by value: bytes that have just
   // been written and are read by another width are read only when all stores before them have
   // reached the cache, those to the other process among them.
+  template <class = void>
   handle start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                      std::uint64_t second, RpcSlot* slot, std::size_t bytes, Call name);
+  template <class = void>
   void send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                           std::uint64_t second, std::size_t bytes, bool noted, Call name);
   // The same from a poll, if it is one message. False: there is no room for it now.
@@ -114,15 +114,9 @@ class RpcCalls final : public am::Poller {
     std::uint64_t total;  // bytes, of all pieces
     std::uint64_t at;     // of this one
   };
-  // A call of which pieces have come, or a result of which some have been sent.
-  struct Partial {
-    std::vector<std::byte> bytes;
-    std::size_t done = 0;
-  };
-  struct Result {
-    std::uint32_t ticket;
-    Partial rest;
-  };
+  struct Partial;
+  struct Result;  // that is to be sent in pieces
+  struct Pieces;  // ... all of those, and the calls of which some have come
 
   template <std::size_t kBytes>
   using Bytes = std::array<std::byte, kBytes>;
@@ -137,10 +131,13 @@ class RpcCalls final : public am::Poller {
   void on_short(am::Request request, Head head, Bytes<kBytes> packed);
   template <std::size_t kBytes>
   void on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed);
+  template <class = void>
   void on_words(am::Request request, std::uint32_t ticket, std::uint32_t run, std::uint64_t first,
                 std::uint64_t second);
+  template <class = void>
   void on_words_one_way(am::OneWay message, std::uint32_t run, std::uint64_t first,
                         std::uint64_t second);
+  template <class = void>
   void on_word(am::Reply, std::uint32_t ticket, std::uint64_t result);
   void on_piece(am::Request request, std::span<const std::byte> bytes, Head head, Piece piece);
   void on_piece_one_way(am::OneWay message, std::span<const std::byte> bytes, Head head,
@@ -159,11 +156,10 @@ class RpcCalls final : public am::Poller {
 
   am::Bundle& bundle_;
   am::Endpoint& endpoint_;
-  std::uint32_t number_ = 0;                                            // of the last call
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial_;  // by source and number
-  bool can_go_on_ = false;  // the last poll() has sent some of owed_, or one has come
-  std::map<std::uint32_t, std::deque<Result>> owed_;  // to be sent in pieces; none is empty
-  std::vector<am::Owned<RpcSlot>> slots_;             // all that there are
+  std::uint32_t number_ = 0;  // of the last call
+  am::Owned<Pieces> pieces_;
+  bool can_go_on_ = false;  // the last poll() has sent some of what is owed, or that has come
+  std::vector<am::Owned<RpcSlot>> slots_;  // all that there are
   RpcSlot* free_ = nullptr;
   RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
   std::size_t dropped_count_ = 0;
@@ -191,12 +187,13 @@ template <class Run>
 
 // Whether somebody wants to know of operations.
 inline bool are_counted() noexcept {
-  return am::CallSites::active() != nullptr || am::active_trace() != nullptr;
+  return am::active_call_sites() != nullptr || am::active_trace() != nullptr;
 }
 
 // All this is inline, since each word that a call between them writes to memory has to wait until
 // the message's own cache line has come from the other process; and so that count_here() returns to
-// the program.
+// the program. They are templates so that programs without rpc() do not compile them.
+template <class>
 [[gnu::always_inline]] inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction* run,
                                                            std::uint64_t first,
                                                            std::uint64_t second, RpcSlot* slot,
@@ -206,34 +203,38 @@ inline bool are_counted() noexcept {
   Tickets::Start start(world().tickets(), proc, result);
   if (are_counted()) [[unlikely]]
     count_here(proc, bytes, name);
-  endpoint_.request<&RpcCalls::on_words>({proc, name.where}, start.ticket(),
-                                         place_in_program(run, name), first, second);
+  endpoint_.request<&RpcCalls::on_words<>>({proc, name.where}, start.ticket(),
+                                           place_in_program(run, name), first, second);
   return start.started();
 }
 
+template <class>
 [[gnu::always_inline]] inline void RpcCalls::send_words_one_way(
     std::uint32_t proc, WordFunction* run, std::uint64_t first, std::uint64_t second,
     std::size_t bytes, bool noted, Call name) {
   check_proc(proc, name);
   if (!noted && are_counted()) [[unlikely]]
     count_here(proc, bytes, name);
-  endpoint_.request<&RpcCalls::on_words_one_way>({proc, name.where}, place_in_program(run, name),
-                                                 first, second);
+  endpoint_.request<&RpcCalls::on_words_one_way<>>({proc, name.where}, place_in_program(run, name),
+                                                   first, second);
 }
 
+template <class>
 inline void RpcCalls::on_words(am::Request request, std::uint32_t ticket, std::uint32_t run,
                                std::uint64_t first, std::uint64_t second) {
   const auto function = function_at<WordFunction>(run);
   const std::uint64_t result = call_for(request.source(), [=] { return function(first, second); });
-  std::move(request).reply<&RpcCalls::on_word>(ticket, result);
+  std::move(request).reply<&RpcCalls::on_word<>>(ticket, result);
 }
 
+template <class>
 inline void RpcCalls::on_words_one_way(am::OneWay message, std::uint32_t run, std::uint64_t first,
                                        std::uint64_t second) {
   const auto function = function_at<WordFunction>(run);
   call_for(message.source(), [=] { return function(first, second); });
 }
 
+template <class>
 inline void RpcCalls::on_word(am::Reply, std::uint32_t ticket, std::uint64_t result) {
   world().tickets().answered_by_word(ticket, result);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -34,7 +34,7 @@ class UpdateBlock {
     end_ = first_ + capacity;
   }
   // Not if it is full.
-  void add(const Update& update) noexcept { std::construct_at(next_++, update); }
+  void add(const Update& update) noexcept { ::new (static_cast<void*>(next_++)) Update(update); }
 
   std::span<const Update> updates() const noexcept { return {first_, next_}; }
   void clear() noexcept { first_ = next_ = reinterpret_cast<Update*>(memory_.get()); }

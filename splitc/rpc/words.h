@@ -24,19 +24,19 @@ using WordFunction = std::uint64_t(std::uint64_t first, std::uint64_t second);
 // this is known to the compiler.
 [[gnu::always_inline]] inline void put_bytes(Words& words, std::size_t at, const void* from,
                                              std::size_t n) noexcept {
-  const std::size_t place = at % kWordBytes;
-  const std::size_t first = n < kWordBytes - place ? n : kWordBytes - place;
+  const std::size_t offset = at % kWordBytes;
+  const std::size_t first = n < kWordBytes - offset ? n : kWordBytes - offset;
   std::uint64_t part = 0;
   std::memcpy(&part, from, first);
-  words[at / kWordBytes] |= part << (8 * place);
+  words[at / kWordBytes] |= part << (8 * offset);
   if (first == n) return;
   std::memcpy(&words[1], static_cast<const std::byte*>(from) + first, n - first);
 }
 [[gnu::always_inline]] inline void get_bytes(const Words& words, std::size_t at, void* to,
                                              std::size_t n) noexcept {
-  const std::size_t place = at % kWordBytes;
-  const std::size_t first = n < kWordBytes - place ? n : kWordBytes - place;
-  const std::uint64_t part = words[at / kWordBytes] >> (8 * place);
+  const std::size_t offset = at % kWordBytes;
+  const std::size_t first = n < kWordBytes - offset ? n : kWordBytes - offset;
+  const std::uint64_t part = words[at / kWordBytes] >> (8 * offset);
   std::memcpy(to, &part, first);
   if (first == n) return;
   std::memcpy(static_cast<std::byte*>(to) + first, &words[1], n - first);

@@ -5,7 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/job/config/config.h"
+#include "am/job/job.h"
+#include "am/types/source_location.h"
 #include "splitc/access/far_atomic.h"
 #include "splitc/access/pieces.h"
 #include "splitc/access/store.h"
@@ -61,7 +65,7 @@ struct detail::Running {
   Statistics statistics;
 };
 
-void detail::EndRunning::operator()(Running* running) const noexcept { delete running; }
+void detail::RunningPointer::reset() noexcept { delete std::exchange(running_, nullptr); }
 
 void detail::check_none_runs(const char* call) {
   if (place.bases == nullptr) return;

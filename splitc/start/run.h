@@ -6,8 +6,8 @@
 //   }
 #pragma once
 
-#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace am {
 struct OutOfBand;
@@ -37,10 +37,23 @@ namespace detail {
 
 // A program that has begun: the world, and what it runs on.
 struct Running;
-struct EndRunning {
-  void operator()(Running* running) const noexcept;
+// Its owner; nullptr: there is none.
+class RunningPointer {
+ public:
+  explicit RunningPointer(Running* running = nullptr) noexcept : running_(running) {}
+  RunningPointer(RunningPointer&& other) noexcept : running_(std::exchange(other.running_, {})) {}
+  RunningPointer& operator=(RunningPointer&& other) noexcept {
+    std::swap(running_, other.running_);
+    return *this;
+  }
+  ~RunningPointer() { reset(); }
+  void reset() noexcept;  // ends it
+  Running& operator*() const noexcept { return *running_; }
+  explicit operator bool() const noexcept { return running_ != nullptr; }
+
+ private:
+  Running* running_;
 };
-using RunningPointer = std::unique_ptr<Running, EndRunning>;
 
 // Throws Error if a program is running already: `call` would begin another.
 void check_none_runs(const char* call);

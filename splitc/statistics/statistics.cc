@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "am/am.h"
+#include "am/job/config/config.h"
+#include "am/job/job.h"
 #include "am/job/stall/code.h"
 #include "am/route/port.h"
 #include "am/types/clock.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "am/am.h"
+#include "am/types/types.h"
 #include "splitc/team/teams.h"
 
 namespace splitc::detail {
@@ -55,7 +55,7 @@ void refuse_no_team(Call call) {
          "ask by if (team) before");
 }
 
-OfTeam of_team(const std::shared_ptr<Group>& group, const TeamCall& call, bool waits) {
+OfTeam of_team(const SharedOwner<Group>& group, const TeamCall& call, bool waits) {
   if (group == nullptr) refuse_no_team(call);
   Teams& teams = Teams::of_world();
   if (waits) {
@@ -127,6 +127,13 @@ TeamPlan reduce_plan(const OfTeam& of, std::span<const std::byte> mine, std::spa
           .from = mine.data(),
           .to = result.data(),
           .combine = &combine};
+}
+
+void run_plan(const OfTeam& of, const TeamPlan& plan) { Exchange(*of.group, of.call, plan).run(); }
+
+started<> start_team_spans(const OfTeam& of, const TeamPlan& plan) {
+  return start_made<void>(
+      SharedOwner<StartedTeamSpans>(new StartedTeamSpans(of.group, of.call, plan)));
 }
 
 TeamVarying::TeamVarying(const OfTeam& of, std::span<const std::byte> to,

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "splitc/team/exchange.h"
 #include "splitc/team/group.h"
 #include "splitc/team/started.h"
+#include "splitc/world/shared_owner.h"
 
 // What the members of team do.
 
@@ -19,7 +19,7 @@ namespace splitc::detail {
 
 // A call that a program makes of a team.
 struct OfTeam {
-  const std::shared_ptr<Group>& group;  // not nullptr
+  const SharedOwner<Group>& group;  // not nullptr
   TeamCall call;
 
   std::uint32_t size() const noexcept { return group->size(); }
@@ -27,7 +27,7 @@ struct OfTeam {
 };
 // Throws Error if this process is not in the team, or may not make a call of it now. `waits`: for
 // the calls that were started before.
-OfTeam of_team(const std::shared_ptr<Group>& group, const TeamCall& call, bool waits);
+OfTeam of_team(const SharedOwner<Group>& group, const TeamCall& call, bool waits);
 [[noreturn]] void refuse_no_team(Call call);
 
 // The plan of each call; throws Error if the spans are not as they should.
@@ -56,9 +56,7 @@ class TeamVarying {
   std::vector<std::size_t> begin_;
 };
 
-inline void run_plan(const OfTeam& of, const TeamPlan& plan) {
-  Exchange(*of.group, of.call, plan).run();
-}
+void run_plan(const OfTeam& of, const TeamPlan& plan);
 
 // A value of each member, to all.
 template <class T>
@@ -109,11 +107,9 @@ Combine combine_by(Op& op) noexcept {
 // The same, started. What take(exchange, x) returns is the result, which becomes a T.
 template <class T, class X, class Take>
 started<T> start_team_value(const OfTeam& of, const TeamPlan& plan, const X& x, Take take) {
-  return start_made<T>(std::make_shared<StartedTeamValue<X, typename started<T>::Value, Take>>(
-      of.group, of.call, plan, x, std::move(take)));
+  return start_made<T>(SharedOwner<StartedTeamValue<X, typename started<T>::Value, Take>>(new StartedTeamValue<X, typename started<T>::Value, Take>(
+      of.group, of.call, plan, x, std::move(take))));
 }
-inline started<> start_team_spans(const OfTeam& of, const TeamPlan& plan) {
-  return start_made<void>(std::make_shared<StartedTeamSpans>(of.group, of.call, plan));
-}
+started<> start_team_spans(const OfTeam& of, const TeamPlan& plan);
 
 }  // namespace splitc::detail

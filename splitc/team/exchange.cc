@@ -4,7 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/route/activity.h"
 #include "splitc/team/teams.h"
 #include "splitc/world/world.h"
 

@@ -28,7 +28,7 @@ struct CallName {
 };
 // A call of the program to a team.
 struct TeamCall {
-  TeamCall(CallName name, const am::SourceLocation& here) noexcept : name(name), where(here) {}
+  TeamCall(CallName called, const am::SourceLocation& here) noexcept : name(called), where(here) {}
   operator Call() const noexcept { return {name.text, where}; }
   CallName name;
   am::SourceLocation where;

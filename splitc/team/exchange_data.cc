@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "am/am.h"
+#include "am/types/types.h"
 #include "splitc/team/exchange.h"
 #include "splitc/team/teams.h"
 

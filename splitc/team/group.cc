@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "splitc/team/started.h"
 #include "splitc/team/teams.h"
 
 namespace splitc::detail {

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "splitc/team/mail.h"
+#include "splitc/team/box.h"
 #include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
 
 namespace splitc::detail {
 
@@ -17,7 +17,7 @@ class StartedTeamCall;
 // What a process knows of a team that it is in; all handles of the team share it.
 //
 // Thread rule: the world's thread.
-class Group {
+class Group : public HasOwners {
  public:
   // `procs` by rank of the team, this process among them. The number is the team's alone, and the
   // same at all members.
@@ -43,7 +43,7 @@ class Group {
   bool left = false;                                   // an exception has left one
   std::vector<std::byte> carried;                      // what its barrier carries, or it receives
   std::vector<std::byte> packed;                       // ... of which this is being sent
-  std::deque<std::shared_ptr<StartedTeamCall>> queue;  // started, in order
+  std::deque<SharedOwner<StartedTeamCall>> queue;  // started, in order
 
  private:
   static constexpr std::uint32_t kLastCall = (std::uint32_t{1} << 31) - 1;

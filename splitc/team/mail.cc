@@ -4,7 +4,10 @@
 #include <cstring>
 #include <string>
 
-#include "am/am.h"
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/types/types.h"
+#include "splitc/world/place.h"
 
 namespace splitc::detail {
 
@@ -17,6 +20,13 @@ void Letter::drop() noexcept {
 TeamMail::TeamMail(am::Endpoint& endpoint) : endpoint_(endpoint) {
   endpoint.add_handlers<&TeamMail::on_empty, &TeamMail::on_short, &TeamMail::on_long,
                         &TeamMail::on_data>(*this);
+}
+
+Letter& TeamBox::letter(std::uint32_t call, std::uint32_t round) {
+  std::vector<Letter>& all = letters[call % 2];
+  if (round >= all.size()) [[unlikely]]
+    all.resize(round + 1);
+  return all[round];
 }
 
 TeamBox& TeamMail::box(std::uint64_t team) {

@@ -1,20 +1,20 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "splitc/collective/started.h"
 #include "splitc/team/exchange.h"
 #include "splitc/team/group.h"
+#include "splitc/world/shared_owner.h"
 
 namespace splitc::detail {
 
 // A call of a team that was started. It keeps the team.
 class StartedTeamCall : public AnyStarted {
  public:
-  StartedTeamCall(std::shared_ptr<Group> group, const TeamCall& call, const TeamPlan& plan)
+  StartedTeamCall(SharedOwner<Group> group, const TeamCall& call, const TeamPlan& plan)
       : AnyStarted(call), plan_(plan), group_(std::move(group)), name_(call) {}
 
   void wait(am::SourceLocation where) override;
@@ -33,7 +33,7 @@ class StartedTeamCall : public AnyStarted {
   TeamPlan plan_;
 
  private:
-  const std::shared_ptr<Group> group_;
+  const SharedOwner<Group> group_;
   const TeamCall name_;
   std::optional<Exchange> exchange_;  // once it is under way
 };
@@ -42,7 +42,7 @@ class StartedTeamCall : public AnyStarted {
 template <class X, class T, class Take>
 class StartedTeamValue final : public StartedTeamCall {
  public:
-  StartedTeamValue(std::shared_ptr<Group> group, const TeamCall& call, const TeamPlan& plan, X x,
+  StartedTeamValue(SharedOwner<Group> group, const TeamCall& call, const TeamPlan& plan, X x,
                    Take take)
       : StartedTeamCall(std::move(group), call, plan), x_(std::move(x)), take_(std::move(take)) {
     plan_.from = reinterpret_cast<const std::byte*>(&x_);
@@ -70,7 +70,7 @@ class StartedTeamSpans final : public StartedTeamCall {
 template <class Op>
 class StartedTeamReduction final : public StartedTeamCall {
  public:
-  StartedTeamReduction(std::shared_ptr<Group> group, const TeamCall& call, const TeamPlan& plan,
+  StartedTeamReduction(SharedOwner<Group> group, const TeamCall& call, const TeamPlan& plan,
                        const Combine& combine, Op op)
       : StartedTeamCall(std::move(group), call, plan), op_(std::move(op)), combine_(combine) {
     combine_.op = &op_;
@@ -83,10 +83,10 @@ class StartedTeamReduction final : public StartedTeamCall {
   Combine combine_;
 };
 
-void start_team_call(const std::shared_ptr<StartedTeamCall>& call);
+void start_team_call(const SharedOwner<StartedTeamCall>& call);
 
 template <class R, class Made>
-started<R> start_made(std::shared_ptr<Made> made) {
+started<R> start_made(SharedOwner<Made> made) {
   start_team_call(made);
   auto& result = made->result;
   return {std::move(made), result};

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/am.h"
 #include "splitc/team/teams.h"
 
 namespace splitc {
@@ -118,7 +117,7 @@ team team::split(std::int64_t colour, std::int64_t key, Where where) const {
   if (ranks.front() == of.rank()) teams.use_number();
   const std::uint64_t number = wishes[ranks.front()].number;
   for (std::uint32_t& rank : ranks) rank = of.group->proc(rank);
-  return team(std::make_shared<detail::Group>(number, std::move(ranks)));
+  return team(detail::SharedOwner<detail::Group>(new detail::Group(number, std::move(ranks))));
 }
 
 team team::select(std::span<const std::uint32_t> ranks, Where where) const {
@@ -131,7 +130,7 @@ team team::select(std::span<const std::uint32_t> ranks, Where where) const {
   if (ranks.front() == of.rank()) teams.use_number();
   std::vector<std::uint32_t> procs(ranks.begin(), ranks.end());
   for (std::uint32_t& rank : procs) rank = of.group->proc(rank);
-  return team(std::make_shared<detail::Group>(lists[ranks.front()].number, std::move(procs)));
+  return team(detail::SharedOwner<detail::Group>(new detail::Group(lists[ranks.front()].number, std::move(procs))));
 }
 
 }  // namespace splitc

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -18,6 +17,7 @@
 #include "splitc/team/calls.h"
 #include "splitc/team/named.h"
 #include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
 
 namespace splitc {
 
@@ -35,7 +35,7 @@ namespace splitc {
 //   auto most = column.start_all_reduce(mine, larger);
 //   use(sums.wait(), most.wait());
 //
-// A team is a handle, copied at the cost of a shared_ptr; copies are the same team. It ends with
+// A team is a handle, copied at the cost of a counter; copies are the same team. It ends with
 // the last copy and the last call that was started: at each member on its own, without
 // communication. Teams may be made without limit. A handle does not outlive run().
 //
@@ -246,11 +246,12 @@ class team : public detail::NamedReductions<team> {
                              Where where = Where::current()) const {
     const detail::OfTeam of = starting({"team::start_all_reduce", where});
     const detail::Combine combine = detail::combine_by<detail::ValueOf<R>>(op);
-    return detail::start_made<void>(std::make_shared<detail::StartedTeamReduction<Op>>(
-        of.group, of.call,
-        detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
-                            std::as_writable_bytes(result), combine),
-        combine, op));
+    return detail::start_made<void>(
+        detail::SharedOwner<detail::StartedTeamReduction<Op>>(new detail::StartedTeamReduction<Op>(
+            of.group, of.call,
+            detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
+                                std::as_writable_bytes(result), combine),
+            combine, op)));
   }
   template <lasting_elements R>
   started<> start_all_gather(R&& mine, std::span<detail::ValueOf<R>> all,
@@ -268,7 +269,7 @@ class team : public detail::NamedReductions<team> {
  private:
   friend detail::NamedReductions<team>;
 
-  explicit team(std::shared_ptr<detail::Group> group) noexcept : group_(std::move(group)) {}
+  explicit team(detail::SharedOwner<detail::Group> group) noexcept : group_(std::move(group)) {}
 
   detail::OfTeam of(const detail::TeamCall& call) const {
     return detail::of_team(group_, call, true);
@@ -327,7 +328,7 @@ class team : public detail::NamedReductions<team> {
                                   detail::type_of<std::remove_const_t<T>>());
   }
 
-  std::shared_ptr<detail::Group> group_;  // nullptr: this process is in none
+  detail::SharedOwner<detail::Group> group_;  // nullptr: this process is in none
 };
 
 }  // namespace splitc

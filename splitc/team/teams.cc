@@ -5,7 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/route/activity.h"
+#include "am/types/source_location.h"
 #include "splitc/team/started.h"
 #include "splitc/world/world.h"
 
@@ -55,7 +58,7 @@ void StartedTeamCall::drop() noexcept {
   if (done() && teams != nullptr) teams->keep(orphan());
 }
 
-void start_team_call(const std::shared_ptr<StartedTeamCall>& call) {
+void start_team_call(const SharedOwner<StartedTeamCall>& call) {
   Teams& teams = Teams::of_world();
   teams.check_may_call(call->call());
   teams.start(call);
@@ -73,8 +76,8 @@ Teams::~Teams() {
     const auto calls = std::exchange(group->queue, {});
     for (const auto& call : calls) call->give_up();
   }
-  everybody_.reset();
-  node_.reset();
+  everybody_ = nullptr;
+  node_ = nullptr;
   the_ = nullptr;
 }
 
@@ -85,23 +88,23 @@ Teams& Teams::none() {
 
 std::uint64_t Teams::next_number() const noexcept { return number_of(my_proc(), made_); }
 
-const std::shared_ptr<Group>& Teams::everybody() {
+const SharedOwner<Group>& Teams::everybody() {
   if (everybody_ == nullptr) {
     std::vector<std::uint32_t> all(procs());
     std::iota(all.begin(), all.end(), 0u);
-    everybody_ = std::make_shared<Group>(number_of(0, 0), std::move(all));
+    everybody_ = SharedOwner<Group>(new Group(number_of(0, 0), std::move(all)));
   }
   return everybody_;
 }
 
-const std::shared_ptr<Group>& Teams::node() {
+const SharedOwner<Group>& Teams::node() {
   if (node_ == nullptr) {
     std::vector<std::uint32_t> near;
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (!is_far(proc)) near.push_back(proc);
     }
     const std::uint64_t number = number_of(near.front(), 1);
-    node_ = std::make_shared<Group>(number, std::move(near));
+    node_ = SharedOwner<Group>(new Group(number, std::move(near)));
   }
   return node_;
 }
@@ -120,7 +123,7 @@ void Teams::before_call(Group& group, Call call) {
   if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
-void Teams::start(const std::shared_ptr<StartedTeamCall>& call) {
+void Teams::start(const SharedOwner<StartedTeamCall>& call) {
   Group& group = call->group();
   group.queue.push_back(call);
   if (group.queue.size() > 1) return;
@@ -157,7 +160,7 @@ void Teams::wait_until(Done done, Call on_behalf) {
 int Teams::go_on(Group& group) {
   int count = 0;
   // The last one may be all that keeps the team, so it is kept until the queue has been looked at.
-  std::shared_ptr<StartedTeamCall> first;
+  SharedOwner<StartedTeamCall> first;
   while (!group.queue.empty()) {
     first = group.queue.front();
     if (!first->advance()) return count;

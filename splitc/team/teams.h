@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <vector>
 
 #include "am/core/poller.h"
 #include "splitc/team/group.h"
 #include "splitc/team/mail.h"
 #include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
 
 namespace am {
 class Bundle;
@@ -37,8 +37,8 @@ class Teams final : public am::Poller {
   std::uint64_t next_number() const noexcept;
   void use_number() noexcept { ++made_; }
   // Of all processes, and of those of this node; made at their first use.
-  const std::shared_ptr<Group>& everybody();
-  const std::shared_ptr<Group>& node();
+  const SharedOwner<Group>& everybody();
+  const SharedOwner<Group>& node();
 
   // Throws Error where this process may not make a call of a team.
   void check_may_call(Call call) const;
@@ -46,7 +46,7 @@ class Teams final : public am::Poller {
   // threw that nobody will wait for any more.
   void before_call(Group& group, Call call);
   // Puts `call` behind those of its team that were started before.
-  void start(const std::shared_ptr<StartedTeamCall>& call);
+  void start(const SharedOwner<StartedTeamCall>& call);
   void wait_for(StartedTeamCall& call, Call on_behalf);
   void keep(const std::exception_ptr& orphan) noexcept;
   // At the end of the program: all calls that were started have ended.
@@ -68,8 +68,8 @@ class Teams final : public am::Poller {
   am::Bundle& bundle_;
   TeamMail mail_;
   std::uint64_t made_ = 2;  // beside the two that are there from the start
-  std::shared_ptr<Group> everybody_;
-  std::shared_ptr<Group> node_;
+  SharedOwner<Group> everybody_;
+  SharedOwner<Group> node_;
   std::vector<Group*> busy_;  // which have started calls
   std::exception_ptr orphan_;
   bool ending_ = false;     // a started call goes on, perhaps its operation

@@ -3,11 +3,9 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
 #include <optional>
-#include <ranges>
-#include <span>
+#include <span>  // also the concepts of ranges, which <ranges> has beside all views
 #include <string_view>
 #include <type_traits>
 
@@ -29,12 +27,16 @@ concept lasting_elements = elements<R> && std::ranges::borrowed_range<R>;
 namespace detail {
 
 // Whether the bytes of a T mean the same in another process, as far as that can be seen: it is no
-// address, and refers to nothing by one.
+// address, and refers to nothing by one, as std::reference_wrapper does.
 template <class T>
-inline constexpr bool means_the_same = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                                       !std::is_member_pointer_v<T> && !std::is_array_v<T>;
+concept refers = requires(const T& x, typename T::type& object) {
+  T(object);
+  { x.get() } -> std::same_as<typename T::type&>;
+};
 template <class T>
-inline constexpr bool means_the_same<std::reference_wrapper<T>> = false;
+inline constexpr bool means_the_same =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+    !std::is_array_v<T> && !refers<T>;
 template <class T>
 inline constexpr bool means_the_same<std::initializer_list<T>> = false;
 template <class T, std::size_t kExtent>

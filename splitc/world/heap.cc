@@ -93,7 +93,7 @@ constexpr const char* kNoBlock =
 
 }  // namespace
 
-Heap::Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, Edge& edge)
+Heap::Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge)
     : segment_(segment),
       first_(first),
       end_((first + bytes) / HeapSide::kAlign * HeapSide::kAlign),

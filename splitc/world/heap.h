@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "splitc/world/place.h"
+#include "splitc/world/segment.h"
 
 namespace splitc {
 
@@ -56,13 +56,10 @@ class HeapSide {
 // Programs use splitc/pointer/allocate.h. Thread rule: the world's thread.
 class Heap {
  public:
-  // Where the local side of a process ends, in its segment.
-  using Edge = std::atomic<std::uint64_t>;
-
   // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
   // of
   // 64. `edge` is this process's.
-  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, Edge& edge);
+  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge);
 
   // A spread block has the same number of bytes at the same offset everywhere, zeroed, 64-byte
   // aligned. All processes agree before they take or release one (splitc/pointer/allocate.h).
@@ -107,7 +104,7 @@ class Heap {
   std::byte* segment_;
   std::uint64_t first_;
   std::uint64_t end_;
-  Edge& edge_;
+  HeapEdge& edge_;
   // Owned by the world's thread.
   HeapSide spread_;                // from first_ upwards
   HeapSide local_;                 // from end_ downwards

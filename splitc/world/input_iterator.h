@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
+#include <span>  // also std::input_iterator_tag, which <iterator> has beside streams
 
 namespace splitc::detail {
 

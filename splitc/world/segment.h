@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -9,7 +8,7 @@
 // What the library keeps at the start of every process's segment, all zero at first:
 //
 //   StoreLines         what has been stored here, on the default counter (splitc/access/store.h)
-//   Heap::Edge         how far down the local side of the heap reaches (a cache line)
+//   HeapEdge           how far down the local side of the heap reaches (a cache line)
 //   Board[2]           what this process shows in collective calls (splitc/collective/round.h)
 //   large board[2]     the same of more, and of the lowest rank of a node what the processes of
 //   other
@@ -68,6 +67,9 @@ class StoreLines {
   std::uint32_t near_;
 };
 
+// Where the local side of a process's heap ends, in its segment (splitc/world/heap.h).
+using HeapEdge = std::atomic<std::uint64_t>;
+
 // Which collective call a process is in; compared byte by byte, as all must make the same.
 struct BoardHeader {
   std::uint64_t round;  // rounds of this process so far, from 1
@@ -88,8 +90,10 @@ struct Board {
 // 256 KiB, or 32 bytes of each process, but little of a small segment.
 constexpr std::size_t large_board_bytes(std::uint64_t segment_bytes, std::uint32_t procs) noexcept {
   constexpr std::size_t kUsual = 256 * 1024;
-  const std::size_t wanted = std::max(kUsual, std::size_t{32} * procs);
-  return std::min<std::size_t>(wanted, segment_bytes / 64) / 64 * 64;
+  const std::size_t lines = std::size_t{32} * procs;
+  const std::size_t wanted = lines < kUsual ? kUsual : lines;
+  const std::size_t most = segment_bytes / 64;
+  return (wanted < most ? wanted : most) / 64 * 64;
 }
 
 }  // namespace splitc

@@ -4,7 +4,10 @@
 #include <cstring>
 #include <exception>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/job/job.h"
+#include "am/route/activity.h"
+#include "am/route/router.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -143,6 +146,8 @@ void StartedAccesses::wait() {
 }
 
 // An exception is on its way already.
+void StartedAccesses::add(handle h) { all_.push_back(h); }
+
 StartedAccesses::~StartedAccesses() {
   try {
     wait();

@@ -156,7 +156,7 @@ class StartedAccesses {
   StartedAccesses(const StartedAccesses&) = delete;
   StartedAccesses& operator=(const StartedAccesses&) = delete;
 
-  void add(handle h) { all_.push_back(h); }
+  void add(handle h);
   // Waits for all of them. Throws what a handler throws meanwhile, and am::PeerDied if a process
   // has died with which one was; but first it waits for the others.
   void wait();

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "am/route/router.h"
+#include "am/route/region_header.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {

@@ -1,14 +1,20 @@
 #include "splitc/world/world.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "am/am.h"
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
 #include "am/job/config/config.h"
+#include "am/job/job.h"
 #include "am/remote_memory/plain_requests.h"
 #include "am/remote_memory/remote_memory.h"
+#include "am/route/router.h"
 #include "am/types/clock.h"
+#include "am/types/types.h"
+#include "splitc/world/heap.h"
 
 namespace splitc {
 namespace {
@@ -22,7 +28,7 @@ constexpr std::uint64_t boards_behind(std::uint32_t near) noexcept {
 constexpr std::uint64_t large_boards_behind(std::uint32_t near) noexcept {
   return boards_behind(near) + 2 * sizeof(Board);
 }
-static_assert(sizeof(Heap::Edge) <= kEdgeBytes);
+static_assert(sizeof(HeapEdge) <= kEdgeBytes);
 static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
@@ -109,9 +115,10 @@ World::World(const am::Config& config)
       remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
-      heap_(router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
-            heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
-            *reinterpret_cast<Heap::Edge*>(router().segment() + edge_offset())) {
+      heap_(std::make_unique<Heap>(
+          router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
+          heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
+          *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()))) {
   detail::place = {.bases = watches(config) ? none_.data() : bases_.data(),
                    .mappings = bases_.data(),
                    .my_proc = job_.rank(),
@@ -136,8 +143,8 @@ std::uint64_t World::board_offset(unsigned parity) const noexcept {
   return boards_behind(near()) + parity * sizeof(Board);
 }
 
-const Heap::Edge& World::edge(std::uint32_t proc) const noexcept {
-  return *reinterpret_cast<const Heap::Edge*>(detail::mapped(proc, edge_offset()));
+const HeapEdge& World::edge(std::uint32_t proc) const noexcept {
+  return *reinterpret_cast<const HeapEdge*>(detail::mapped(proc, edge_offset()));
 }
 
 std::size_t World::large_board_bytes() const noexcept {

@@ -15,7 +15,6 @@
 #include "am/table/sparse_table.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
-#include "splitc/world/heap.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/tickets.h"
@@ -30,6 +29,8 @@ struct Config;
 }  // namespace am
 
 namespace splitc {
+
+class Heap;
 
 // One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
 // made by run(); everything in splitc/ goes through it. The thread that called run() owns it, and
@@ -49,7 +50,7 @@ class World {
   am::Router& router() noexcept { return router_; }
   am::Bundle& bundle() noexcept { return bundle_; }
   am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
-  Heap& heap() noexcept { return heap_; }
+  Heap& heap() noexcept { return *heap_; }
   detail::Tickets& tickets() noexcept { return tickets_; }
   // Exists only if some processes are on other nodes.
   am::RemoteMemory& remote() noexcept { return *remote_; }
@@ -58,7 +59,7 @@ class World {
   // this node.
   std::uint64_t edge_offset() const noexcept;
   std::uint64_t board_offset(unsigned parity) const noexcept;
-  const Heap::Edge& edge(std::uint32_t proc) const noexcept;
+  const HeapEdge& edge(std::uint32_t proc) const noexcept;
   Board& board(std::uint32_t proc, unsigned parity) const noexcept;
   std::size_t large_board_bytes() const noexcept;
   std::uint64_t large_board_offset(unsigned parity) const noexcept;
@@ -93,7 +94,7 @@ class World {
   am::Owned<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
   am::SparseTable<std::byte*> bases_;   // by process; what detail::place points to
   am::SparseTable<std::byte*> none_;    // as many, without any; none unless accesses are watched
-  Heap heap_;
+  am::Owned<Heap> heap_;
   std::uint64_t rounds_ = 0;
   bool notified_ = false;
   std::optional<bool> crosses_;

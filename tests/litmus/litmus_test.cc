@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "am/am.h"
 #include "splitc/splitc.h"
 #include "tests/litmus/engine.h"
 #include "tests/litmus/tests.h"

@@ -6,6 +6,7 @@
 
 #include "splitc/array/spread_array.h"
 #include "splitc/splitc.h"
+#include "splitc/world/heap.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/neighbors.h"
 #include "tests/splitc/nodes.h"

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"

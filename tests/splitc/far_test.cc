@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/neighbors.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "splitc/world/heap.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"

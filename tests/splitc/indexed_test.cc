@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "am/am.h"
+#include "am/job/config/config.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/neighbors.h"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "am/route/router.h"
 #include "splitc/splitc.h"
 
 namespace test {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "am/route/port.h"
+#include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/support/side_channel.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "splitc/splitc.h"
+#include "splitc/world/heap.h"
 #include "tests/splitc/error_of.h"
 
 // Sizes whose product is beyond 64 bits: each call says so, with the numbers, and nothing is

@@ -12,6 +12,7 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/core/bundle.h"
+#include "am/job/config/config.h"
 
 namespace am::c {
 

@@ -1,3 +1,5 @@
+#include <iterator>
+
 #include "am/doctor/checks/checks.h"
 
 namespace am::doctor {

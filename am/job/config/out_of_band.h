@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
+#include "am/types/function.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -27,16 +27,16 @@ struct OutOfBand {
   // Writes the `bytes` bytes at `mine` of each process, by rank, to `all`, which has room for
   // size * bytes. Called by the start of a job, by Job::exchange() and what is set up by it:
   // endpoints that are connected, zero-copy buffers.
-  std::function<void(const void* mine, std::size_t bytes, void* all)> allgather;
+  Function<void(const void* mine, std::size_t bytes, void* all)> allgather;
   // Returns when all processes have called it. Called at the end of the start, and by the end of a
   // job that spans nodes.
-  std::function<void()> barrier;
+  Function<void()> barrier;
   // The job has ended here: nothing is called any more.
-  std::function<void()> release;
+  Function<void()> release;
   // Ends the other processes of the job, whose exit code is to be `exit_code`, from 1 to 255; this
   // one leaves with that code when it returns. Any thread, also during exit(). Empty: the runtime's
   // launcher does it by itself when a process leaves with an exit code that is not 0.
-  std::function<void(int exit_code)> abort;
+  Function<void(int exit_code)> abort;
 };
 
 }  // namespace am

@@ -1,6 +1,7 @@
 // Packets of all kinds, as they come to a process that has asked for many of them.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
