@@ -107,8 +107,9 @@ Combine combine_by(Op& op) noexcept {
 // The same, started. What take(exchange, x) returns is the result, which becomes a T.
 template <class T, class X, class Take>
 started<T> start_team_value(const OfTeam& of, const TeamPlan& plan, const X& x, Take take) {
-  return start_made<T>(SharedOwner<StartedTeamValue<X, typename started<T>::Value, Take>>(new StartedTeamValue<X, typename started<T>::Value, Take>(
-      of.group, of.call, plan, x, std::move(take))));
+  return start_made<T>(SharedOwner<StartedTeamValue<X, typename started<T>::Value, Take>>(
+      new StartedTeamValue<X, typename started<T>::Value, Take>(of.group, of.call, plan, x,
+                                                                std::move(take))));
 }
 started<> start_team_spans(const OfTeam& of, const TeamPlan& plan);
 

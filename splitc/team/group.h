@@ -40,9 +40,9 @@ class Group : public HasOwners {
     calls_ = calls_ == kLastCall ? 2 : calls_ + 1;
     return calls_;
   }
-  bool left = false;                                   // an exception has left one
-  std::vector<std::byte> carried;                      // what its barrier carries, or it receives
-  std::vector<std::byte> packed;                       // ... of which this is being sent
+  bool left = false;                               // an exception has left one
+  std::vector<std::byte> carried;                  // what its barrier carries, or it receives
+  std::vector<std::byte> packed;                   // ... of which this is being sent
   std::deque<SharedOwner<StartedTeamCall>> queue;  // started, in order
 
  private:

@@ -130,7 +130,8 @@ team team::select(std::span<const std::uint32_t> ranks, Where where) const {
   if (ranks.front() == of.rank()) teams.use_number();
   std::vector<std::uint32_t> procs(ranks.begin(), ranks.end());
   for (std::uint32_t& rank : procs) rank = of.group->proc(rank);
-  return team(detail::SharedOwner<detail::Group>(new detail::Group(lists[ranks.front()].number, std::move(procs))));
+  return team(detail::SharedOwner<detail::Group>(
+      new detail::Group(lists[ranks.front()].number, std::move(procs))));
 }
 
 }  // namespace splitc
