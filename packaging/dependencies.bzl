@@ -8,7 +8,6 @@
 load("//third_party:cli11.bzl", "cli11")
 load("//third_party:hwloc.bzl", "hwloc")
 load("//third_party:libfabric.bzl", "libfabric")
-load("//third_party:libsodium.bzl", "libsodium")
 load("//third_party:nlohmann_json.bzl", "nlohmann_json")
 load("//third_party:pmix.bzl", "pmix")
 load("//third_party:remote_coverage_tools.bzl", "remote_coverage_tools")
@@ -21,7 +20,6 @@ _DEPENDENCIES = {
     "cli11": cli11,
     "hwloc": hwloc,
     "libfabric": libfabric,
-    "libsodium": libsodium,
     "nlohmann_json": nlohmann_json,
     "pmix": pmix,
     "spdlog": spdlog,

@@ -38,7 +38,7 @@ Sodium Sodium::load(std::span<const char* const> names) {
   }
   if (handle == nullptr) refuse("cannot be loaded (" + why + ")");
   Sodium library{};
-  decltype(&sodium_init) init = nullptr;
+  int (*init)() = nullptr;
   find(handle, "sodium_init", init);
   find(handle, "crypto_generichash", library.generichash);
   find(handle, "crypto_shorthash", library.shorthash);

@@ -2,17 +2,25 @@
 // those that talk by datagrams need it. It uses am/types.
 #pragma once
 
-#include <sodium.h>
-
+#include <cstddef>
 #include <span>
 
 namespace am {
 
+// The functions' types are those of <sodium.h>, which have not changed since its version 1.0: so
+// building does not need its headers.
 struct Sodium {
-  decltype(&crypto_generichash) generichash;  // BLAKE2b, with a key or without
-  decltype(&crypto_shorthash) shorthash;      // SipHash-2-4, with a key
-  decltype(&::randombytes_buf) random_bytes;
-  decltype(&sodium_memcmp) compare;  // 0: equal; the time does not depend on where they differ
+  static constexpr std::size_t kHashBytes = 32;  // of a hash, and of its key
+
+  // BLAKE2b, with a key or without.
+  int (*generichash)(unsigned char* out, std::size_t out_size, const unsigned char* in,
+                     unsigned long long in_size, const unsigned char* key, std::size_t key_size);
+  // SipHash-2-4, with a key.
+  int (*shorthash)(unsigned char* out, const unsigned char* in, unsigned long long in_size,
+                   const unsigned char* key);
+  void (*random_bytes)(void* out, std::size_t size);
+  // 0: equal; the time does not depend on where they differ.
+  int (*compare)(const void* one, const void* other, std::size_t size);
 
   // Any thread. The library stays loaded. Throws Error when it is not installed; the sentence has
   // neither rank nor call.

@@ -5,8 +5,7 @@
 namespace am {
 namespace {
 
-static_assert(sizeof(Proof) == crypto_generichash_BYTES);
-static_assert(sizeof(Proof) == crypto_generichash_KEYBYTES);
+static_assert(sizeof(Proof) == Sodium::kHashBytes);
 
 Proof hash(std::span<const std::byte> text, std::span<const std::byte> key) {
   const auto bytes = [](std::span<const std::byte> some) {
