@@ -31,7 +31,7 @@ std::vector<shmem::ArrivalPair> pairs_of(const Router& router) {
   return pairs;
 }
 
-const char* explain(Wrong what) {
+[[maybe_unused]] const char* explain(Wrong what) {  // by the checked build
   switch (what) {
     case Wrong::kEarly:
       return "a put came before ready(), while the buffer was in use, and has overwritten it; let "

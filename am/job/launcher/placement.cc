@@ -10,6 +10,14 @@
 namespace am::launcher {
 namespace {
 
+#ifdef SPLITPHASE_WITHOUT_HWLOC
+constexpr const char* kHowToHaveIt =
+    "it was missing where splitcrun was built; build it again where its headers are installed "
+    "(Debian: libhwloc-dev)";
+#else
+constexpr const char* kHowToHaveIt = "it is not here; install it (Debian: libhwloc15)";
+#endif
+
 // Without hwloc in the order of the system's numbers, each hardware thread as a core of its own.
 std::vector<Processors> find_cores() {
   const Processors allowed = shmem::allowed_processors();
@@ -42,9 +50,8 @@ std::vector<Processors> bind_to_domains(const Options& options, Domain kind, con
   const auto domains = find_domains(kind, shmem::allowed_processors());
   const std::string call = std::string("--bind ") + name + ": ";
   if (!domains) {
-    throw Failure(kExitUsage, call + "only hwloc knows where the machine has " + what +
-                                  ", and it is not here; install it (Debian: libhwloc15), or write "
-                                  "--bind core");
+    throw Failure(kExitUsage, call + "only hwloc knows where the machine has " + what + ", and " +
+                                  kHowToHaveIt + ", or write --bind core");
   }
   if (domains->empty()) {
     throw Failure(kExitUsage, call + "hwloc knows of no " + what +
