@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sourced by install and deb: builds what they unpack. They set `root`, the clone's folder, and
-# `name`, how they were called.
+# Sourced by install and deb: builds what they take. They set `root`, the clone's folder, and `name`, how
+# they were called.
 : "${root:?}" "${name:?}"
 
 # wrong SENTENCE: what is wrong, and the remedy.
@@ -19,20 +19,29 @@ check_writable() {
   rm "$trial"
 }
 
-# build_prefix BUILD: release or checked. Sets `tar`, a file with all that is installed but for
-# share/splitphase/commit, which says what was built; and `commit`, what that is to say.
-build_prefix() {
-  local config=()
-  [[ $1 != release ]] || config=(--config=release)
-  if ! command -v bazel >/dev/null; then
-    wrong "there is no bazel, which builds the library; on Debian third_party/install.sh installs it"
-  fi
-  cd "$root" || exit
-  bazel build "${config[@]}" --show_result=0 //packaging:prefix ||
-    wrong "the library did not build; the messages above say why (third_party/install.sh installs \
+# build_library BUILD: release or checked. Sets `folder`, from which CMake installs. What Bazel has
+# compiled, such as for ./run, is taken as it is; where there is no Bazel, CMake compiles.
+build_library() {
+  local config=() options=()
+  command -v cmake >/dev/null ||
+    wrong "there is no cmake, which installs the library; on Debian third_party/install.sh installs it"
+  if command -v bazel >/dev/null; then
+    [[ $1 != release ]] || config=(--config=release)
+    cd "$root" || exit
+    bazel build "${config[@]}" --show_result=0 //packaging:prebuilt ||
+      wrong "the library did not build; the messages above say why (third_party/install.sh installs \
 what the build needs)"
-  # shellcheck disable=SC2034  # for those who source this
-  commit=$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null) || commit=unknown
-  # shellcheck disable=SC2034
-  tar=$(bazel info "${config[@]}" --ui_event_filters=-info bazel-bin)/packaging/prefix.tar
+    options=("-DSPLITPHASE_PREBUILT=$(bazel info "${config[@]}" \
+      --ui_event_filters=-info bazel-bin)/packaging/prebuilt")
+    folder=$(mktemp -d)
+    # shellcheck disable=SC2064  # the folder of now
+    trap "rm -rf '$folder'" EXIT
+  else
+    folder=$root/build-cmake/$1
+    echo "$name: there is no bazel, so CMake builds the library, in $folder" >&2
+    [[ $1 != checked ]] || options=(-DSPLITPHASE_CHECKED=ON)
+  fi
+  cmake -S "$root" -B "$folder" "${options[@]}" >&2 &&
+    cmake --build "$folder" -j "$(nproc)" --target splitphase >&2 ||
+    wrong "the library did not build; the messages above say why"
 }

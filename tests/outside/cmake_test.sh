@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
-# A project of CMake that finds the library, shared and static.
+# A project of CMake that finds the library, shared and static; or has it within itself.
 source tests/outside/outside.sh
 needs g++ cmake make
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.13)
 project(outside C CXX)
-find_package(Splitphase 0.8 REQUIRED COMPONENTS splitc am am2)
+if(WAY STREQUAL "subdirectory")
+  add_subdirectory(clone)
+elseif(WAY STREQUAL "fetch")
+  include(FetchContent)
+  FetchContent_Declare(Splitphase SOURCE_DIR ${CMAKE_SOURCE_DIR}/clone)
+  FetchContent_MakeAvailable(Splitphase)
+else()
+  find_package(Splitphase 0.8 REQUIRED COMPONENTS splitc am am2)
+endif()
 
 add_executable(hello examples/hello_splitc.cc)
 target_link_libraries(hello PRIVATE Splitphase::splitc)
@@ -47,6 +55,33 @@ is_linked_with_static static/hello
 says_hello static/hello
 asks static/hello_am
 counts static/word_count
+
+# With the sources of the library, of which Bazel has compiled what is compiled.
+lay_clone clone
+within=(-DSPLITPHASE_PREBUILT="$PWD/clone/bazel-bin/packaging/prebuilt")
+builds subdirectory -DWAY=subdirectory "${within[@]}"
+is_linked_with_shared subdirectory/hello
+says_hello subdirectory/hello
+counts subdirectory/word_count
+(cd subdirectory && ctest) || fail "the test that CMake runs"
+builds fetch -DWAY=fetch "${within[@]}" -DSplitphase_USE_STATIC_LIBS=ON
+is_linked_with_static fetch/hello
+says_hello fetch/hello
+counts fetch/word_count
+
+# aligns FOLDER COUNT: so many programs of C++ are compiled with the flags for alignment.
+aligns() {
+  local count
+  count=$(cat "$1"/CMakeFiles/hello*.dir/flags.make | grep -c 'CXX_FLAGS.*-falign-functions=64') || true
+  ((count == $2)) || fail "in $1 $count programs are aligned"
+}
+aligns shared 2
+aligns fetch 2
+for way in find subdirectory; do
+  cmake -S . -B plain -DWAY=$way -DSPLITPHASE_ALIGN_LOOPS=OFF -DCMAKE_PREFIX_PATH="$prefix" \
+    "${within[@]}" || fail "configuring without alignment"
+  aligns plain 0
+done
 
 # A project that has no C++.
 mkdir only_c

@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
 # The Debian packages: what is in them works when it lies below another root.
 source tests/outside/outside.sh
-needs g++ pkg-config dpkg-deb
-"$clone/packaging/make_debs.sh" "$clone/$1" "$work/project"
+needs g++ pkg-config dpkg-shlibdeps cpack
+lay_clone project
+mkdir tools
+cat >tools/bazel <<END
+#!/bin/sh
+case \$1 in info) echo "$PWD/project/bazel-bin" ;; esac
+END
+chmod +x tools/bazel
+PATH=$PWD/tools:$PATH project/packaging/deb --output=. || fail "packaging/deb"
 architecture=$(dpkg --print-architecture)
 for name in libsplitphase0 libsplitphase-dev splitphase-tools; do
   deb=$(echo "${name}"_*_"$architecture".deb)
@@ -13,6 +20,8 @@ done
 [[ $(dpkg-deb -f libsplitphase-dev_* Depends) == "libsplitphase0 (= "* ]] || fail "of -dev"
 
 # Together they have all that is installed otherwise, but for the compression of manual pages.
+mkdir -p "$prefix/share/splitphase"
+touch "$prefix/share/splitphase/commit"
 for page in "$prefix"/share/man/man1/*.1; do mv "$page" "$page.gz"; done
 diff <(cd "$prefix" && find . ! -type d | sort) <(cd root/usr && find . ! -type d | sort) ||
   fail "the packages have other files"

@@ -2,9 +2,8 @@
 # packaging/install: what it puts where, and what it says when it cannot. Bazel is a stand-in that has
 # built everything before.
 source tests/outside/outside.sh
-mkdir -p project/bazel-bin/packaging project/packaging tools
-cp -L "$clone"/packaging/{install,build.sh} project/packaging/
-tar -C "$prefix" -cf project/bazel-bin/packaging/prefix.tar .
+lay_clone project
+mkdir tools
 cat >tools/bazel <<END
 #!/bin/sh
 echo "\$*" >>"$PWD/asked"
@@ -69,10 +68,10 @@ if ((EUID != 0)); then  # root may write there
 fi
 touch broken
 refuses "the library did not build; *" --prefix=x
-# Without bazel.
+# Without cmake.
 mkdir few
 for tool in bash env dirname mkdir mktemp rm; do ln -s "$(PATH=$system command -v $tool)" few/; done
 # shellcheck disable=SC2123
 PATH=$PWD/few
-refuses "there is no bazel, which builds the library; * third_party/install.sh *" --prefix=x
+refuses "there is no cmake, which installs the library; * third_party/install.sh *" --prefix=x
 PATH=$system

@@ -3,7 +3,7 @@
 # linker's message says why.
 source tests/outside/outside.sh
 needs g++
-here=$(sed -n 's/.*SPLITPHASE_CHECKED=\([01]\)$/\1/p' "$prefix/lib/pkgconfig/splitphase-am.pc")
+here=$(sed -n 's/^Cflags.*SPLITPHASE_CHECKED=\([01]\).*/\1/p' "$prefix/lib/pkgconfig/splitphase-am.pc")
 other=$((1 - here))
 builds=(release checked)
 sentence="splitphase_a_${builds[other]}_program_needs_the_${builds[other]}_library__"

@@ -38,6 +38,14 @@ needs() {
   done
 }
 
+# lay_clone FOLDER: what packaging/ needs of a clone; and in FOLDER/bazel-bin what Bazel has built.
+lay_clone() {
+  mkdir -p "$1/bazel-bin/packaging"
+  tar -C "$clone" --exclude=prefix.tar --exclude=prebuilt -chf - \
+    CMakeLists.txt README.md am benchmarks docs examples packaging shmem splitc | tar -C "$1" -xf -
+  cp -rL "$clone/packaging/prebuilt" "$1/bazel-bin/packaging"
+}
+
 # prints TEXT PROGRAM [ARGUMENTS]: on two processes it prints these lines, in any order.
 prints() {
   local got

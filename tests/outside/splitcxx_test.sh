@@ -33,9 +33,11 @@ shows() {
 }
 place=$(printf %q "$prefix")
 checked='-DSPLITPHASE_CHECKED=[01]'
-shows "g++ -std=c++20 -I${place//\\/\\\\}/include/splitphase $checked a.cc -L* -lsplitphase" a.cc
-shows "g++ -std=c++20 * $checked -c a.cc" -c a.cc
-shows "g++ -I* $checked -std=c++23 a.cc -L*" -std=c++23 a.cc
+align='-falign-functions=64 -falign-loops=64'
+shows "g++ -std=c++20 -I${place//\\/\\\\}/include/splitphase $checked $align a.cc -L* -lsplitphase" a.cc
+shows "g++ -std=c++20 * $checked $align -c a.cc" -c a.cc
+shows "g++ -I* $checked $align -std=c++23 a.cc -L*" -std=c++23 a.cc
+shows "g++ -std=c++20 * $checked a.cc -L*" -no-align a.cc
 shows "g++ * a.cc */lib/libsplitphase.a *-pthread*" -static-libsplitphase a.cc
 
 if command -v clang++ >/dev/null; then
