@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "am/am.h"
+#include "am/collective/barrier.h"
 #include "splitc/splitc.h"
 
 namespace soak {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "am/job/config/config.h"
 #include "am/route/port.h"
 #include "tests/am/zero_copy/support.h"
 
