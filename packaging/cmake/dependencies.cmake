@@ -1,6 +1,9 @@
 # What the library and its tools need of others. Libraries that a job loads when it needs them are headers
 # here: where those are missing, what they are for is left out, and the summary says what that is.
 include(FetchContent)
+if(POLICY CMP0169)
+  cmake_policy(SET CMP0169 OLD)  # FetchContent_Populate, as CMake before 3.28 has no EXCLUDE_FROM_ALL
+endif()
 
 set(splitphase_costs "")
 

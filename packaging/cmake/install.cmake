@@ -48,6 +48,9 @@ foreach(header IN LISTS headers)
   endif()
   install(FILES ${header} DESTINATION include/splitphase/${folder} COMPONENT libsplitphase-dev)
 endforeach()
+# Newer than what was compiled with an older version, so that make notices.
+install(CODE "file(GLOB_RECURSE headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/include/splitphase/*\")
+  file(TOUCH \${headers})" COMPONENT libsplitphase-dev)
 
 install(TARGETS splitphase_shared LIBRARY DESTINATION lib
   COMPONENT libsplitphase0 NAMELINK_COMPONENT libsplitphase-dev)

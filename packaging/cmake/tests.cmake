@@ -34,6 +34,8 @@ test_part(main support/seeded_main.cc)
 test_part(job_main support/job_main.cc)
 test_part(splitc_main support/splitc_main.cc)
 
+add_custom_target(splitphase_tests DEPENDS splitcrun)
+
 # test_program(NAME MAIN FOLDER FILE...): FOLDER/FILE.cc and so on as one program.
 function(test_program name main folder)
   list(TRANSFORM ARGN REPLACE "(.+)" "tests/${folder}/\\1.cc" OUTPUT_VARIABLE sources)
@@ -43,6 +45,7 @@ function(test_program name main folder)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests
     UNITY_BUILD ${SPLITPHASE_UNITY} UNITY_BUILD_MODE GROUP)
+  add_dependencies(splitphase_tests ${name})
 endfunction()
 
 function(unit_test name)
