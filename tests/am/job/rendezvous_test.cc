@@ -329,7 +329,7 @@ TEST(BootstrapRendezvous, mutated_greetings_do_no_harm) {
       }
       if (std::memcmp(bytes.data(), &hello, sizeof(hello)) == 0) continue;  // changed back
       send(to.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      Verdict verdict{};
+      GreetingVerdict verdict{};
       if (recv(to.fd(), &verdict, sizeof(verdict), MSG_WAITALL) != sizeof(verdict)) continue;
       if (verdict.answer != Answer::kOtherSecret) unwelcome += std::to_string(i) + " ";
     }
@@ -357,7 +357,7 @@ TEST(BootstrapRendezvous, greeting_heard_from_another_is_worth_nothing) {
     hello.proof = proof_of_hello(kSecret, other, hello);
     const Connection to = connect_to(where);
     Challenge challenge{};
-    Verdict verdict{};
+    GreetingVerdict verdict{};
     recv(to.fd(), &challenge, sizeof(challenge), MSG_WAITALL);
     send(to.fd(), &hello, sizeof(hello), MSG_NOSIGNAL);
     recv(to.fd(), &verdict, sizeof(verdict), MSG_WAITALL);
@@ -424,7 +424,7 @@ void mislead(const Connection& listener, Answer answer) {
   Hello hello{};
   send(guest.fd(), &challenge, sizeof(challenge), MSG_NOSIGNAL);
   recv(guest.fd(), &hello, sizeof(hello), MSG_WAITALL);
-  const Verdict verdict{answer, 2, hello.proof};
+  const GreetingVerdict verdict{answer, 2, hello.proof};
   send(guest.fd(), &verdict, sizeof(verdict), MSG_NOSIGNAL);
   wait_for_end(guest);
 }

@@ -60,7 +60,7 @@ Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const 
 }
 
 Proof proof_of_verdict(std::string_view secret, const Challenge& challenge, const Hello& hello,
-                       const Verdict& verdict) {
+                       const GreetingVerdict& verdict) {
   std::vector<std::byte> text = begin_text("verdict", challenge, hello);
   append(text, verdict.answer);
   append(text, verdict.detail);

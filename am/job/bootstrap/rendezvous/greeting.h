@@ -41,19 +41,19 @@ enum class Answer : std::uint32_t {
   kNoSuchRank = 5,
 };
 
-struct Verdict {
+struct GreetingVerdict {
   Answer answer;
   std::uint32_t detail;
   Proof proof;
 };
 
-static_assert(sizeof(Challenge) == 24 && sizeof(Hello) == 64 && sizeof(Verdict) == 40);
-static_assert(std::is_trivially_copyable_v<Hello> && std::is_trivially_copyable_v<Verdict>);
+static_assert(sizeof(Challenge) == 24 && sizeof(Hello) == 64 && sizeof(GreetingVerdict) == 40);
+static_assert(std::is_trivially_copyable_v<Hello> && std::is_trivially_copyable_v<GreetingVerdict>);
 
 // What the guest, or rank 0 in its verdict, has to prove.
 Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const Hello& hello);
 Proof proof_of_verdict(std::string_view secret, const Challenge& challenge, const Hello& hello,
-                       const Verdict& verdict);
+                       const GreetingVerdict& verdict);
 
 struct SocketAddress {
   sockaddr_storage bytes;

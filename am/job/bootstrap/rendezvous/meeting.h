@@ -3,7 +3,7 @@
 //
 //   rank 0: Challenge   a random number
 //   rank r: Hello       who I am, another random number, and proof that I know the secret
-//   rank 0: Verdict     welcome, or why not, and proof that I know it too
+//   rank 0: GreetingVerdict     welcome, or why not, and proof that I know it too
 //
 // Every proof covers both random numbers, so none can be used a second time. What follows on the
 // connection is neither hidden nor signed; no more is what the job's own messages are.

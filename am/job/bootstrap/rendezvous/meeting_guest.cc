@@ -100,7 +100,7 @@ class Guest {
     }
     Hello hello{kGreeting, place_.rank, place_.size, random_nonce(), {}};
     hello.proof = proof_of_hello(place_.where.secret, challenge, hello);
-    Verdict verdict{};
+    GreetingVerdict verdict{};
     if (send(to.fd(), &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello) ||
         receive(to, &verdict, sizeof(verdict), kVerdictPatience) != sizeof(verdict)) {
       cause_ = "rank 0 has gone away";
@@ -129,7 +129,7 @@ class Guest {
   }
 
   // Throws unless rank 0 has said welcome.
-  void judge(const Verdict& verdict) const {
+  void judge(const GreetingVerdict& verdict) const {
     if (verdict.answer == Answer::kOtherSize) {
       throw Error(prefix() + "rank 0 has SPLITC_SIZE=" + std::to_string(verdict.detail) +
                   " and this process " + std::to_string(place_.size) +

@@ -202,7 +202,7 @@ class Host {
   void answer(Waiting& guest) {
     const Hello& hello = guest.hello;
     const Proof wanted = proof_of_hello(place_.where.secret, guest.challenge, hello);
-    Verdict verdict{Answer::kWelcome, place_.size, {}};
+    GreetingVerdict verdict{Answer::kWelcome, place_.size, {}};
     const std::string who = "it says it is rank " + std::to_string(hello.rank) + " of " +
                             std::to_string(hello.size) + ", and ";
     if (!same_proof(wanted, hello.proof)) {
