@@ -69,7 +69,8 @@ install(FILES ${filled}/splitcc.1 ${filled}/splitc2cc.1
 set(documentation share/doc/splitphase)
 install(FILES README.md DESTINATION ${documentation} COMPONENT libsplitphase-dev)
 install(DIRECTORY docs DESTINATION ${documentation} COMPONENT libsplitphase-dev
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "docs/clusters/*"
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.csv" PATTERN "*.html"
+  PATTERN "docs/clusters/*"
   PATTERN "docs/site" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${documentation} COMPONENT libsplitphase-dev
   FILES_MATCHING PATTERN "*.cc" PATTERN "*.c" PATTERN "*.h" PATTERN "examples/data" EXCLUDE)

@@ -16,6 +16,8 @@ target_compile_options(splitphase_library INTERFACE ${SPLITPHASE_ALIGNMENT})
 # The rooms alone, as where the library is installed: other files of the clone have names of anybody's.
 set(include ${CMAKE_CURRENT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${include})
+# Bazel does not look for packages in a folder with such a file, wherever in the clone this is.
+file(WRITE ${include}/DONT_FOLLOW_SYMLINKS_WHEN_TRAVERSING_THIS_DIRECTORY_VIA_A_RECURSIVE_TARGET_PATTERN "")
 foreach(room am shmem splitc splitc/compat/split-c)
   get_filename_component(name ${room} NAME)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${room} ${include}/${name} SYMBOLIC)
