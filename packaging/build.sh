@@ -25,7 +25,7 @@ build_library() {
   local config=() options=()
   command -v cmake >/dev/null ||
     wrong "there is no cmake, which installs the library; on Debian third_party/install.sh installs it"
-  if command -v bazel >/dev/null; then
+  if command -v bazel >/dev/null && command -v apt-get >/dev/null; then
     [[ $1 != release ]] || config=(--config=release)
     cd "$root" || exit
     bazel build "${config[@]}" --show_result=0 //packaging:prebuilt ||
@@ -38,7 +38,7 @@ what the build needs)"
     trap "rm -rf '$folder'" EXIT
   else
     folder=$root/build-cmake/$1
-    echo "$name: there is no bazel, so CMake builds the library, in $folder" >&2
+    echo "$name: there is no Bazel or no apt, so CMake builds the library, in $folder" >&2
     [[ $1 != checked ]] || options=(-DSPLITPHASE_CHECKED=ON)
   fi
   cmake -S "$root" -B "$folder" "${options[@]}" >&2 &&

@@ -14,7 +14,7 @@ namespace am {
 void Endpoint::say_farewell(const To& to, const char* call) {
   const auto last = [&]<Kind kKind>() {
     if (try_farewell<kKind>(to.index)) return;
-    wait_until(to, call, detail::kCredit, [&] { return try_farewell<kKind>(to.index); });
+    wait_until(to, call, kNeedsCredit, [&] { return try_farewell<kKind>(to.index); });
   };
   last.template operator()<Kind::kShort>();
   last.template operator()<Kind::kMedium>();

@@ -22,8 +22,7 @@ template <auto kFunction>
   return index;
 }
 
-// What requests wait for.
-inline constexpr const char* kCredit = kNeedsCredit;
+// What requests wait for, beside kNeedsCredit.
 inline constexpr const char* kAnswer = "an answer";
 
 // Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.
@@ -196,7 +195,7 @@ template <class Attempt>
     bundle_->poll_siblings();
     if (attempt()) return;
   }
-  wait_until(to, call, detail::kCredit, attempt);
+  wait_until(to, call, kNeedsCredit, attempt);
 }
 
 template <auto kFunction, class... Args>
@@ -228,7 +227,7 @@ template <auto kFunction, class... Args>
   refuse_waiting(to.index, "request_long");
   bool released = false;
   const HandlerIndex index = index_of<kFunction>();
-  wait_until(to, "request_long", detail::kCredit, [&] {
+  wait_until(to, "request_long", kNeedsCredit, [&] {
     return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
   });
   const Call call(calls_);

@@ -43,16 +43,12 @@ class CallSites {
   };
   static constexpr std::size_t kMost = 1000;  // places; what comes from others is called kOthers
   static constexpr const char* kOthers = "other places";
-  static constexpr const char* kCredit = kNeedsCredit;  // of a sender whose receiver is behind
 
   // This one counts from now on. One at a time.
   explicit CallSites(std::uint32_t processes);
   ~CallSites();
   CallSites(const CallSites&) = delete;
   CallSites& operator=(const CallSites&) = delete;
-
-  // The one that counts; nullptr: nobody wants to know.
-  static CallSites* active() noexcept { return active_call_sites(); }
 
   // An operation of `bytes` with the memory of `to`, or a message to it.
   void count(const CallPlace& place, Rank to, std::uint64_t bytes);

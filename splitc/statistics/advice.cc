@@ -96,7 +96,7 @@ void judge_operations(const CallStatistics& call, double waited_in_sync,
 }
 
 void judge_credit(const CallStatistics& call, std::vector<Sentence>& sentences) {
-  if (call.needs != am::CallSites::kCredit) return;
+  if (call.needs != am::kNeedsCredit) return;
   const double waited = static_cast<double>(call.waited_ns) * 1e-9;
   sentences.push_back(
       {waited,

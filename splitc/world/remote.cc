@@ -56,7 +56,7 @@ void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
 }  // namespace
 
 void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
-  if (am::CallSites* const sites = am::CallSites::active(); sites != nullptr && proc < procs()) {
+  if (am::CallSites* const sites = am::active_call_sites(); sites != nullptr && proc < procs()) {
     if (is_far(proc)) {
       sites->count(place, proc, bytes);
     } else if (watches_near()) {

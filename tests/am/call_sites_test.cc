@@ -26,12 +26,12 @@ std::map<std::string, CallSites::Site> by_call(const CallSites& sites) {
 }
 
 TEST(CallSites, are_active_while_they_live) {
-  EXPECT_EQ(CallSites::active(), nullptr);
+  EXPECT_EQ(active_call_sites(), nullptr);
   {
     CallSites sites(1);
-    EXPECT_EQ(CallSites::active(), &sites);
+    EXPECT_EQ(active_call_sites(), &sites);
   }
-  EXPECT_EQ(CallSites::active(), nullptr);
+  EXPECT_EQ(active_call_sites(), nullptr);
 }
 
 TEST(CallSites, add_up_what_comes_from_one_place) {
