@@ -117,17 +117,19 @@ int DatagramEndpoint::poll(std::span<DatagramEvent> events) {
     events[0] = {.op = failure.op, .bytes = {}};
     return 1;
   }
+  int ours = 0;
   for (int i = 0; i < count; ++i) {
     const fi_cq_data_entry& one = read[static_cast<std::size_t>(i)];
+    if (one.op_context == nullptr) continue;  // a put: there are none
     Op& op = Op::of(one.op_context);
-    DatagramEvent& event = events[static_cast<std::size_t>(i)];
+    DatagramEvent& event = events[static_cast<std::size_t>(ours++)];
     event = {.op = &op, .bytes = {}};
     if (op.kind != Op::Kind::kReceive) continue;
     const std::span<const std::byte> buffer = receive_of(op).buffer;
     const std::size_t end = std::clamp(one.len, headroom_, buffer.size());
     event.bytes = buffer.first(end).subspan(headroom_);
   }
-  return count;
+  return ours;
 }
 
 void DatagramEndpoint::renew(Op& op) {

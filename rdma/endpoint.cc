@@ -21,6 +21,19 @@ bool started(ssize_t result, const char* call) {
   fail(call, result);
 }
 
+// The same for an operation that will be reported.
+bool started(ssize_t result, const char* call, Op& op) {
+  op.in_flight = started(result, call);
+  return op.in_flight;
+}
+
+// A put of another process has arrived: its word comes with no operation of this side. (The writer's
+// own completion has FI_REMOTE_CQ_DATA, too, with sockets, and so has a message that carries a word.)
+bool is_arrival(const fi_cq_data_entry& event) noexcept {
+  return (event.flags & FI_REMOTE_CQ_DATA) != 0 &&
+         (event.flags & (FI_RECV | FI_SEND | FI_READ | FI_WRITE)) == 0;
+}
+
 void check(long result, const char* call) {
   if (result != 0) fail(call, result);
 }
@@ -92,7 +105,7 @@ bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* 
   if (sends_ == most_sends_) [[unlikely]]
     return false;
   if (!started(fi_send(endpoint_.get(), message.data(), message.size(), descriptor, to, &op),
-               "fi_send")) {
+               "fi_send", op)) {
     return false;
   }
   if (most_sends_ != Fabric::kRefusesMore) [[unlikely]]
@@ -103,14 +116,14 @@ bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* 
 bool Endpoint::try_receive(std::span<std::byte> room, void* descriptor, Op& op) {
   return started(
       fi_recv(endpoint_.get(), room.data(), room.size(), descriptor, FI_ADDR_UNSPEC, &op),
-      "fi_recv");
+      "fi_recv", op);
 }
 
 bool Endpoint::try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,
                         std::span<std::byte> to, void* descriptor, Op& op) {
   return started(fi_read(endpoint_.get(), to.data(), to.size(), descriptor, from, key.base + offset,
                          key.key, &op),
-                 "fi_read");
+                 "fi_read", op);
 }
 
 bool Endpoint::try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offset,
@@ -127,14 +140,15 @@ bool Endpoint::try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offse
   message.rma_iov_count = 1;
   message.context = &op;
   const std::uint64_t flags = delivered ? FI_DELIVERY_COMPLETE : 0;
-  return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg");
+  return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg",
+                 op);
 }
 
 bool Endpoint::try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
                        void* descriptor, std::uint64_t data, Op& op) {
   return started(fi_writedata(endpoint_.get(), from.data(), from.size(), descriptor, data, to,
                               key.base, key.key, &op),
-                 "fi_writedata");
+                 "fi_writedata", op);
 }
 
 bool Endpoint::try_inject_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
@@ -146,11 +160,8 @@ bool Endpoint::try_inject_put(fi_addr_t to, const RemoteKey& key, std::span<cons
 
 int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   const ssize_t count = fi_cq_read(queue_.get(), events.data(), events.size());
-  if (count >= 0) [[likely]] {
-    if (most_sends_ != Fabric::kRefusesMore) [[unlikely]]
-      count_sent(events.first(static_cast<std::size_t>(count)));
-    return static_cast<int>(count);
-  }
+  if (count >= 0) [[likely]]
+    return static_cast<int>(keep_ours(events.first(static_cast<std::size_t>(count))));
   if (count == -FI_EAGAIN) {
     if (widens_) [[unlikely]]
       nothing_came();
@@ -161,8 +172,8 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   const ssize_t errors = fi_cq_readerr(queue_.get(), &entry, 0);
   if (errors == -FI_EAGAIN || errors == 0) return 0;
   if (errors < 0) fail("fi_cq_readerr", errors);
-  failure.op = static_cast<Op*>(entry.op_context);
-  if (failure.op != nullptr && failure.op->kind == Op::Kind::kSend && sends_ != 0) --sends_;
+  Op* const op = static_cast<Op*>(entry.op_context);
+  failure.op = op != nullptr && end(*op) ? op : nullptr;
   failure.code = entry.err;
   failure.text = category().message(entry.err);
   const char* const words =
@@ -175,11 +186,31 @@ int Endpoint::poll(std::span<fi_cq_data_entry> events, Failure& failure) {
   return -1;
 }
 
-void Endpoint::count_sent(std::span<const fi_cq_data_entry> events) noexcept {
-  sends_ -= static_cast<std::size_t>(std::ranges::count_if(events, [](const auto& event) {
-    // Without an operation: another process's write has arrived.
-    return event.op_context != nullptr && Op::of(event.op_context).kind == Op::Kind::kSend;
-  }));
+// Moves those of ours to the front, and returns how many they are.
+std::size_t Endpoint::keep_ours(std::span<fi_cq_data_entry> events) noexcept {
+  std::size_t kept = 0;
+  for (fi_cq_data_entry& event : events) {
+    if (is_arrival(event)) {
+      event.op_context = nullptr;
+    } else if (event.op_context == nullptr || !end(Op::of(event.op_context))) [[unlikely]] {
+      ++dropped_;
+      continue;
+    }
+    if (&events[kept] != &event) [[unlikely]]
+      events[kept] = event;
+    ++kept;
+  }
+  return kept;
+}
+
+// False: it had ended already.
+bool Endpoint::end(Op& op) noexcept {
+  if (!op.in_flight) [[unlikely]]
+    return false;
+  op.in_flight = false;
+  if (op.kind == Op::Kind::kSend && most_sends_ != Fabric::kRefusesMore) [[unlikely]]
+    --sends_;
+  return true;
 }
 
 // Its connections are made by the provider itself, at any time: so they are looked for, now and

@@ -21,7 +21,7 @@ namespace rdma {
 
 // What libfabric says of an operation that could not be completed.
 struct Failure {
-  Op* op = nullptr;  // nullptr: of no operation in particular
+  Op* op = nullptr;  // nullptr: of no operation of ours that is in flight
   int code = 0;      // fi_errno
   std::string text;  // libfabric's words for it, and the provider's if they say more
 };
@@ -75,8 +75,14 @@ class Endpoint {
                                     std::span<const std::byte> from, std::uint64_t data);
 
   // Completions that have come, at most events.size(); makes the provider progress. When the next
-  // one is a failure: returns -1, and `failure` says which.
+  // one is a failure: returns -1, and `failure` says which. Each is of an Op of ours that was in
+  // flight (op_context), or is the arrival of a put (op_context is nullptr, `data` is its word).
+  // What a completion is follows from what we have started and from what the provider says of its
+  // own side: never from FI_REMOTE_CQ_DATA alone, which any sender can attach to any message.
   int poll(std::span<fi_cq_data_entry> events, Failure& failure);
+  // Completions that were neither and have been dropped: strangers, in some providers, can cause
+  // them.
+  std::uint64_t dropped() const noexcept { return dropped_; }
   // Makes the provider progress and takes no completion. Any thread, if the fabric is thread-safe.
   void drive() noexcept;
 
@@ -92,12 +98,14 @@ class Endpoint {
 
  private:
   void open_queue(const Options& options, ProviderGuard& guard);
-  void count_sent(std::span<const fi_cq_data_entry> events) noexcept;
+  std::size_t keep_ours(std::span<fi_cq_data_entry> events) noexcept;
+  bool end(Op& op) noexcept;
   void nothing_came();
 
   Fabric& fabric_;
   const std::size_t most_sends_;  // Fabric::most_sends()
   std::size_t sends_ = 0;         // in flight; counted where there is a most
+  std::uint64_t dropped_ = 0;
   const bool widens_;             // its provider needs wide receive windows (receive_window.h)
   std::chrono::steady_clock::time_point next_widening_{};
   Fid<fid_cq> queue_;

@@ -7,7 +7,7 @@
 
 namespace rdma {
 
-// One operation in flight. It must not move or end before the endpoint has reported it complete.
+// One operation. While it is in flight it must not move or end.
 struct Op {
   enum class Kind : std::uint8_t { kSend, kReceive, kAccess };
 
@@ -20,6 +20,7 @@ struct Op {
   fi_context2
       context{};  // libfabric's own while the operation runs; first, so that its address is ours
   const Kind kind;
+  bool in_flight = false;  // the endpoint's: started, and not reported yet
 };
 static_assert(std::is_standard_layout_v<Op>);
 

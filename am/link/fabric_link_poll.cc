@@ -26,11 +26,6 @@ std::string failed_here(Rank rank) {
 }
 constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what found no room
 
-// Of another process. (At the writer sockets reports FI_REMOTE_CQ_DATA, too.)
-bool tells_of_put(const fi_cq_data_entry& event) {
-  return (event.flags & FI_REMOTE_CQ_DATA) != 0 && (event.flags & FI_WRITE) == 0;
-}
-
 }  // namespace
 
 int FabricLink::poll(PacketSink& sink) {
@@ -101,6 +96,10 @@ bool FabricLink::read_events() {
   if (count > 0) [[likely]]
     events_end_ = count;
   if (count < 0) failed(failure);
+  if (strangers_.completions != endpoint_.dropped()) [[unlikely]] {
+    strangers_.completions = endpoint_.dropped();
+    note_stranger();
+  }
   return count > 0;
 }
 
@@ -109,7 +108,7 @@ bool FabricLink::read_events() {
 void FabricLink::settle_sends(PacketSink& sink) {
   while (!in_frame_ && event_ != events_end_) {
     const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];
-    if (tells_of_put(event)) {
+    if (event.op_context == nullptr) {  // a put has arrived
       ++progress_;
       if (!sink.arrived(event.data)) {
         ++strangers_.words;

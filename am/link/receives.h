@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -30,7 +31,8 @@ class Receives {
 
   // The frame of `bytes` that was received with `op`. Valid until renew(op).
   static std::span<const std::byte> frame(const rdma::Op& op, std::size_t bytes) noexcept {
-    return std::span<const std::byte>(slot_of(op).buffer).first(bytes);
+    const std::span<const std::byte> buffer = slot_of(op).buffer;
+    return buffer.first(std::min(bytes, buffer.size()));
   }
   // Posts the receive of `op` again, now or at the next retry(): its frame has been read, or the
   // receive has failed.

@@ -65,7 +65,8 @@ void MixedLink::drive() noexcept {
 const StrangerStats& MixedLink::stranger_stats() const noexcept {
   const StrangerStats& one = packets_->stranger_stats();
   const StrangerStats& other = access_->stranger_stats();
-  strangers_ = {one.frames + other.frames, one.words + other.words, one.receives + other.receives};
+  strangers_ = {one.frames + other.frames, one.words + other.words, one.receives + other.receives,
+                one.completions + other.completions};
   return strangers_;
 }
 

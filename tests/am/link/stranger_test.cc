@@ -76,6 +76,17 @@ class Stranger {
     send(std::as_bytes(std::span(&head, 1)));
     send(std::vector<std::byte>(really, std::byte{0x78}));
   }
+  // A whole message that carries completion data: a put, if that were all that makes one.
+  void send_message_with_completion_data() {
+    MessageHead head;
+    const std::uint64_t word = 7;
+    head.flags = 1;
+    head.head_bytes = sizeof head + sizeof word;
+    head.bytes = sizeof head + sizeof word + 8;
+    send(std::as_bytes(std::span(&head, 1)));
+    send(std::as_bytes(std::span(&word, 1)));
+    send(std::vector<std::byte>(8, std::byte{0x78}));
+  }
   // A write of no bytes, with completion data: the provider asks for no key.
   void send_completion(std::uint64_t word) {
     MessageHead head;
@@ -165,6 +176,19 @@ TEST_F(Strangers, cannot_report_puts_by_completion_data_that_was_not_given_to_th
   EXPECT_EQ(pair_.b.arrivals(), std::vector<std::uint64_t>{7});
   EXPECT_EQ(stats(), (StrangerStats{.words = 3}));
   EXPECT_EQ(pair_.b.warnings().size(), 1u);
+  exchange();
+}
+
+// More than a link has receives: each takes one, and must give it back.
+TEST_F(Strangers, who_send_messages_with_completion_data_take_no_room_and_report_no_puts) {
+  auto stranger = introduced();
+  for (int i = 0; i < 3000; ++i) {
+    stranger->send_message_with_completion_data();
+    if (i % 100 == 0) exchange();
+  }
+  pair_.poll_until([&] { return stats().frames == 3000; });
+  EXPECT_TRUE(pair_.b.arrivals().empty());
+  EXPECT_EQ(stats(), (StrangerStats{.frames = 3000}));
   exchange();
 }
 

@@ -253,9 +253,9 @@ TEST_F(Mixed, wakes_for_either) {
 }
 
 TEST_F(Mixed, counts_strangers_at_both_once) {
-  packets_->strangers = {.frames = 1, .words = 20, .receives = 300};
-  access_->strangers = {.frames = 4, .words = 50, .receives = 600};
-  const StrangerStats expected{.frames = 5, .words = 70, .receives = 900};
+  packets_->strangers = {.frames = 1, .words = 20, .receives = 300, .completions = 1000};
+  access_->strangers = {.frames = 4, .words = 50, .receives = 600, .completions = 2000};
+  const StrangerStats expected{.frames = 5, .words = 70, .receives = 900, .completions = 3000};
   EXPECT_EQ(link().stranger_stats(), expected);
   EXPECT_EQ(link().stranger_stats(), expected);
 }
