@@ -159,8 +159,8 @@ TEST_F(EndpointsThatEnd, can_be_unmapped) {
   EXPECT_EQ(returned_, 13u);
 }
 
-// What a bundle holds that is polled three times only is handled in part; the rest comes back. A barrier
-// that waits polls it as well, so what was handled is known when the endpoint has ended.
+// What a bundle holds that is polled three times only is handled in part; the rest comes back. A
+// barrier that waits polls it as well, so what was handled is known when the endpoint has ended.
 TEST_F(EndpointsThatEnd, return_what_they_have_not_handled) {
   endpoint_.unmap(to_);
   make_target(idle_);
