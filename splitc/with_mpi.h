@@ -54,6 +54,7 @@
 #include <exception>
 #include <utility>
 
+#include "am/job/config/out_of_band.h"
 #include "splitc/start/mpi_group.h"
 #include "splitc/start/run.h"
 
