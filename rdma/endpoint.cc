@@ -27,8 +27,9 @@ bool started(ssize_t result, const char* call, Op& op) {
   return op.in_flight;
 }
 
-// A put of another process has arrived: its word comes with no operation of this side. (The writer's
-// own completion has FI_REMOTE_CQ_DATA, too, with sockets, and so has a message that carries a word.)
+// A put of another process has arrived: its word comes with no operation of this side. (The
+// writer's own completion has FI_REMOTE_CQ_DATA, too, with sockets, and so has a message that
+// carries a word.)
 bool is_arrival(const fi_cq_data_entry& event) noexcept {
   return (event.flags & FI_REMOTE_CQ_DATA) != 0 &&
          (event.flags & (FI_RECV | FI_SEND | FI_READ | FI_WRITE)) == 0;
@@ -140,8 +141,7 @@ bool Endpoint::try_write(fi_addr_t to, const RemoteKey& key, std::uint64_t offse
   message.rma_iov_count = 1;
   message.context = &op;
   const std::uint64_t flags = delivered ? FI_DELIVERY_COMPLETE : 0;
-  return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg",
-                 op);
+  return started(fi_writemsg(endpoint_.get(), &message, flags | FI_COMPLETION), "fi_writemsg", op);
 }
 
 bool Endpoint::try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,

@@ -77,8 +77,32 @@ bool is_local_shortage(long fi_result) noexcept {
   }
 }
 
+bool is_local(long fi_result) noexcept {
+  switch (std::labs(fi_result)) {
+    case FI_EFAULT:
+    case FI_EPERM:
+    case FI_EMSGSIZE:
+    case FI_EBADF:
+    case FI_ENOSYS:
+    case FI_ENODEV:
+    case FI_EOPNOTSUPP:
+    case EAFNOSUPPORT:
+    case FI_ETOOSMALL:
+    case FI_EBADFLAGS:
+    case FI_EOPBADSTATE: return true;
+    default: return is_local_shortage(fi_result);
+  }
+}
+
 std::string remedy(long fi_result) {
   switch (std::labs(fi_result)) {
+    case FI_EFAULT:
+      return "; memory that a put or store reads, or a get writes, has to stay until the transfer "
+             "is "
+             "synced: look for what was freed before, for a size too large, and for memory that "
+             "may "
+             "only be read";
+    case FI_EPERM: return "; the system or a firewall of this machine forbids it";
     case FI_ENOMEM:
       return "; the limit of pinned memory (ulimit -l) is " + memlock_text() +
              ": raise it (memlock in /etc/security/limits.conf, LimitMEMLOCK= of the daemon that "

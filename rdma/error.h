@@ -23,6 +23,11 @@ const std::error_category& category();
 // cannot be started for such a reason says nothing about the process that it was meant for.
 bool is_local_shortage(long fi_result) noexcept;
 
+// Whether that fi_errno (either sign) says that the cause lies in this process or on this machine:
+// a shortage; memory that is not there; something that the provider or the system does not do, or
+// not for this user. All others may be the other process's or the network's.
+bool is_local(long fi_result) noexcept;
+
 // What to do about that fi_errno (either sign), beginning with "; ", or "" when nothing is known.
 std::string remedy(long fi_result);
 

@@ -217,6 +217,7 @@ Fabric::Fabric(const Options& options, Way way) : who_(options.who) {
   info_ = std::move(found.infos[picked]);
   if (options.claim_no_inject) info_->tx_attr->inject_size = 0;
   local_keys_ = options.claim_local_keys || (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  waits_for_bad_memory_ = candidate_.provider == "sockets" || candidate_.provider == "shm";
   open();
 }
 

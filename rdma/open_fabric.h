@@ -91,6 +91,10 @@ class Fabric {
   // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
   bool needs_local_keys() const { return local_keys_; }
 
+  // An operation whose local memory cannot be read or written is never reported: the provider takes
+  // the system's answer for a full socket, or copies between processes and waits for the other one.
+  bool waits_for_bad_memory() const { return waits_for_bad_memory_; }
+
   // Messages and writes up to that size may be injected: their buffer may be reused on return. 0
   // where each send must be counted.
   std::size_t inject_bytes() const { return is_rxd() ? 0 : info_->tx_attr->inject_size; }
@@ -115,6 +119,7 @@ class Fabric {
   Fid<fid_fabric> fabric_;
   Fid<fid_domain> domain_;
   bool local_keys_ = false;
+  bool waits_for_bad_memory_ = false;
   bool wait_fd_ = false;
   bool delivery_complete_ = false;
 };

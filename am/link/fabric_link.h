@@ -206,6 +206,7 @@ class FabricLink final : public Link {
     Completion* completion = nullptr;                 // nullptr: nobody waits for it
     std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
     void* descriptor = nullptr;                       // of local memory
+    std::span<const std::byte> piece;                 // of it, that the network works on
     // What follows when the operation is complete: no bytes, unless all together is too long for
     // one.
     RmaAccess rest{};
@@ -224,7 +225,7 @@ class FabricLink final : public Link {
 
   // Memory outside the segment (fabric_link_memory.cc).
   class Registered;
-  void* local_descriptor(Access& access, std::span<const std::byte> local);
+  void* local_descriptor(Access& access, std::span<const std::byte> local, bool written);
   bool in_segment(std::span<const std::byte> range) const noexcept;
   rdma::RegistrationCache& registrations();
 

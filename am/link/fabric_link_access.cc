@@ -49,7 +49,7 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
 
 bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
   return start_access(access.peer, completion, [&](Access& started) {
-    started.descriptor = local_descriptor(started, access.local);
+    started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
     started.rest = access;
     return try_next_piece(started);
   });
@@ -69,6 +69,7 @@ bool FabricLink::try_next_piece(Access& access) {
                            : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
                                                  rest.kind == RmaAccess::kWrite, access.op);
   if (!started) return false;
+  access.piece = piece;
   sent_.accessed += piece.size();
   rest.local = rest.local.subspan(piece.size());
   rest.at = rest.at + piece.size();
@@ -127,8 +128,9 @@ bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byt
   }
   if (from.size() > fabric_->inject_bytes()) {
     const bool started = start_access(to, completion, [&](Access& access) {
+      access.piece = from;
       return endpoint_.try_put(route.address, {at.base, at.key}, from,
-                               local_descriptor(access, from), word, access.op);
+                               local_descriptor(access, from, false), word, access.op);
     });
     if (started) sent_.accessed += from.size();
     return started;

@@ -1,14 +1,25 @@
 // Memory outside the segment.
 
 #include <rdma/fi_domain.h>
+#include <rdma/fi_errno.h>
 
 #include <memory>
 #include <optional>
 
 #include "am/link/fabric_link.h"
+#include "am/types/local_memory.h"
 #include "rdma/error.h"
 
 namespace am::link {
+
+namespace {
+
+std::string bad_memory(std::span<const std::byte> range, bool written) {
+  return name_of(range) + " of this process cannot be " + (written ? "written" : "read") +
+         rdma::remedy(FI_EFAULT);
+}
+
+}  // namespace
 
 class FabricLink::Registered final : public Registration {
  public:
@@ -42,7 +53,11 @@ std::unique_ptr<Registration> FabricLink::register_memory(std::span<std::byte> r
 }
 
 // What `local` is passed with.
-void* FabricLink::local_descriptor(Access& access, std::span<const std::byte> local) {
+void* FabricLink::local_descriptor(Access& access, std::span<const std::byte> local, bool written) {
+  if (fabric_->waits_for_bad_memory() && !in_segment(local) && !is_usable(local, written))
+      [[unlikely]] {
+    throw rdma::Error(bad_memory(local, written), FI_EFAULT);
+  }
   if (!fabric_->needs_local_keys()) return nullptr;
   if (in_segment(local)) return segment_->descriptor();
   access.use.emplace(registrations().acquire({const_cast<std::byte*>(local.data()), local.size()}));

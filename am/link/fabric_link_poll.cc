@@ -9,6 +9,7 @@
 
 #include "am/link/fabric_link.h"
 #include "am/types/clock.h"
+#include "am/types/local_memory.h"
 #include "rdma/error.h"
 
 namespace am::link {
@@ -153,8 +154,13 @@ void FabricLink::failed(const rdma::Failure& failure) {
   if (failure.code == FI_EACCES || failure.code == FI_EKEYREJECTED) {
     give_up("rank " + std::to_string(rank) + " refused an access to its memory: " + why);
   }
-  if (rdma::is_local_shortage(failure.code)) {
-    give_up(failed_here(rank) + why + rdma::remedy(failure.code));
+  if (rdma::is_local(failure.code)) {
+    const bool bad_memory =
+        failure.code == FI_EFAULT && failure.op->kind == rdma::Op::Kind::kAccess;
+    give_up(
+        failed_here(rank) + why +
+        (bad_memory ? " of " + name_of(Access::of(*failure.op).piece) + " of this process" : "") +
+        rdma::remedy(failure.code));
   }
   if (has_died(rank)) {
     forget(rank);
@@ -170,7 +176,7 @@ void FabricLink::failed(const rdma::Failure& failure) {
 }
 
 void FabricLink::not_started(Rank rank, const rdma::Error& error) {
-  if (rdma::is_local_shortage(error.code)) give_up(failed_here(rank) + error.what());
+  if (rdma::is_local(error.code)) give_up(failed_here(rank) + error.what());
   if (!has_died(rank)) lose(rank, error.what());
 }
 

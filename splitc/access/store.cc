@@ -110,6 +110,7 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   const void* const caller = __builtin_return_address(0);
   if (store_watched(bits, local, bytes, call, caller)) return;
   detail::check_far(bits, bytes, call, caller);
+  detail::check_local(local, bytes, call);
   world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
                          {static_cast<const std::byte*>(local), bytes}, offset_,
                          {.call = call.name, .where = call.where, .caller = caller}, &sent_far_);
@@ -121,6 +122,7 @@ handle store_counter::start_store_far(std::uint64_t bits, const void* local, std
   const void* const caller = __builtin_return_address(0);
   if (store_watched(bits, local, bytes, call, caller)) return {};
   detail::check_far(bits, bytes, call, caller);
+  detail::check_local(local, bytes, call);
   detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
   const bool waits = world().remote().start_store(
       detail::proc_of(bits), bits & detail::kOffsetMask,

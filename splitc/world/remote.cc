@@ -10,6 +10,7 @@
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"
 #include "am/types/copy_whole.h"
+#include "am/types/local_memory.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -38,6 +39,20 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
                    " of process " + std::to_string(proc_of(bits)) +
                    " are outside its segment, which has " + std::to_string(place.segment_bytes) +
                    " bytes");
+}
+
+void check_local(const void* local, std::uint64_t bytes, Call call) {
+  constexpr std::uint64_t kLookedAt = 4096;
+  if (bytes < kLookedAt || world().router().segment_offset(local) < place.segment_bytes) return;
+  const std::span range(static_cast<const std::byte*>(local), bytes);
+  const std::byte* const unmapped = am::first_unmapped(range);
+  if (unmapped == nullptr) return;
+  refuse(call, am::name_of(range) + " of this process are not mapped" +
+                   (unmapped == range.data()
+                        ? std::string()
+                        : " from byte " + std::to_string(unmapped - range.data()) + " on") +
+                   ": they were freed, or never allocated; keep memory until the transfer is "
+                   "synced, and check its size");
 }
 
 namespace {
@@ -94,6 +109,7 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
     return {};
   }
   check_far(bits, bytes, call, caller);
+  check_local(local, bytes, call);
   World& w = world();
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
   w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
@@ -109,6 +125,7 @@ handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Sourc
     return {};
   }
   check_far(bits, bytes, call, caller);
+  check_local(local, bytes, call);
   std::unique_ptr<std::byte[]> kept;
   if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {
     kept = std::make_unique<std::byte[]>(bytes);

@@ -60,6 +60,10 @@ void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller = nullptr);
 // The same for an operation with `moved` bytes that lie in the first `extent` from `bits` on.
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);
+// Throws Error if the memory of this process that a transfer with another node is to read or write
+// is not mapped, as the network would only say much later that something is wrong. Looks from a
+// page on: that costs 0.15 us; of what is smaller the end of the job says the address alone.
+void check_local(const void* local, std::uint64_t bytes, Call call);
 // Throws Error unless [bits, bits + bytes), of a process that there is, lies in its segment.
 void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call);
 

@@ -80,6 +80,20 @@ TEST(Error, tells_what_is_short_here_from_what_the_peer_does) {
   }
 }
 
+TEST(Error, tells_what_is_wrong_here_from_what_the_peer_or_the_network_does) {
+  for (const int code : {FI_EFAULT, FI_EPERM, FI_EMSGSIZE, FI_EBADF, FI_ENOSYS, FI_EOPNOTSUPP,
+                         FI_ENOMEM, FI_EMFILE}) {
+    EXPECT_TRUE(is_local(code)) << code;
+    EXPECT_TRUE(is_local(-code)) << code;
+    EXPECT_FALSE(code == FI_EFAULT && is_local_shortage(code));
+  }
+  for (const int code : {0, FI_EIO, FI_EINVAL, FI_ECONNREFUSED, FI_ECONNRESET, FI_EHOSTUNREACH,
+                         FI_ETIMEDOUT, FI_ENOTCONN, FI_EACCES, static_cast<int>(FI_ETRUNC)}) {
+    EXPECT_FALSE(is_local(code)) << code;
+  }
+  EXPECT_THAT(remedy(FI_EFAULT), HasSubstr("freed"));
+}
+
 TEST(Error, codes_are_a_category_that_knows_errno) {
   const std::error_code again(FI_EAGAIN, category());
   EXPECT_EQ(again, std::errc::resource_unavailable_try_again);

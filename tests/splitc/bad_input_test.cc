@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -108,6 +110,36 @@ TEST(BadInputInAnyBuild, index_outside_an_array) {
   const spread_array_2d<int> b(2, 3);
   test::expect_error([&] { b(2, 0) = 1; }, {"spread_array_2d, row: there is no index 2"});
   test::expect_error([&] { b(0, 3) = 1; }, {"spread_array_2d, column: there is no index 3"});
+}
+
+// Within the node the processor says it, at once: by a signal, which ends the process.
+TEST(BadInputInAnyBuild, local_memory_of_a_far_transfer_that_is_not_mapped) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const mapped =
+      mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const memory = static_cast<char*>(mapped);
+  ASSERT_EQ(munmap(memory + page, page), 0);
+  const auto p = all_spread_malloc<char>(procs() * 3 * page);
+  const auto refused = [&](const char* call, const std::function<void()>& body) {
+    const std::string bytes = std::to_string(2 * page) + " bytes at 0x";
+    test::expect_error(
+        body, {std::string(call) + ": the " + bytes,
+               "are not mapped from byte " + std::to_string(page) + " on", "bad_input_test.cc:"});
+  };
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    if (!test::is_far(proc)) continue;
+    const global_ptr<char> there = p.on(proc);
+    refused("bulk_put", [&] { bulk_put(there, memory, 2 * page); });
+    refused("bulk_write", [&] { bulk_write(there, memory, 2 * page); });
+    refused("bulk_get", [&] { bulk_get(memory, there, 2 * page); });
+    refused("bulk_read", [&] { bulk_read(memory, there, 2 * page); });
+    refused("bulk_store", [&] { bulk_store(there, memory, 2 * page); });
+    test::expect_error([&] { bulk_get(memory + page, there, page); }, {"bulk_get", "not mapped:"});
+  }
+  barrier();
+  all_spread_free(p);
+  munmap(memory, 3 * page);
 }
 
 // What only the thread of run() may do, called by another one.
