@@ -246,8 +246,9 @@ std::size_t Fabric::eager_bytes() const {
 }
 
 std::string Fabric::describe() const {
-  std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
-                     candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
+  std::string text = candidate_.provider + " of " + library_text() + " on " + candidate_.interface +
+                     " (" + candidate_.network + "): inject " + std::to_string(inject_bytes()) +
+                     " B";
   if (is_unreliable()) return text + " (" + reason_ + ")";
   text += has_reliable_rma() ? ", RMA" : has_rma() ? ", RMA that may hang" : ", no RMA";
   if (write_before_send()) text += ", FI_ORDER_SAW";

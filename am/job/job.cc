@@ -126,6 +126,7 @@ Job::Job(const Config& config) : config_(new Config(config)), bootstrap_(make_bo
   Joined joined;
   if (layout.leaders.size() > 1) {
     joined = join_network(*bootstrap_, config, layout.here == size(), *router_);
+    if (crash_report_) crash_report_->set_network(router_->port()->link().describe());
   }
   network_ = config.network.value_or(joined.hardware ? kHardware : kTcp);
   shape_ = {.procs = size(),

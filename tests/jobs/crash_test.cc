@@ -111,6 +111,15 @@ TEST(CrashReport, names_the_handler_of_a_message) {
   expect_contains(crash_one_of_three({"handler"}).err, {"rank 1 (pid ", "in crash_in_handler+0x"});
 }
 
+TEST(CrashReport, names_libfabric_and_its_provider_if_these_crash) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer reports it";
+  expect_contains(crash_one_of_three({"libfabric"}, {"--nodes", "2"}).err,
+                  {"rank 1 (pid ", "in fi_dupinfo",
+                   "it is libfabric that has crashed: ", " of libfabric 1.", " on lo;"});
+  const auto own = crash_one_of_three({"segv"}, {"--nodes", "2"});
+  EXPECT_EQ(own.err.find("it is libfabric"), std::string::npos) << own.err;
+}
+
 TEST(CrashReport, of_an_exception_in_a_handler_says_whose_message) {
   expect_contains(
       crash_one_of_three({"handler_throws"}).err,

@@ -1,6 +1,7 @@
 // What crash_test starts: a job whose rank RANK crashes, as HOW says.
 //
 //   crasher RANK HOW [thread]      in a second thread
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -52,6 +53,12 @@ char* protected_page(am::Job& job, am::Rank rank) {
 // Named as C names them, so that a test finds them in a backtrace.
 extern "C" {
 
+CRASHES void crash_libfabric() {
+  void* const library = dlopen("libfabric.so.1", RTLD_NOW);
+  auto* const dup = reinterpret_cast<void* (*)(void*)>(dlsym(library, "fi_dupinfo"));
+  dup(reinterpret_cast<void*>(16));
+}
+
 CRASHES void crash_child() {
   const pid_t child = fork();
   if (child == 0) *nothing = 1;
@@ -69,6 +76,7 @@ CRASHES int recurse_for_ever(int depth) {
 CRASHES void crash_here(const std::string& how, am::Job& job) {
   if (how == "segv") *nothing = 1;
   if (how == "segment") protected_page(job, job.size() - 1)[40] = 1;
+  if (how == "libfabric") crash_libfabric();
   if (how == "fpe") zero = 7 / zero;
   if (how == "ill") __builtin_trap();
   if (how == "abort") std::abort();

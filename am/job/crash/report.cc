@@ -235,6 +235,10 @@ CrashReport::~CrashReport() {
   activity.store(nullptr, std::memory_order_relaxed);
 }
 
+void CrashReport::set_network(std::string_view description) {
+  name_network(description.substr(0, description.find(" (")));
+}
+
 void CrashReport::set_activity(const Activity& of_this_process) {
   // pairs with: add_handler
   activity.store(&of_this_process, std::memory_order_release);

@@ -18,6 +18,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "am/route/activity.h"
 #include "am/types/types.h"
@@ -44,6 +45,8 @@ class CrashReport {
   void set_segments(std::span<const CrashSegment> segments);
   // What this process does, which says whose message a handler had that crashes. Outlives this.
   void set_activity(const Activity& activity);
+  // What Link::describe() says of the network.
+  void set_network(std::string_view network);
 
  private:
   const std::terminate_handler terminate_before_;

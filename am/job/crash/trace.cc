@@ -25,6 +25,7 @@ constexpr const char* kSelf = "/proc/self/exe";
 // Set by prepare_crash_trace.
 std::array<char, 512> program{};
 std::uint64_t program_base = 0;
+std::array<char, 128> network{};  // set by name_network; "": there is none
 
 struct Registers {
   std::uint64_t counter;  // address of the instruction
@@ -88,6 +89,29 @@ void add_frame(CrashText& text, std::uint64_t number, const Frame& frame) noexce
   text.add(" (").add(path.substr(path.rfind('/') + 1)).add("+").add_hex(address).add(")\n");
 }
 
+// Whether the innermost code of anybody but the C library is libfabric's: a provider believes most
+// of what it is sent, and then it is not the program that is to be looked at.
+bool is_in_libfabric(std::span<const Frame> frames) noexcept {
+  for (const Frame& frame : frames) {
+    Dl_info module{};
+    if (dladdr(reinterpret_cast<void*>(frame.address - 1), &module) == 0) return false;
+    const std::string_view path = module.dli_fname;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (!name.starts_with("libc.") && !name.starts_with("libc-")) {
+      return name.starts_with("libfabric");
+    }
+  }
+  return false;
+}
+
+void add_libfabric(CrashText& text, std::span<const Frame> frames) noexcept {
+  if (network[0] == '\0' || !is_in_libfabric(frames)) return;
+  text.add("  it is libfabric that has crashed: ").add(network.data());
+  text.add(
+      "; if no memory of a transfer was freed before its end, a stranger may have sent it what it "
+      "does not stand (docs/security.md); another provider may (SPLITC_PROVIDER)\n");
+}
+
 // What prints the lines of the program's own code.
 void add_command(CrashText& text, std::span<const Frame> frames) noexcept {
   const SymbolFile file(kSelf);
@@ -139,6 +163,11 @@ void prepare_crash_trace() {
   }
 }
 
+void name_network(std::string_view name) noexcept {
+  const std::size_t length = std::min(name.size(), network.size() - 1);
+  network[name.copy(network.data(), length)] = '\0';
+}
+
 void add_crash_trace(CrashText& text, const void* context) noexcept {
   std::array<Frame, kMostFrames + 2> frames{};
   std::size_t used = 0;
@@ -165,6 +194,7 @@ void add_crash_trace(CrashText& text, const void* context) noexcept {
   const std::size_t printed = std::min<std::size_t>(used, kMostPrinted);
   add_frames(text, std::span(frames).first(printed));
   if (printed < used) text.add("  ... and more\n");
+  add_libfabric(text, std::span(frames).first(printed));
   add_command(text, std::span(frames).first(printed));
 }
 
