@@ -65,7 +65,9 @@ std::uint64_t store_counter::arrived() const noexcept {
 std::uint64_t store_counter::available() const { return arrived() - consumed_; }
 
 bool store_counter::try_wait(std::uint64_t bytes) {
-  if (available() < bytes && detail::is_worlds_thread && !world().bundle().handling()) poll();
+  if (available() < bytes && detail::is_worlds_thread && !world().bundle().handling()) {
+    poll();  // tasks go on
+  }
   if (available() < bytes) return false;
   consumed_ += bytes;
   return true;
@@ -179,7 +181,7 @@ void store_counter::wait_all_far(detail::Call call) {
       consumed_ = mine.received;
       return;
     }
-    poll();
+    world().bundle().poll();
   }
 }
 

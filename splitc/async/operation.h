@@ -75,7 +75,7 @@ void wait_for_operation(const T& x, Call on_behalf) {
 template <class T>
 bool is_ready(const T& x) {
   if (Operation<T>::done(x)) return true;
-  poll();
+  poll();  // tasks go on
   return Operation<T>::done(x);
 }
 

@@ -26,7 +26,7 @@ void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_be
            "co_await there");
   }
   for (;;) {
-    run_ready();
+    run_ready();  // tasks go on
     if (done(argument)) return;
     StartedCalls* const calls = StartedCalls::existing();
     if (calls != nullptr && calls->finish_first_here()) continue;

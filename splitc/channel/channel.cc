@@ -79,11 +79,13 @@ void Channel::wait(am::SourceLocation where) {
 }
 
 void Channel::wait_reusable(am::SourceLocation where) {
-  const auto free = [this] { return reusable(); };
-  detail::wait_until(free, {.call = "put_channel::wait_reusable",
-                            .where = where,
-                            .needs = "the end of its put",
-                            .peer = target_});
+  world().bundle().wait_until([this] { return reusable(); }, am::Wake::kRung,
+                              [&] {
+                                return am::Reason{.call = "put_channel::wait_reusable",
+                                                  .where = where,
+                                                  .needs = "the end of its put",
+                                                  .peer = target_};
+                              });
 }
 
 void Channel::mark() {

@@ -166,7 +166,7 @@ class put_channel {
   bool arrived() const noexcept { return channel_->arrived(); }
   // The same, but polls once if not.
   [[nodiscard]] bool try_wait() const {
-    if (!arrived()) poll();
+    if (!arrived()) poll();  // tasks go on
     return arrived();
   }
   // Waits until arrived(), polling. What has arrived is then in place. Throws Error in a handler.

@@ -70,7 +70,7 @@ class multicast_channel {
   bool arrived() const noexcept { return channel_.arrived(); }
   // The same, but polls once if not.
   [[nodiscard]] bool try_wait() const {
-    if (!arrived()) poll();
+    if (!arrived()) poll();  // tasks go on
     return arrived();
   }
   // Waits until arrived(), polling.

@@ -71,7 +71,7 @@ class reduce_channel {
   bool arrived() const noexcept { return !in_ || arrived_; }
   // The same, but polls once if not.
   [[nodiscard]] bool try_wait() const {
-    if (!arrived()) poll();
+    if (!arrived()) poll();  // tasks go on
     return arrived();
   }
   // Waits until arrived(), polling. The result is then in `result`.

@@ -214,10 +214,10 @@ bool StartedCalls::finish_first_here() {
 
 void StartedCalls::wait_for(StartedCall& call, Call on_behalf) {
   check_may_call(on_behalf);
-  wait_until([&call] { return call.done(); }, on_behalf);
+  poll_until([&call] { return call.done(); }, on_behalf);
 }
 
-void StartedCalls::wait_until(const std::function<bool()>& done, Call on_behalf) {
+void StartedCalls::poll_until(const std::function<bool()>& done, Call on_behalf) {
   while (!done()) {
     if (waits_for_caller()) {
       finish_here();
@@ -234,7 +234,7 @@ void StartedCalls::wait_until(const std::function<bool()>& done, Call on_behalf)
 
 void StartedCalls::finish_all(Call on_behalf) {
   check_may_call(on_behalf);
-  wait_until([this] { return calls_.empty(); }, on_behalf);
+  poll_until([this] { return calls_.empty(); }, on_behalf);
   if (orphan_error_) std::rethrow_exception(std::exchange(orphan_error_, nullptr));
 }
 

@@ -79,7 +79,7 @@ class started {
   // throws what a handler throws. Two names of one thing. What wait() alone moves (above) does not
   // end before it.
   [[nodiscard]] bool ready() const {
-    if (!ended()) poll();
+    if (!ended()) poll();  // tasks go on
     return ended();
   }
   [[nodiscard]] bool try_wait() const { return ready(); }

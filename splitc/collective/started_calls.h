@@ -41,7 +41,7 @@ class StartedCalls final : public am::Poller {
  private:
   StartedCalls() = default;
   int go_on();
-  void wait_until(const std::function<bool()>& done, Call on_behalf);
+  void poll_until(const std::function<bool()>& done, Call on_behalf);
   bool waits_for_caller() const noexcept;
   void finish_here();
   void end_first() noexcept;

@@ -81,7 +81,7 @@ void bulk_store_nocopy(const To& to, const void* local, std::size_t bytes,
 // about to release it. (In handlers, which may not poll, and in other threads they do not.)
 inline void make_progress() {
   if (!splitc::detail::has_far_peers() || !splitc::detail::is_worlds_thread) return;
-  if (!world().bundle().handling()) poll();
+  if (!world().bundle().handling()) world().bundle().poll();
 }
 
 template <names_memory P>
@@ -125,7 +125,7 @@ auto atomic(const P& p, const auto&... arguments) {
 
 // Runs the handlers of what has arrived for this process, and serves other nodes: for loops that
 // only look at memory until another process changes it.
-inline void splitc_poll() { poll(); }
+inline void splitc_poll() { poll(); }  // tasks go on
 
 // Collective: element i of `count`, of `bytes` bytes, on process i mod PROCS; zero at first. Never
 // NULL: where the memory is not there the job ends with a sentence that says how much there is.

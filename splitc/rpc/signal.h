@@ -92,7 +92,7 @@ requires std::is_invocable_r_v<bool, Condition&, T> T wait_until(
     const T& word, Condition condition, am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_integral_v<T> || std::is_enum_v<T>, "a number that is read whole");
   T value{};
-  wait_until(
+  wait_until(  // tasks go on
       [&] {
         // pairs with: put_signal() and the atomics of other processes
         value = std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);

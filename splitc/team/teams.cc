@@ -119,7 +119,7 @@ void Teams::before_call(Group& group, Call call) {
   check_may_call(call);
   if (group.queue.empty() && !orphan_) [[likely]]
     return;
-  wait_until([&group] { return group.queue.empty(); }, call);
+  poll_until([&group] { return group.queue.empty(); }, call);
   if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
@@ -129,16 +129,16 @@ void Teams::start(const SharedOwner<StartedTeamCall>& call) {
   if (group.queue.size() > 1) return;
   if (busy_.empty()) bundle_.add(*this);
   busy_.push_back(&group);
-  poll();
+  Teams::poll();
 }
 
 void Teams::wait_for(StartedTeamCall& call, Call on_behalf) {
   check_may_call(on_behalf);
-  wait_until([&call] { return call.done(); }, on_behalf);
+  poll_until([&call] { return call.done(); }, on_behalf);
 }
 
 void Teams::finish(Call call) {
-  wait_until([this] { return busy_.empty(); }, call);
+  poll_until([this] { return busy_.empty(); }, call);
   if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
@@ -147,7 +147,7 @@ void Teams::keep(const std::exception_ptr& orphan) noexcept {
 }
 
 template <class Done>
-void Teams::wait_until(Done done, Call on_behalf) {
+void Teams::poll_until(Done done, Call on_behalf) {
   world().bundle().wait_with_siblings(done, [&] {
     return am::Reason{.call = on_behalf.name,
                       .where = on_behalf.where,

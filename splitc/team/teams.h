@@ -61,7 +61,7 @@ class Teams final : public am::Poller {
   static Teams& none();
   int go_on(Group& group);
   template <class Done>
-  void wait_until(Done done, Call on_behalf);
+  void poll_until(Done done, Call on_behalf);
 
   static inline Teams* the_ = nullptr;
 

@@ -105,14 +105,14 @@ void finish_one(handle h, const am::Reason& reason) noexcept {
 }
 
 bool try_finish_outstanding() {
-  poll();
+  poll();  // tasks go on
   const Tickets& tickets = world().tickets();
   if (tickets.lost_some() || tickets.waits_for_dead()) world().router().need_all("try_sync");
   return outstanding == 0;
 }
 
 bool try_finish_one(handle h) {
-  poll();
+  poll();  // tasks go on
   const Tickets& tickets = world().tickets();
   if (tickets.waits_for_dead(h)) world().router().need_all("try_sync");
   return tickets.done(h);

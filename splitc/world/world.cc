@@ -196,7 +196,8 @@ std::string without_rank(const std::string& sentence) {
 int poll() {
   if constexpr (am::kChecked) detail::check_thread("poll");
   const int done = world().bundle().poll();
-  return detail::can_run_ready() ? done + detail::run_ready() : done;
+  if (!detail::can_run_ready()) return done;
+  return done + detail::run_ready();  // tasks go on
 }
 
 double get_seconds() noexcept { return 1e-9 * static_cast<double>(am::now_ns()); }

@@ -148,20 +148,6 @@ inline void check_may_wait(Call call) {
 // The world's thread. Throws Error in a handler; what a handler throws comes out of it.
 int poll();
 
-namespace detail {
-// wait_until(), for `reason`.
-template <class Condition>
-void wait_until(Condition& condition, const am::Reason& reason) {
-  check_may_wait({reason.call, reason.where});
-  bool fulfilled = false;
-  do {
-    run_ready();
-    world().bundle().wait_until([&] { return (fulfilled = condition()) || can_run_ready(); },
-                                am::Wake::kMemory, [&reason] { return reason; });
-  } while (!fulfilled);
-}
-}  // namespace detail
-
 // Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
 // any means: by a message, or by plain writes and puts to memory that the condition looks at, which
 // wake nobody; so the condition is evaluated at least every millisecond.
@@ -173,7 +159,15 @@ void wait_until(Condition& condition, const am::Reason& reason) {
 // The world's thread. Throws Error in a handler; what a handler or the condition throws comes out.
 template <class Condition>
 void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
-  detail::wait_until(condition, {.call = "wait_until", .where = where});
+  detail::check_may_wait({"wait_until", where});
+  const auto explain = [&where] { return am::Reason{.call = "wait_until", .where = where}; };
+  bool fulfilled = false;
+  do {
+    detail::run_ready();  // tasks go on
+    world().bundle().wait_until(
+        [&] { return (fulfilled = condition()) || detail::can_run_ready(); }, am::Wake::kMemory,
+        explain);
+  } while (!fulfilled);
 }
 
 // Seconds since some moment in the past, by the machine's monotonic clock: Split-C's get_seconds.

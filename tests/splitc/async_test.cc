@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "splitc/splitc.h"
@@ -141,6 +143,59 @@ TEST_F(Async, TasksGoOnInPollAndInWaitUntil) {
   wait_until([&] { return done == 2; });
   EXPECT_TRUE(polled.ready());
   EXPECT_TRUE(waited.ready());
+}
+
+TEST_F(Async, NoTaskGoesOnInACallThatWaits) {
+  constexpr std::size_t kMuch = 100000;
+  spread_array<long> much(procs() * kMuch, blocked);
+  const std::vector<long> longs(kMuch, 1);
+  const auto store_much = [&](store_counter& counter) {
+    bulk_store(much.on(right()), std::span<const long>(longs), counter);
+  };
+  put_channel<long> channel(much.on(right()), longs);
+  const team all = team::world();
+  dist_object<long> words_of_all(value_of(my_proc()));
+  auto look_up = aggregate_lookups<int>(words_of_all, [](const long& word, int) { return word; });
+  const std::vector<std::pair<const char*, std::function<void()>>> calls = {
+      {"barrier", [] { barrier(); }},
+      {"all_reduce", [] { all_reduce(1L, std::plus<>()); }},
+      {"team::barrier", [&] { all.barrier(); }},
+      {"read", [&] { EXPECT_EQ(*at(right()), value_of(right())); }},
+      {"rpc", [] { rpc(right(), [] {}).wait(); }},
+      {"lookups::wait",
+       [&] {
+         long word = 0;
+         look_up.get(right(), 0, word);
+         look_up.wait();
+         EXPECT_EQ(word, value_of(right()));
+       }},
+      {"all_store_sync", [&] { store_much(store_counter::default_counter()), all_store_sync(); }},
+      {"store_sync",
+       [&] { store_much(store_counter::default_counter()), store_sync(kMuch * sizeof(long)); }},
+      {"~store_counter",
+       [&] {
+         store_counter counter;
+         store_much(counter);
+       }},
+      {"put_channel::wait_reusable", [&] { channel.put(), channel.wait_reusable(); }},
+      {"put_channel::wait", [&] { channel.wait(), channel.ready(), barrier(); }},
+  };
+  for (int round = 0; round < 10; ++round) {
+    for (const auto& [name, call] : calls) {
+      bool gone_on = false;
+      const auto waits = [&gone_on]() -> task<> {
+        co_await rpc(right(), [] {});
+        gone_on = true;
+      };
+      task<> waiting = waits();
+      rpc(right(), [] {}).wait();   // behind the task's, whose answer has come then
+      const bool before = gone_on;  // alone there is nothing to wait for
+      call();
+      EXPECT_EQ(gone_on, before) << "in " << name << ", round " << round;
+      waiting.result();
+    }
+  }
+  barrier();
 }
 
 TEST_F(Async, WhenAnyNamesOneThatIsComplete) {
