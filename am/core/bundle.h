@@ -278,8 +278,7 @@ class Bundle {
     Inside inside;
     const Bundle* bundle;
     const Endpoint* active;  // whose messages it delivers, if it does
-    Activity* activity;      // what it is doing, for others to read; or for nobody:
-    Activity unseen;
+    Activity* activity;      // what it is doing, for others to read, or for nobody
   };
   static Thread& thread() noexcept {
     static constinit thread_local Thread own{};
@@ -344,7 +343,7 @@ class Bundle {
   int poll_pollers();                 // likewise
   class Visit;
   bool thread_in_handler() const noexcept;
-  void begin_activity() const noexcept;  // of this thread, in a parallel bundle
+  void begin_activity() const;  // of this thread, in a parallel bundle
   bool has_message_locked() noexcept;
   bool pollers_have_work_locked() noexcept;
   void begin_parallel();

@@ -13,13 +13,14 @@
 #include "am/core/process.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
+#include "am/types/of_thread.h"
 
 namespace am {
 
 // One poll by the calling thread, which has the lock meanwhile.
 class Bundle::Visit {
  public:
-  explicit Visit(Bundle& bundle) noexcept : bundle_(bundle), self_(thread()) {
+  explicit Visit(Bundle& bundle) : bundle_(bundle), self_(thread()) {
     bundle_.begin_activity();
     self_.handles = true;
     self_.inside = Inside::kHandler;
@@ -70,9 +71,9 @@ void Bundle::begin_parallel() {
 }
 
 // The process's activity shows what one of its threads does, in all its bundles.
-void Bundle::begin_activity() const noexcept {
+void Bundle::begin_activity() const {
   Thread& self = thread();
-  self.activity = lent_ && maker_ == &self ? &router_.activity() : &self.unseen;
+  self.activity = lent_ && maker_ == &self ? &router_.activity() : &OfThread<Activity>::get();
 }
 
 bool Bundle::thread_in_handler() const noexcept {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "am/types/of_thread.h"
+
 namespace am {
 namespace {
 
@@ -46,7 +48,7 @@ CallSites::CallSites(std::uint32_t processes) : serial_(next_serial()), traffic_
 CallSites::~CallSites() { detail::active_call_sites.store(nullptr, std::memory_order_relaxed); }
 
 CallSites::Lately& CallSites::of_this_thread() {
-  static constinit thread_local Lately own{};
+  Lately& own = OfThread<Lately>::get();
   if (own.serial != serial_) [[unlikely]] {
     own = {};
     own.serial = serial_;

@@ -11,6 +11,7 @@
 #include "am/statistics/call_place.h"
 #include "am/trace/active.h"
 #include "am/trace/event.h"
+#include "am/types/of_thread.h"
 #include "am/types/ticks.h"
 
 namespace am {
@@ -136,10 +137,7 @@ class Trace {
     std::size_t operator()(const TraceSource& source) const noexcept;
   };
 
-  static Writer& writer() noexcept {
-    static constinit thread_local Writer own{};
-    return own;
-  }
+  static Writer& writer() noexcept { return OfThread<Writer>::get(); }
   bool refill(Writer& writer) noexcept;
   TraceName add(const TraceSource& source) noexcept;
   std::size_t used_chunks() const noexcept;

@@ -3,7 +3,7 @@
 set_target_properties(splitphase_shared PROPERTIES
   OUTPUT_NAME splitphase VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX
   LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.map)
-target_link_options(splitphase_shared PRIVATE -Wl,-z,defs
+target_link_options(splitphase_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete
   LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.map)
 if(NOT SPLITPHASE_PREBUILT)
   set_target_properties(splitphase_static PROPERTIES OUTPUT_NAME splitphase)

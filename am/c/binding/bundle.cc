@@ -78,9 +78,13 @@ int AM_FreeBundle(eb_t bundle) {
 int AM_Poll(eb_t bundle) {
   if (!am::c::is_bundle(bundle)) [[unlikely]]
     return check_bundle("AM_Poll", bundle);
-  if (am::c::Handling::now()) [[unlikely]]
-    return check_no_handler("AM_Poll");
-  return guarded("AM_Poll", [bundle] { bundle->core->poll(); });
+  try {
+    bundle->core->poll();
+    return AM_OK;
+  } catch (...) {  // which in a handler is how poll() refuses
+    if (am::c::Handling::now()) return check_no_handler("AM_Poll");
+    return am::c::fail_by_exception("AM_Poll");
+  }
 }
 
 int AM_SetEventMask(eb_t bundle, int mask) {

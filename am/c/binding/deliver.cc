@@ -12,8 +12,7 @@
 
 namespace am::c {
 
-constinit thread_local bool Handling::now_ = false;
-constinit thread_local Token* Token::current_ = nullptr;
+constinit thread_local Handling::Here Handling::here{};
 
 namespace {
 

@@ -8,18 +8,19 @@
 #include "am/c/am2.h"
 #include "am/c/binding/library.h"
 #include "am/job/bootstrap/last_words.h"
+#include "am/types/of_thread.h"
 #include "am/types/types.h"
 
 namespace am::c {
 namespace {
 
-// The thread's last sentence. Without a destructor: main()'s thread uses it in functions that
-// exit() calls, too.
-constinit thread_local std::array<char, 2048> kept{};
+// A thread's last sentence. (That of main()'s thread is used in functions that exit() calls, too.)
+using Kept = std::array<char, 2048>;
 
 int keep(int code, std::string_view sentence) {
   // One that would have to wait is tried again and again.
   if (Library::get().verbose() && code != AM_ERR_NOT_SENT) print_sentence(sentence);
+  Kept& kept = OfThread<Kept>::get();
   *std::ranges::copy(sentence.substr(0, kept.size() - 1), kept.begin()).out = '\0';
   return code;
 }
@@ -54,7 +55,10 @@ int fail_by_exception(const char* call) noexcept {
 
 using am::c::Library;
 
-const char* AM_ErrorSentence() { return am::c::kept.data(); }
+const char* AM_ErrorSentence() {
+  const am::c::Kept* const kept = am::OfThread<am::c::Kept>::find();
+  return kept == nullptr ? "" : kept->data();
+}
 
 int AM_SetVerboseErrors(int verbose) { return Library::get().set_verbose(verbose != 0) ? 1 : 0; }
 

@@ -6,39 +6,48 @@
 
 namespace am::c {
 
+class Token;
+
 // While one lives, a C handler runs in this thread. Handlers are not nested.
 class Handling {
  public:
-  Handling() noexcept { now_ = true; }
-  ~Handling() { now_ = false; }
+  explicit Handling(Token* token = nullptr) noexcept : here_(here) { here_ = {true, token}; }
+  ~Handling() { here_ = {}; }
   Handling(const Handling&) = delete;
   Handling& operator=(const Handling&) = delete;
 
-  static bool now() noexcept { return now_; }
+  static bool now() noexcept { return here.now; }
 
  private:
-  // Read with every message; as part of a shared library it would be found by a call otherwise.
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool now_;
+  friend Token;
+
+  // Of each thread. Of a shared library it is found by a call, so it is asked for once a message.
+  struct Here {
+    bool now;
+    Token* token;
+  };
+  static constinit thread_local Here here;
+
+  Here& here_;
 };
 
 // Lives while the handler runs. Handlers are not nested, so a thread has one at most; a token that
 // is not that one is stale or wild.
 class Token {
  public:
-  explicit Token(UntypedMessage& message) noexcept : message_(message) { current_ = this; }
-  ~Token() { current_ = nullptr; }
+  explicit Token(UntypedMessage& message) noexcept : handling_(this), message_(message) {}
   Token(const Token&) = delete;
   Token& operator=(const Token&) = delete;
 
   // That of the handler that runs in this thread, if it is `token`; else nullptr.
-  static Token* find(void* token) noexcept { return current_ == token ? current_ : nullptr; }
+  static Token* find(void* token) noexcept {
+    Token* const current = Handling::here.token;
+    return current == token ? current : nullptr;
+  }
 
   UntypedMessage& message() noexcept { return message_; }
 
  private:
-  // As Handling::now_.
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local Token* current_;
-
   const Handling handling_;
   UntypedMessage& message_;
 };
