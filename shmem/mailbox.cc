@@ -89,6 +89,7 @@ Outbox::Outbox(Region region, std::uint32_t inbox_number, Doorbell& bell, Fence 
       bell_(bell),
       fence_(fence),
       inbox_number_(inbox_number) {
+  region_.hide_from_children();
   const auto resume = [this](Lane lane, auto& producer) {
     const std::uint64_t next = inbox_->next_sequence[index(lane)];
     // No partner: the receiver has freed the inbox, which ordered this, and counts on for us only.
@@ -161,6 +162,7 @@ Mailbox::Mailbox(std::uint32_t inboxes, Fence fence)
       fence_(fence),
       readers_(new Reader[inboxes]()),
       attention_(header_->attention, fence, inboxes * kPlacesPerInbox) {
+  region_.hide_from_children();
   header_->inboxes = inboxes;
   header_->magic = MailboxHeader::kMagic;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,7 +15,10 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <mutex>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "shmem/descriptor.h"
 #include "shmem/error.h"
@@ -173,6 +177,25 @@ void check_same(const Region::Address& address, const struct stat& status) {
              "; the process that made the region has ended, or has closed it");
 }
 
+// What children that are forked get zeros for.
+struct Hidden {
+  std::mutex mutex;  // guards the rest
+  std::vector<std::span<std::byte>> pages;
+};
+
+Hidden& hidden() {
+  static auto* const hidden = new Hidden;  // children are forked until the end
+  return *hidden;
+}
+
+void zero_in_child() {
+  for (const std::span<std::byte> pages : hidden().pages) {
+    mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
+  hidden().mutex.unlock();
+}
+
 }  // namespace
 
 Region Region::create(const Options& options) {
@@ -223,18 +246,36 @@ Region Region::adopt(int inherited_fd) {
 Region::Region(Region&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      fd_(std::exchange(other.fd_, -1)) {}
+      fd_(std::exchange(other.fd_, -1)),
+      hides_(std::exchange(other.hides_, false)) {}
 
 Region& Region::operator=(Region&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   std::swap(fd_, other.fd_);
+  std::swap(hides_, other.hides_);
   return *this;
 }
 
 Region::~Region() {
+  if (hides_) {
+    const std::lock_guard lock(hidden().mutex);
+    std::erase_if(hidden().pages, [this](auto pages) { return pages.data() == data_; });
+  }
   if (data_ != nullptr) munmap(data_, size_);
   if (fd_ >= 0) close(fd_);
+}
+
+void Region::hide_from_children(std::size_t bytes) {
+  static const int registered = pthread_atfork([] { hidden().mutex.lock(); },
+                                               [] { hidden().mutex.unlock(); }, &zero_in_child);
+  if (registered != 0) throw Error("shmem: no memory to keep children that are forked away");
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t whole = bytes == size_ ? (bytes + page - 1) / page * page : bytes / page * page;
+  if (whole == 0) return;
+  const std::lock_guard lock(hidden().mutex);
+  hidden().pages.emplace_back(data_, whole);
+  hides_ = true;
 }
 
 bool Region::ask_for_huge_pages() const noexcept {

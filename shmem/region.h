@@ -66,6 +66,11 @@ class Region {
   // through whatever mapping; where it has no room, from another. False: it refuses.
   bool prefer_node(int node) const noexcept;
 
+  // In children that this process forks from now on, this memory is zeros of their own: what they
+  // do there others do not see. `bytes`: only its first pages, as many as have no more bytes.
+  void hide_from_children() { hide_from_children(size_); }
+  void hide_from_children(std::size_t bytes);
+
   // Page aligned, and, from 2 MiB on, aligned to huge pages of that size.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
@@ -77,6 +82,7 @@ class Region {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   int fd_ = -1;
+  bool hides_ = false;  // from children
 };
 
 static_assert(std::is_trivially_copyable_v<Region::Address> && sizeof(Region::Address) == 24);

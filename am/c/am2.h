@@ -47,6 +47,7 @@
 //   AM_ERR_NOT_INIT   AM_Init() was not called before; not of AM_Max...(), which may be
 //   AM_ERR_BAD_ARG    a handle or pointer is NULL, or a handle is none that is in use
 //   AM_ERR_IN_USE     in a handler: the call is not one that a handler may make
+//   AM_ERR_RESOURCE   in a child that this process has forked, which may make no call
 //
 // Handlers run one at a time, never inside one another, and never inside the reply or the request
 // that sends their message. They may reply (of a request), look at tables and tags, and call

@@ -7,6 +7,7 @@
 
 #include "am/channel/channels.h"
 #include "am/core/bundle.h"
+#include "am/types/forked.h"
 
 namespace am {
 namespace {
@@ -105,6 +106,7 @@ SendChannel::~SendChannel() { leave(); }
 
 // Somebody else's exception, or being in a callback, must not leave a put without its source.
 void SendChannel::leave() noexcept {
+  if (is_forked()) return;
   try {
     close();
   } catch (const std::exception& error) {

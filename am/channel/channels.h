@@ -58,6 +58,9 @@ class ChannelHome final : public Process::Extension, public link::TypeSink, publ
 
   // From the network, inside the port. What is for channels that have ended with their bundle is
   // dropped.
+  void spoil() noexcept override {
+    if (channels_ != nullptr) channels_->senders.spoil();
+  }
   bool take(Rank from, const link::PacketHeader& packet) override;
   void arrived(std::uint32_t arrival) override;
 

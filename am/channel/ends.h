@@ -78,6 +78,7 @@ struct SendEnd : link::Completion {  // done: the source of one put may be reuse
   std::uint64_t completed = 0;  // puts whose source may be reused
   std::uint64_t sent = 0;       // bytes already sent of a put that goes in fragments
   bool waiting = false;         // with puts that have not started
+  std::size_t place = 0;        // in ChannelSenders
 };
 
 // How this process names a channel of its own: what ArrivalWords gives for the completion data of a

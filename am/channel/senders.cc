@@ -11,6 +11,7 @@
 #include "am/route/port.h"
 #include "am/trace/flow.h"
 #include "am/trace/traced_call.h"
+#include "am/types/forked.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -28,6 +29,7 @@ ChannelSenders::ChannelSenders(Bundle& bundle, ChannelSeats& seats)
 
 void ChannelSenders::refuse(const char* call, const ChannelHandle& handle,
                             const std::string& what) const {
+  check_not_forked(call);
   bundle_.refuse(call, detail::describe(handle) + ": " + what);
 }
 
@@ -43,8 +45,13 @@ void ChannelSenders::open(End& end) {
   }
   end.bytes = handle.shape.bytes();
   end.done = &left;
-  if (router_.is_near(handle.rank)) return open_near(end);
-  end.home = &bundle_.process().far_messages()->home(bundle_);
+  if (router_.is_near(handle.rank)) {
+    open_near(end);
+  } else {
+    end.home = &bundle_.process().far_messages()->home(bundle_);
+  }
+  end.place = ends_.size();
+  ends_.push_back(&end);
 }
 
 void ChannelSenders::open_near(End& end) {
@@ -63,6 +70,13 @@ void ChannelSenders::open_near(End& end) {
 }
 
 void ChannelSenders::close(End& end) {
+  wait_for_last(end);
+  ends_[end.place] = ends_.back();
+  ends_[end.place]->place = end.place;
+  ends_.pop_back();
+}
+
+void ChannelSenders::wait_for_last(End& end) {
   if (end.near()) {
     const shmem::Arrival last{end.handle.number, end.handle.generation, end.announced};
     if (end.puts == 0) {

@@ -23,6 +23,9 @@ class ChannelSenders {
   void open(detail::SendEnd& end);
   void close(detail::SendEnd& end);
   void put(detail::SendEnd& end);
+  void spoil() noexcept {  // so that each put is refused
+    for (detail::SendEnd* const end : ends_) end->source_count = 0;
+  }
 
   // Starts what found no room; returns how much.
   int poll() {
@@ -37,6 +40,7 @@ class ChannelSenders {
   void start(End& end);
   void put_traced(Trace& trace, End& end);
   void open_near(End& end);
+  void wait_for_last(End& end);
   void check(const End& end) const;
   void put_near(End& end, const End::Source& source);
   bool try_start(End& end);
@@ -51,6 +55,7 @@ class ChannelSenders {
   Router& router_;
   ChannelSeats& seats_;
   // Owned by the bundle's thread.
+  std::vector<End*> ends_;     // open ones
   std::vector<End*> waiting_;  // oldest first
 };
 

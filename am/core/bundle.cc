@@ -10,6 +10,7 @@
 #include "am/core/traced/traced.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
+#include "am/types/forked.h"
 #include "am/types/released.h"
 
 namespace am {
@@ -41,6 +42,7 @@ Bundle::Bundle(Process& process, Access access)
 }
 
 Bundle::~Bundle() {
+  if (is_forked()) return;
   const bool inside = monitor_ ? thread().bundle == this : inside_ != Inside::kNothing;
   if (inside || waiting_ != 0) {
     router_.fatal(
@@ -78,7 +80,14 @@ void Bundle::refuse(const std::string& call, const std::string& what) const {
   throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
 }
 
+// Of its calls, those that are most used begin with whose it is, and where a request goes.
+void Bundle::spoil() noexcept {
+  owner_.store(nullptr, std::memory_order_relaxed);
+  for (Endpoint* const endpoint : endpoints_) endpoint->direct_ = {};
+}
+
 void Bundle::change_owner(const void* thread) {
+  check_not_forked("Bundle");
   if (activity_ != nullptr && !own_activity_) process_.give_back_activity();
   own_activity_ = process_.lend_activity(thread) ? nullptr : std::make_unique<Activity>();
   activity_ = own_activity_ ? own_activity_.get() : &router_.activity();
@@ -220,6 +229,7 @@ bool Bundle::others_have_work() const noexcept {
 }
 
 bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) {
+  check_not_forked("Bundle::wait");
   if (handling()) refuse("Bundle::wait", "a handler may not wait; let it return first");
   if (events == Events::kNone) {
     refuse("Bundle::wait",

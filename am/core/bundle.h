@@ -358,6 +358,7 @@ class Bundle {
   bool others_have_work() const noexcept;
   // Makes this a bundle of `thread`, which polls it for the first time.
   void change_owner(const void* thread);
+  void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
   // The same for the calling thread before it waits, which shows that in the owner's Activity.
   void take_over() {
     if (!belongs_to(this_thread()) && !handling()) change_owner(this_thread());

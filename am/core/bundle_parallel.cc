@@ -13,6 +13,7 @@
 #include "am/core/process.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
+#include "am/types/forked.h"
 #include "am/types/of_thread.h"
 
 namespace am {
@@ -60,6 +61,7 @@ class Bundle::Visit {
 // Whatever comes from other nodes is put aside from now on, so that its memory stays while its
 // handler runs and other threads poll.
 void Bundle::begin_parallel() {
+  check_not_forked("Bundle");
   if (far_ != nullptr && handling()) {
     refuse("Bundle",
            "a handler may not make a parallel bundle in a job that spans nodes, as it would wait "
@@ -82,6 +84,7 @@ bool Bundle::thread_in_handler() const noexcept {
 }
 
 int Bundle::poll_unusual(bool spinning) {
+  check_not_forked("Bundle::poll");
   if (!monitor_ || handling()) refuse_poll();
   Visit visit(*this);
   try {

@@ -10,6 +10,7 @@
 #include "am/message/caller.h"
 #include "am/route/process_stat.h"
 #include "am/route/router.h"
+#include "am/types/forked.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -31,6 +32,7 @@ void check_translations(const Bundle& bundle, std::uint32_t count, const char* c
 
 // Before anything is allocated for them.
 Bundle& checked(Bundle& bundle, const Endpoint::Options& options) {
+  check_not_forked("Endpoint");
   check_translations(bundle, options.translations, "Endpoint");
   if (options.inboxes > shmem::kMaxInboxes) {
     bundle.refuse("Endpoint", std::to_string(options.inboxes) + " inboxes asked for; at most " +
@@ -67,6 +69,7 @@ Endpoint::Endpoint(Bundle& bundle, const Options& options)
 }
 
 Endpoint::~Endpoint() {
+  if (is_forked()) return;
   leave_bundle();
   bundle_->process().retire(stats_.messages());
   publish([](PublishedAdmission& admission) { admission.set_gone(); });
@@ -253,6 +256,7 @@ Owned<shmem::Outbox> Endpoint::try_open_outbox(const Translation& to) {
 }
 
 shmem::Outbox* Endpoint::connect(std::uint32_t to, const char* call) {
+  check_not_forked(call);
   const bool locked = bundle_->access() == Access::kParallel;
   return locked || traced_ ? nullptr : connect_near(to, call);
 }

@@ -6,10 +6,12 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
+#include "am/types/forked.h"
 
 namespace am {
 
 Endpoint::Quiet::Quiet(Endpoint& endpoint, const char* call) {
+  check_not_forked(call);
   if (endpoint.bundle_->access() == Access::kSequential) return;
   hold_.emplace(endpoint);
   for (;; sched_yield()) {
@@ -26,7 +28,7 @@ Endpoint::Quiet::Quiet(Endpoint& endpoint, const char* call) {
 
 // From here on other threads leave alone what has come for it.
 void Endpoint::leave_bundle() {
-  if (left_) return;
+  if (left_ || is_forked()) return;
   const bool parallel = bundle_->access() == Access::kParallel;
   if (parallel && Bundle::thread().active != this) {
     const Hold hold(*this);

@@ -5,10 +5,16 @@
 #include "am/core/bundle.h"
 #include "am/core/far/messages.h"
 #include "am/one_sided/far_memory.h"
+#include "am/route/port.h"
+#include "am/types/forked.h"
 
 namespace am {
 
 Process::Process(Router& router) : router_(router) {
+  the_ = this;
+  spoil_in_children([]() noexcept {
+    if (the_ != nullptr) the_->spoil();
+  });
   Port* const port = router.port();
   if (port == nullptr) return;
   far_memory_ = std::make_unique<FarMemory>(router, *port);
@@ -17,7 +23,14 @@ Process::Process(Router& router) : router_(router) {
 
 // The progress thread may be sending what a transfer has copied.
 Process::~Process() {
+  if (the_ == this) the_ = nullptr;
   if (Port* const port = router_.port()) port->stop_progress();
+}
+
+void Process::spoil() noexcept {
+  for (Bundle* const bundle : bundles_) bundle->spoil();
+  if (channels) channels->spoil();
+  if (Port* const port = router_.port()) port->spoil();
 }
 
 void Process::add(Bundle& bundle) {

@@ -88,6 +88,7 @@ class Process {
   class Extension {
    public:
     virtual ~Extension() = default;
+    virtual void spoil() noexcept = 0;  // in a child that was forked (am/types/forked.h)
   };
   // That of am/channel. Thread rule: that of the bundle that has channels.
   Owned<Extension> channels;
@@ -102,6 +103,10 @@ class Process {
   // The bundle at `index` or the first after it that belongs to `thread`, and is not `last`;
   // `index` is then its index. nullptr: there is none.
   Pinned next_bundle(const void* thread, std::size_t& index, Pinned last) const;
+
+  void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
+
+  static inline Process* the_ = nullptr;
 
   Router& router_;
   Owned<FarMemory> far_memory_;

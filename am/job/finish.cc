@@ -34,6 +34,7 @@ void poll_all(Bundle& bundle) {
 // come to its end, as its sender has waited for it, or, where the sender's endpoint has ended, it
 // was there to be found by the receiver in the round.
 void Job::quiesce(Bundle& bundle, const char* call, const SourceLocation& where) {
+  check_not_forked(call);
   if (bundle.handling()) bundle.refuse(call, "a handler may not wait; call it after poll()");
   const Bundle::Waiting waiting(bundle);
   do {
@@ -54,6 +55,7 @@ void Job::quiesce(Bundle& bundle, const char* call, const SourceLocation& where)
 }
 
 void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) {
+  check_not_forked(call);
   const Bundle::Waiting waiting(bundle);
   // Those of other threads, which are not inside any more, become this one's.
   process_->for_bundles(nullptr, [](Bundle& one) { one.poll(); });

@@ -49,6 +49,7 @@ shmem::Region make_region(Rank rank, const Config& config) {
     if (config.huge_pages) region.ask_for_huge_pages();
     // Else the pages that a neighbour touches first would be on the neighbour's node.
     if (const auto node = shmem::only_node()) region.prefer_node(*node);
+    region.hide_from_children(RegionHeader::kBytes);
     return region;
   } catch (const shmem::Error& error) {
     throw Error(prefix(rank) + "Job: " + error.what() + "; SPLITC_SEGMENT sets the size");
@@ -69,7 +70,10 @@ std::vector<CrashSegment> mapped_segments(const Router& router) {
 
 Job::Job() : Job(read_config()) {}
 
-Job::Job(const Config& config) : config_(new Config(config)), bootstrap_(make_bootstrap(config)) {
+Job::Job(const Config& config)
+    : config_((check_not_forked("Job"), new Config(config))),
+      bootstrap_(make_bootstrap(config)),
+      fork_watch_(bootstrap_->rank()) {
   const Rank me = bootstrap_->rank();
   if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
   note_stall_questions();
@@ -179,6 +183,7 @@ void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank
     try {
       shmem::Region region = shmem::Region::open(cards[other].region);
       if (config_->huge_pages) region.ask_for_huge_pages();
+      region.hide_from_children();
       router_->add_neighbour(other, std::move(region));
     } catch (const shmem::Error& error) {
       throw Error(prefix(rank()) + "Job: no way to the memory of rank " + std::to_string(other) +
@@ -216,17 +221,25 @@ void Job::report_layout(const Layout& layout, const std::string& choice) const {
 std::string Job::launcher() const { return bootstrap_->launcher(); }
 
 void Job::barrier(Bundle& bundle, const char* call, const SourceLocation& where) {
+  check_not_forked(call);
   barrier_->enter();
   barrier_->wait(bundle, call, where);
 }
 
 ExitRequest* Job::exit_request() noexcept { return bootstrap_->exit_request(); }
 
-Job::~Job() = default;
+// In a child what there is is the parent's.
+Job::~Job() {
+  if (!is_forked()) return;
+  const auto forget = [](auto&... parts) { (static_cast<void>(parts.release()), ...); };
+  forget(bootstrap_, router_, process_, learned_stores_, barrier_, crash_report_, stall_reporter_,
+         death_watch_, trace_);
+}
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine,
                                                         const char* call,
                                                         const SourceLocation& where) {
+  check_not_forked(call);
   ShownWait shown(router_->activity());
   shown.show({.call = call, .where = where});
   Port* const port = router_->port();

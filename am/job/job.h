@@ -10,6 +10,7 @@
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/route/router.h"
+#include "am/types/forked.h"
 #include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
@@ -183,6 +184,7 @@ class Job final : public Exchange {
 
   const Owned<const Config> config_;
   Owned<Bootstrap> bootstrap_;
+  const ForkWatch fork_watch_;
   CollectiveShape shape_;
   LogGP network_{};
   Owned<Router> router_;

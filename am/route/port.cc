@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "am/link/progress_thread.h"
+#include "am/link/spoiled.h"
 #include "am/route/router.h"
+#include "am/types/forked.h"
 #include "am/types/released.h"
 #include "am/types/signals.h"
 
@@ -40,7 +42,15 @@ Port::Port(Router& router, Owned<link::Link> link, const Options& options)
   }
 }
 
-Port::~Port() = default;
+Port::~Port() {
+  if (is_forked()) static_cast<void>(link_.release());
+}
+
+void Port::spoil() noexcept {
+  lock_.begin_in_child();
+  link::spoil(*link_);
+  static_cast<void>(progress_.release());  // the thread is not in the child
+}
 
 void Port::stop_progress() noexcept { progress_.reset(); }
 

@@ -118,6 +118,8 @@ class Port {
   // By a thread that is not inside: from now on no thread is alone. Waits until the one that is, if
   // it is inside, has come out.
   void end_solitude() noexcept { lock_.be_unbiased(); }
+  // In a child that was forked (am/types/forked.h): nothing reaches the network any more.
+  void spoil() noexcept;
 
   // Passes what has come to the sinks; returns how much. Inside. While the thread is not alone, the
   // others are woken if anything has come but what is put_aside_here().

@@ -65,6 +65,11 @@ class Router {
 
   // Adds the region of another process of this node.
   void add_neighbour(Rank rank, shmem::Region region);
+  // Children that this process forks have zeros of their own for so much of its segment, which a
+  // room above keeps its state in. (Of all its neighbours' memory, too; and of its header.)
+  void hide_from_children(std::size_t bytes) {
+    regions_.front().hide_from_children(RegionHeader::kBytes + bytes);
+  }
   // All processes that are not neighbours are reached through `port`.
   void add_port(Owned<Port> port);
 

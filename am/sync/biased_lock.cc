@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <memory>
+
 namespace am {
 namespace {
 
@@ -14,6 +16,14 @@ bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 
 
 BiasedLock::BiasedLock() noexcept
     : ending_(!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
+
+void BiasedLock::begin_in_child() noexcept {
+  std::construct_at(&mutex_);
+  waiting_ = 0;
+  inside_ = 0;
+  ending_ = false;
+  bias_ = this_thread();
+}
 
 void BiasedLock::lock_unbiased() noexcept {
   // pairs with: nothing; a thread finds its own store here, or somebody else's name

@@ -54,6 +54,9 @@ class BiasedLock {
   // By a thread that does not have it: it is a mutex from now on. Waits until the thread that owns
   // it by bias is outside.
   void be_unbiased() noexcept;
+  // In a child that was forked: nobody has it, whoever had it in the parent, and the bias is this
+  // thread's.
+  void begin_in_child() noexcept;
 
  private:
   static const void* this_thread() noexcept {

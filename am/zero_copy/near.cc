@@ -35,7 +35,9 @@ Neighbours::Neighbours(const Router& router, std::size_t pool_bytes)
     : router_(router),
       own_(make_region(router, pool_bytes)),
       pool_(own_.data() + kBoardBytes, pool_bytes),
-      neighbours_(router.size()) {}
+      neighbours_(router.size()) {
+  own_.hide_from_children(kBoardBytes);
+}
 
 Neighbours::Card Neighbours::card() const noexcept {
   return {own_.address(), address_of(router_.segment()), address_of(pool_.data()),
@@ -47,6 +49,7 @@ void Neighbours::open(Rank rank, const Card& card) {
   neighbours_[rank] = &neighbour;
   try {
     neighbour.region = shmem::Region::open(card.region);
+    neighbour.region.hide_from_children();
   } catch (const shmem::Error& error) {
     throw Error("rank " + std::to_string(router_.rank()) +
                 ": ZeroCopy: no way to the zero-copy pool of rank " + std::to_string(rank) + ": " +

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "am/types/forked.h"
 #include "am/zero_copy/engine.h"
 
 namespace am {
@@ -67,7 +68,7 @@ ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory,
 }
 
 ZeroCopyBuffer::~ZeroCopyBuffer() {
-  if (engine_ != nullptr) engine_->buffers().close(slot_);
+  if (engine_ != nullptr && !is_forked()) engine_->buffers().close(slot_);
 }
 
 ZeroCopyBuffer::ZeroCopyBuffer(ZeroCopyBuffer&& other) noexcept
@@ -90,8 +91,12 @@ void ZeroCopyBuffer::set_reference(std::uint64_t reference) {
 
 ZeroCopyInfo ZeroCopyBuffer::info() const { return engine_->slots()[slot_].info; }
 
-void ZeroCopyBuffer::get(const ZeroCopyInfo& source) { engine_->start(false, slot_, source); }
+void ZeroCopyBuffer::get(const ZeroCopyInfo& source) {
+  check_not_forked("ZeroCopyBuffer::get");
+  engine_->start(false, slot_, source);
+}
 void ZeroCopyBuffer::put(const ZeroCopyInfo& destination) {
+  check_not_forked("ZeroCopyBuffer::put");
   engine_->start(true, slot_, destination);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "am/job/job.h"
+#include "am/types/forked.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"
@@ -60,10 +61,11 @@ void all_free(std::uint32_t proc, std::uint64_t offset, Call call) {
 void at_end(am::FunctionRef<void()> call) noexcept {
   if (std::uncaught_exceptions() > 0) return;
   if (place.bases == nullptr) return;  // the world has gone, and its memory with it
+  if (am::is_forked()) return;         // it is the parent's
   try {
     call();
   } catch (const std::exception& error) {  // also a handler's, and am::PeerDied
-    world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
+    end_by(error);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "am/core/endpoint.h"
 #include "am/job/config/config.h"
 #include "am/job/job.h"
+#include "am/types/forked.h"
 #include "am/types/source_location.h"
 #include "splitc/access/far_atomic.h"
 #include "splitc/access/pieces.h"
@@ -68,6 +69,7 @@ struct detail::Running {
 void detail::RunningPointer::reset() noexcept { delete std::exchange(running_, nullptr); }
 
 void detail::check_none_runs(const char* call) {
+  am::check_not_forked(call);
   if (place.bases == nullptr) return;
   refuse(call, "a program is running already; a process runs one at a time");
 }
@@ -82,6 +84,7 @@ detail::RunningPointer detail::begin_program(const am::OutOfBand* others) {
 }
 
 void detail::finish_program(Running& running, const char* call) {
+  am::check_not_forked(call);
   World& world = running.world;
   if (world.notified()) {
     refuse(call,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "am/route/router.h"
+#include "am/types/forked.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"
@@ -105,6 +106,7 @@ void refuse_process(std::uint32_t proc, Call call) {
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {
   if (bytes == 0) return;
   if (place.bases == nullptr) world();  // throws: nothing is running
+  if (am::is_forked()) refuse(call, am::fork_sentence());
   check_process(proc, call);
   const std::uint64_t size = place.segment_bytes;
   if (offset >= size || bytes > size - offset) {

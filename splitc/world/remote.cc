@@ -10,6 +10,7 @@
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"
 #include "am/types/copy_whole.h"
+#include "am/types/forked.h"
 #include "am/types/local_memory.h"
 #include "splitc/world/world.h"
 
@@ -82,6 +83,7 @@ void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_
 }
 
 std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
+  if (am::is_forked()) refuse(call, am::fork_sentence());
   std::byte* const base = mapping_of(bits);
   if (base == far_base()) return far_base();
   note_operation({call.name, call.where, caller}, proc_of(bits), bytes);

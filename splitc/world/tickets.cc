@@ -20,7 +20,7 @@ void wait_or_end(Call call, Condition condition, const Explain& explain) noexcep
     check_may_wait(call);
     world().bundle().wait_until(condition, am::Wake::kRung, explain);
   } catch (const std::exception& error) {
-    world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
+    end_by(error);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "am/remote_memory/remote_memory.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
+#include "am/types/forked.h"
 #include "am/types/types.h"
 #include "splitc/world/heap.h"
 
@@ -128,6 +129,19 @@ World::World(const am::Config& config)
                    .kernel_fence = router().options().kernel_fence};
   detail::running_world = this;
   detail::is_worlds_thread = true;
+  router_.hide_from_children(runtime_bytes(router_.segment_bytes(), near(), job_.size()));
+  am::spoil_in_children([]() noexcept {
+    if (detail::running_world != nullptr) detail::running_world->spoil();
+  });
+}
+
+// So that every access takes the route on which it is refused, and every other call finds that it
+// is of another thread. What is outstanding stays so in the parent alone.
+void World::spoil() noexcept {
+  none_ = am::SparseTable<std::byte*>(number_of_bases(router_));
+  detail::place.bases = none_.data();
+  detail::outstanding = 0;
+  detail::is_worlds_thread = false;
 }
 
 World::~World() {
@@ -174,6 +188,7 @@ void refuse_without_world() {
 }
 
 void refuse_thread(Call call) {
+  if (am::is_forked()) refuse(call, am::fork_sentence());
   world();  // throws: nothing is running
   refuse(call,
          "called by another thread than the one that called run(); only that one may wait, poll, "
@@ -184,6 +199,10 @@ void refuse_wait(Call call) {
   refuse(call,
          "called by a handler or by a function that atomic() runs, which may not wait; let it note "
          "what is to be done, and do it after poll()");
+}
+
+void end_by(const std::exception& error) noexcept {
+  world().job().abort(1, without_rank(error.what()) + world().job().thrown_by());
 }
 
 std::string without_rank(const std::string& sentence) {

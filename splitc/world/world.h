@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -83,6 +84,8 @@ class World {
   bool& prepared() noexcept { return prepared_; }
 
  private:
+  void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
+
   struct Parts;  // of am, which those who include this shall not have to know
 
   am::Owned<Parts> parts_;
@@ -119,6 +122,8 @@ namespace detail {
 inline constinit thread_local bool is_worlds_thread = false;  // it called run()
 [[noreturn]] void refuse_thread(Call call);
 [[noreturn]] void refuse_wait(Call call);
+// Ends the job, for calls that cannot throw.
+[[noreturn]] void end_by(const std::exception& error) noexcept;
 
 // Throws Error unless this is the thread that called run().
 inline void check_thread(Call call) {

@@ -9,7 +9,7 @@ import threading
 import _ctypes
 
 PATH = os.environ['SPLITPHASE_LIBRARY']
-AM_ERR_NOT_INIT, AM_ERR_BAD_ARG = 1, 2
+AM_ERR_BAD_ARG, AM_ERR_RESOURCE = 2, 3
 
 _ctypes.dlclose(ctypes.CDLL(PATH)._handle)
 am = ctypes.CDLL(PATH)
@@ -62,10 +62,11 @@ def check(what):
 
 
 def children():
-    """Of all kinds, which leave as they like."""
+    """Of all kinds, which leave as they like; and a call in a forked one is refused."""
     child = os.fork()
     if child == 0:
-        os._exit(3)
+        refused = am.AM_Poll(bundle) == AM_ERR_RESOURCE and am.AMX_SPMDBarrier() == AM_ERR_RESOURCE
+        os._exit(3 if refused and b'was forked from rank' in am.AM_ErrorSentence() else 4)
     return (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
             and subprocess.run(['true'], check=False).returncode == 0
             and subprocess.check_output('echo; echo', shell=True) == b'\n\n'

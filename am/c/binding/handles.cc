@@ -6,6 +6,7 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/library.h"
 #include "am/c/binding/own_queue.h"
+#include "am/types/forked.h"
 
 namespace am::c {
 
@@ -39,7 +40,13 @@ int check(const char* call, bool is_one, const void* handle, const char* what) n
 
 }  // namespace
 
+void spoil_handles() noexcept {
+  for (AM_Bundle& bundle : bundles) bundle.core = nullptr;
+  for (AM_Endpoint& endpoint : endpoints) endpoint.core = nullptr;
+}
+
 int check_in_use(const char* call) noexcept {
+  if (is_forked()) return fail(AM_ERR_RESOURCE, call, fork_sentence());
   if (Library::get().in_use()) return AM_OK;
   return fail(AM_ERR_NOT_INIT, call, "call AM_Init() or AMX_SPMDStartup() first");
 }

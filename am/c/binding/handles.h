@@ -110,6 +110,8 @@ void free_endpoint(ep_t endpoint);
 void free_bundle(eb_t bundle);
 // All that C programs have made.
 void free_all_bundles();
+// In a child that was forked (am/types/forked.h): none is in use.
+void spoil_handles() noexcept;
 
 // An endpoint in a bundle of C programs.
 inline EndpointState& state_of(Endpoint& endpoint) noexcept {

@@ -13,6 +13,7 @@
 #include "am/c/binding/handles.h"
 #include "am/core/bundle.h"
 #include "am/job/config/config.h"
+#include "am/types/forked.h"
 
 namespace am::c {
 
@@ -29,6 +30,7 @@ std::string Library::prefix() const {
 }
 
 int Library::begin(const char* call) {
+  check_not_forked(call);
   const std::lock_guard lock(mutex_);
   if (ended_) {
     return fail(AM_ERR_RESOURCE, call, "the process has left its job, as it is about to end");
@@ -44,6 +46,7 @@ void Library::join() {
   if (process_ == 0 && on_exit(&Library::at_exit, nullptr) != 0) {
     throw Error("AM_Init: no room for another handler of exit()");
   }
+  spoil_in_children(&spoil_handles);
   job_ = std::move(job);
   process_ = getpid();
   rank_.store(job_->rank(), std::memory_order_relaxed);
@@ -51,6 +54,7 @@ void Library::join() {
 }
 
 int Library::end(const char* call) {
+  check_not_forked(call);
   const std::lock_guard lock(mutex_);
   const int levels = levels_.load(std::memory_order_relaxed);
   if (levels == 0) {

@@ -11,8 +11,14 @@ class Token;
 // While one lives, a C handler runs in this thread. Handlers are not nested.
 class Handling {
  public:
-  explicit Handling(Token* token = nullptr) noexcept : here_(here) { here_ = {true, token}; }
-  ~Handling() { here_ = {}; }
+  explicit Handling(Token* token = nullptr) noexcept {
+    here.now = true;
+    here.token = token;
+  }
+  ~Handling() {
+    here.now = false;
+    here.token = nullptr;
+  }
   Handling(const Handling&) = delete;
   Handling& operator=(const Handling&) = delete;
 
@@ -21,14 +27,12 @@ class Handling {
  private:
   friend Token;
 
-  // Of each thread. Of a shared library it is found by a call, so it is asked for once a message.
+  // Of each thread. Of a shared library it is found by a call, so there is one.
   struct Here {
     bool now;
     Token* token;
   };
   static constinit thread_local Here here;
-
-  Here& here_;
 };
 
 // Lives while the handler runs. Handlers are not nested, so a thread has one at most; a token that

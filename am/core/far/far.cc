@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "am/types/forked.h"
+
 namespace am {
 
 using link::MessagePacket;
@@ -17,6 +19,7 @@ Endpoint::Far::Far(Endpoint& endpoint, FarMessages& messages)
 
 // Leaves those it sends to and those who send to it, without waiting.
 Endpoint::Far::~Far() {
+  if (is_forked()) return;
   for (const auto& [index, made] : all_outgoing_) {
     const Outgoing& out = *made;
     const bool asks = !out.all_read();

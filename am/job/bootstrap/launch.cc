@@ -51,6 +51,7 @@ shmem::Region adopt_control(Rank rank, std::uint32_t size, int job_fd) {
                 std::to_string(control.size) + end);
   }
   fcntl(job_fd, F_SETFD, FD_CLOEXEC);
+  region.hide_from_children();
   return region;
 }
 
