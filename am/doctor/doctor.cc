@@ -2,13 +2,13 @@
 //
 //   splitc-doctor -n 8
 //   splitcrun -n 4 --nodes 2 splitc-doctor
-#include <cstdio>
 #include <optional>
 #include <string>
 
 #include "am/doctor/in_job.h"
 #include "am/doctor/program_options.h"
 #include "am/doctor/report.h"
+#include "am/job/config/lost_output.h"
 #include "am/types/types.h"
 
 namespace am::doctor {
@@ -46,10 +46,7 @@ int examine(const Options& options) {
     report = {{examine_alone(config, shape_of(options))}, true};
   }
   if (!report.to_print) return 0;
-  const std::string text =
-      options.json ? json_of(report.nodes) : text_of(report.nodes, options.all);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  print_answer(options.json ? json_of(report.nodes) : text_of(report.nodes, options.all));
   return exit_code_of(report.nodes);
 }
 

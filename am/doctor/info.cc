@@ -1,10 +1,10 @@
 // splitc-info: version, build and settings of the library.
-#include <cstdio>
 #include <optional>
 #include <string>
 
 #include "am/doctor/information.h"
 #include "am/doctor/program_options.h"
+#include "am/job/config/lost_output.h"
 
 namespace am::doctor {
 namespace {
@@ -13,7 +13,7 @@ int main_with(int argc, char** argv) {
   const std::optional<Options> options = parse_info_options(argc, argv);
   if (!options) return 0;
   const Information all = gather_information();
-  std::fputs((options->json ? json_of(all) : text_of(all)).c_str(), stdout);
+  print_answer(options->json ? json_of(all) : text_of(all));
   return all.refusal.empty() ? 0 : 2;
 }
 

@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <memory>
 #include <string_view>
 
+#include "am/job/config/lost_output.h"
 #include "am/job/config/number.h"
 #include "am/job/config/variables.h"
 #include "am/job/config/version.h"
@@ -104,8 +104,8 @@ bool parse(CLI::App& app, const std::string& program, const char* help, Options&
   } catch (const CLI::ParseError& error) {
     throw UsageError(std::string(error.what()) + "; " + program + " --help lists the options");
   }
-  if (help_asked) std::cout << help;
-  if (version && !help_asked) std::cout << describe_version(program);
+  if (help_asked) print_answer(help);
+  if (version && !help_asked) print_answer(describe_version(program));
   return !help_asked && !version;
 }
 

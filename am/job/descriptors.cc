@@ -18,7 +18,8 @@ void fill_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
     // The lowest free number is this one, unless another thread opens something just now.
-    const int opened = open("/dev/null", O_RDWR);
+    // For reading, as what is written there shall be known to be lost.
+    const int opened = open("/dev/null", O_RDONLY);
     if (opened < 0) {
       throw Error("descriptor " + std::to_string(fd) +
                   " is closed, and /dev/null cannot be opened in its place (" +

@@ -9,8 +9,9 @@
 namespace am {
 
 // Opens /dev/null as descriptor 0, 1 or 2 wherever nothing is open there, so that none of them
-// becomes a file or socket into which the program prints. They pass through exec, as standard
-// streams do. Throws Error if one stays closed: /dev/null cannot be opened.
+// becomes a file or socket into which the program prints. It can only be read: a write fails as it
+// did before (EBADF). They pass through exec, as standard streams do. Throws Error if one stays
+// closed: /dev/null cannot be opened.
 void fill_standard_streams();
 
 // Raises the soft limit of open files (RLIMIT_NOFILE) to the hard one, at most kMostOpenFiles. What

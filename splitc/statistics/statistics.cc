@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "am/job/config/config.h"
+#include "am/job/config/lost_output.h"
 #include "am/job/job.h"
 #include "am/job/stall/code.h"
 #include "am/route/port.h"
@@ -123,7 +124,10 @@ void Statistics::report(const ProcessStatistics& mine, Call call) {
   const auto nodes = static_cast<std::uint32_t>(world().router().options().leaders.size());
   const bool json = world().job().config().statistics == am::StatisticsForm::kJson;
   const std::string text = json ? to_json(all, nodes) : summarize(all, nodes);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const int error = am::write_all(stderr, text);
+  if (error == 0) return;
+  am::note_lost_output("rank 0: the statistics are lost, as standard error cannot be written (" +
+                       std::string(std::strerror(error)) + "); give it a file that has room");
 }
 
 }  // namespace splitc::detail

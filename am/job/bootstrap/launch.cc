@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "am/job/config/futex.h"
+#include "am/job/config/lost_output.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -67,7 +68,10 @@ BootstrapLaunch::BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd)
       me_(control_rank(control_, rank)),
       notices_(control_) {
   join();
+  tell_of_lost_output(&control_.output_lost);
 }
+
+BootstrapLaunch::~BootstrapLaunch() { tell_of_lost_output(nullptr); }
 
 void BootstrapLaunch::join() {
   // pairs with: the store of kJoined below, in the process that is this rank already

@@ -15,6 +15,9 @@ class BootstrapLaunch final : public Bootstrap {
   // exec. Throws Error: that is no control region of this version and size, or another living
   // process already is this rank.
   BootstrapLaunch(Rank rank, std::uint32_t size, int job_fd);
+  BootstrapLaunch(const BootstrapLaunch&) = delete;
+  BootstrapLaunch& operator=(const BootstrapLaunch&) = delete;
+  ~BootstrapLaunch() override;
 
   Rank rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }

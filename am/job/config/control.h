@@ -43,7 +43,7 @@ struct alignas(64) ControlRank {
 
 struct alignas(64) Control {
   static constexpr std::uint64_t kMagic = 0x6e75724374696c70;  // "plitCrun"
-  static constexpr std::uint32_t kVersion = 6;
+  static constexpr std::uint32_t kVersion = 7;
   static constexpr std::size_t kAbortBytes = 1024;
 
   std::uint64_t magic;
@@ -62,6 +62,9 @@ struct alignas(64) Control {
   char abort_text[kAbortBytes];  // ends with 0
 
   alignas(64) ExitRequest exit_request;
+  // Not 0: output that was asked for is lost (am/job/config/lost_output.h), so the exit code of the
+  // job is not 0 either.
+  std::atomic<std::uint32_t> output_lost;
 
   // Of a job that goes on without its dead (am/job/config/death_notices.h).
   alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start

@@ -59,14 +59,15 @@ struct Console::File {
   struct Piece {
     int to;
     std::string text;
+    bool asked_for;
   };
 
   explicit File(int wake) : wake_fd(wake) {}
 
   static void write_all(const std::shared_ptr<File>& file);
-  void add(int to, std::string_view text);
+  void add(int to, std::string_view text, bool asked_for);
   void note_written(const Piece& piece, std::size_t bytes);
-  void drop(int to, int why);
+  void drop(const Piece& piece, int why);
 
   const int wake_fd;
 
@@ -76,18 +77,23 @@ struct Console::File {
   std::deque<Piece> pieces;
   std::array<std::size_t, 2> queued{};  // bytes, by descriptor - 1; with those being written
   std::array<int, 2> error{};
+  std::array<bool, 2> lossy{};
   std::uint64_t written = 0;
   bool closed = false;
 };
 
-void Console::File::add(int to, std::string_view text) {
+void Console::File::add(int to, std::string_view text, bool asked_for) {
   const std::lock_guard lock(mutex);
-  if (error[to - 1] != 0) return;
+  if (error[to - 1] != 0) {
+    lossy[to - 1] |= asked_for;
+    return;
+  }
   queued[to - 1] += text.size();
   if (!pieces.empty() && pieces.back().to == to && pieces.back().text.size() < kAtOnce) {
     pieces.back().text.append(text);
+    pieces.back().asked_for |= asked_for;
   } else {
-    pieces.push_back({to, std::string(text)});
+    pieces.push_back({to, std::string(text), asked_for});
   }
   changed.notify_one();
 }
@@ -98,11 +104,18 @@ void Console::File::note_written(const Piece& piece, std::size_t bytes) {
   written += bytes;
 }
 
-void Console::File::drop(int to, int why) {
+// What is left of `being_written`, and all behind it.
+void Console::File::drop(const Piece& being_written, int why) {
   const std::lock_guard lock(mutex);
+  const int to = being_written.to;
   error[to - 1] = why;
   queued[to - 1] = 0;
-  std::erase_if(pieces, [to](const Piece& piece) { return piece.to == to; });
+  lossy[to - 1] = being_written.asked_for;
+  std::erase_if(pieces, [&](const Piece& piece) {
+    if (piece.to != to) return false;
+    lossy[to - 1] |= piece.asked_for;
+    return true;
+  });
 }
 
 void Console::File::write_all(const std::shared_ptr<File>& file) {
@@ -120,7 +133,7 @@ void Console::File::write_all(const std::shared_ptr<File>& file) {
     while (!rest.empty()) {
       const std::size_t wrote = write_some(piece.to, rest.substr(0, kAtOnce));
       if (wrote == 0) {
-        file->drop(piece.to, errno);
+        file->drop(piece, errno);
         rest = {};
       } else {
         file->note_written(piece, wrote);
@@ -166,12 +179,14 @@ Console::~Console() {
 
 Console::File& Console::file(int to) const { return *files_[to - 1]; }
 
-void Console::add(int to, std::string_view text) {
+void Console::add(int to, std::string_view text, bool asked_for) {
   given_ += text.size();
-  if (!text.empty()) file(to).add(to, text);
+  if (!text.empty()) file(to).add(to, text, asked_for);
 }
 
-void Console::say(std::string_view sentence) { add(STDERR_FILENO, line_of(sentence)); }
+void Console::say(std::string_view sentence) { add(STDERR_FILENO, line_of(sentence), false); }
+
+void Console::answer(std::string_view sentence) { add(STDERR_FILENO, line_of(sentence), true); }
 
 bool Console::has_room(int to) const {
   const File& one = file(to);
@@ -211,6 +226,12 @@ int Console::error(int to) const {
   const File& one = file(to);
   const std::lock_guard lock(one.mutex);
   return one.error[to - 1];
+}
+
+bool Console::is_lossy(int to) const {
+  const File& one = file(to);
+  const std::lock_guard lock(one.mutex);
+  return one.lossy[to - 1];
 }
 
 void Console::acknowledge() {

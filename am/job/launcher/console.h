@@ -24,11 +24,14 @@ class Console {
   Console& operator=(const Console&) = delete;
   ~Console();
 
-  // Queues `text` to be written in one piece. Never waits. After an error it is dropped.
-  void add(int to, std::string_view text);
+  // Queues `text`, which somebody has asked for, to be written in one piece. Never waits. After an
+  // error it is dropped, and is_lossy() from then on.
+  void add(int to, std::string_view text) { add(to, text, true); }
 
-  // Queues "splitcrun: <sentence>" and a newline for standard error.
+  // Queues "splitcrun: <sentence>" and a newline for standard error; say() what nobody has asked
+  // for, and who misses it loses nothing.
   void say(std::string_view sentence);
+  void answer(std::string_view sentence);
 
   // Bytes that add() was called with, in all.
   std::uint64_t given() const { return given_; }
@@ -39,6 +42,7 @@ class Console {
   std::uint64_t written() const;    // bytes in all
   std::size_t queued() const;       // bytes not yet written
   int error(int to) const;          // an errno of write; 0: none so far
+  bool is_lossy(int to) const;      // some of what add() and answer() got is lost by that error
   int fd() const { return wake_; }  // readable when any of these has changed
   void acknowledge();               // makes it unreadable until the next change
 
@@ -46,6 +50,7 @@ class Console {
   struct File;
 
   File& file(int to) const;
+  void add(int to, std::string_view text, bool asked_for);
 
   const int wake_;
   std::uint64_t given_ = 0;

@@ -5,13 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"
+#include "am/job/config/lost_output.h"
 #include "am/job/config/number.h"
 #include "am/job/config/version.h"
 #include "am/types/types.h"
@@ -228,13 +228,13 @@ std::optional<Options> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
+    print_answer(app.help());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     refuse(std::string(error.what()) + "; splitcrun --help lists the options");
   }
   if (texts.help_env || texts.version) {
-    std::cout << (texts.help_env ? describe_settings() : describe_version());
+    print_answer(texts.help_env ? describe_settings() : describe_version());
     return std::nullopt;
   }
   const std::vector<std::string> rest = app.remaining();

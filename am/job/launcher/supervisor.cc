@@ -143,7 +143,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
 void Supervisor::say_where_they_run() {
   for (Rank rank = 0; rank < options_.processes; ++rank) {
     const int node = node_of(rank, options_);
-    console_.say(
+    console_.answer(
         "rank " + std::to_string(rank) + " is process " + std::to_string(children_.pid(rank)) +
         (processors_.empty() ? ", bound to no processor" : " on " + describe(processors_[rank])) +
         (node < 0 ? "" : ", pretended node " + std::to_string(node)));
@@ -158,6 +158,8 @@ int Supervisor::run() {
   }
   patience_.begin();
   pass_on_the_rest();
+  // Said by the process that could not write it.
+  if (control_.output_lost.load(std::memory_order_relaxed) != 0) exit_code_of_loss_ = 1;
   return exit_code_ != 0 ? exit_code_ : exit_code_of_loss_;
 }
 
@@ -195,9 +197,11 @@ void Supervisor::sleep_until_something_happens() {
 void Supervisor::take_write_errors() {
   for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
     const int error = console_.error(to);
-    if (!output_ || error == 0 || !output_->give_up(to)) continue;
-    exit_code_of_loss_ = error == EPIPE ? 128 + SIGPIPE : 1;
-    if (error == EPIPE) continue;  // its reader does not want to know
+    if (error == 0) continue;
+    const bool lost = output_ || console_.is_lossy(to);
+    if (lost) exit_code_of_loss_ = error == EPIPE ? 128 + SIGPIPE : 1;
+    // (Its reader has gone: who does so does not want to know.)
+    if (!output_ || !output_->give_up(to) || error == EPIPE) continue;
     console_.say("cannot write to descriptor " + std::to_string(to) + " (" + std::strerror(error) +
                  "), so what the processes print there is lost");
   }
@@ -339,7 +343,7 @@ void Supervisor::look_for_stall() {
 
 void Supervisor::say_what_all_do() {
   const std::string text = standstill_.describe(Clock::now(), is_stopped_);
-  if (!text.empty()) console_.say("now: " + text);
+  if (!text.empty()) console_.answer("now: " + text);
 }
 
 // Of a sentence that says why.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "am/core/bundle.h"
+#include "am/job/config/lost_output.h"
 #include "am/job/stall/code.h"
 #include "am/job/trace/gathering.h"
 #include "am/route/router.h"
@@ -140,9 +141,8 @@ void JobTrace::close(const std::vector<Part>& parts) {
   }
   file_->append(trace_end(static_cast<std::uint32_t>(parts.size()), dropped));
   if (const std::string error = file_->close(); !error.empty()) {
-    std::fprintf(stderr, "rank %u: SPLITC_TRACE=%s: the trace is not complete (%s); make room\n",
-                 me_, path_.c_str(), error.c_str());
-    return;
+    return note_lost_output("rank " + std::to_string(me_) + ": SPLITC_TRACE=" + path_ +
+                            ": the trace is not complete (" + error + "); make room");
   }
   std::fprintf(stderr, "trace: %llu events of %zu %s are in %s, for https://ui.perfetto.dev\n",
                static_cast<unsigned long long>(events), parts.size(),

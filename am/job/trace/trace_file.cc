@@ -29,8 +29,7 @@ void TraceFile::append(std::string_view text) noexcept {
 }
 
 std::string TraceFile::close() {
-  if (std::fflush(file_.get()) != 0) note_error();
-  file_.reset();
+  if (std::fclose(file_.release()) != 0) note_error();  // some file systems say only here
   return error_ != 0 ? std::strerror(error_) : "";
 }
 
