@@ -65,8 +65,10 @@ class FabricLink final : public Link {
     bool use_rma = true;           // where the network has it
     bool progress_thread = false;  // a thread makes progress while nobody polls
     bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
-    // For tests: as if the provider read and wrote no more than that at a time.
-    std::size_t longest_access = std::numeric_limits<std::size_t>::max();
+    // What the network reads and writes at a time, if the provider can do so much: others shall see
+    // a long access advance (SendStats::pieces), also where it takes minutes. A tenth of a second
+    // of a slow network, and a thousand times what it takes to begin the next piece.
+    std::size_t longest_access = 8 << 20;
     // Ends the job with a sentence. Does not return.
     std::function<void(const std::string& sentence)> fatal;
     // In a job that goes on without its dead: whether a process that cannot be reached has died,

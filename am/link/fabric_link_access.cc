@@ -153,8 +153,10 @@ void FabricLink::complete(const rdma::Op& op) {
   Access& access = Access::of(op);
   if (access.completion == nullptr) [[unlikely]]
     return give_back(access);  // of the dead
-  if (!access.rest.local.empty()) [[unlikely]]
+  if (!access.rest.local.empty()) [[unlikely]] {
+    ++sent_.pieces;
     return go_on(access);
+  }
   Completion& completion = *access.completion;
   give_back(access);
   link::complete(completion);

@@ -257,7 +257,7 @@ void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
   Target& target = targets_.at(access.rank);
   access.done += bytes;
   target.asked -= bytes;
-  if (access.done != access.bytes) return;
+  if (access.done != access.bytes) return router_.activity().count_pieces(1);
   link::Completion& completion = *std::exchange(access.completion, nullptr);
   in_flight_.give_back(target.accesses);
   accesses_.give_back(access);

@@ -49,6 +49,7 @@ void Activity::reset() noexcept {
   looks_.store(0, std::memory_order_relaxed);
   far_packets_.store(0, std::memory_order_relaxed);
   far_bytes_.store(0, std::memory_order_relaxed);
+  pieces_.store(0, std::memory_order_relaxed);
   taken_.store(0, std::memory_order_relaxed);
   pid_.store(getpid(), std::memory_order_relaxed);
   state_.store(State::kRunning, std::memory_order_relaxed);
@@ -90,6 +91,7 @@ Activity::Snapshot Activity::read() const noexcept {
   now.polls = polls_.load(std::memory_order_relaxed);
   now.far_packets = far_packets_.load(std::memory_order_relaxed);
   now.far_bytes = far_bytes_.load(std::memory_order_relaxed);
+  now.pieces = pieces_.load(std::memory_order_relaxed);
   // pairs with: finish(), show_wait()
   now.state = state_.load(std::memory_order_acquire);
   now.collectives = collectives_.load(std::memory_order_relaxed);

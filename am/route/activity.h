@@ -71,6 +71,7 @@ class alignas(64) Activity {
     std::uint32_t handled = 0;      // handlers that were called, modulo 2^32
     std::uint64_t far_packets = 0;  // that have come from other nodes
     std::uint64_t far_bytes = 0;    // exchanged with them: sent in packets, read and written by RMA
+    std::uint64_t pieces = 0;       // of long accesses to them that are over
     std::uint32_t looks = 0;        // of its StallReporter; 0: it has none, or has not waited
     std::uint64_t collectives = 0;  // barriers that it had passed when it finished
     WaitRecord wait{};              // while kWaiting
@@ -94,6 +95,11 @@ class alignas(64) Activity {
           std::memory_order_relaxed);
     }
     far_bytes_.store(bytes, std::memory_order_relaxed);
+  }
+  // So many pieces of long accesses to other nodes are over, with more of the same to come: whoever
+  // waits for that, or for a process that does, does not wait in vain. By one thread at a time.
+  void count_pieces(std::uint64_t more) noexcept {
+    pieces_.store(pieces_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   // A StallReporter has looked at the others.
   void count_look() noexcept {
@@ -160,6 +166,7 @@ class alignas(64) Activity {
   std::atomic<std::uint64_t> collectives_;
   std::atomic<std::uint64_t> far_packets_;
   std::atomic<std::uint64_t> far_bytes_;
+  std::atomic<std::uint64_t> pieces_;
   shmem::SequenceLock lock_;  // of the record
   std::atomic<std::uint64_t> record_[kWords];
 };

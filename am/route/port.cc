@@ -69,6 +69,8 @@ int Port::poll() {
   const int count = lock_.biased() ? (resume(), link_->poll(sinks_)) : poll_among_threads(false);
   const SendStats sent = link_->send_stats();
   router_.activity().note_network(count, sent.bytes + sent.accessed);
+  if (sent.pieces != pieces_) [[unlikely]]
+    router_.activity().count_pieces(sent.pieces - std::exchange(pieces_, sent.pieces));
   const int attention = attention_.load(std::memory_order_relaxed);
   if (count != 0) {
     attention_.store(kAttention, std::memory_order_relaxed);

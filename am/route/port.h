@@ -190,6 +190,7 @@ class Port {
   int sleepers_ = 0;             // threads in sleep()
   bool drained_ = true;          // the last poll among threads has left nothing
   std::uint32_t forgotten_ = 0;  // of Router::deaths()
+  std::uint64_t pieces_ = 0;     // of long accesses, that have been counted
   // Written inside, or where a lost update does no harm: they say when to look, and no other memory
   // is published by them.
   std::atomic<int> attention_{0};

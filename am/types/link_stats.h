@@ -11,6 +11,7 @@ struct SendStats {
   std::uint64_t messages = 0;  // in these: requests, replies, accesses; a large one is several
   std::uint64_t bytes = 0;     // of the sends, heads included
   std::uint64_t accessed = 0;  // bytes that the network itself has read and written for it (RMA)
+  std::uint64_t pieces = 0;    // of its long accesses that are over, but for the last of each
 
   bool operator==(const SendStats&) const = default;
   SendStats& operator+=(const SendStats& other) noexcept {
@@ -18,11 +19,12 @@ struct SendStats {
     messages += other.messages;
     bytes += other.bytes;
     accessed += other.accessed;
+    pieces += other.pieces;
     return *this;
   }
   SendStats operator-(const SendStats& earlier) const noexcept {
     return {sends - earlier.sends, messages - earlier.messages, bytes - earlier.bytes,
-            accessed - earlier.accessed};
+            accessed - earlier.accessed, pieces - earlier.pieces};
   }
 };
 

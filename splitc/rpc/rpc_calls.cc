@@ -31,6 +31,15 @@ void run_packed(std::uint32_t source, std::uint32_t run, const std::byte* packed
   call_for(source, [&] { function_at<RpcFunction>(run)(Unpacker{packed}, output); });
 }
 
+// A piece of `all`, of `total` bytes in the end. In any order; what is not there yet has not been
+// touched if the pieces come in order, so that no handler takes long over much memory.
+void keep_piece(std::vector<std::byte>& all, std::span<const std::byte> bytes, std::size_t at,
+                std::size_t total) {
+  all.reserve(total);
+  all.resize(std::max(all.size(), at + bytes.size()));
+  std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
 bool is_aligned(const std::byte* at) noexcept {
   return reinterpret_cast<std::uintptr_t>(at) % kPackAlignment == 0;
 }
@@ -224,11 +233,9 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
     run_packed(source, head.run, bytes.data(), output);
     return true;
   }
-  const auto [found, is_new] = pieces_->partial.try_emplace({source, head.number});
+  const auto found = pieces_->partial.try_emplace({source, head.number}).first;
   Partial& partial = found->second;
-  if (is_new) partial.bytes.resize(piece.total);
-  std::copy(bytes.begin(), bytes.end(),
-            partial.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
+  keep_piece(partial.bytes, bytes, piece.at, piece.total);
   partial.done += bytes.size();
   if (partial.done < piece.total) return false;
   const std::vector<std::byte> all = std::move(partial.bytes);  // whatever the function does
@@ -299,8 +306,7 @@ void RpcSlot::keep(std::span<const std::byte> bytes, std::size_t at, std::size_t
     return result.keep<std::size_t>(total / element);
   }
   if (dropped) return;
-  result.long_bytes.resize(total);
-  std::ranges::copy(bytes, result.long_bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  keep_piece(result.long_bytes, bytes, at, total);
 }
 
 void check_room(const RpcSlot& slot, std::size_t bytes, Call call) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "am/route/activity.h"
 #include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
@@ -42,6 +43,34 @@ Page page_of(std::uint32_t value) {
 bool is_page(const Page& page, std::uint32_t value) {
   const Page expected = page_of(value);
   return page.words == expected.words;
+}
+
+// So that nobody takes a long one for one that hangs: pieces of it (am/route/activity.h), or, where
+// it consists of messages, handlers.
+TEST(Far, long_accesses_are_seen_to_advance) {
+  constexpr std::size_t kWords = (std::size_t{17} << 20) / sizeof(std::uint64_t);
+  const auto words = all_spread_malloc<std::uint64_t>(kWords * procs());
+  const std::uint32_t proc = far_proc();
+  std::vector<std::uint64_t> copy(kWords);
+  std::iota(words.mine(), words.mine() + kWords, my_proc());
+  barrier();
+  if (my_proc() == 0 && test::is_far(proc)) {
+    const am::Activity& activity = world().router().activity();
+    const auto steps = [&] { return activity.read().pieces + activity.read().handled; };
+    const std::uint64_t before = steps();
+    bulk_get(std::span(copy), words.on(proc));
+    sync();
+    const std::uint64_t between = steps();
+    EXPECT_GE(between, before + 2);
+    std::iota(copy.begin(), copy.end(), proc);  // what is there
+    bulk_put(words.on(proc), std::span<const std::uint64_t>(copy));
+    sync();
+    EXPECT_GE(steps(), between + 2);
+  }
+  barrier();
+  EXPECT_EQ(words.mine()[kWords - 1], my_proc() + kWords - 1);
+  barrier();
+  all_spread_free(words);
 }
 
 TEST(Far, puts_of_large_temporaries_outlive_them) {

@@ -130,7 +130,8 @@ Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double 
   row.far_bytes = difference(activity.far_bytes, seen.far_bytes) / passed_s;
   row.does = describe_process(view, polls != 0);
   row.waits = view.life != Life::kEnded && activity.state == Activity::State::kWaiting;
-  const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress;
+  const bool goes_on = row.waits && seen.waited && activity.wait.progress == seen.progress &&
+                       activity.pieces == seen.pieces;
   if (!goes_on) seen.since = now;
   row.waited = now - seen.since;
   if (const auto stat = running ? read_process_stat(row.pid) : std::nullopt) {
@@ -144,6 +145,7 @@ Top::Row Top::observe(Rank rank, bool is_stopped, Clock::time_point now, double 
   seen.far_packets = activity.far_packets;
   seen.far_bytes = activity.far_bytes;
   seen.progress = activity.wait.progress;
+  seen.pieces = activity.pieces;
   seen.waited = row.waits;
   return row;
 }

@@ -48,6 +48,7 @@ class Top {
     std::uint64_t far_bytes = 0;
     std::uint64_t cpu_ticks = 0;
     std::uint64_t progress = 0;  // of its wait
+    std::uint64_t pieces = 0;
     bool waited = false;
     Clock::time_point since{};  // it waits without progress
   };

@@ -55,7 +55,7 @@ bool StallWatch::is_same(const ProcessView& a, const ProcessView& b) {
   const auto& x = a.activity;
   const auto& y = b.activity;
   if (a.life != b.life || x.state != y.state || x.pid != y.pid) return false;
-  if (x.handled != y.handled) return false;
+  if (x.handled != y.handled || x.pieces != y.pieces) return false;
   if (x.state == Activity::State::kWaiting) return x.wait.progress == y.wait.progress;
   return x.polls == y.polls;
 }
@@ -67,6 +67,7 @@ void StallWatch::observe(Clock::time_point now, std::vector<ProcessView> process
     Process& known = processes_[i];
     known.polls = known.view.activity.polls != processes[i].activity.polls;
     if (!is_same(known.view, processes[i])) known.since = now;
+    if (known.view.activity.pieces != processes[i].activity.pieces) advanced_at_ = now;
     known.view = processes[i];
   }
 }
@@ -81,7 +82,8 @@ bool StallWatch::stands_still(const Process& process) {
 StallWatch::Clock::duration StallWatch::longest_stall() const {
   Clock::duration longest{};
   for (const Process& process : processes_) {
-    if (stands_still(process)) longest = std::max(longest, now_ - process.since);
+    const auto since = std::max(process.since, advanced_at_);
+    if (stands_still(process)) longest = std::max(longest, now_ - since);
   }
   return longest;
 }

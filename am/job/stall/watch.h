@@ -38,7 +38,8 @@ class StallWatch {
   void observe(Clock::time_point now, std::vector<ProcessView> processes);
 
   // How long the process has stood still that has done so for longest: it waits, or its handler
-  // runs, and nothing came of it. 0: all go on, compute or have ended.
+  // runs, and nothing came of it. 0: all go on, compute or have ended. While a long access of some
+  // process advances, the others are taken to wait for it.
   Clock::duration longest_stall() const;
 
   // What all processes do, as above.
@@ -61,6 +62,7 @@ class StallWatch {
   static bool is_same(const ProcessView& a, const ProcessView& b);
 
   Clock::time_point now_{};
+  Clock::time_point advanced_at_ = Clock::time_point::min();  // some long access has
   std::vector<Process> processes_;
 };
 

@@ -74,6 +74,26 @@ TEST(StallWatch, handlers_that_are_called_are_progress) {
   }
 }
 
+// Of a long access, while others wait for who makes it. Nothing else may hold up the report: a
+// process that is busy with something else may not be what they wait for.
+TEST(StallWatch, pieces_of_a_long_access_are_progress_of_all) {
+  StallWatch watch;
+  ProcessView reads = waiting(0, "sync", 30);
+  const ProcessView waits = waiting(1, "barrier", 40);
+  for (int second = 0; second <= 100; ++second) {
+    if (second % 4 == 0) ++reads.activity.pieces;
+    watch.observe(Time(1s * second), {reads, waits});
+    EXPECT_LE(watch.longest_stall(), 3s) << second;
+  }
+  for (int second = 101; second <= 105; ++second) {
+    ++reads.activity.wait.progress;  // as of another wait, or of another process's message
+    ++reads.activity.far_packets;
+    reads.activity.far_bytes += 8;
+    watch.observe(Time(1s * second), {reads, waits});
+  }
+  EXPECT_EQ(watch.longest_stall(), 5s);
+}
+
 TEST(StallWatch, a_job_that_only_computes_or_polls_does_not_stand_still) {
   StallWatch watch;
   for (int second = 0; second < 100; ++second) {
