@@ -10,6 +10,11 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What was to be opened is there, and the system does not let this process open it.
+struct Unreachable : Error {
+  using Error::Error;
+};
+
 // What was to be opened has ended, or its process has.
 struct Gone : Error {
   using Error::Error;

@@ -8,9 +8,10 @@
 
 namespace shmem {
 
-// Equal for two processes that can map each other's regions: same boot of the same machine, same
-// pid namespace (a region is opened through /proc/<pid>), same network namespace (a doorbell may be
-// a socket), same host name. Plain bytes, to be sent to the others.
+// Different for two processes that cannot map each other's regions or ring each other: equal are
+// those of the same boot of the same machine, PID namespace (a region is opened by its process),
+// network namespace (a doorbell may be a socket) and host name. Whether such two can, only trying
+// tells (Region::open). Plain bytes, to be sent to the others.
 struct NodeId {
   std::array<char, 40> boot;  // the kernel's random id of this boot
   std::uint64_t place;        // hash of the namespaces and the host name

@@ -20,27 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "shmem/descriptor.h"
 #include "shmem/error.h"
+#include "shmem/neighbours_descriptor.h"
+#include "shmem/own_fd.h"
 
 namespace shmem {
 namespace {
-
-// A descriptor above those of the standard streams that closes itself unless it is kept.
-class OwnFd {
- public:
-  explicit OwnFd(int fd) : fd_(above_standard_streams(fd)) {}
-  OwnFd(const OwnFd&) = delete;
-  OwnFd& operator=(const OwnFd&) = delete;
-  ~OwnFd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  int keep() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 constexpr std::size_t kSmallPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -154,29 +139,6 @@ int make_fallback(const Region::Options& options, const std::string& memfd_refus
               "); enlarge " + options.fallback_dir + ", allow memfd_create, or ask for less");
 }
 
-std::string name_of(const Region::Address& address) {
-  return "the region of process " + std::to_string(address.pid) + " (descriptor " +
-         std::to_string(address.fd) + ", " + bytes_text(address.bytes) + ")";
-}
-
-[[noreturn]] void throw_unreachable(const Region::Address& address, int error) {
-  const std::string begin = "shmem: cannot open " + name_of(address) + ": ";
-  if (error == ENOENT || error == ESRCH) {
-    throw Gone(begin + "that process has ended or has closed it");
-  }
-  throw Error(begin + text_of(error) + "; both processes must be of one user and dumpable");
-}
-
-// `status` must show what `address` promises; another process may have taken the pid since.
-void check_same(const Region::Address& address, const struct stat& status) {
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (S_ISREG(status.st_mode) && status.st_ino == address.inode && size == address.bytes) return;
-  throw Gone("shmem: cannot open " + name_of(address) + ": a file with inode " +
-             std::to_string(status.st_ino) + " and " + bytes_text(size) +
-             " is there instead of inode " + std::to_string(address.inode) +
-             "; the process that made the region has ended, or has closed it");
-}
-
 // What children that are forked get zeros for.
 struct Hidden {
   std::mutex mutex;  // guards the rest
@@ -216,15 +178,7 @@ Region Region::create(const Options& options) {
 }
 
 Region Region::open(const Address& address) {
-  const std::string path =
-      "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.fd);
-  // stat first: opening what took the place of a dead neighbour's region could have effects.
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) throw_unreachable(address, errno);
-  check_same(address, status);
-  OwnFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (fd.get() < 0 || fstat(fd.get(), &status) != 0) throw_unreachable(address, errno);
-  check_same(address, status);
+  OwnFd fd(open_neighbours(address));
   return Region(map_whole(fd.get(), address.bytes, name_of(address)), address.bytes, -1);
 }
 

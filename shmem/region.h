@@ -40,8 +40,9 @@ class Region {
   // Throws Error: memory, file size or address space short, with the numbers.
   [[nodiscard]] static Region create(const Options& options);
 
-  // A neighbour's region: the same user, pid namespace and boot, else there is no way to it.
-  // Throws Gone: the neighbour has ended or has closed it. Throws Error: it refuses.
+  // A neighbour's region, or one of this process: the same user, user namespace, PID namespace and
+  // boot, else there is no way to it. Throws Gone: the neighbour has ended or has closed it.
+  // Throws Unreachable: it lives, and the system refuses. Throws Error: no room to map it.
   [[nodiscard]] static Region open(const Address& address);
 
   // Takes over `inherited_fd` (closed with the region) and maps the whole file.

@@ -46,6 +46,7 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
                                    : " has no SPLITC_TRACE, and this one has") +
                 "; set it in every process or none");
   }
+  theirs.part = 0;
   return theirs;
 }
 
@@ -94,6 +95,7 @@ std::array<std::uint64_t, 8> as_numbers(const Config& config) {
 struct Place {
   shmem::NodeId node;
   std::int32_t pretended;
+  std::uint64_t part;
 
   bool operator==(const Place&) const = default;
 };
@@ -101,9 +103,11 @@ struct Place {
 struct PlaceHash {
   std::size_t operator()(const Place& place) const noexcept {
     return BootHash()(place.node.boot) ^ place.node.place ^
-           static_cast<std::size_t>(place.pretended) * 0x9e3779b97f4a7c15;
+           (static_cast<std::size_t>(place.pretended) + (place.part << 32)) * 0x9e3779b97f4a7c15;
   }
 };
+
+Place place_of(const Card& card) { return {card.node, card.pretended, card.part}; }
 
 }  // namespace
 
@@ -134,6 +138,17 @@ std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine) {
   return cards;
 }
 
+std::vector<std::vector<Rank>> places_of(const std::vector<Card>& cards) {
+  std::vector<std::vector<Rank>> places;
+  std::unordered_map<Place, std::size_t, PlaceHash> known;  // to where it is in places
+  for (Rank rank = 0; rank < cards.size(); ++rank) {
+    const auto [found, is_new] = known.try_emplace(place_of(cards[rank]), places.size());
+    if (is_new) places.emplace_back();
+    places[found->second].push_back(rank);
+  }
+  return places;
+}
+
 std::string warning_of(const Layout& layout, Rank me) {
   if (layout.near.size() <= shmem::kMaxInboxes || layout.near.front() != me) return "";
   const std::string most = std::to_string(shmem::kMaxInboxes);
@@ -153,7 +168,7 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
   for (Rank rank = 0; rank < cards.size(); ++rank) {
     const Card& card = cards[rank];
     const auto number = static_cast<std::uint32_t>(layout.leaders.size());
-    const auto [node, is_new] = nodes.try_emplace({card.node, card.pretended}, number);
+    const auto [node, is_new] = nodes.try_emplace(place_of(card), number);
     if (is_new) {
       layout.leaders.push_back(rank);
       processes.push_back(0);

@@ -14,7 +14,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 5;
+  static constexpr std::uint32_t kVersion = 6;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -27,10 +27,12 @@ struct Card {
   std::uint32_t statistics;                  // not 0: SPLITC_STATS
   std::uint32_t trace;                       // not 0: SPLITC_TRACE
   std::array<std::uint64_t, 8> collectives;  // what SPLITC_COLLECTIVES and SPLITC_LOGGP say
+  // 0 where it is sent. Of one place, those of another part cannot be opened (am/job/trial.h).
+  std::uint64_t part;
 
   // Whether two processes share memory, or at least a machine.
   bool near(const Card& other) const noexcept {
-    return node == other.node && pretended == other.pretended;
+    return node == other.node && pretended == other.pretended && part == other.part;
   }
   bool same_machine(const Card& other) const noexcept { return node.boot == other.node.boot; }
 };
@@ -41,6 +43,9 @@ Card make_card(const Config& config, const shmem::Region& region);
 
 // Everybody's, by rank. Collective. Throws Error if they cannot be one job.
 std::vector<Card> exchange_cards(Bootstrap& bootstrap, const Card& mine);
+
+// Which ranks are near each other by their cards, in order.
+std::vector<std::vector<Rank>> places_of(const std::vector<Card>& cards);
 
 // What the cards say of the job, as seen by one process.
 struct Layout {

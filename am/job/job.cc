@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "am/collective/barrier.h"
 #include "am/core/process.h"
@@ -23,6 +25,7 @@
 #include "am/job/stall/question.h"
 #include "am/job/stall/reporter.h"
 #include "am/job/trace/job_trace.h"
+#include "am/job/trial.h"
 #include "am/one_sided/far_memory.h"
 #include "am/remote_memory/learned_stores.h"
 #include "am/route/port.h"
@@ -91,7 +94,10 @@ Job::Job(const Config& config)
   ShownWait shown(bootstrap_->activity() != nullptr ? *bootstrap_->activity() : *unseen);
   shown.show({.call = "the start of the job", .needs = "the other processes"});
   const Card mine = make_card(config, own);
-  const std::vector<Card> cards = exchange_cards(*bootstrap_, mine);
+  std::vector<Card> cards = exchange_cards(*bootstrap_, mine);
+  Trial trial = try_neighbours(cards, me);
+  settle_parts(*bootstrap_, cards, trial);
+  if (config.verbose && !trial.refused.empty()) log_info(sentence_of(trial, me));
   const Layout layout = lay_out(cards, me);
   if (const std::string warning = warning_of(layout, me); !warning.empty()) {
     log_warning(warning);
@@ -116,7 +122,7 @@ Job::Job(const Config& config)
           .watch = make_watch(),
           .survives = bootstrap_->death_notices() != nullptr},
       std::move(own));
-  open_neighbours(cards, layout.near);
+  add_neighbours(trial, layout.near);
   if (bootstrap_->activity() == nullptr) router_->activity().reset();
   if (crash_report_) {
     crash_report_->set_segments(mapped_segments(*router_));
@@ -125,7 +131,8 @@ Job::Job(const Config& config)
   if (layout.leaders.size() > 1 && config.way == Way::kMemory) {
     throw Error(prefix(me) + "Job: SPLITC_WAY=memory: the processes are on " +
                 std::to_string(layout.leaders.size()) +
-                " nodes, which share no memory; start them on one, or unset it");
+                " nodes, which share no memory; start them on one, or unset it" +
+                (trial.refused.empty() ? "" : " (" + sentence_of(trial, me) + ")"));
   }
   Joined joined;
   if (layout.leaders.size() > 1) {
@@ -142,7 +149,7 @@ Job::Job(const Config& config)
     learned_stores_ = std::make_unique<LearnedStores>(*port, *process_->far_memory(), config.learn);
   }
   barrier_ = std::make_unique<Barrier>(*router_);
-  bootstrap_->barrier();  // nobody leaves before all have opened its region
+  bootstrap_->barrier();  // nobody goes on before all have a place to be told of it
   if (survives()) watch_deaths();
   if (trace_) begin_trace();
   if (config.verbose && me == 0) report_layout(layout, joined.choice);
@@ -177,18 +184,12 @@ Function<void()> Job::make_watch() {
   return [this] { stall_reporter_->look(*router_); };
 }
 
-void Job::open_neighbours(const std::vector<Card>& cards, const std::vector<Rank>& near) {
-  for (const Rank other : near) {
-    if (other == rank()) continue;
-    try {
-      shmem::Region region = shmem::Region::open(cards[other].region);
-      if (config_->huge_pages) region.ask_for_huge_pages();
-      region.hide_from_children();
-      router_->add_neighbour(other, std::move(region));
-    } catch (const shmem::Error& error) {
-      throw Error(prefix(rank()) + "Job: no way to the memory of rank " + std::to_string(other) +
-                  ": " + error.what());
-    }
+void Job::add_neighbours(Trial& trial, const std::vector<Rank>& near) {
+  for (auto& [other, region] : trial.opened) {
+    if (!std::ranges::binary_search(near, other)) continue;
+    if (config_->huge_pages) region.ask_for_huge_pages();
+    region.hide_from_children();
+    router_->add_neighbour(other, std::move(region));
   }
 }
 

@@ -19,7 +19,6 @@ namespace am {
 
 class Barrier;
 class Bootstrap;
-struct Card;
 struct Config;
 class CrashReport;
 class DeathWatch;
@@ -29,6 +28,7 @@ class LearnedStores;
 struct Layout;
 struct OutOfBand;
 class StallReporter;
+struct Trial;
 
 // This process's place in its job, from the first contact with the launcher to a router that
 // reaches every peer: the composition root. It does what AM_Init and AM_Terminate did, and the
@@ -171,7 +171,7 @@ class Job final : public Exchange {
                                                      const char* call,
                                                      const SourceLocation& where) override;
   void quiesce(Bundle& bundle, const char* call, const SourceLocation& where);
-  void open_neighbours(const std::vector<Card>& cards, const std::vector<Rank>& near);
+  void add_neighbours(Trial& trial, const std::vector<Rank>& near);
   void quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void finish_without_dead(Bundle& bundle, const char* call, const SourceLocation& where);
   void watch_deaths();

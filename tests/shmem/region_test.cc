@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/mempolicy.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -260,6 +261,56 @@ TEST(Region, open_refuses_another_file_under_the_same_number) {
   wrong = mine.address();
   wrong.bytes += 1;
   expect_names(error_of([&] { (void)Region::open(wrong); }), {std::to_string(kBytes + 1)});
+}
+
+// Of a child that is the first process of a PID namespace; "refused" where there can be none. /proc
+// is still that of the namespace around it, and has other numbers.
+std::string in_pid_namespace(const std::function<std::string()>& work) {
+  return in_child([&]() -> std::string {
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return "refused";
+    return in_child(work);
+  });
+}
+
+TEST(Region, of_this_process_opens_beside_the_proc_of_another_pid_namespace) {
+  const std::string seen = in_pid_namespace([] {
+    const Region mine = small();
+    write_text(mine, "my own");
+    return text_of(Region::open(mine.address()));
+  });
+  if (seen == "refused") GTEST_SKIP() << "no pid namespace";
+  EXPECT_EQ(seen, "my own");
+}
+
+TEST(Region, of_a_neighbour_opens_beside_the_proc_of_another_pid_namespace) {
+  const std::string seen = in_pid_namespace([] {
+    const Region mine = small();
+    write_text(mine, "of a neighbour");
+    return in_child([address = mine.address()] { return text_of(Region::open(address)); });
+  });
+  if (seen == "refused") GTEST_SKIP() << "no pid namespace";
+  if (seen.find("without it the kernel says") != std::string::npos) GTEST_SKIP() << seen;
+  EXPECT_EQ(seen, "of a neighbour");
+}
+
+TEST(Region, open_says_that_a_neighbour_who_lives_keeps_it_closed) {
+  const Region mine = small();
+  const std::string seen = in_child([address = mine.address()]() -> std::string {
+    constexpr uid_t kNobody = 65534;
+    if (setuid(kNobody) != 0 && unshare(CLONE_NEWUSER) != 0) return "refused";
+    try {
+      (void)Region::open(address);
+    } catch (const Unreachable& error) {
+      return error.what();
+    } catch (const Error& error) {
+      return std::string("another error: ") + error.what();
+    }
+    return "opened";
+  });
+  if (seen == "refused") GTEST_SKIP() << "no other user and no user namespace";
+  expect_names(seen, {"cannot open the region of process " + std::to_string(getpid()),
+                      "one user in one user namespace"});
+  EXPECT_EQ(seen.find("has ended"), std::string::npos) << seen;
 }
 
 TEST(Region, opened_from_a_neighbour_has_no_address) {
