@@ -6,6 +6,7 @@
 #include "am/core/process.h"
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/death_notices.h"
+#include "am/job/config/joined.h"
 #include "am/job/job.h"
 #include "am/job/trace/job_trace.h"
 #include "am/route/port.h"
@@ -65,6 +66,7 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
   if (router_->far_peers()) leave_network(call, where);
   router_->activity().finish(barrier_->count());
   bootstrap_->finished();
+  remove_mark();
 }
 
 void Job::finish_trace() {
@@ -89,6 +91,7 @@ void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLoca
   // Unless a handler threw out of the wait below: others may have passed the barriers of this one.
   if (!notices.has_finished(rank())) quiesce_without_dead(bundle, call, where);
   bootstrap_->finished();
+  remove_mark();
   const auto all_finished = [&] {
     bundle.poll_siblings();
     return notices.nobody_needs(rank());

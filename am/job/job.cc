@@ -16,6 +16,7 @@
 #include "am/job/card.h"
 #include "am/job/config/config.h"
 #include "am/job/config/death_notices.h"
+#include "am/job/config/joined.h"
 #include "am/job/crash/report.h"
 #include "am/job/death_watch.h"
 #include "am/job/log.h"
@@ -24,6 +25,7 @@
 #include "am/job/stall/code.h"
 #include "am/job/stall/question.h"
 #include "am/job/stall/reporter.h"
+#include "am/job/start_watch.h"
 #include "am/job/trace/job_trace.h"
 #include "am/job/trial.h"
 #include "am/one_sided/far_memory.h"
@@ -59,6 +61,14 @@ shmem::Region make_region(Rank rank, const Config& config) {
   }
 }
 
+// nullptr: splitcrun watches, or there are no others.
+std::unique_ptr<StartWatch> make_start_watch(const Config& config) {
+  const bool alone = !config.out_of_band && !config.rendezvous && !config.pmix && !config.pmi;
+  if (config.job_fd >= 0 || alone) return nullptr;
+  return std::make_unique<StartWatch>(
+      StartWatch::Options{.say_s = config.stall_s, .limit_s = config.start_limit_s});
+}
+
 // Of all processes of this node.
 std::vector<CrashSegment> mapped_segments(const Router& router) {
   std::vector<CrashSegment> all;
@@ -75,9 +85,12 @@ Job::Job() : Job(read_config()) {}
 
 Job::Job(const Config& config)
     : config_((check_not_forked("Job"), new Config(config))),
+      start_watch_(make_start_watch(config)),
       bootstrap_(make_bootstrap(config)),
       fork_watch_(bootstrap_->rank()) {
   const Rank me = bootstrap_->rank();
+  if (bootstrap_->size() > 1) leave_mark(config, me);
+  if (start_watch_) start_watch_->met_launcher(me, bootstrap_->launcher());
   if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
   note_stall_questions();
   if (!config.trace.empty()) trace_ = std::make_unique<JobTrace>(config, me);
@@ -150,6 +163,7 @@ Job::Job(const Config& config)
   }
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody goes on before all have a place to be told of it
+  start_watch_.reset();
   if (survives()) watch_deaths();
   if (trace_) begin_trace();
   if (config.verbose && me == 0) report_layout(layout, joined.choice);

@@ -28,6 +28,7 @@ class LearnedStores;
 struct Layout;
 struct OutOfBand;
 class StallReporter;
+class StartWatch;
 struct Trial;
 
 // This process's place in its job, from the first contact with the launcher to a router that
@@ -183,6 +184,7 @@ class Job final : public Exchange {
   void report_layout(const Layout& layout, const std::string& choice) const;
 
   const Owned<const Config> config_;
+  Owned<StartWatch> start_watch_;  // until the job has started
   Owned<Bootstrap> bootstrap_;
   const ForkWatch fork_watch_;
   CollectiveShape shape_;

@@ -28,6 +28,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(const Config& config) {
   fill_standard_streams();
   raise_open_files_limit();
   if (config.out_of_band) return meet_by(*config.out_of_band, config);
+  if (!config.inherited.empty()) throw Error(config.inherited);
   if (config.job_fd >= 0) {
     return std::make_unique<BootstrapLaunch>(config.rank, config.size, config.job_fd);
   }

@@ -29,6 +29,7 @@ constexpr const char* kLaunched = "tests/am/job/launched";
 constexpr const char* kMany = "tests/jobs/many";
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kExamples = "tests/jobs/launch_examples.sh";
+constexpr const char* kNester = "tests/jobs/nester";
 constexpr const char* kVictim = "tests/jobs/victim";
 constexpr const char* kChecker = "tests/am/trace/check_trace.py";
 constexpr const char* kSlurm = "tests/jobs/launch_private_slurm.sh";
@@ -196,6 +197,33 @@ TEST_P(Launch, leaving_with_0_before_the_end_is_said_and_is_no_success) {
   }
 }
 
+TEST_P(Launch, a_program_that_a_rank_starts_is_told_that_it_is_no_rank) {
+  const auto result = run(launched(2, {kNester, kMany}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "it exited with 1\n");
+  expect_contains(result.err, {"is no rank of a job", "which is rank 0, has started it"});
+}
+
+TEST_P(Launch, a_job_that_a_rank_starts_is_one_of_its_own) {
+  const auto result = run(launched(2, {kNester, std::string(kSplitcrun) + " -n 3 " + kMany}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted_lines(result.out),
+            "it exited with 0\nrank 0 has all words\nrank 1 has all words\nrank 2 has all words\n");
+}
+
+// The other process of the launcher is none of the job.
+TEST_P(Launch, a_job_that_does_not_start_says_what_it_waits_for_and_ends) {
+  const std::string script =
+      "if [ ${PMIX_RANK:-$PMI_RANK} = 0 ]; then exec " + std::string(kMany) + "; fi; sleep 1000";
+  const auto result =
+      run(launched(2, {"env", "SPLITC_STALL=0.5", "SPLITC_START_LIMIT=1", "sh", "-c", script}));
+  SKIP_WITHOUT_SLURM(result);
+  EXPECT_NE(result.exit_code, 0);
+  expect_contains(result.err, {"the job has not started within 0.5 s", "waits for", "so it ends"});
+}
+
 TEST_P(Launch, death_of_one_ends_all) {
   Program job(launched(3, {kVictim, "barriers"}));
   const auto pids = pids_in(job.wait_for_lines(3));
@@ -229,6 +257,13 @@ TEST_F(Patient, srun_without_mpi_is_told_what_to_write) {
   EXPECT_NE(result.exit_code, 0);
   expect_contains(result.err, {"start it with srun --mpi=pmix or srun --mpi=pmi2"});
   EXPECT_EQ(result.out, "");
+}
+
+TEST_F(Patient, a_program_that_a_rank_of_splitcrun_starts_is_told_that_it_is_no_rank) {
+  const auto result = run({kSplitcrun, "-n", "2", kNester, kMany});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "it exited with 1\n");
+  expect_contains(result.err, {"is no rank of a job", "which is rank 0, has started it"});
 }
 
 TEST_F(Patient, srun_across_its_nodes_runs_every_example) {
@@ -292,6 +327,15 @@ TEST_F(Rendezvous, carries_messages) {
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.err, "");
   }
+}
+
+TEST_F(Rendezvous, a_program_that_a_rank_starts_is_told_that_it_is_no_rank) {
+  const auto job = start_all({kNester, kMany});
+  const auto result = job[0]->finish();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "it exited with 1\n");
+  expect_contains(result.err, {"is no rank of a job", "which is rank 0, has started it"});
+  for (const int other : {1, 2}) EXPECT_EQ(job[other]->finish().exit_code, 0);
 }
 
 TEST_F(Rendezvous, death_of_any_ends_all_and_is_named) {

@@ -10,6 +10,7 @@
 
 #include "am/job/config/collective_text.h"
 #include "am/job/config/fault_text.h"
+#include "am/job/config/joined.h"
 #include "am/job/config/number.h"
 #include "am/job/config/other_launchers.h"
 #include "am/job/config/transport_text.h"
@@ -29,6 +30,7 @@ constexpr std::string_view kRank = "SPLITC_RANK";
 constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kStall = "SPLITC_STALL";
+constexpr std::string_view kStartLimit = "SPLITC_START_LIMIT";
 constexpr std::string_view kCollectives = "SPLITC_COLLECTIVES";
 constexpr std::string_view kLogGP = "SPLITC_LOGGP";
 constexpr std::string_view kLink = "SPLITC_LINK";
@@ -45,7 +47,7 @@ constexpr std::string_view kWatchNear = "SPLITC_WATCH_NEAR";
 constexpr std::string_view kTrace = "SPLITC_TRACE";
 constexpr std::string_view kTraceMemory = "SPLITC_TRACE_MEMORY";
 
-constexpr std::array<Setting, 28> kSettings{{
+constexpr std::array<Setting, 30> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -123,6 +125,10 @@ constexpr std::array<Setting, 28> kSettings{{
      "How long a process waits without progress before the job says who waits for what and where; "
      "0: it never says. splitcrun --stall-report goes before it.",
      false},
+    {kStartLimit, "seconds", "300",
+     "How long a process waits for the others before the job exists; then it leaves with exit code "
+     "1. 0: for ever. Under splitcrun, which shows such waits, there is no limit but its own.",
+     false},
     {"SPLITC_SURVIVE", "0 or 1", "0",
      "1 lets a job of splitcrun go on without processes that die, as splitcrun --survive does.",
      false},
@@ -134,6 +140,7 @@ constexpr std::array<Setting, 28> kSettings{{
     {kSize, "number", "none", "How many processes meet at SPLITC_RENDEZVOUS.", false},
     {kJobFd, "file descriptor", "none", "The control region of splitcrun.", true},
     {kNode, "number", "the real one", "The pretended node of this process.", true},
+    {kJoined, "text", "none", "Which process of a job has started this program.", true},
 }};
 
 std::uint64_t read_segment(std::uint64_t default_bytes) {
@@ -177,12 +184,12 @@ std::uint64_t read_trace_bytes(std::uint64_t default_bytes) {
   return *value;
 }
 
-double read_stall(double default_s) {
-  const auto text = value_of(kStall);
+double read_seconds(std::string_view name, double default_s, std::string_view remedy) {
+  const auto text = value_of(name);
   if (!text) return default_s;
   const auto value = whole_number<double>(*text);
   if (!value || !(*value >= 0 && *value <= 1e9)) {
-    refuse(kStall, *text, "not a number of seconds", "write one, such as 30, or 0 for no report");
+    refuse(name, *text, "not a number of seconds", remedy);
   }
   return *value;
 }
@@ -365,10 +372,14 @@ Config read_config() {
     refuse(kTrace, config.trace, "a trace takes all processes of a job, and this one may lose some",
            "unset it, or SPLITC_SURVIVE (--survive)");
   }
-  config.stall_s = read_stall(config.stall_s);
+  config.stall_s =
+      read_seconds(kStall, config.stall_s, "write one, such as 30, or 0 for no report");
+  config.start_limit_s =
+      read_seconds(kStartLimit, config.start_limit_s, "write one, such as 300, or 0 for no limit");
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);
+  config.inherited = refusal_by_mark(config);
   return config;
 }
 

@@ -80,6 +80,7 @@ struct Config {
   bool rma = true;               // the network itself reads and writes far memory, where it can
   bool learn = true;             // stores that repeat get put channels
   double stall_s = 30;           // without progress, before that is reported; 0: never
+  double start_limit_s = 300;    // for a job to start in, unless splitcrun watches it; 0: none
   bool crash_report = true;      // a crash is reported by the process itself
   bool survive = false;          // the job goes on without processes that die
   bool huge_pages = true;        // segments ask for them
@@ -97,6 +98,8 @@ struct Config {
   bool pmix = false;  // there is a PMIx server
   std::optional<PmiConnection> pmi;
   std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one
+
+  std::string inherited;  // why this process is no rank although all says so; "": it is one
 
   // Given by the program, never by the environment: goes before all of the above.
   std::optional<OutOfBand> out_of_band;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "am/job/config/variables.h"
+
 namespace am::launcher {
 namespace {
 
@@ -35,7 +37,8 @@ std::vector<char*> environment_with(std::vector<std::string>& variables) {
   std::vector<char*> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const auto replaces = [entry](const std::string& one) { return same_name(*entry, one); };
-    if (std::ranges::none_of(variables, replaces)) all.push_back(*entry);
+    const bool is_mark = same_name(*entry, kJoined);  // of a job that this launcher runs within
+    if (!is_mark && std::ranges::none_of(variables, replaces)) all.push_back(*entry);
   }
   for (std::string& one : variables) all.push_back(one.data());
   all.push_back(nullptr);

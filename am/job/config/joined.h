@@ -1,0 +1,21 @@
+// The mark that a process of a job leaves in its environment: a program that it starts inherits
+// what the launcher has set for it, and is no rank all the same.
+#pragma once
+
+#include <string>
+
+#include "am/job/config/config.h"
+
+namespace am {
+
+// For the programs that this process starts from now on, as `rank` of the job that `config`
+// describes. Writes the environment, which no other thread may read meanwhile.
+void leave_mark(const Config& config, Rank rank);
+// They are what they were: the job has ended for this process.
+void remove_mark();
+
+// Why this process, which is to become what `config` says, is no rank of that job: a process that
+// is one has started it. "": it is none of these, or a launcher has started it anew.
+std::string refusal_by_mark(const Config& config);
+
+}  // namespace am
