@@ -48,6 +48,27 @@ TEST(Learning, of_a_store_that_repeats_keeps_its_data_and_count) {
   all_spread_free(room);
 }
 
+// From where on docs/channels.md says.
+TEST(Learning, begins_where_stores_are_no_longer_packets) {
+  const bool rxm = world().job().config().provider == "tcp;ofi_rxm";
+  const std::size_t packets = (rxm ? 8 : 16) << 10;
+  const auto room = all_spread_malloc<std::uint8_t>(2 * packets * procs());
+  const std::vector<std::uint8_t> mine(packets + 1, 9);
+  const bool far = detail::is_far(test::right());
+  for (const std::size_t bytes : {packets, packets + 1}) {
+    const am::LearningStats before = learned_stores();
+    for (int time = 0; time < kTimes; ++time) {
+      bulk_store(global_ptr<std::uint8_t>(test::right(), room.offset()), mine.data(), bytes);
+      store_sync(bytes);
+      barrier();
+    }
+    all_store_sync();
+    const bool learned = far && learns() && bytes > packets;
+    EXPECT_EQ(learned_stores().channels - before.channels, learned ? 1u : 0u) << bytes;
+  }
+  all_spread_free(room);
+}
+
 TEST(Learning, leaves_alone_what_does_not_repeat) {
   const auto room = all_spread_malloc<std::uint8_t>(2 * kBytes * procs());
   const std::vector<std::uint8_t> mine(2 * kBytes, 9);

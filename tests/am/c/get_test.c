@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "am/c/spmd.h"
+#include "am/c/statistics.h"
 #include "tests/am/c/check.h"
 
 enum { kGot = 1, kCounted = 2, kSource = 65536, kArea = 32768 };
@@ -165,6 +166,29 @@ static void what_is_not_there_comes_back(void) {
   barrier();
 }
 
+// As am/c/statistics.h says. Each process gets once, and is asked once.
+static void is_a_medium_request_and_a_long_reply(void) {
+  static unsigned char own[kSource + kArea];
+  AM_stats_t before, after;
+  prepare(own);
+  CHECK_OK(AM_GetEndpointStatistics(endpoint, &before));
+  barrier();
+  get(right(), 2, 0, kSource, 1000, 0);
+  barrier();
+  CHECK_OK(AM_GetEndpointStatistics(endpoint, &after));
+  for (int k = 0; k < AM_NUM_CATEGORIES; ++k) {
+    const uint64_t requests = k == AM_MEDIUM ? 1 : 0;
+    const uint64_t replies = k == AM_LONG ? 1 : 0;
+    CHECK_EQ(after.RequestsSent[k], before.RequestsSent[k] + requests);
+    CHECK_EQ(after.RequestsReceived[k], before.RequestsReceived[k] + requests);
+    CHECK_EQ(after.RepliesSent[k], before.RepliesSent[k] + replies);
+    CHECK_EQ(after.RepliesReceived[k], before.RepliesReceived[k] + replies);
+    CHECK_EQ(after.RequestDataBytesSent[k], before.RequestDataBytesSent[k]);
+    CHECK_EQ(after.ReplyDataBytesSent[k], before.ReplyDataBytesSent[k]);
+  }
+  barrier();
+}
+
 static void what_does_not_fit_here_is_refused(void) {
   static unsigned char own[kSource + kArea];
   prepare(own);
@@ -250,6 +274,7 @@ int main(int argc, char** argv) {
       {"of any memory", of_any_memory},
       {"of all memory", of_all_memory},
       {"what is not there comes back", what_is_not_there_comes_back},
+      {"is a medium request and a long reply", is_a_medium_request_and_a_long_reply},
       {"what does not fit here is refused", what_does_not_fit_here_is_refused},
       {"many of the own process", many_of_the_own_process},
       {"what has no place any more comes back", what_has_no_place_any_more_comes_back},
