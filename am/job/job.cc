@@ -215,7 +215,7 @@ Crossovers Job::crossovers(std::uint64_t board) const {
 
 void Job::report_layout(const Layout& layout, const std::string& choice) const {
   log_info(std::to_string(size()) + " processes by " + launcher() + ", segment " +
-           std::to_string(config_->segment_bytes >> 20) + " MiB each, " +
+           std::to_string((config_->segment_bytes - config_->books_bytes) >> 20) + " MiB each, " +
            std::to_string(layout.cores) + " usable cores, fences by " +
            (layout.all_enrolled ? "membarrier" : "every sender"));
   if (!config_->huge_pages || !shmem::Region::has_huge_pages()) {

@@ -5,15 +5,34 @@
 
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
+#include "splitc/world/heap.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
+
+// What a receiver says to one who wants to put there.
+struct ChannelAnswer {
+  am::ChannelHandle handle;
+  HeapSide::Block block;  // that the target begins in; at offset 0: there is none
+  bool fits = false;
+};
+
 namespace {
 
 // Throws Error unless [first of shape, last] is memory that a program may write.
 void check_target(Call call, const Wish& wish) {
   if (wish.bits == 0) return;
   check_range(proc_of(wish.bits), wish.bits & kOffsetMask, wish.shape.extent(), call);
+}
+
+[[noreturn]] void refuse_target(const Wish& wish, const ChannelAnswer& answer, Call call) {
+  const std::uint64_t offset = wish.bits & kOffsetMask;
+  const std::uint64_t bytes = wish.shape.extent();
+  const std::string fault =
+      answer.block.at == 0
+          ? "are freed, or were never allocated; give memory that its process has allocated"
+          : overrun(answer.block, offset, bytes);
+  refuse_range(proc_of(wish.bits), offset, bytes, fault, call);
 }
 
 // One element of each process to each, as part of `call`.
@@ -33,24 +52,35 @@ Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
   std::vector<Wish> wishes(procs());
   if (wish.bits != 0) mine[proc_of(wish.bits)] = wish;
   give(mine, wishes, call);
-  std::vector<am::ChannelHandle> given(procs());
-  std::vector<am::ChannelHandle> handles(procs());
+  std::vector<ChannelAnswer> given(procs());
+  std::vector<ChannelAnswer> answers(procs());
   take(wishes, given);
-  give(given, handles, call);
-  if (wish.bits != 0) out_.emplace(world().bundle(), handles[proc_of(wish.bits)]);
+  give(given, answers, call);
+  if (wish.bits != 0) {
+    const ChannelAnswer& answer = answers[target_];
+    if (!answer.fits) refuse_target(wish, answer, call);
+    out_.emplace(world().bundle(), answer.handle);
+  }
   meet(call);  // the receivers, who may close at once, are still there when the senders open
 }
 
-void Channel::take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles) {
+// The owner knows its blocks in every build, and also who asks for more than there is.
+void Channel::take(const std::vector<Wish>& wishes, std::vector<ChannelAnswer>& answers) {
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     const Wish& wish = wishes[proc];
     if (wish.bits == 0) continue;
+    const std::uint64_t offset = wish.bits & kOffsetMask;
+    const auto block = world().heap().block_of(offset);
+    if (block) answers[proc].block = *block;
+    const std::uint64_t bytes = wish.shape.extent();
+    answers[proc].fits = bytes == 0 || (block && overrun(*block, offset, bytes).empty());
+    if (!answers[proc].fits) continue;
     in_.emplace_back(world().bundle(), mapped(wish.bits), wish.shape, [this] {
       ++arrived_;
       if (callback_) callback_();
     });
     senders_.push_back(proc);
-    handles[proc] = in_.back().handle();
+    answers[proc].handle = in_.back().handle();
   }
 }
 

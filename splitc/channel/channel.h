@@ -49,6 +49,8 @@ struct Wish {
   am::Strided shape;
 };
 
+struct ChannelAnswer;
+
 // Both ends of the channels that one collective call makes.
 class Channel {
  public:
@@ -69,7 +71,7 @@ class Channel {
   void arm();
 
  private:
-  void take(const std::vector<Wish>& wishes, std::vector<am::ChannelHandle>& handles);
+  void take(const std::vector<Wish>& wishes, std::vector<ChannelAnswer>& answers);
 
   const am::Function<void()> callback_;
   const std::uint32_t target_;
@@ -117,7 +119,8 @@ class put_channel {
   // put to it or of it is to come, whatever the others do.
   //
   // Costs two all_to_all calls and a barrier. Throws Error if the target is not memory that may be
-  // used, if the two ends differ in size, and if a shape has runs that overlap.
+  // used, or runs over the end of its block there, if the two ends differ in size, and if a shape
+  // has runs that overlap.
   put_channel(global_ptr<T> to, std::span<std::type_identity_t<const T>> from,
               am::Function<void()> callback = {},
               am::SourceLocation where = am::SourceLocation::current())

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -36,36 +37,41 @@ std::string no_process(std::uint32_t proc) {
          std::to_string(procs() - 1);
 }
 
-// The block of `proc` that begins at or before `offset`, as far as this process knows.
-auto block_before(std::uint32_t proc, std::uint64_t offset) {
-  const Heap& heap = world().heap();
-  return proc == my_proc() ? heap.block_of(offset) : heap.spread_block_of(offset);
-}
-
 // Where the local side of the heap of `proc` begins.
 std::uint64_t edge_of(std::uint32_t proc) {
   World& w = world();
   if (!is_far(proc)) return w.edge(proc).load(std::memory_order_relaxed);
-  std::uint64_t edge = 0;
-  far_read(&edge, bits_of(proc, w.edge_offset()), sizeof edge, "check");
-  return edge;
+  return far_word_of_library(proc, w.edge_offset(), "check");
+}
+
+// Entry `index` of the ledger of `proc`.
+std::uint64_t ledger_entry(std::uint32_t proc, std::uint64_t index) {
+  const std::uint64_t offset = place.segment_bytes + index * sizeof(std::uint64_t);
+  if (is_far(proc)) return far_word_of_library(proc, offset, "check");
+  auto& entry = *reinterpret_cast<std::uint64_t*>(mapped(proc, 0) + offset);
+  return std::atomic_ref(entry).load(std::memory_order_relaxed);
+}
+
+// The block of `proc` that lies around `offset`, as far as this process knows without asking.
+auto known_block(std::uint32_t proc, std::uint64_t offset) {
+  const Heap& heap = world().heap();
+  return proc == my_proc() ? heap.block_of(offset) : heap.spread_block_of(offset);
 }
 
 // What is wrong with a range inside the heap of `proc`; "" if nothing is.
 std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes) {
-  const auto block = block_before(proc, offset);
-  if (block) {
-    if (offset + bytes <= block->at + block->bytes) return "";
-    return "run over the end of the block of " + std::to_string(block->bytes) +
-           " bytes that begins at offset " + std::to_string(block->at) + "; stay inside it";
-  }
-  // Only its owner knows the blocks of local memory, but all can see where that begins; a handler,
-  // which may not ask another node, believes it.
-  if (proc != my_proc()) {
+  auto block = known_block(proc, offset);
+  if (!block && proc != my_proc()) {
+    // A handler, which may not ask another node, believes it.
     if (is_far(proc) && world().bundle().handling()) return "";
-    if (offset >= edge_of(proc)) return "";
+    if (Ledger::bytes(place.segment_bytes) == 0) {
+      if (offset >= edge_of(proc)) return "";
+    } else {
+      block = Ledger::find(offset, [proc](std::uint64_t i) { return ledger_entry(proc, i); });
+    }
   }
-  return std::string("are freed, or were never allocated") + kUse;
+  if (!block) return std::string("are freed, or were never allocated") + kUse;
+  return overrun(*block, offset, bytes);
 }
 
 }  // namespace
@@ -77,6 +83,17 @@ void refuse(Call call, const std::string& what) {
             std::to_string(call.where.line()) + ")";
   }
   throw Error(text);
+}
+
+std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t bytes) {
+  if (offset + bytes <= block.at + block.bytes) return "";
+  return "run over the end of the block of " + std::to_string(block.bytes) +
+         " bytes that begins at offset " + std::to_string(block.at) + "; stay inside it";
+}
+
+void refuse_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                  const std::string& fault, Call call) {
+  refuse(call, describe(proc, offset, bytes) + " " + fault);
 }
 
 void refuse_product(std::uint64_t a, const char* units, std::uint64_t b, const char* parts,
@@ -118,12 +135,12 @@ void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, 
                      std::to_string(runtime_bytes()) + " of the segment" + kUse);
   }
   const std::string fault = fault_in_heap(proc, offset, bytes);
-  if (!fault.empty()) refuse(call, describe(proc, offset, bytes) + " " + fault);
+  if (!fault.empty()) refuse_range(proc, offset, bytes, fault, call);
 }
 
 void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call) {
   if (place.bases != nullptr && proc < procs()) {
-    const auto block = block_before(proc, offset);
+    const auto block = known_block(proc, offset);
     if (block && block->at == offset && block->bytes == 0) return;
   }
   check_range(proc, offset, bytes, call);
@@ -147,7 +164,7 @@ std::uint64_t offset_of(const void* local, std::uint32_t proc, Call call) {
   if (proc >= procs()) refuse(call, no_process(proc));
   const am::Router& router = world().router();
   const std::uint64_t offset = router.segment_offset(local);
-  if (offset < router.segment_bytes()) return offset;
+  if (offset < place.segment_bytes) return offset;
   char address[24];
   std::snprintf(address, sizeof address, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(local));
   refuse(call, std::string(address) +

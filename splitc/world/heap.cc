@@ -93,11 +93,13 @@ constexpr const char* kNoBlock =
 
 }  // namespace
 
-Heap::Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge)
+Heap::Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge,
+           Ledger ledger)
     : segment_(segment),
       first_(first),
       end_((first + bytes) / HeapSide::kAlign * HeapSide::kAlign),
-      edge_(edge) {
+      edge_(edge),
+      ledger_(ledger) {
   publish_edge();
 }
 
@@ -160,7 +162,9 @@ std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
   local_.take({at, bytes});
   local_high_ = std::max(local_high_, local_.end());
   publish_edge();
-  return end_ - at - HeapSide::occupied(bytes);
+  const std::uint64_t offset = end_ - at - HeapSide::occupied(bytes);
+  ledger_.note({offset, bytes});
+  return offset;
 }
 
 void Heap::free(std::uint64_t offset, detail::Call call) {

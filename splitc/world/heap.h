@@ -2,64 +2,30 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "splitc/world/heap_side.h"
+#include "splitc/world/ledger.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 
 namespace splitc {
 
-// Free and used blocks of one growing side of the heap, in bytes from where that side begins.
-// Blocks begin at multiples of 64; freed neighbours become one.
-class HeapSide {
- public:
-  static constexpr std::uint64_t kAlign = 64;
-
-  struct Block {
-    std::uint64_t at;
-    std::uint64_t bytes;  // as asked for; it occupies the next multiple of 64, at least 64
-  };
-
-  // Where a block of `bytes` would go: the lowest hole that holds it, else the end.
-  std::uint64_t find(std::uint64_t bytes) const;
-  void take(Block block);          // where find() said
-  void release(std::uint64_t at);  // a block begins there
-
-  // The block that occupies `at`.
-  std::optional<Block> block_of(std::uint64_t at) const;
-
-  std::uint64_t end() const noexcept { return end_; }
-  std::uint64_t used() const noexcept { return used_; }
-  std::uint64_t largest_hole() const;
-
-  static std::uint64_t occupied(std::uint64_t bytes) noexcept;
-
- private:
-  using Extents = std::map<std::uint64_t, std::uint64_t>;  // bytes, by where they begin
-
-  void add_hole(std::uint64_t at, std::uint64_t bytes);
-
-  Extents blocks_;
-  Extents holes_;           // none touches another, or the end
-  std::uint64_t end_ = 0;   // of the last block
-  std::uint64_t used_ = 0;  // occupied by blocks
-};
-
 // Hands out the segment of this process behind the runtime's memory. One heap, two sides: spread
 // blocks grow up from the bottom and have the same offset in every process, local blocks grow down
 // from the top and are of this process alone. Its books are kept outside the segment, so that no
-// stray write of a program can harm them; only the edge of the local side is there, for others to
-// check their pointers against.
+// stray write of a program can harm them; for others to check their pointers against, the edge of
+// the local side is there, and in checked builds a ledger of local blocks behind it.
 //
 // Programs use splitc/pointer/allocate.h. Thread rule: the world's thread.
 class Heap {
  public:
   // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
   // of
-  // 64. `edge` is this process's.
-  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge);
+  // 64. `edge` and `ledger` are this process's.
+  Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge,
+       Ledger ledger = Ledger(nullptr));
 
   // A spread block has the same number of bytes at the same offset everywhere, zeroed, 64-byte
   // aligned. All processes agree before they take or release one (splitc/pointer/allocate.h).
@@ -76,7 +42,7 @@ class Heap {
   void take_spread(std::uint64_t offset, std::uint64_t bytes);
   // Throws Error if `offset` is not where a live spread block begins.
   void check_spread(std::uint64_t offset, detail::Call call) const;
-  void release_spread(std::uint64_t offset) { spread_.release(offset - first_); }
+  void release_spread(std::uint64_t offset);
   // What is wrong where `bytes` do not fit (total, used, asked and the largest free block, and
   // SPLITC_SEGMENT).
   std::string out_of_memory(std::uint64_t bytes, const Room& room) const;
@@ -109,7 +75,16 @@ class Heap {
   HeapSide spread_;                // from first_ upwards
   HeapSide local_;                 // from end_ downwards
   std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
+  Ledger ledger_;
   std::uint64_t local_high_ = 0;   // is untouched, so zero already
 };
 
 }  // namespace splitc
+namespace detail {
+// What is wrong with `bytes` from `offset` on, which begin in `block`; "": they end there, too.
+std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t bytes);
+// Throws Error: "BYTES bytes at offset OFFSET of process PROC <fault>".
+[[noreturn]] void refuse_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
+                               const std::string& fault, Call call);
+}  // namespace detail
+

@@ -173,3 +173,14 @@ void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call ca
 }
 
 }  // namespace splitc::detail
+std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call) {
+  check_thread(call);
+  World& w = world();
+  std::uint64_t word = 0;
+  Tickets::Start start(w.tickets(), {.proc = proc});
+  w.remote().get(proc, offset, {reinterpret_cast<std::byte*>(&word), sizeof word}, start.ticket(),
+                 site_of(call));
+  finish(start.started(), reason_of(call, sizeof word, nullptr));
+  return word;
+}
+

@@ -38,6 +38,10 @@ handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source 
 handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
                Call call);
 
+// What stands at `offset` of the segment of `proc`, of another node, or behind it in a checked
+// build: memory of the library's, so nobody counts it. Waits.
+std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call);
+
 // If that is memory of this node, an access that is watched: notes it, and returns where it is
 // mapped. far_base(): it is on another node, or nowhere. `caller`: where it returns to in the
 // program, if `call` does not say where it stands.

@@ -64,6 +64,12 @@ am::SparseTable<std::byte*> all_bases(const am::Router& router) {
   return bases;
 }
 
+am::Config with_ledger(am::Config config) {
+  config.books_bytes = Ledger::bytes(config.segment_bytes);
+  config.segment_bytes += config.books_bytes;
+  return config;
+}
+
 void finished(std::uint32_t ticket) { world().tickets().give_back(ticket); }
 
 std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
@@ -107,8 +113,9 @@ struct World::Parts {
   std::optional<am::PlainRequests> plain;  // SPLITC_WAY=messages
 };
 
+// The ledger is memory of the segment for am/, so that other nodes can read it, too.
 World::World(const am::Config& config)
-    : parts_(std::make_unique<Parts>(config)),
+    : parts_(std::make_unique<Parts>(with_ledger(config))),
       job_(parts_->job),
       router_(job_.router()),
       bundle_(parts_->bundle),
@@ -117,14 +124,17 @@ World::World(const am::Config& config)
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
       heap_(std::make_unique<Heap>(
-          router().segment(), runtime_bytes(router().segment_bytes(), near(), job_.size()),
-          heap_bytes(router().segment_bytes(), job_.rank(), near(), job_.size()),
-          *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()))) {
+          router().segment(), runtime_bytes(config.segment_bytes, near(), job_.size()),
+          heap_bytes(config.segment_bytes, job_.rank(), near(), job_.size()),
+          *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
+          Ledger(Ledger::bytes(config.segment_bytes) == 0
+                     ? nullptr
+                     : router().segment() + config.segment_bytes))) {
   detail::place = {.bases = watches(config) ? none_.data() : bases_.data(),
                    .mappings = bases_.data(),
                    .my_proc = job_.rank(),
                    .procs = job_.size(),
-                   .segment_bytes = router().segment_bytes(),
+                   .segment_bytes = config.segment_bytes,
                    .far_peers = router().far_peers(),
                    .kernel_fence = router().options().kernel_fence};
   detail::running_world = this;
@@ -162,7 +172,7 @@ const HeapEdge& World::edge(std::uint32_t proc) const noexcept {
 }
 
 std::size_t World::large_board_bytes() const noexcept {
-  return splitc::large_board_bytes(router_.segment_bytes(), job_.size());
+  return splitc::large_board_bytes(detail::place.segment_bytes, job_.size());
 }
 
 std::uint64_t World::large_board_offset(unsigned parity) const noexcept {

@@ -22,7 +22,7 @@ using namespace splitc;
 
 std::uint64_t runtime_bytes() {
   World& w = world();
-  return World::runtime_bytes(w.router().segment_bytes(), w.near(), procs());
+  return World::runtime_bytes(detail::place.segment_bytes, w.near(), procs());
 }
 
 using Calls = std::vector<std::pair<std::string, std::function<void(global_ptr<std::uint64_t>)>>>;
@@ -179,7 +179,7 @@ TEST(BadInputInAnyBuild, wait_in_a_function_that_atomic_runs) {
 }
 
 TEST_F(BadInput, offset_outside_the_segment) {
-  const std::uint64_t size = world().router().segment_bytes();
+  const std::uint64_t size = detail::place.segment_bytes;
   expect_all_refuse({procs() - 1, size},
                     {"8 bytes at offset " + std::to_string(size) + " of process " +
                          std::to_string(procs() - 1) + " are outside its segment",
@@ -193,9 +193,9 @@ TEST_F(BadInput, the_librarys_own_memory) {
 }
 
 TEST_F(BadInput, memory_that_was_never_allocated) {
-  expect_all_refuse({my_proc(), world().router().segment_bytes() / 2 / 64 * 64},
+  expect_all_refuse({my_proc(), detail::place.segment_bytes / 2 / 64 * 64},
                     {"are freed, or were never allocated"});
-  expect_all_refuse({procs() - 1, world().router().segment_bytes() / 2 / 64 * 64},
+  expect_all_refuse({procs() - 1, detail::place.segment_bytes / 2 / 64 * 64},
                     {"are freed, or were never allocated"});
 }
 
@@ -236,6 +236,39 @@ TEST_F(BadInput, memory_beyond_the_end_of_its_block) {
   bulk_read(many.data(), global_ptr<std::uint64_t>(), 0);  // nothing, from nowhere
   barrier();
   all_spread_free(a);
+}
+
+// Of every process, which alone gave it: of one size that its bookkeeping holds in one place, and
+// of sizes that it holds in several.
+TEST_F(BadInput, memory_beyond_the_end_of_local_memory_of_another) {
+  for (const std::size_t count : {std::size_t{7}, std::size_t{10'000}, std::size_t{500'000}}) {
+    auto* const before = local_malloc<std::uint64_t>(3 + my_proc());
+    auto* const mine = local_malloc<std::uint64_t>(count);
+    auto* const behind = local_malloc<std::uint64_t>(5);
+    const auto all = all_gather(toglobal(mine));
+    std::vector<std::uint64_t> many(count + 1);
+    for (const auto& p : all) {
+      const std::string fault = "run over the end of the block of " + std::to_string(count * 8) +
+                                " bytes that begins at offset " + std::to_string(p.offset());
+      test::expect_error([&] { bulk_put(p, std::span(many)); }, {"bulk_put: ", fault});
+      test::expect_error([&] { bulk_get(std::span(many), p); }, {"bulk_get: ", fault});
+      test::expect_error([&] { bulk_put(p + (count - 1), many.data(), 16); }, {fault});
+      test::expect_error([&] { bulk_put(p + count / 2, many.data(), count / 2 * 8 + 16); },
+                         {fault});
+      bulk_read(many.data(), p, count * 8);
+      bulk_read(many.data(), p + (count - 1), 8);
+    }
+    barrier();
+    local_free(mine);
+    barrier();
+    for (const auto& p : all) {
+      test::expect_error([&] { bulk_read(many.data(), p + count / 2, 8); },
+                         {"are freed, or were never allocated"});
+    }
+    barrier();
+    local_free(before);
+    local_free(behind);
+  }
 }
 
 TEST_F(BadInput, misaligned_objects) {

@@ -111,6 +111,25 @@ TEST(PutChannel, refuses_to_put_where_nothing_was_to_be_sent) {
 }
 
 // While others still set theirs up.
+// In any build: the receiver knows its blocks.
+TEST(PutChannel, refuses_a_target_that_is_smaller_than_what_is_put) {
+  auto* const behind = local_malloc<char>(4096);
+  auto* const ghost = local_malloc<char>(64);
+  const auto ghosts = all_gather(toglobal(ghost));
+  const std::vector<char> edge(200);
+  ::test::expect_error(
+      [&] { put_channel<char> channel(ghosts[right()], edge); },
+      {"put_channel: 200 bytes at offset", " of process " + std::to_string(right()),
+       "run over the end of the block of 64 bytes", "channel_test.cc"});
+  barrier();
+  put_channel<char> channel(ghosts[right()], std::span(edge).first(64));
+  channel.put();
+  channel.wait();
+  barrier();
+  local_free(ghost);
+  local_free(behind);
+}
+
 TEST(PutChannel, may_be_closed_as_soon_as_it_is_made) {
   spread_array<int> room(procs());
   const int one = 1;

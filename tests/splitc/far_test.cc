@@ -173,7 +173,7 @@ TEST(Far, memory_has_no_address_here) {
 
 TEST(Far, ranges_outside_the_segment_are_refused_in_every_build) {
   if (!test::has_far_peers()) GTEST_SKIP() << "all processes are on one node";
-  const std::uint64_t size = world().router().segment_bytes();
+  const std::uint64_t size = detail::place.segment_bytes;
   const global_ptr<std::uint64_t> end(far_proc(), size);
   std::uint64_t word = 0;
   test::expect_error([&] { word = *end; }, {"read: 8 bytes at offset", "outside its segment"});

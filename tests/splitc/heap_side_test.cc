@@ -98,4 +98,49 @@ TEST(HeapSide, makes_one_hole_of_neighbours) {
   EXPECT_EQ(side.largest_hole(), 0u);
 }
 
+// Blocks at random places of random sizes, against a list of them.
+TEST(Ledger, finds_the_block_around_every_offset) {
+  constexpr std::uint64_t kSegment = std::uint64_t{256} << 20;
+  if (splitc::Ledger::bytes(kSegment) == 0) GTEST_SKIP() << "a release build";
+  std::mt19937_64 random(test::seed());
+  std::vector<std::uint64_t> entries(splitc::Ledger::bytes(kSegment) / sizeof(std::uint64_t));
+  splitc::Ledger ledger(reinterpret_cast<std::byte*>(entries.data()));
+  std::map<std::uint64_t, std::uint64_t> blocks;  // bytes, by where they begin
+  const auto expected = [&](std::uint64_t offset) -> std::uint64_t {
+    const auto after = blocks.upper_bound(offset);
+    if (after == blocks.begin()) return 0;
+    const auto& [at, bytes] = *std::prev(after);
+    return offset - at < HeapSide::occupied(bytes) ? at : 0;
+  };
+  const auto found = [&](std::uint64_t offset) -> std::uint64_t {
+    const auto block = splitc::Ledger::find(offset, [&](std::uint64_t i) { return entries.at(i); });
+    EXPECT_EQ(block ? block->bytes : 0, block ? blocks[block->at] : 0);
+    return block ? block->at : 0;
+  };
+  for (int step = 0; step < 2000; ++step) {
+    const std::uint64_t bytes = random() % (std::uint64_t{1} << random() % 28);
+    const std::uint64_t at = (1 + random() % (kSegment / kUnit - 1)) * kUnit;
+    const std::uint64_t end = at + HeapSide::occupied(bytes);
+    auto next = blocks.lower_bound(at);
+    if (expected(at) != 0 || end > kSegment || (next != blocks.end() && next->first < end)) {
+      if (blocks.empty()) continue;
+      if (next == blocks.end()) next = blocks.begin();
+      ledger.forget({next->first, next->second});
+      blocks.erase(next);
+      continue;
+    }
+    blocks[at] = bytes;
+    ledger.note({at, bytes});
+    for (const std::uint64_t offset : {at, at + bytes / 2, end - 1, end, at - 1}) {
+      ASSERT_TRUE(offset >= kSegment || found(offset) == expected(offset)) << step;
+    }
+    for (int i = 0; i < 20; ++i) {
+      const std::uint64_t offset = random() % kSegment;
+      ASSERT_EQ(found(offset), expected(offset)) << step;
+    }
+  }
+  for (const auto& [block, bytes] : blocks) ledger.forget({block, bytes});
+  EXPECT_EQ(std::ranges::count(entries, 0u), static_cast<std::ptrdiff_t>(entries.size()));
+}
+
 }  // namespace

@@ -219,7 +219,7 @@ TEST(List, of_nothing_does_nothing_and_checks_nothing) {
 TEST(List, refuses_what_it_cannot_do_with_a_sentence) {
   const auto words = all_spread_malloc<std::uint64_t>(10 * procs());
   const global_ptr<std::uint64_t> there = words.on(right());
-  const std::uint64_t segment = world().router().segment_bytes();
+  const std::uint64_t segment = detail::place.segment_bytes;
   std::array<std::uint64_t, 2> local{};
   const std::span mine(local);
   const auto get = [&](global_ptr<std::uint64_t> p, std::array<std::uint64_t, 2> indices) {

@@ -65,6 +65,7 @@ enum class StatisticsForm : std::uint8_t { kNone, kText, kJson };
 
 struct Config {
   std::uint64_t segment_bytes = std::uint64_t{256} << 20;  // per process; a multiple of 4096
+  std::uint64_t books_bytes = 0;  // of these, not for the program, as said to people; by splitc
   bool verbose = false;
   StatisticsForm statistics = StatisticsForm::kNone;  // of calls (docs/statistics.md)
   bool watch_near = false;  // ... and the trace: accesses within the node, too
