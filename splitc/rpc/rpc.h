@@ -26,6 +26,7 @@
 #include "am/types/source_location.h"
 #include "splitc/call/program.h"
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/rpc/captures.h"
 #include "splitc/rpc/future.h"
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/rpc_calls.h"
@@ -61,6 +62,7 @@ struct Callable {
   static_assert(travels<F>,
                 "pass a function, or a lambda that captures trivially copyable values, by value, "
                 "and containers as arguments, as std::span(container)");
+  static_assert(!captures_reference<F>, SPLITPHASE_NO_REFERENCES);
   static constexpr std::size_t kBytes = std::is_empty_v<F> ? 0 : sizeof(F);
   static constexpr std::size_t kAlignment = alignof(F);
   template <class Sink>
@@ -137,6 +139,7 @@ struct Rpc {
   // In another; `slot` and `operation` as RpcCalls::start() has them.
   static void start(std::uint32_t proc, RpcCalls& calls, RpcSlot* slot, handle& operation,
                     Call name, const F& f, const A&... args) {
+    check_captures(f, proc, name);
     if constexpr (kInWords) {
       const WordPacker packed = words(f, args...);
       operation = calls.start_words(proc, &run_words, packed.words[0], packed.words[1], slot,
@@ -263,6 +266,7 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
     R::call(f, args...);
     return;
   }
+  check_captures(f, proc, name);
   if constexpr (R::kTakesWords) {
     const WordPacker packed = R::words(f, args...);
     calls.send_words_one_way(proc, &R::run_words, packed.words[0], packed.words[1], packed.bytes,
@@ -322,8 +326,9 @@ struct rpc_target {
 //   ... n.result();
 //
 // f is a function, or a lambda whose captures are trivially copyable values. It arrives as a copy;
-// a captured reference or pointer means nothing there. It must be linked into the program, not into
-// a shared library, and all processes run the same program.
+// a captured reference is refused when compiling, and a captured pointer means nothing there: the
+// checked build says so on standard error of one to this process's stack. It must be linked into
+// the program, not into a shared library, and all processes run the same program.
 //
 //   argument                     f takes
 //   T, trivially copyable        T, const T&

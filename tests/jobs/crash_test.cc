@@ -120,6 +120,13 @@ TEST(CrashReport, names_libfabric_and_its_provider_if_these_crash) {
   EXPECT_EQ(own.err.find("it is libfabric"), std::string::npos) << own.err;
 }
 
+TEST(CrashReport, in_a_handler_says_that_addresses_do_not_travel) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer reports it";
+  expect_contains(crash_one_of_three({"handler_pointer"}).err,
+                  {"address 0x100000000000 is not mapped", "in a handler of a message of rank 0",
+                   "a pointer or reference that came with it means something else"});
+}
+
 TEST(CrashReport, of_an_exception_in_a_handler_says_whose_message) {
   expect_contains(
       crash_one_of_three({"handler_throws"}).err,

@@ -96,6 +96,9 @@ CRASHES void crash_here(const std::string& how, am::Job& job) {
 }
 
 CRASHES void crash_in_handler(am::OneWay) { *nothing = 1; }
+void use_pointer(am::Request, std::uint64_t address) {
+  *reinterpret_cast<volatile int*>(address) = 1;
+}
 void throw_in_handler(am::OneWay) { throw OwnError("the text of it"); }
 
 }  // extern "C"
@@ -116,9 +119,12 @@ void run(int argc, char** argv) {
   if (where == "after") install_own(argv[4]);
   am::Bundle bundle(job);
   am::Endpoint endpoint(bundle);
-  endpoint.add_handlers<&crash_in_handler, &throw_in_handler>();
+  endpoint.add_handlers<&crash_in_handler, &use_pointer, &throw_in_handler>();
   job.connect(endpoint);
   if (job.rank() == 0 && how == "handler") endpoint.request<&crash_in_handler>(victim);
+  if (job.rank() == 0 && how == "handler_pointer") {
+    endpoint.request<&use_pointer>(victim, std::uint64_t{1} << 44);  // where nothing is
+  }
   if (job.rank() == 0 && how == "handler_throws") endpoint.request<&throw_in_handler>(victim);
   if (job.rank() == victim && !how.starts_with("handler")) {
     if (where == "thread") {

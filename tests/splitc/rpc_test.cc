@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -429,6 +430,30 @@ TEST(Rpc, without_an_answer_has_run_everywhere_after_quiesce) {
   }
   quiesce();
   EXPECT_EQ(all_reduce_to_all_add(called), std::uint64_t{procs()} * (300 + 30 * 3000));
+}
+
+// It may only come back, so that it is no Error.
+TEST(Rpc, with_a_pointer_to_the_stack_is_told_of_once) {
+  int here = 1;
+  const auto elsewhere = std::make_unique<int>(2);
+  const std::uint32_t next = (my_proc() + 1) % procs();
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(&here);
+    EXPECT_EQ(rpc(next, [p = &here] { return reinterpret_cast<std::uintptr_t>(p); }).result(),
+              bits);
+    rpc(next, [p = elsewhere.get()] { return p == nullptr; }).wait();
+    rpc(next, [value = here] { return value; }).wait();
+  }
+  barrier();
+  const std::string said = testing::internal::GetCapturedStderr();
+  const bool told = am::kChecked && procs() > 1;
+  EXPECT_EQ(said.find("rpc: the function that goes to process " + std::to_string(next) +
+                      " captures 0x") != std::string::npos,
+            told)
+      << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), told ? 1 : 0) << said;
+  EXPECT_EQ(said.find("rpc_test.cc:") != std::string::npos, told) << said;
 }
 
 TEST(Rpc, may_not_be_called_by_functions_that_run_so) {

@@ -95,6 +95,8 @@ void add_crash_cause(CrashText& text, const siginfo_t& info, std::uintptr_t stac
     add_sender(text, info);
   } else if (info.si_code == SI_KERNEL && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS)) {
     text.add(": an address was used that none can be, or that the machine does not report");
+    text.add("; what was read as one may be global memory that was freed, which holds ");
+    text.add("0xfffbdeadfffbdead: the checked build (--checked) names who reads it");
   } else if (info.si_code == SI_KERNEL) {  // says no more
     text.add(info.si_signo == SIGTRAP ? ": a breakpoint" : "");
   } else if (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) {

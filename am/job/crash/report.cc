@@ -110,13 +110,18 @@ void add_who() noexcept {
   text.add(")");
 }
 
-void add_handler() noexcept {
+// `by_address`: an address was used that is none here, and not nearly null.
+void add_handler(bool by_address) noexcept {
   // pairs with: set_activity
   const Activity* const known = activity.load(std::memory_order_acquire);
   if (known == nullptr) return;
   const Activity::Running running = known->running();
   if (running.is_function()) {
-    text.add("  in a handler of a message of rank ").add(running.source).add("\n");
+    text.add("  in a handler of a message of rank ").add(running.source);
+    if (by_address) {
+      text.add(", where a pointer or reference that came with it means something else");
+    }
+    text.add("\n");
   } else if (running.handler == Activity::kReturned) {
     text.add("  in on_returned, for a message to rank ").add(running.source).add("\n");
   }
@@ -128,7 +133,9 @@ void report(const siginfo_t& info, const void* context) noexcept {
   const CrashSegment* first = segments.load(std::memory_order_acquire);
   add_crash_cause(text, info, interrupted_stack(context),
                   std::span(first, first == nullptr ? 0 : segment_count));
-  add_handler();
+  constexpr std::uintptr_t kNull = 4096;
+  add_handler(info.si_signo == SIGSEGV && info.si_code > 0 &&
+              reinterpret_cast<std::uintptr_t>(info.si_addr) >= kNull);
   text.write();
   text.clear();
   add_crash_trace(text, context);
@@ -176,7 +183,7 @@ void on_terminate() {
   if (begin_report()) {
     add_who();
     add_exception();
-    add_handler();
+    add_handler(false);
     text.write();
     text.clear();
     add_crash_trace(text, nullptr);
