@@ -19,7 +19,10 @@ void detail::meet(Call call) {
   w.job().barrier(w.bundle(), call.name, call.where);
 }
 
-void barrier(am::SourceLocation where) { detail::meet({"barrier", where}); }
+[[gnu::noinline]] void barrier(am::SourceLocation where) {
+  if constexpr (am::kChecked) detail::check_frames_below(__builtin_frame_address(0));
+  detail::meet({"barrier", where});
+}
 
 void barrier_notify(am::SourceLocation where) {
   const detail::Call call("barrier_notify", where);

@@ -92,9 +92,11 @@ void detail::finish_program(Running& running, const char* call) {
            "barrier_wait(); every notify is followed by one wait");
   }
   const am::SourceLocation nowhere;
+  check_frames_below(__builtin_frame_address(0));  // in which those of the program were
   finish_tasks({call, nowhere});
   finish_started({call, nowhere});
   running.teams.finish({call, nowhere});
+  check_end();
   sync();
   // What this process has stored on other nodes needs it until it has landed.
   if (has_far_peers()) running.stores.wait_all({call, nowhere});

@@ -138,6 +138,19 @@ void Heap::take_spread(std::uint64_t offset, std::uint64_t bytes) {
   spread_high_ = std::max(spread_high_, spread_.end());
 }
 
+// So that a read of freed memory shows, in any build: NaN as a number of either size, and no
+// address. The beginning is enough, and costs no more for a large block.
+void Heap::poison(HeapSide::Block block) noexcept {
+  constexpr std::uint64_t kMost = 4096;
+  auto* const words = reinterpret_cast<std::uint64_t*>(segment_ + block.at);
+  std::fill_n(words, std::min(HeapSide::occupied(block.bytes), kMost) / sizeof *words, kPoison);
+}
+
+void Heap::release_spread(std::uint64_t offset) {
+  if (const auto block = spread_block_of(offset)) poison(*block);
+  spread_.release(offset - first_);
+}
+
 void Heap::check_spread(std::uint64_t offset, detail::Call call) const {
   const auto block = spread_block_of(offset);
   if (!block) {
@@ -181,6 +194,8 @@ void Heap::free(std::uint64_t offset, detail::Call call) {
                     std::to_string(block->at),
                 call);
   }
+  ledger_.forget(*block);
+  poison(*block);
   local_.release(end_ - offset - HeapSide::occupied(block->bytes));
   publish_edge();
 }

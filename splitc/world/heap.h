@@ -47,6 +47,9 @@ class Heap {
   // SPLITC_SEGMENT).
   std::string out_of_memory(std::uint64_t bytes, const Room& room) const;
 
+  // What memory that was freed is filled with, the first 4 KiB of a block.
+  static constexpr std::uint64_t kPoison = 0xfffb'dead'fffb'dead;
+
   // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
   std::uint64_t allocate(std::uint64_t bytes, detail::Call call);
   void free(std::uint64_t offset, detail::Call call);
@@ -65,21 +68,21 @@ class Heap {
   void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
   std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
   void publish_edge() noexcept;
+  void poison(HeapSide::Block block) noexcept;
 
   // Constant after construction.
   std::byte* segment_;
   std::uint64_t first_;
   std::uint64_t end_;
   HeapEdge& edge_;
+  Ledger ledger_;
   // Owned by the world's thread.
   HeapSide spread_;                // from first_ upwards
   HeapSide local_;                 // from end_ downwards
   std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
-  Ledger ledger_;
   std::uint64_t local_high_ = 0;   // is untouched, so zero already
 };
 
-}  // namespace splitc
 namespace detail {
 // What is wrong with `bytes` from `offset` on, which begin in `block`; "": they end there, too.
 std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t bytes);
@@ -88,3 +91,4 @@ std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t b
                                const std::string& fault, Call call);
 }  // namespace detail
 
+}  // namespace splitc

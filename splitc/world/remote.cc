@@ -116,7 +116,9 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
   w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
                  start.ticket(), site_of(call));
-  return start.started();
+  const handle started = start.started();
+  w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  return started;
 }
 
 handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call,
@@ -137,16 +139,23 @@ handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Sourc
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits), .kept = std::move(kept)});
   w.remote().put(proc_of(bits), bits & kOffsetMask, {static_cast<const std::byte*>(local), bytes},
                  start.ticket(), site_of(call));
-  return start.started();
+  const handle started = start.started();
+  if (source == Source::kStays && bytes > am::RemoteMemory::kCopied) {
+    w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  }
+  return started;
 }
 
 }  // namespace
 
-handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+[[gnu::noinline]] handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
+  if constexpr (am::kChecked) check_frames_below(__builtin_frame_address(0));
   return start_get(local, bits, bytes, call, __builtin_return_address(0));
 }
 
-handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call) {
+[[gnu::noinline]] handle far_put(std::uint64_t bits, const void* local, std::size_t bytes,
+                                 Source source, Call call) {
+  if constexpr (am::kChecked) check_frames_below(__builtin_frame_address(0));
   return start_put(bits, local, bytes, source, call, __builtin_return_address(0));
 }
 
@@ -164,15 +173,6 @@ void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   finish(start_get(local, bits, bytes, call, caller), reason_of(call, bytes, caller));
 }
 
-void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
-  // pairs with: the reads of others, of what this process wrote to near memory before
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const void* const caller = __builtin_return_address(0);
-  finish(start_put(bits, local, bytes, Source::kStays, call, caller),
-         reason_of(call, bytes, caller));
-}
-
-}  // namespace splitc::detail
 std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call) {
   check_thread(call);
   World& w = world();
@@ -184,3 +184,12 @@ std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call
   return word;
 }
 
+void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
+  // pairs with: the reads of others, of what this process wrote to near memory before
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const void* const caller = __builtin_return_address(0);
+  finish(start_put(bits, local, bytes, Source::kStays, call, caller),
+         reason_of(call, bytes, caller));
+}
+
+}  // namespace splitc::detail

@@ -1,22 +1,36 @@
 #include "splitc/world/tickets.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
 
 #include "am/core/bundle.h"
 #include "am/job/job.h"
+#include "am/job/stall/code.h"
 #include "am/route/activity.h"
 #include "am/route/router.h"
+#include "splitc/world/stack.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
 namespace {
 
-// Polls until `condition()`; an exception, such as one of a handler, ends the job.
+std::string address_text(const void* address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(address));
+  return text;
+}
+
+// Polls until `condition()`; an exception, such as one of a handler, ends the job. `frame`: of the
+// function that the program called.
 template <class Condition, class Explain>
-void wait_or_end(Call call, Condition condition, const Explain& explain) noexcept {
+void wait_or_end(const void* frame, Call call, Condition condition,
+                 const Explain& explain) noexcept {
   try {
+    if constexpr (am::kChecked) check_frames_below(frame);
     check_may_wait(call);
     world().bundle().wait_until(condition, am::Wake::kRung, explain);
   } catch (const std::exception& error) {
@@ -73,10 +87,69 @@ bool Tickets::waits_for_dead() const noexcept {
   });
 }
 
-void finish_outstanding() noexcept {
+void Tickets::borrow(handle h, Borrowed what) noexcept {
+  if (h.generation() == 0 || done(h)) return;
+  what.generation = h.generation();
+  if (borrowed_.size() < tickets_.size()) borrowed_.resize(tickets_.size());
+  borrowed_[h.ticket()] = what;
+  lowest_ = std::min(lowest_, reinterpret_cast<std::uintptr_t>(what.memory));
+}
+
+template <class Predicate>
+const Tickets::Borrowed* Tickets::find_borrowed(Predicate predicate) const noexcept {
+  for (std::size_t i = 0; i < borrowed_.size(); ++i) {
+    const bool counts = tickets_[i].waiting && borrowed_[i].generation == tickets_[i].generation;
+    if (counts && predicate(borrowed_[i])) return &borrowed_[i];
+  }
+  return nullptr;
+}
+
+const Tickets::Borrowed* Tickets::borrowing() const noexcept {
+  return find_borrowed([](const Borrowed&) { return true; });
+}
+
+// A frame begins below what its function was called with and saved, two words at least.
+const Tickets::Borrowed* Tickets::left_behind(const void* frame) const noexcept {
+  const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(frame) + 2 * sizeof(void*);
+  if (lowest_ >= top) return nullptr;
+  const Stack stack = worlds_stack();
+  return find_borrowed([&](const Borrowed& one) {
+    const auto at = reinterpret_cast<std::uintptr_t>(one.memory);
+    return at >= stack.begin && at < top && top < stack.end;
+  });
+}
+
+void refuse_left_behind(const Tickets::Borrowed& one, const char* when) {
+  const std::string place =
+      one.call.where.line() != 0
+          ? ""
+          : am::describe_place({.call = one.call.name, .where = {}, .caller = one.caller});
+  refuse(one.call, "the " + std::to_string(one.bytes) + " bytes of this process at " +
+                       address_text(one.memory) + " that it exchanges with process " +
+                       std::to_string(one.proc) + (place.empty() ? "" : " (in " + place + ")") +
+                       " " + when +
+                       " before the call was complete; call sync(), or wait for its "
+                       "handle, while the memory is there");
+}
+
+void check_frames_below(const void* frame) {
+  const Tickets::Borrowed* const one = world().tickets().left_behind(frame);
+  if (one != nullptr) refuse_left_behind(*one, "are in a function that has returned");
+}
+
+// Not inlined, so that the frame is below those of all functions that have not returned.
+[[gnu::noinline]] void check_frames() { check_frames_below(__builtin_frame_address(0)); }
+
+void check_end() {
+  if constexpr (!am::kChecked) return;
+  const Tickets::Borrowed* const one = world().tickets().borrowing();
+  if (one != nullptr) refuse_left_behind(*one, "were left to the end of run()");
+}
+
+[[gnu::noinline]] void finish_outstanding() noexcept {
   const void* const caller = __builtin_return_address(0);
   wait_or_end(
-      "sync", [] { return outstanding == 0; },
+      __builtin_frame_address(0), "sync", [] { return outstanding == 0; },
       [caller] {
         return am::Reason{.call = "sync",
                           .caller = caller,
@@ -92,9 +165,10 @@ void finish_one(handle h, Call call) noexcept {
   finish_one(h, am::Reason{.call = call.name, .where = call.where});
 }
 
-void finish_one(handle h, const am::Reason& reason) noexcept {
+[[gnu::noinline]] void finish_one(handle h, const am::Reason& reason) noexcept {
   wait_or_end(
-      {reason.call, reason.where}, [h] { return world().tickets().done(h); },
+      __builtin_frame_address(0), {reason.call, reason.where},
+      [h] { return world().tickets().done(h); },
       [&, h] {
         am::Reason now = reason;
         now.needs = "an answer";

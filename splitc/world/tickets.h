@@ -67,6 +67,23 @@ class Tickets {
     free(ticket);
   }
 
+  // What an operation needs of the program's memory until it is done.
+  struct Borrowed {
+    const void* memory = nullptr;
+    std::size_t bytes = 0;
+    Call call = "";
+    const void* caller = nullptr;  // if `call` does not say where it stands
+    std::uint32_t proc = 0;        // at the other end
+    std::uint32_t generation = 0;  // of the operation
+  };
+  // Notes that of one that is not done, if it is one.
+  void borrow(handle h, Borrowed what) noexcept;
+  // One that is not done and borrows memory of this thread's stack below `frame`: of a function
+  // that has returned. nullptr: there is none. Looks at all, but where none has ever been so low.
+  const Borrowed* left_behind(const void* frame) const noexcept;
+  // One that is not done and borrows any memory; nullptr: there is none.
+  const Borrowed* borrowing() const noexcept;
+
   // Where the answer of one that is waited for shall go.
   void* result_of(std::uint32_t ticket) const noexcept { return tickets_[ticket].pending.result; }
 
@@ -100,6 +117,8 @@ class Tickets {
     Pending pending;
     WaiterList waiters;
   };
+  template <class Predicate>
+  const Borrowed* find_borrowed(Predicate predicate) const noexcept;
 
   handle take(Pending pending) {
     Pending& kept = pending_of_next();
@@ -141,8 +160,10 @@ class Tickets {
   }
 
   std::vector<Ticket> tickets_;
-  std::uint32_t free_ = kNone;  // the one that was given back last
+  std::vector<Borrowed> borrowed_;  // by ticket, as far as any has borrowed; not needed elsewhere
+  std::uint32_t free_ = kNone;      // the one that was given back last
   bool lost_some_ = false;
+  std::uintptr_t lowest_ = ~std::uintptr_t{0};  // memory that was ever borrowed
 };
 
 // Operations of a call that may be left by an exception: whatever happens, none of them uses memory

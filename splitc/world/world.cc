@@ -222,8 +222,11 @@ std::string without_rank(const std::string& sentence) {
 
 }  // namespace detail
 
-int poll() {
-  if constexpr (am::kChecked) detail::check_thread("poll");
+[[gnu::noinline]] int poll() {
+  if constexpr (am::kChecked) {
+    detail::check_thread("poll");
+    detail::check_frames_below(__builtin_frame_address(0));
+  }
   const int done = world().bundle().poll();
   if (!detail::can_run_ready()) return done;
   return done + detail::run_ready();  // tasks go on

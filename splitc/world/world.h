@@ -125,6 +125,15 @@ inline constinit thread_local bool is_worlds_thread = false;  // it called run()
 // Ends the job, for calls that cannot throw.
 [[noreturn]] void end_by(const std::exception& error) noexcept;
 
+// Throws Error if an operation that is not complete uses memory of a function that has returned: it
+// would be written to when that is another's.
+void check_frames();
+// The same where all functions whose frames are below `frame` have returned.
+void check_frames_below(const void* frame);
+// At the end of the program. Throws Error in checked builds if an operation that uses any memory of
+// the program is not complete.
+void check_end();
+
 // Throws Error unless this is the thread that called run().
 inline void check_thread(Call call) {
   if (!is_worlds_thread) [[unlikely]]
@@ -135,6 +144,7 @@ inline void check_may_wait(Call call) {
   check_thread(call);
   if (world().bundle().handling()) [[unlikely]]
     refuse_wait(call);
+  if constexpr (am::kChecked) check_frames();
 }
 
 }  // namespace detail

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
@@ -102,6 +105,38 @@ TEST(Heap, local_memory_is_reached_by_others) {
   barrier();
   EXPECT_EQ(mine[0], procs());
   local_free(mine);
+}
+
+// In any build: a program that reads it sees that something is wrong.
+TEST(Heap, memory_that_was_freed_holds_no_number_and_no_address) {
+  const auto is_poisoned = [](const std::byte* memory, std::size_t bytes) {
+    double number = 0;
+    float half = 0;
+    std::uint64_t word = 0;
+    for (std::size_t at = 0; at < std::min<std::size_t>(bytes, 4096); at += 8) {
+      std::memcpy(&number, memory + at, sizeof number);
+      std::memcpy(&half, memory + at, sizeof half);
+      std::memcpy(&word, memory + at, sizeof word);
+      if (!std::isnan(number) || !std::isnan(half) || word >> 48 != 0xfffb) return false;
+    }
+    return true;
+  };
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{100'000}}) {
+    auto* const local = local_malloc<std::byte>(bytes);
+    std::memset(local, 1, bytes);
+    local_free(local);
+    EXPECT_TRUE(is_poisoned(local, bytes)) << bytes;
+    const auto spread = all_spread_malloc<std::byte>(bytes * procs());
+    auto* const mine = detail::mapped(my_proc(), spread.offset());
+    std::memset(mine, 1, bytes);
+    barrier();
+    all_spread_free(spread);
+    EXPECT_TRUE(is_poisoned(mine, bytes)) << bytes;
+    barrier();
+    const auto anew = all_spread_malloc<std::byte>(bytes * procs());
+    EXPECT_EQ(*detail::mapped(my_proc(), anew.offset()), std::byte{0});
+    all_spread_free(anew);
+  }
 }
 
 TEST(Heap, uses_all_of_its_memory_and_says_when_there_is_no_more) {

@@ -13,6 +13,9 @@
 //   misbehave call              process 0 calls a function in the last one
 //   misbehave rpc RANK          so does one that rpc() runs there
 //   misbehave verdict           every process returns 1, and process 0 exits last
+//   misbehave unsynced RANK     it ends while a get into its frame is under way
+//   misbehave left RANK         a function that started such a get has returned when it polls
+//   misbehave kept RANK         it ends while a get into memory that stays is under way
 //   misbehave word              all add to a word of process 0, which prints it
 #include <unistd.h>
 
@@ -30,6 +33,26 @@ int answer(int& x, int y) { return x + y; }
 int fail(int&, int) { throw std::runtime_error("no more of this"); }
 
 void fail_there() { throw std::runtime_error("no more of this"); }
+
+double stays = 0;
+
+[[gnu::noinline]] void start_and_return(global_ref<double> from) {
+  double gone = 0;
+  get(gone, from);
+}
+
+// Starts to read from the next process, and does not wait.
+int forget_sync(const std::string& how, bool me) {
+  const auto all = all_spread_malloc<double>(procs());
+  barrier();
+  const global_ptr<double> next = all.on((my_proc() + 1) % procs());
+  double local = 0;
+  if (me && how == "unsynced") get(local, next);
+  if (me && how == "kept") get(stays, next);
+  if (me && how == "left") start_and_return(*next);
+  if (how == "left") barrier();
+  return 0;
+}
 
 void add_together() {
   const spread_array<int> a(procs());
@@ -68,6 +91,7 @@ int chosen(const std::string& how, Args args) {
     return 1;
   }
   if (how == "word") add_together();
+  if (how == "unsynced" || how == "kept" || how == "left") return forget_sync(how, me);
   if (how != "half") barrier();
   return 0;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "am/types/abi.h"
+
 // How Split-C programs begin and end, from outside.
 
 namespace {
@@ -70,6 +72,34 @@ TEST(Run, ends_the_job_at_an_exception_of_no_known_kind) {
   const auto result = misbehave(2, {"strange", "1"});
   EXPECT_EQ(result.exit_code, 1);
   expect_says(result.err, {"rank 1: run: the program was left by an exception"});
+}
+
+// Between nodes, where it takes a while. What comes then would be written over another's memory.
+Program::Result without_sync(const std::string& how) {
+  return am::test::run({kSplitcrun, "-n", "2", "--nodes", "2", kMisbehave, how, "1"});
+}
+
+TEST(Run, names_a_get_into_the_programs_frame_that_is_not_complete_at_the_end) {
+  const auto result = without_sync("unsynced");
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result.err, {"rank 1: get: the 8 bytes of this process at 0x", "process 0",
+                           "are in a function that has returned", "call sync()"});
+}
+
+TEST(Run, names_a_get_into_any_memory_that_is_not_complete_at_the_end_in_a_checked_build) {
+  const auto result = without_sync("kept");
+  if (!SPLITPHASE_CHECKED) GTEST_SKIP() << "a release build";
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result.err, {"rank 1: get: the 8 bytes of this process at 0x", "process 0",
+                           "were left to the end of run()", "call sync()"});
+}
+
+TEST(Run, names_a_get_of_a_function_that_has_returned_in_a_checked_build) {
+  const auto result = without_sync("left");
+  if (!SPLITPHASE_CHECKED) GTEST_SKIP() << "a release build";
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result.err, {"rank 1: get: the 8 bytes of this process at 0x", "process 0",
+                           "are in a function that has returned", "call sync()"});
 }
 
 TEST(Run, ends_the_job_when_processes_call_different_things) {
