@@ -143,6 +143,7 @@ int make_fallback(const Region::Options& options, const std::string& memfd_refus
 struct Hidden {
   std::mutex mutex;  // guards the rest
   std::vector<std::span<std::byte>> pages;
+  bool kept_out = false;
 };
 
 Hidden& hidden() {
@@ -152,6 +153,7 @@ Hidden& hidden() {
 
 void zero_in_child() {
   for (const std::span<std::byte> pages : hidden().pages) {
+    if (!hidden().kept_out) break;
     mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
@@ -220,10 +222,15 @@ Region::~Region() {
   if (fd_ >= 0) close(fd_);
 }
 
-void Region::hide_from_children(std::size_t bytes) {
+void Region::keep_children_out(bool out) {
   static const int registered = pthread_atfork([] { hidden().mutex.lock(); },
                                                [] { hidden().mutex.unlock(); }, &zero_in_child);
-  if (registered != 0) throw Error("shmem: no memory to keep children that are forked away");
+  if (registered != 0) throw Error("shmem: no memory to keep children out that are forked");
+  const std::lock_guard lock(hidden().mutex);
+  hidden().kept_out = out;
+}
+
+void Region::hide_from_children(std::size_t bytes) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t whole = bytes == size_ ? (bytes + page - 1) / page * page : bytes / page * page;
   if (whole == 0) return;

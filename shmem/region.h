@@ -67,8 +67,10 @@ class Region {
   // through whatever mapping; where it has no room, from another. False: it refuses.
   bool prefer_node(int node) const noexcept;
 
-  // In children that this process forks from now on, this memory is zeros of their own: what they
-  // do there others do not see. `bytes`: only its first pages, as many as have no more bytes.
+  // While children are kept out, which at first they are not, those that this process forks have
+  // zeros of their own instead of regions that hide from them: what they do there others do not
+  // see. `bytes`: only of the first pages, as many as have no more bytes. Any thread.
+  static void keep_children_out(bool out);
   void hide_from_children() { hide_from_children(size_); }
   void hide_from_children(std::size_t bytes);
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "shmem/region.h"
+
 namespace am {
 namespace {
 
@@ -30,10 +32,14 @@ ForkWatch::ForkWatch(Rank rank) {
   if (registered != 0) throw Error("Job: no memory to notice forks");
   job_rank = rank;
   job_process = getpid();
+  shmem::Region::keep_children_out(true);
   watched = true;
 }
 
-ForkWatch::~ForkWatch() { watched = false; }
+ForkWatch::~ForkWatch() {
+  watched = false;
+  shmem::Region::keep_children_out(false);
+}
 
 void spoil_in_children(void (*spoil)() noexcept) {
   for (std::size_t i = 0; i < spoiler_count; ++i) {
