@@ -57,10 +57,10 @@ auto atomic(global_ptr<T> p, const Args&... args) {
   using Call = detail::RemoteFunction<kFunction>;
   using Result = typename Call::Result;
   if constexpr (std::is_void_v<Result>) {
-    sync(Call::start(p, nullptr, "atomic", args...));
+    sync(Call::start(p, nullptr, "atomic", args...), {});
   } else {
     alignas(Result) std::array<std::byte, sizeof(Result)> result;
-    sync(Call::start(p, result.data(), "atomic", args...));
+    sync(Call::start(p, result.data(), "atomic", args...), {});
     return std::bit_cast<Result>(result);
   }
 }

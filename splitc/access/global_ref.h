@@ -114,23 +114,26 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
  public:
   using value_type = std::remove_cv_t<T>;
 
-  // Element `i` from `p`. (A template, so that `r = {0, 1}` is a value and never a reference.)
+  // Element `i` from `p`, as it stands at `where`: that is the place of each access through it, and
+  // if it is none, the function is that calls. (A template, so that `r = {0, 1}` is a value and
+  // never a reference.)
   template <std::same_as<global_ptr<T>> P>
-  explicit constexpr global_ref(P p, std::ptrdiff_t i = 0) noexcept : pointer_(p), index_(i) {}
+  explicit constexpr global_ref(P p, std::ptrdiff_t i = 0, am::SourceLocation where = {}) noexcept
+      : pointer_(p), index_(i), where_(where) {}
 
   // Another name for the same object. Written out because compilers pass what is trivially copied
   // through `...`; and not movable, which keeps std::swap and std::exchange away: they would take a
   // reference for the value that they save. swap(a[i], a[j]) is found without `std::`.
   constexpr global_ref(const global_ref& other) noexcept
-      : pointer_(other.pointer_), index_(other.index_) {}
+      : pointer_(other.pointer_), index_(other.index_), where_(other.where_) {}
   global_ref(global_ref&&) = delete;
 
   // Reads the object, as read(p) does, and waits for the value.
-  operator value_type() const { return detail::read_at(pointer_, index_, "read"); }
+  operator value_type() const { return detail::read_at(pointer_, index_, {"read", where_}); }
 
   // Writes the object, as write(p, x) does.
   const global_ref& operator=(const value_type& x) const requires detail::writable<T> {
-    detail::write_at(pointer_, index_, x, "write");
+    detail::write_at(pointer_, index_, x, {"write", where_});
     return *this;
   }
   // Assigns the value, not the reference, as for T&.
@@ -205,6 +208,8 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   // The same in two parts, of which loops change one: the object is element index() from origin().
   constexpr global_ptr<T> origin() const noexcept { return pointer_; }
   constexpr std::ptrdiff_t index() const noexcept { return index_; }
+  // Where it stands in the program.
+  constexpr am::SourceLocation where() const noexcept { return where_; }
 
  private:
   const value_type value() const { return *this; }
@@ -223,6 +228,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
 
   global_ptr<T> pointer_;
   std::ptrdiff_t index_;
+  am::SourceLocation where_;
 };
 
 }  // namespace splitc

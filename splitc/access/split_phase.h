@@ -66,11 +66,12 @@ inline void copy_plain(T& to, const T& from) {
 // What get() and put() do, for element i from p. The process is looked up by p alone, so a loop
 // over i does so once.
 template <class T>
-inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t i) {
-  check_access(p, i, "get");
+inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t i,
+                     am::SourceLocation where) {
+  check_access(p, i, {"get", where});
   std::byte* const base = base_of(p.bits());
   if (base == far_base()) [[unlikely]] {
-    const handle started = far_get(&local, (p + i).bits(), sizeof(T), "get");
+    const handle started = far_get(&local, (p + i).bits(), sizeof(T), {"get", where});
     base_stays(base, p.bits());
     return started;
   }
@@ -80,12 +81,12 @@ inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t
 }
 // As get_at(). A far value is copied before return.
 template <class T>
-inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
-  check_access(p, i, "put");
+inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, am::SourceLocation where) {
+  check_access(p, i, {"put", where});
   std::byte* const base = base_of(p.bits());
   if (base == far_base()) [[unlikely]] {
     const T copy = value;
-    const handle started = far_put((p + i).bits(), &copy, sizeof(T), Source::kGoes, "put");
+    const handle started = far_put((p + i).bits(), &copy, sizeof(T), Source::kGoes, {"put", where});
     base_stays(base, p.bits());
     return started;
   }
@@ -99,8 +100,9 @@ inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value) {
 //
 // Returns a handle to wait for this operation alone; it may be dropped, as sync() waits for all.
 template <class T>
-inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T> p) {
-  return detail::get_at<T>(local, p, 0);
+inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T> p,
+                  am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::get_at<T>(local, p, 0, where);
 }
 
 // *p := value. Starts writing `value`, which is copied before return, to the object at `p`. Once
@@ -108,18 +110,19 @@ inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, global_ptr<T
 //
 // Returns a handle to wait for this operation alone; it may be dropped, as sync() waits for all.
 template <detail::writable T>
-inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value) {
-  return detail::put_at<T>(p, 0, value);
+inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value,
+                  am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::put_at<T>(p, 0, value, where);
 }
 
 // The same through references, as in get(local, a[i]) and put(p[i], value).
 template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, const global_ref<T>& r) {
-  return detail::get_at<T>(local, r.origin(), r.index());
+  return detail::get_at<T>(local, r.origin(), r.index(), r.where());
 }
 template <detail::writable T>
 inline handle put(const global_ref<T>& r, const std::type_identity_t<T>& value) {
-  return detail::put_at<T>(r.origin(), r.index(), value);
+  return detail::put_at<T>(r.origin(), r.index(), value, r.where());
 }
 
 }  // namespace splitc

@@ -159,12 +159,13 @@ am::LearningStats learned_stores();
 // adds sizeof(T) to the target's `counter` when it has landed.
 template <detail::writable T>
 inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
-                  store_counter& counter = store_counter::default_counter()) {
-  detail::check_access(p, 0, "store");
+                  store_counter& counter = store_counter::default_counter(),
+                  am::SourceLocation where = am::SourceLocation::current()) {
+  detail::check_access(p, 0, {"store", where});
   std::byte* const base = detail::base_of(p.bits());
   if (base == detail::far_base()) [[unlikely]] {
     const T copy = value;
-    counter.store_far(p.bits(), &copy, sizeof(T), "store");
+    counter.store_far(p.bits(), &copy, sizeof(T), {"store", where});
     detail::base_stays(base, p.bits());
     return;
   }
@@ -175,7 +176,7 @@ inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
 template <detail::writable T>
 inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {
-  store(&r, value, counter);
+  store(&r, value, counter, r.where());
 }
 
 // Waits until `bytes` of stores have landed at this process, on the default counter or on

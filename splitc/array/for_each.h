@@ -127,16 +127,18 @@ void for_each_mine(const spread_array_2d<T>& array, F&& f) {
 
 // Calls f(i, x, y), or f(i, j, x, y), with the elements of both arrays. They may be the same.
 template <class T, class U, class F>
-void for_each_mine(const spread_array<T>& a, const spread_array<U>& b, F&& f) {
-  if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), "for_each_mine");
+void for_each_mine(const spread_array<T>& a, const spread_array<U>& b, F&& f,
+                   am::SourceLocation where = am::SourceLocation::current()) {
+  if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), {"for_each_mine", where});
   T* const x = a.mine().data();
   U* const y = b.mine().data();
   detail::for_each_position(a.map(), my_proc(),
                             [&f, x, y](std::size_t i, std::size_t at) { f(i, x[at], y[at]); });
 }
 template <class T, class U, class F>
-void for_each_mine(const spread_array_2d<T>& a, const spread_array_2d<U>& b, F&& f) {
-  if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), "for_each_mine");
+void for_each_mine(const spread_array_2d<T>& a, const spread_array_2d<U>& b, F&& f,
+                   am::SourceLocation where = am::SourceLocation::current()) {
+  if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), {"for_each_mine", where});
   T* const x = a.mine().data();
   U* const y = b.mine().data();
   detail::for_each_position(

@@ -107,15 +107,18 @@ class spread_array {
   using value_type = T;
 
   // `n` elements, laid out as `how` says. Collective.
-  explicit spread_array(std::size_t n, layout how = cyclic)
+  explicit spread_array(std::size_t n, layout how = cyclic,
+                        am::SourceLocation where = am::SourceLocation::current())
       : map_(n, how.block(n, procs()), procs()),
         offset_(detail::all_allocate(
-            detail::local_bytes(map_.capacity(), sizeof(T), "spread_array"), "spread_array", n)) {}
+            detail::local_bytes(map_.capacity(), sizeof(T), {"spread_array", where}),
+            {"spread_array", where}, n)) {}
   // `blocks` blocks of `block` elements, block k on process k mod procs(): Split-C's
   // T A[blocks]::[block]. Collective.
-  spread_array(std::size_t blocks, std::size_t block)
-      : spread_array(detail::product(blocks, "blocks", block, "elements", "spread_array"),
-                     block_cyclic(block)) {}
+  spread_array(std::size_t blocks, std::size_t block,
+               am::SourceLocation where = am::SourceLocation::current())
+      : spread_array(detail::product(blocks, "blocks", block, "elements", {"spread_array", where}),
+                     block_cyclic(block), where) {}
   // Collective, unless moved from.
   ~spread_array() {
     if (offset_ != 0) detail::all_free_at_end(offset_, "the end of a spread_array");
@@ -136,11 +139,14 @@ class spread_array {
   std::size_t block() const noexcept { return map_.block(); }
 
   // Element i, to be read or written by any process (splitc/access/global_ref.h).
-  global_ref<T> operator[](std::size_t i) const { return *pointer(i); }
+  global_ref<T> operator[](detail::Index i) const {
+    return global_ref<T>(pointer(static_cast<std::size_t>(i.value), i.where), 0, i.where);
+  }
   // The pointer to element i. Its arithmetic stays on that process: pointer(i) + 1 is the element
   // that lies behind it there, which need not be i + 1.
-  global_ptr<T> pointer(std::size_t i) const {
-    detail::check_index(i, size(), "spread_array");
+  global_ptr<T> pointer(std::size_t i,
+                        am::SourceLocation where = am::SourceLocation::current()) const {
+    detail::check_index(i, size(), {"spread_array", where});
     return {map_.owner(i), offset_ + map_.local(i) * sizeof(T)};
   }
 
@@ -154,8 +160,9 @@ class spread_array {
 
   // The elements of process `proc`, which are contiguous: the pointer to the first, and how many
   // there are, maybe none. For bulk operations. Checked builds throw Error if there is no `proc`.
-  global_ptr<T> on(std::uint32_t proc) const {
-    detail::check_local_proc(proc, "spread_array::on");
+  global_ptr<T> on(std::uint32_t proc,
+                   am::SourceLocation where = am::SourceLocation::current()) const {
+    detail::check_local_proc(proc, {"spread_array::on", where});
     return {proc, offset_};
   }
   std::size_t size_on(std::uint32_t proc) const noexcept { return map_.size_on(proc); }

@@ -32,8 +32,9 @@ tiling::tiling(std::size_t rows, std::size_t columns, layout by_row, layout by_c
   detail::product(q_, "rows of a tile", r_, "elements", "spread_array_2d");
 }
 
-void detail::refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner) {
-  detail::refuse("spread_array_2d::tile",
+void detail::refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner,
+                         am::SourceLocation where) {
+  detail::refuse({"spread_array_2d::tile", where},
                  "tile (" + std::to_string(ti) + ", " + std::to_string(tj) + ") is of process " +
                      std::to_string(owner) + "; read it through tile_pointer()");
 }

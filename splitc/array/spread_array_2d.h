@@ -86,15 +86,18 @@ class tile_view {
   std::size_t stride() const noexcept { return stride_; }    // elements from one row to the next
   T* data() const noexcept { return first_; }
   // Row `a` of the tile, contiguous; and element `b` of it.
-  std::span<T> row(std::size_t a) const {
-    detail::check_local_index(a, rows_, "tile_view::row");
+  std::span<T> row(std::size_t a, am::SourceLocation where = am::SourceLocation::current()) const {
+    detail::check_local_index(a, rows_, {"tile_view::row", where});
     return {first_ + a * stride_, columns_};
   }
   // Row `a` again, so that tile[a][b] is element b of it.
-  std::span<T> operator[](std::size_t a) const { return row(a); }
-  T& operator()(std::size_t a, std::size_t b) const {
-    detail::check_local_index(a, rows_, "tile_view, row");
-    detail::check_local_index(b, columns_, "tile_view, column");
+  std::span<T> operator[](detail::Index a) const {
+    return row(static_cast<std::size_t>(a.value), a.where);
+  }
+  T& operator()(std::size_t a, std::size_t b,
+                am::SourceLocation where = am::SourceLocation::current()) const {
+    detail::check_local_index(a, rows_, {"tile_view, row", where});
+    detail::check_local_index(b, columns_, {"tile_view, column", where});
     return first_[a * stride_ + b];
   }
 
@@ -106,7 +109,8 @@ class tile_view {
 };
 
 namespace detail {
-[[noreturn]] void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner);
+[[noreturn]] void refuse_tile(std::size_t ti, std::size_t tj, std::uint32_t owner,
+                              am::SourceLocation where);
 }
 
 // A two-dimensional array over all processes, zero at first: Split-C's T X[v][w]::[q][r].
@@ -154,15 +158,19 @@ class spread_array_2d {
   // columns: 1 if cyclic, b if block_cyclic(b); if blocked, so many that each process gets about
   // one tile (see tiling). Collective.
   spread_array_2d(std::size_t rows, std::size_t columns, layout by_row = cyclic,
-                  layout by_column = cyclic)
+                  layout by_column = cyclic,
+                  am::SourceLocation where = am::SourceLocation::current())
       : map_(rows, columns, by_row, by_column, procs()),
-        memory_(detail::product(map_.slots(), "tiles", procs(), "processes", "spread_array_2d"),
-                map_.tile_elements()) {}
+        memory_(detail::product(map_.slots(), "tiles", procs(), "processes",
+                                {"spread_array_2d", where}),
+                map_.tile_elements(), where) {}
   // v by w tiles of q by r elements. Collective.
-  static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r) {
-    constexpr const char* kCall = "spread_array_2d::of_tiles";
-    return {detail::product(v, "tiles", q, "rows", kCall),
-            detail::product(w, "tiles", r, "columns", kCall), block_cyclic(q), block_cyclic(r)};
+  static spread_array_2d of_tiles(std::size_t v, std::size_t w, std::size_t q, std::size_t r,
+                                  am::SourceLocation where = am::SourceLocation::current()) {
+    const detail::Call call("spread_array_2d::of_tiles", where);
+    return {detail::product(v, "tiles", q, "rows", call),
+            detail::product(w, "tiles", r, "columns", call), block_cyclic(q), block_cyclic(r),
+            where};
   }
 
   std::size_t rows() const noexcept { return map_.rows(); }
@@ -174,11 +182,15 @@ class spread_array_2d {
 
   // The element in row i and column j, to be read or written; the pointer to it; and the process
   // that owns it. The first two throw Error, in every build, if there is none.
-  global_ref<T> operator()(std::size_t i, std::size_t j) const { return *pointer(i, j); }
-  global_ptr<T> pointer(std::size_t i, std::size_t j) const {
-    detail::check_index(i, rows(), "spread_array_2d, row");
-    detail::check_index(j, columns(), "spread_array_2d, column");
-    return on(owner(i, j)) + static_cast<std::ptrdiff_t>(map_.place(i, j));
+  global_ref<T> operator()(std::size_t i, std::size_t j,
+                           am::SourceLocation where = am::SourceLocation::current()) const {
+    return global_ref<T>(pointer(i, j, where), 0, where);
+  }
+  global_ptr<T> pointer(std::size_t i, std::size_t j,
+                        am::SourceLocation where = am::SourceLocation::current()) const {
+    detail::check_index(i, rows(), {"spread_array_2d, row", where});
+    detail::check_index(j, columns(), {"spread_array_2d, column", where});
+    return on(owner(i, j), where) + static_cast<std::ptrdiff_t>(map_.place(i, j));
   }
   std::uint32_t owner(std::size_t i, std::size_t j) const noexcept {
     return map_.owner(i / q(), j / r());
@@ -190,14 +202,16 @@ class spread_array_2d {
   std::uint32_t tile_owner(std::size_t ti, std::size_t tj) const noexcept {
     return map_.owner(ti, tj);
   }
-  global_ptr<T> tile_pointer(std::size_t ti, std::size_t tj) const {
-    check_tile(ti, tj);
-    return on(map_.owner(ti, tj)) +
+  global_ptr<T> tile_pointer(std::size_t ti, std::size_t tj,
+                             am::SourceLocation where = am::SourceLocation::current()) const {
+    check_tile(ti, tj, where);
+    return on(map_.owner(ti, tj), where) +
            static_cast<std::ptrdiff_t>(map_.slot(ti, tj) * map_.tile_elements());
   }
-  tile_view<T> tile(std::size_t ti, std::size_t tj) const {
-    check_tile(ti, tj);
-    if (map_.owner(ti, tj) != my_proc()) detail::refuse_tile(ti, tj, map_.owner(ti, tj));
+  tile_view<T> tile(std::size_t ti, std::size_t tj,
+                    am::SourceLocation where = am::SourceLocation::current()) const {
+    check_tile(ti, tj, where);
+    if (map_.owner(ti, tj) != my_proc()) detail::refuse_tile(ti, tj, map_.owner(ti, tj), where);
     return {memory_.mine().data() + map_.slot(ti, tj) * map_.tile_elements(),
             detail::lesser(q(), rows() - ti * q()), detail::lesser(r(), columns() - tj * r()), r()};
   }
@@ -205,7 +219,10 @@ class spread_array_2d {
   my_2d my_tiles() const { return {tile_rows(), tile_columns()}; }
 
   // The tiles of process `proc`, which are contiguous, q() * r() elements each.
-  global_ptr<T> on(std::uint32_t proc) const { return memory_.on(proc); }
+  global_ptr<T> on(std::uint32_t proc,
+                   am::SourceLocation where = am::SourceLocation::current()) const {
+    return memory_.on(proc, where);
+  }
   // Those of this process as ordinary memory, valid while the array lives. At the edges of the
   // array there are elements among them that no index has.
   std::span<T> mine() const noexcept { return memory_.mine(); }
@@ -219,9 +236,9 @@ class spread_array_2d {
   const tiling& map() const noexcept { return map_; }
 
  private:
-  void check_tile(std::size_t ti, std::size_t tj) const {
-    detail::check_index(ti, tile_rows(), "spread_array_2d, row of tiles");
-    detail::check_index(tj, tile_columns(), "spread_array_2d, column of tiles");
+  void check_tile(std::size_t ti, std::size_t tj, am::SourceLocation where) const {
+    detail::check_index(ti, tile_rows(), {"spread_array_2d, row of tiles", where});
+    detail::check_index(tj, tile_columns(), {"spread_array_2d, column of tiles", where});
   }
 
   tiling map_;

@@ -14,16 +14,17 @@ namespace splitc {
 // Errors, routes and costs are those of get(local, p) (splitc/access/split_phase.h), and the value
 // is copied once more.
 template <class T>
-[[nodiscard]] future<std::remove_cv_t<T>> get(global_ptr<T> p) {
+[[nodiscard]] future<std::remove_cv_t<T>> get(
+    global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   using Value = std::remove_cv_t<T>;
-  detail::RpcSlot& slot = detail::rpc_calls("get").take_slot();
+  detail::RpcSlot& slot = detail::rpc_calls({"get", where}).take_slot();
   future<Value> value(slot);  // gives it back if this throws
-  slot.operation = detail::get_at<T>(slot.result.template place_of<Value>(), p, 0);
+  slot.operation = detail::get_at<T>(slot.result.template place_of<Value>(), p, 0, where);
   return value;
 }
 template <class T>
 [[nodiscard]] future<std::remove_cv_t<T>> get(const global_ref<T>& r) {
-  return get(&r);
+  return get(&r, r.where());
 }
 
 }  // namespace splitc

@@ -133,9 +133,10 @@ class put_channel {
               am::SourceLocation where = am::SourceLocation::current())
       : channel_(new detail::Channel(
             detail::Call("put_channel", where),
-            detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), "put_channel")},
+            detail::Wish{to.bits(), detail::in_bytes(to_shape, sizeof(T), {"put_channel", where})},
             std::move(callback))) {
-    if (to) channel_->associate(from, detail::in_bytes(from_shape, sizeof(T), "put_channel"));
+    if (to)
+      channel_->associate(from, detail::in_bytes(from_shape, sizeof(T), {"put_channel", where}));
   }
 
   // --- The sender's end.
@@ -156,8 +157,9 @@ class put_channel {
   // A second source, of the same size and kept as long: puts send the two in turn, so that one may
   // be filled while the other is in flight. Throws Error if this process sends nothing, if the
   // sizes differ, and while a put is not reusable().
-  void alternate(std::span<std::type_identity_t<const T>> from) {
-    channel_->out("put_channel::alternate").alternate(std::as_bytes(from));
+  void alternate(std::span<std::type_identity_t<const T>> from,
+                 am::SourceLocation where = am::SourceLocation::current()) {
+    channel_->out({"put_channel::alternate", where}).alternate(std::as_bytes(from));
   }
 
   // --- The receiver's end. All puts of all senders belong to one round, which ready() ends.

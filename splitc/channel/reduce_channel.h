@@ -41,21 +41,23 @@ class reduce_channel {
   // times the size of `result` by local_malloc from the root's segment. Throws Error: there is no
   // such root; the root lacks that memory; sizes differ.
   reduce_channel(std::span<std::type_identity_t<const T>> mine, std::span<T> result,
-                 std::uint32_t root = 0, Op op = {}) {
+                 std::uint32_t root = 0, Op op = {},
+                 am::SourceLocation where = am::SourceLocation::current()) {
+    const detail::Call call("reduce_channel", where);
     std::vector<am::ChannelHandle> handles(procs());
     if (my_proc() == root) {
       const std::size_t room =
-          detail::product(procs(), "processes", result.size(), "elements", "reduce_channel");
-      room_.first = local_malloc<T>(room);
+          detail::product(procs(), "processes", result.size(), "elements", call);
+      room_.first = local_malloc<T>(room, where);
       in_.emplace(
           world().bundle(), result, std::span(room_.first, room), procs(),
           [this] { arrived_ = true; }, op);
       for (std::uint32_t proc = 0; proc < procs(); ++proc) handles[proc] = in_->handle(proc);
     }
-    all_bcast(std::span(handles), root);
+    all_bcast(std::span(handles), root, where);
     out_.emplace(world().bundle(), handles[my_proc()]);
     out_->associate(std::as_bytes(mine));
-    detail::meet("reduce_channel");  // the root, which may close at once, is there when all open
+    detail::meet(call);  // the root, which may close at once, is there when all open
   }
   reduce_channel(const reduce_channel&) = delete;
   reduce_channel& operator=(const reduce_channel&) = delete;
@@ -97,7 +99,7 @@ class reduce_channel {
     Room() = default;
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
-    ~Room() { local_free(first); }
+    ~Room() { local_free(first, {}); }
   };
 
   Room room_;  // goes last

@@ -110,8 +110,9 @@ class received_parts {
 
   // The part of process `proc`, valid as long as this; Error if there is no such process. And all
   // parts one after the other.
-  std::span<const T> of(std::uint32_t proc) const {
-    if (proc >= begin_.size() - 1) detail::refuse_proc(proc, "received_parts::of");
+  std::span<const T> of(std::uint32_t proc,
+                        am::SourceLocation where = am::SourceLocation::current()) const {
+    if (proc >= begin_.size() - 1) detail::refuse_proc(proc, {"received_parts::of", where});
     return std::span(all_).subspan(begin_[proc], begin_[proc + 1] - begin_[proc]);
   }
   const std::vector<T>& all() const noexcept { return all_; }

@@ -79,9 +79,10 @@ void* allocate(std::uint64_t bytes, Call call) {
 
 }  // namespace detail
 
-void local_free(void* p) {
+void local_free(void* p, am::SourceLocation where) {
+  const detail::Call call("local_free", where);
   if (p == nullptr) return;
-  world().heap().free(detail::offset_of(p, my_proc(), "local_free"), "local_free");
+  world().heap().free(detail::offset_of(p, my_proc(), call), call);
 }
 
 }  // namespace splitc

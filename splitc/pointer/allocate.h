@@ -80,15 +80,15 @@ void all_spread_free(spread_ptr<T> p, am::SourceLocation where = am::SourceLocat
 // Give it back by local_free. Throws Error if this process lacks the memory. Costs a search among
 // the free blocks; nothing is communicated.
 template <class T>
-T* local_malloc(std::size_t count) {
+T* local_malloc(std::size_t count, am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
-  return static_cast<T*>(
-      detail::allocate(detail::local_bytes(count, sizeof(T), "local_malloc"), "local_malloc"));
+  const detail::Call call("local_malloc", where);
+  return static_cast<T*>(detail::allocate(detail::local_bytes(count, sizeof(T), call), call));
 }
 
 // Gives back what local_malloc returned in this process. Not collective: the program sees to it
 // that no other process uses the memory any more. A null pointer is left alone. Throws Error, in
 // every build, if p is not the start of a live local block.
-void local_free(void* p);
+void local_free(void* p, am::SourceLocation where = am::SourceLocation::current());
 
 }  // namespace splitc

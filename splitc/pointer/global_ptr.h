@@ -123,8 +123,12 @@ class global_ptr {
 
   // The object, or element i from it, to be read or written (splitc/access/global_ref.h). These two
   // access nothing yet. (p[i] in a loop over i looks up the process once.)
-  global_ref<T> operator*() const noexcept { return global_ref<T>(*this); }
-  global_ref<T> operator[](std::ptrdiff_t i) const noexcept { return global_ref<T>(*this, i); }
+  friend global_ref<T> operator*(detail::Located<global_ptr> p) noexcept {
+    return global_ref<T>(p.value, 0, p.where);
+  }
+  global_ref<T> operator[](detail::Index i) const noexcept {
+    return global_ref<T>(*this, i.value, i.where);
+  }
 
   // n elements further on the same process, n of either sign.
   constexpr global_ptr& operator+=(std::ptrdiff_t n) {
@@ -190,11 +194,12 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
 // Accesses through the result are ordinary C++ accesses: two processes that use one object at the
 // same time need std::atomic_ref or a barrier, as two threads do.
 template <class T>
-T* tolocal(global_ptr<T> p) {
-  if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), "tolocal");
+T* tolocal(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+  const detail::Call call("tolocal", where);
+  if constexpr (am::kChecked) detail::check_pointer(p.proc(), p.offset(), sizeof(T), call);
   std::byte* const base = detail::mapping_of(p.bits());
   if (base == detail::far_base()) [[unlikely]]
-    detail::refuse_far(p.proc(), "tolocal");
+    detail::refuse_far(p.proc(), call);
   return reinterpret_cast<T*>(detail::mapped(base, p.bits()));
 }
 
@@ -205,13 +210,14 @@ T* tolocal(global_ptr<T> p) {
 // Throws Error, in every build, if `local` is not in this process's segment, as only that has
 // global addresses, or if there is no process `proc`. Arithmetic only.
 template <class T>
-global_ptr<T> toglobal(std::uint32_t proc, T* local) {
-  return {proc, detail::offset_of(local, proc, "toglobal")};
+global_ptr<T> toglobal(std::uint32_t proc, T* local,
+                       am::SourceLocation where = am::SourceLocation::current()) {
+  return {proc, detail::offset_of(local, proc, {"toglobal", where})};
 }
 // The global pointer to `local` itself, in this process's segment: to be given to other processes.
 template <class T>
-global_ptr<T> toglobal(T* local) {
-  return toglobal(my_proc(), local);
+global_ptr<T> toglobal(T* local, am::SourceLocation where = am::SourceLocation::current()) {
+  return toglobal(my_proc(), local, where);
 }
 
 }  // namespace splitc

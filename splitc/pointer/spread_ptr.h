@@ -65,11 +65,17 @@ class spread_ptr {
   constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
   // This process's part as ordinary memory (Split-C's (T *)(p + MYPROC)), valid until it is freed.
   // Checked builds throw Error unless it points into a live block.
-  T* mine() const { return tolocal(on(my_proc())); }
+  T* mine(am::SourceLocation where = am::SourceLocation::current()) const {
+    return tolocal(on(my_proc()), where);
+  }
 
   // The object, or the i-th element from it, to be read or written. These two access nothing yet.
-  global_ref<T> operator*() const { return *at_; }
-  global_ref<T> operator[](std::ptrdiff_t i) const { return *(*this + i); }
+  friend global_ref<T> operator*(detail::Located<spread_ptr> p) {
+    return global_ref<T>(p.value.at_, 0, p.where);
+  }
+  global_ref<T> operator[](detail::Index i) const {
+    return global_ref<T>((*this + i.value).at_, 0, i.where);
+  }
 
   // n elements further, n of either sign. A null pointer stays null.
   spread_ptr& operator+=(std::ptrdiff_t n) {
@@ -157,8 +163,8 @@ constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {
   return p.proc();
 }
 template <class T>
-T* tolocal(spread_ptr<T> p) {
-  return tolocal(global_ptr<T>(p));
+T* tolocal(spread_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+  return tolocal(global_ptr<T>(p), where);
 }
 
 }  // namespace splitc

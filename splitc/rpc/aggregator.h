@@ -78,31 +78,34 @@ class aggregator {
   // while it makes room comes out; then `update` has not been taken, and may be sent again. Error
   // in f, in a handler or in another thread: in checked builds always, else when it makes room.
   // Costs 1 to 2 ns, and each time a block is full an rpc_ff(), or, in this process, its updates.
-  void send(std::uint32_t proc, const Update& update) {
-    if constexpr (am::kChecked) check_caller();
+  void send(std::uint32_t proc, const Update& update,
+            am::SourceLocation where = am::SourceLocation::current()) {
+    const detail::Call call("aggregator::send", where);
+    if constexpr (am::kChecked) check_caller(call);
     if (proc >= blocks_.size()) [[unlikely]]
-      detail::refuse_proc(proc, "aggregator::send");
+      detail::refuse_proc(proc, call);
     if constexpr (kInBlock == 0) {
-      updates_.ship(proc, {&update, 1});
+      updates_.ship(proc, {&update, 1}, where);
     } else {
       Block& block = blocks_[proc];
       if (block.is_full()) [[unlikely]]
-        make_room(block, proc);
+        make_room(block, proc, call);
       block.add(update);
     }
   }
 
   // Sends what has been gathered, without waiting until it is applied.
-  void flush() {
+  void flush(am::SourceLocation where = am::SourceLocation::current()) {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      if (!blocks_[proc].updates().empty()) flush(blocks_[proc], proc);
+      if (!blocks_[proc].updates().empty())
+        flush(blocks_[proc], proc, {"aggregator::flush", where});
     }
   }
   // Collective: sends them, and returns when all updates of all processes have been applied. Throws
   // Error if f forwards updates and another process is at another aggregator's flush_all().
   void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
     do {
-      flush();
+      flush(where);
       quiesce(where);
     } while (updates_.has_caused_others(where));
   }
@@ -110,27 +113,27 @@ class aggregator {
  private:
   static constexpr std::size_t kInBlock = detail::updates_in_block<Update, F>();
 
-  void check_caller() const {
-    if (applying_) refuse_from_function();
-    detail::check_may_wait("aggregator::send");
+  void check_caller(detail::Call call) const {
+    if (applying_) refuse_from_function(call);
+    detail::check_may_wait(call);
   }
-  void make_room(Block& block, std::uint32_t proc) {
+  void make_room(Block& block, std::uint32_t proc, detail::Call call) {
     if (applying_) [[unlikely]]
-      refuse_from_function();
+      refuse_from_function(call);
     if (!block.has_memory()) return block.allocate(kInBlock);
-    flush(block, proc);
+    flush(block, proc, call);
   }
   // Empty afterwards, unless an exception of a handler comes out: then the one message that a block
   // is has not been sent.
-  void flush(Block& block, std::uint32_t proc) {
-    if (proc == my_proc()) return apply_here(block);
-    updates_.ship(proc, block.updates());
+  void flush(Block& block, std::uint32_t proc, detail::Call call) {
+    if (proc == my_proc()) return apply_here(block, call);
+    updates_.ship(proc, block.updates(), call.where);
     block.clear();
   }
 
   // If f throws the updates behind stay. Meanwhile the block is not where f could add to it.
-  void apply_here(Block& block) {
-    if (applying_) refuse_from_function();
+  void apply_here(Block& block, detail::Call call) {
+    if (applying_) refuse_from_function(call);
     Applying applying(*this, block);
     while (!applying.taken.updates().empty()) updates_.apply(applying.taken.take());
   }
@@ -151,8 +154,8 @@ class aggregator {
     Block taken;
   };
 
-  [[noreturn]] static void refuse_from_function() {
-    detail::refuse("aggregator::send",
+  [[noreturn]] static void refuse_from_function(detail::Call call) {
+    detail::refuse(call,
                    "called by the function that applies updates; give that a third parameter, a "
                    "forwarder<Update>&, which sends");
   }

@@ -29,10 +29,11 @@ class forwarder : private am::Poller {
   forwarder& operator=(const forwarder&) = delete;
 
   // Throws Error if there is no process `proc`. Costs a few ns.
-  void send(std::uint32_t proc, const Update& update) {
+  void send(std::uint32_t proc, const Update& update,
+            am::SourceLocation where = am::SourceLocation::current()) {
     if (proc >= waiting_.size()) [[unlikely]] {
       if (stopped_) return;
-      detail::refuse_proc(proc, "forwarder::send");
+      detail::refuse_proc(proc, {"forwarder::send", where});
     }
     Waiting& waiting = waiting_[proc] ? *waiting_[proc] : make_waiting(proc);
     if (waiting.blocks.empty() || waiting.blocks.back().is_full()) add_block(waiting, proc);

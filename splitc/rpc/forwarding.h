@@ -29,9 +29,9 @@ class NoForwarding {
  public:
   NoForwarding(dist_object<T>& object, F f) : object_(object), f_(f) {}
 
-  void ship(std::uint32_t proc, std::span<const Update> updates) const {
+  void ship(std::uint32_t proc, std::span<const Update> updates, am::SourceLocation where) const {
     rpc_ff(
-        proc,
+        rpc_target(proc, where),
         [](T& there, const F& f, std::span<const Update> all) {
           for (const Update& update : all) f(there, update);
         },
@@ -71,9 +71,9 @@ class Forwarding {
   Forwarding(const Forwarding&) = delete;
   Forwarding& operator=(const Forwarding&) = delete;
 
-  void ship(std::uint32_t proc, std::span<const Update> updates) const {
+  void ship(std::uint32_t proc, std::span<const Update> updates, am::SourceLocation where) const {
     const Here& here = *forwarder_;
-    rpc_ff(proc, kRun, here.object, here.f, forwarder_, updates);
+    rpc_ff(rpc_target(proc, where), kRun, here.object, here.f, forwarder_, updates);
   }
   void apply(const Update& update) { forwarder_->apply(update); }
 

@@ -39,7 +39,9 @@ class future {
   }
 
   // For sync() and try_sync().
-  handle started() const { return slot("future::started").operation; }
+  handle started(am::SourceLocation where = am::SourceLocation::current()) const {
+    return slot({"future::started", where}).operation;
+  }
   // Whether the result is there; polls once if not, and never waits. Two names of one thing.
   [[nodiscard]] bool ready() { return try_sync(started()); }
   [[nodiscard]] bool try_wait() { return ready(); }

@@ -55,33 +55,35 @@ class lookups {
   // Asks process `proc`. The answer is in `to` after wait(), and perhaps before; until then `to`
   // must exist. Throws Error if there is no such process. Not collective. Costs some ns, and each
   // time a block is full an rpc(). In this process f is called at once.
-  void get(std::uint32_t proc, const Query& query, Result& to) {
+  void get(std::uint32_t proc, const Query& query, Result& to,
+           am::SourceLocation where = am::SourceLocation::current()) {
     if (proc == my_proc()) {
       to = f_(*object_, query);
       return;
     }
-    detail::check_proc(proc, "lookups::get");
+    detail::check_proc(proc, {"lookups::get", where});
     Block& block = blocks_[proc];
     if (block.questions.capacity() == 0) {
       block.questions.reserve(kInBlock);
       block.to.reserve(kInBlock);
     }
-    if (block.questions.size() == kInBlock) ship(proc);  // it was full when an exception came
+    if (block.questions.size() == kInBlock)
+      ship(proc, where);  // it was full when an exception came
     block.questions.push_back({query});
     block.to.push_back(&to);
-    if (block.questions.size() == kInBlock) ship(proc);
+    if (block.questions.size() == kInBlock) ship(proc, where);
   }
 
   // Asks what has been gathered, without waiting for the answers.
-  void flush() {
+  void flush(am::SourceLocation where = am::SourceLocation::current()) {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-      if (!blocks_[proc].questions.empty()) ship(proc);
+      if (!blocks_[proc].questions.empty()) ship(proc, where);
     }
   }
   // The same, and waits until all answers are where they belong. Not collective: the others must
   // poll, as they do when they wait for anything.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    flush();
+    flush(where);
     while (!asked_.empty()) take_first(where);
   }
 
@@ -113,10 +115,10 @@ class lookups {
   static constexpr std::size_t kMostAsked = 64;  // blocks
 
   // The block is empty afterwards, unless an exception of a handler comes out.
-  void ship(std::uint32_t proc) {
+  void ship(std::uint32_t proc, am::SourceLocation where) {
     Block& block = blocks_[proc];
     Asked asked{rpc(
-                    proc,
+                    rpc_target(proc, where),
                     [](T& there, const F& f, std::span<const Question> all) {
                       std::vector<Answer> answers;
                       answers.reserve(all.size());
@@ -135,7 +137,7 @@ class lookups {
     // Not splitc::poll(), in which a task goes on: it may use these lookups, too.
     world().bundle().poll();
     while (!asked_.empty() && (asked_.size() > kMostAsked || asked_.front().answered())) {
-      take_first(am::SourceLocation::current());
+      take_first(where);
     }
   }
   void take_first(am::SourceLocation where) {

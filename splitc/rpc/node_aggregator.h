@@ -99,12 +99,13 @@ class node_aggregator {
   node_aggregator& operator=(const node_aggregator&) = delete;
 
   // As those of an aggregator.
-  void send(std::uint32_t proc, const Update& update) {
+  void send(std::uint32_t proc, const Update& update,
+            am::SourceLocation where = am::SourceLocation::current()) {
     if (proc >= receivers_.size()) [[unlikely]]
-      detail::refuse_proc(proc, "node_aggregator::send");
-    updates_.send(receivers_[proc], {proc, update});
+      detail::refuse_proc(proc, {"node_aggregator::send", where});
+    updates_.send(receivers_[proc], {proc, update}, where);
   }
-  void flush() { updates_.flush(); }
+  void flush(am::SourceLocation where = am::SourceLocation::current()) { updates_.flush(where); }
   void flush_all(am::SourceLocation where = am::SourceLocation::current()) {
     updates_.flush_all(where);
   }

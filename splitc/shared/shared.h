@@ -101,22 +101,25 @@ class shared : private detail::SharedVariable {
       : SharedVariable(&initial_, sizeof(T)), initial_(initial) {}
 
   // This process's, as ordinary memory, valid until run() returns.
-  T& mine() const {
+  T& mine(am::SourceLocation where = am::SourceLocation::current()) const {
     if (mine_ == nullptr) [[unlikely]]
-      refuse_use("shared::mine");
+      refuse_use({"shared::mine", where});
     return *static_cast<T*>(mine_);
   }
   // The pointer to that of process `proc`.
-  global_ptr<T> on(std::uint32_t proc) const {
+  global_ptr<T> on(std::uint32_t proc,
+                   am::SourceLocation where = am::SourceLocation::current()) const {
     if (offset_ == 0) [[unlikely]]
-      refuse_use("shared::on");
+      refuse_use({"shared::on", where});
     if constexpr (am::kChecked) {
-      detail::check_proc(proc, "shared::on");
+      detail::check_proc(proc, {"shared::on", where});
     }
     return {proc, offset_};
   }
   // That of process `proc`, to be read or written (splitc/access/global_ref.h).
-  global_ref<T> operator[](std::uint32_t proc) const { return *on(proc); }
+  global_ref<T> operator[](detail::Index proc) const {
+    return global_ref<T>(on(static_cast<std::uint32_t>(proc.value), proc.where), 0, proc.where);
+  }
 
  private:
   T initial_;

@@ -111,11 +111,12 @@ void detail::abort_program(Running& running, const char* sentence) {
   job.abort(1, without_rank(sentence) + job.thrown_by());
 }
 
-const char* Args::operator[](int i) const {
+const char* Args::operator[](detail::Index index) const {
+  const std::ptrdiff_t i = index.value;
   if (i < 0 || i >= argc_) {
-    detail::refuse("Args", "there is no argument " + std::to_string(i) +
-                               ": the program was given " + std::to_string(argc_ - 1) +
-                               "; name it on the command line");
+    detail::refuse({"Args", index.where},
+                   "there is no argument " + std::to_string(i) + ": the program was given " +
+                       std::to_string(argc_ - 1) + "; name it on the command line");
   }
   return argv_[i];
 }

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "splitc/world/place.h"
+
 namespace am {
 struct OutOfBand;
 }
@@ -23,7 +25,7 @@ class Args {
   // How many there are, the name of the program included.
   int size() const noexcept { return argc_; }
   // Argument `i`, from 0, the name of the program, to size() - 1. Throws Error if there is none.
-  const char* operator[](int i) const;
+  const char* operator[](detail::Index i) const;
   // The two arguments of main(), for libraries that parse them.
   int argc() const noexcept { return argc_; }
   char** argv() const noexcept { return argv_; }

@@ -94,13 +94,14 @@ team team::world() { return team(detail::Teams::of_world().everybody()); }
 
 team team::node() { return team(detail::Teams::of_world().node()); }
 
-std::uint32_t team::proc(std::uint32_t rank) const {
-  const detail::Group& group = this->group("team::proc");
+std::uint32_t team::proc(std::uint32_t rank, Where where) const {
+  const detail::Call call("team::proc", where);
+  const detail::Group& group = this->group(call);
   if (rank < group.size()) [[likely]]
     return group.proc(rank);
-  detail::refuse("team::proc", "there is no rank " + std::to_string(rank) + ": the team has " +
-                                   std::to_string(group.size()) + ", 0 to " +
-                                   std::to_string(group.size() - 1));
+  detail::refuse(call, "there is no rank " + std::to_string(rank) + ": the team has " +
+                           std::to_string(group.size()) + ", 0 to " +
+                           std::to_string(group.size() - 1));
 }
 
 team team::split(std::int64_t colour, std::int64_t key, Where where) const {

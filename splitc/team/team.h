@@ -89,16 +89,20 @@ class team : public detail::NamedReductions<team> {
 
   // Whether this process is in it. All others of these, but ==, throw Error if not.
   explicit operator bool() const noexcept { return group_ != nullptr; }
-  std::uint32_t rank() const { return group("team::rank").rank(); }
-  std::uint32_t size() const { return group("team::size").size(); }
-  // The process of a rank; Error if there is no such rank. A load.
-  std::uint32_t proc(std::uint32_t rank) const;
-  // The rank of a process; nothing if it is no member. A binary search.
-  std::optional<std::uint32_t> rank_of(std::uint32_t proc) const {
-    return group("team::rank_of").rank_of(proc);
+  std::uint32_t rank(Where where = Where::current()) const {
+    return group({"team::rank", where}).rank();
   }
-  bool contains(std::uint32_t proc) const {
-    return group("team::contains").rank_of(proc).has_value();
+  std::uint32_t size(Where where = Where::current()) const {
+    return group({"team::size", where}).size();
+  }
+  // The process of a rank; Error if there is no such rank. A load.
+  std::uint32_t proc(std::uint32_t rank, Where where = Where::current()) const;
+  // The rank of a process; nothing if it is no member. A binary search.
+  std::optional<std::uint32_t> rank_of(std::uint32_t proc, Where where = Where::current()) const {
+    return group({"team::rank_of", where}).rank_of(proc);
+  }
+  bool contains(std::uint32_t proc, Where where = Where::current()) const {
+    return group({"team::contains", where}).rank_of(proc).has_value();
   }
   // The same team, not just the same members.
   bool operator==(const team&) const = default;

@@ -12,7 +12,7 @@ using namespace splitc;
 
 [[gnu::noinline]] long read_them(global_ptr<long> from, int count) {
   long sum = 0;
-  for (int i = 0; i < count; ++i) sum += from[i];
+  for (int i = 0; i < count; ++i) sum += from[i];  // line: read
   return sum;
 }
 
@@ -24,6 +24,9 @@ void work() {
   spread_array<long> all(procs() * kCount, blocked);
   spread_array<std::uint64_t> signals(procs());
   std::vector<long> copy(kCount);
+  dist_object<int> one(1);
+  auto look_up = aggregate_lookups<int>(one, [](int& mine, int x) { return mine + x; });
+  int answer = 0;
   barrier();  // line: barrier
   if (my_proc() == 0) {
     read_them(&all[other * kCount], kCount);
@@ -35,9 +38,14 @@ void work() {
     store_each(std::vector{&all[other * kCount]}, std::span(copy).first(1));  // line: each
     sync();
     put_signal(&all[other * kCount], std::span(copy).first(2), &signals[other]);  // line: signal
-    for (int i = 0; i < kCount; ++i) store(&all[other * kCount + i], long{i});
-    for (int i = 0; i < 7; ++i) fetch_and_add(&all[other * kCount], 1L);  // line: atomic
-    rpc(other, add_one, 1).wait();                                        // line: rpc
+    for (int i = 0; i < kCount; ++i) store(&all[other * kCount + i], long{i});    // line: store
+    for (int i = 0; i < 7; ++i) fetch_and_add(&all[other * kCount], 1L);          // line: atomic
+    rpc(other, add_one, 1).wait();                                                // line: rpc
+    look_up.get(other, 1, answer);
+    look_up.wait();                     // line: lookups
+    get(copy[0], all[other * kCount]);  // line: get
+    put(all[other * kCount], 1L);       // line: put
+    sync();
   }
   all_store_sync();
   barrier();

@@ -16,6 +16,7 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
 constexpr const char* kCounted = "tests/jobs/counted";
+constexpr const char* kUnoptimized = "tests/jobs/counted_unoptimized";
 constexpr const char* kSource = "tests/jobs/counted.cc";
 
 // "tests/jobs/counted.cc:40", the line that ends with "// line: <mark>".
@@ -41,22 +42,32 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", "--stats", kCounted});
   EXPECT_EQ(job.exit_code, 0) << job.err;
   EXPECT_EQ(job.err.find("statistics of 2 processes on 2 nodes, "), 0u) << job.err;
-  expect_line(job.err, "30      240 B        8 B", "read in ");
-#ifdef __OPTIMIZE__  // else the function is the library's own, as it is not inlined
-  expect_line(job.err, "30      240 B        8 B", "read_them");
-#endif
+  expect_line(job.err, "30      240 B        8 B", "read at " + place_of("read"));
+  expect_line(job.err, "1        8 B        8 B", "get at " + place_of("get"));
+  expect_line(job.err, "1        8 B        8 B", "put at " + place_of("put"));
   expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
   expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
   expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
   expect_line(job.err, "1        8 B        8 B", "store_each at " + place_of("each"));
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
-  expect_line(job.err, "30      240 B        8 B", "store in ");
+  expect_line(job.err, "30      240 B        8 B", "store at " + place_of("store"));
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
   expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
+  expect_line(job.err, "1 ", "rpc at " + place_of("lookups"));
   expect_line(job.err, "", "barrier at " + place_of("barrier"));
-  expect_line(job.err, "0           -          73", "");  // 30 + 5 + 30 + 7 + 1
+  expect_line(job.err, "0           -          76", "");  // 30 + 5 + 30 + 7 + 4
   expect_line(job.err, "1           -           -", "");
   expect_line(job.err, "packets to other nodes: ", " each; ");
+}
+
+// Where functions of the library are not inlined, so that they are what calls.
+TEST(Statistics, name_the_lines_of_a_program_that_is_not_optimized) {
+  const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", "--stats", kUnoptimized});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  for (const std::string call : {"read", "get", "put", "store"}) {
+    EXPECT_NE(job.err.find(call + " at " + place_of(call)), std::string::npos) << job.err;
+  }
+  EXPECT_EQ(job.err.find(" at splitc/"), std::string::npos) << job.err;
 }
 
 // A third of the datagrams is lost, and of what arrives a third comes twice.
@@ -87,16 +98,16 @@ TEST(Statistics, of_one_node_have_its_operations_if_these_are_watched) {
   EXPECT_EQ(job.exit_code, 0) << job.err;
   EXPECT_NE(job.err.find("operations within the node\n"), std::string::npos) << job.err;
   EXPECT_EQ(job.err.find("other nodes"), std::string::npos) << job.err;
-  expect_line(job.err, "30      240 B        8 B", "read in ");
+  expect_line(job.err, "30      240 B        8 B", "read at " + place_of("read"));
   expect_line(job.err, "1      240 B      240 B", "bulk_get at " + place_of("bulk_get"));
   expect_line(job.err, "1       80 B       80 B", "get_strided at " + place_of("strided"));
   expect_line(job.err, "1       16 B       16 B", "get_indexed at " + place_of("indexed"));
   expect_line(job.err, "1        8 B        8 B", "store_each at " + place_of("each"));
   expect_line(job.err, "1       16 B       16 B", "put_signal at " + place_of("signal"));
-  expect_line(job.err, "30      240 B        8 B", "store in ");
+  expect_line(job.err, "30      240 B        8 B", "store at " + place_of("store"));
   expect_line(job.err, "7       56 B        8 B", "fetch_and_add at " + place_of("atomic"));
   expect_line(job.err, "1 ", "rpc at " + place_of("rpc"));
-  expect_line(job.err, "0           -          73", "");
+  expect_line(job.err, "0           -          76", "");
 }
 
 TEST(Statistics, watch_nothing_that_nobody_wants_told) {

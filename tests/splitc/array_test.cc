@@ -132,8 +132,7 @@ TEST(SpreadArray, keeps_its_memory_while_an_exception_is_on_its_way) {
 TEST(SpreadArray, refuses_indices_beyond_its_end) {
   const spread_array<int> a(10);
   test::expect_error([&] { a[10] = 1; }, {"spread_array: there is no index 10", "0 to 9"});
-  test::expect_error([&] { a.pointer(~std::size_t{0}); },
-                     {"there is no index 18446744073709551615"});
+  test::expect_error([&] { a.pointer(~std::size_t{0}); }, {"there is no index -1"});
   if (am::kChecked) {
     test::expect_error([&] { a.on(procs()); }, {"there is no process " + std::to_string(procs())});
   }

@@ -73,7 +73,8 @@ int is_refused(std::uint64_t&, std::uint64_t which) {
 void expect_all_refuse(global_ptr<std::uint64_t> p, std::initializer_list<std::string> parts) {
   for (const auto& [name, call] : calls()) {
     SCOPED_TRACE(name);
-    test::expect_error([&, &call = call] { call(p); }, {name + ": "});
+    test::expect_error([&, &call = call] { call(p); },
+                       {name + ": ", "(at tests/splitc/bad_input_test.cc:"});
     test::expect_error([&, &call = call] { call(p); }, parts);
   }
 }
@@ -106,7 +107,18 @@ TEST(BadInputInAnyBuild, ordinary_address_that_is_taken_for_a_global_one) {
 
 TEST(BadInputInAnyBuild, index_outside_an_array) {
   const spread_array<int> a(10);
+  const auto here = [](int line) {
+    return " (at tests/splitc/bad_input_test.cc:" + std::to_string(line) + ")";
+  };
+  int index = -1;
+  const auto below = [&] { a[index] = 1; };
+  test::expect_error(
+      below, {"spread_array: there is no index -1: it has 10, 0 to 9" + here(__LINE__ - 2)});
   test::expect_error([&] { a[10] = 1; }, {"spread_array: there is no index 10: it has 10, 0 to 9"});
+  if (am::kChecked) {
+    const auto no_process = [&] { a.on(procs()); };
+    test::expect_error(no_process, {"spread_array::on: there is no process", here(__LINE__ - 1)});
+  }
   const spread_array_2d<int> b(2, 3);
   test::expect_error([&] { b(2, 0) = 1; }, {"spread_array_2d, row: there is no index 2"});
   test::expect_error([&] { b(0, 3) = 1; }, {"spread_array_2d, column: there is no index 3"});

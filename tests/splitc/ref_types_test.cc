@@ -357,6 +357,6 @@ static_assert(!std::is_assignable_v<Ref<const int>, Ref<double>>);
 static_assert(std::is_convertible_v<Ref<const int>, int>);
 // A list is a value, so no pair of numbers becomes a pointer and an index.
 static_assert(!std::is_constructible_v<global_ref<int>, int, int>);
-static_assert(sizeof(global_ref<Complex>) == 16 && sizeof(global_ref<Access>) == 16);
+static_assert(sizeof(global_ref<Complex>) == 24 && sizeof(global_ref<Access>) == 24);
 
 }  // namespace
