@@ -19,22 +19,22 @@ constexpr const char* kDoctorHelp = R"(NAME
   splitc-doctor - look whether this machine, or a job, is set up well for Splitphase
 
 SYNOPSIS
-  splitc-doctor [-n N] [--nodes M] [--json]
+  splitc-doctor [-n N] [--nodes M] [--all] [--json]
   LAUNCHER... splitc-doctor [--all] [--json]
 
 DESCRIPTION
-  Looks at what jobs need and prints what to do, worst first: shared memory, limits, processors,
+  Looks at what jobs need and prints what to do, worst first, or one line: shared memory, limits, processors,
   libfabric and its providers, network interfaces, what the kernel allows, launchers, settings, and
   files that dead processes have left. It changes nothing, and takes a second or two.
 
   Under a launcher (splitcrun, mpirun, srun, ...) or with SPLITC_RENDEZVOUS the processes start as a
-  job, one of each node looks, and rank 0 prints what differs between nodes, and warnings and errors
-  that all of them have. A job that does not start is one of the findings.
+  job, one of each node looks, and rank 0 prints what they have found. A job that does not start is
+  one of the findings.
 
 OPTIONS
   -n N         without a launcher: look whether a job of N processes fits
   --nodes M    ... on M machines, in blocks; 1: nothing is needed of the network
-  --all        under a launcher: print remarks, too, that are the same on all nodes
+  --all        print remarks, too: all that was seen
   --json       print one JSON object: errors, warnings, remarks, exit_code, nodes, and findings with
                check, severity, seen, measured, means, remedy and nodes
   --version    print the version and exit

@@ -20,12 +20,18 @@ std::array<std::size_t, 3> counts(const std::vector<Shared>& findings) {
   return all;
 }
 
-std::string counts_text(const std::vector<Shared>& findings) {
+std::string counts_text(const std::vector<Shared>& findings, bool all) {
   const auto [remarks, warnings, errors] = counts(findings);
-  return count_text(errors, "error", "errors") + ", " +
-         count_text(warnings, "warning", "warnings") + ", " +
-         count_text(remarks, "remark", "remarks") +
-         (errors + warnings == 0 ? "; nothing has to be done" : "");
+  return (errors + warnings == 0 ? "nothing has to be done"
+                                 : count_text(errors, "error", "errors") + ", " +
+                                       count_text(warnings, "warning", "warnings")) +
+         ", " + count_text(remarks, "remark", "remarks") +
+         (all || remarks == 0 ? "" : " (--all prints them)");
+}
+
+bool has_something_to_do(const std::vector<Shared>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Shared& one) { return one.finding.severity != Severity::kRemark; });
 }
 
 std::string node_text(const NodeReport& node) {
@@ -59,12 +65,12 @@ std::string finding_text(const Shared& one, std::size_t nodes) {
   return text;
 }
 
-std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shared>& findings) {
-  std::string text = "splitc-doctor (Splitphase " + std::string(kVersion) + ")";
-  if (nodes.size() == 1) {
-    return text + " on " + node_text(nodes[0]) + ": " + counts_text(findings) + "\n";
-  }
-  text += " on " + std::to_string(nodes.size()) + " nodes: " + counts_text(findings) + "\n";
+std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shared>& findings,
+                    bool all) {
+  std::string text = "splitc-doctor (Splitphase " + std::string(kVersion) + ") on ";
+  text += nodes.size() == 1 ? node_text(nodes[0]) : std::to_string(nodes.size()) + " nodes";
+  text += ": " + counts_text(findings, all) + "\n";
+  if (nodes.size() == 1 || !(all || has_something_to_do(findings))) return text;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     text += "node " + std::to_string(i) + ": " + node_text(nodes[i]) + "\n";
   }
@@ -75,19 +81,11 @@ std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shar
 
 std::string text_of(const std::vector<NodeReport>& nodes, bool all) {
   const std::vector<Shared> findings = merge(nodes);
-  std::string text = heading(nodes, findings);
-  std::size_t counted = 0;
+  std::string text = heading(nodes, findings, all);
   for (const Shared& one : findings) {
-    const bool same = nodes.size() > 1 && one.nodes.size() == nodes.size();
-    if (same && one.finding.severity == Severity::kRemark && !all) {
-      ++counted;
-    } else {
-      text += finding_text(one, nodes.size());
-    }
+    if (all || one.finding.severity != Severity::kRemark) text += finding_text(one, nodes.size());
   }
-  if (counted == 0) return text;
-  return text + "and " + count_text(counted, "remark that is", "remarks that are") +
-         " the same on all nodes (--all prints them)\n";
+  return text;
 }
 
 std::string json_of(const std::vector<NodeReport>& nodes) {

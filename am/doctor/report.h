@@ -8,8 +8,8 @@
 
 namespace am::doctor {
 
-// For people. Of several nodes, remarks that are the same on all of them are only counted, unless
-// `all`. Ends with a newline.
+// For people: one line if nothing has to be done. Remarks are only counted, unless `all`. Ends with
+// a newline.
 std::string text_of(const std::vector<NodeReport>& nodes, bool all);
 
 // One object: version, severities counted, exit_code, nodes, and all findings, worst first.

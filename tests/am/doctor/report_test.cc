@@ -43,21 +43,29 @@ TEST(Report, has_the_worst_first_and_what_is_the_same_once) {
   EXPECT_EQ(all[2].nodes, (std::vector<std::uint32_t>{0, 1}));
 }
 
-TEST(Report, for_people_counts_remarks_that_all_nodes_have) {
+TEST(Report, for_people_has_what_asks_for_something_and_counts_remarks) {
   const std::string text = text_of(two_nodes(), false);
   expect_contains(text,
-                  {"on 2 nodes: 1 error, 1 warning, 1 remark", "node 1: second, ranks 2-3",
+                  {"on 2 nodes: 1 error, 1 warning, 1 remark (--all prints them)\n",
+                   "node 1: second, ranks 2-3",
                    "error: memlock, on node 1\n  seen:  0 bytes\n  means: that is so\n  to do: "
                    "mend memlock\n",
-                   "warning: cores, on all nodes", "and 1 remark that is the same on all nodes"});
+                   "warning: cores, on all nodes"});
   EXPECT_EQ(count_of(text, "clock"), 0u);
   EXPECT_EQ(count_of(text_of(two_nodes(), true), "remark: clock, on all nodes: tsc (30 ns)"), 1u);
 }
 
-TEST(Report, for_people_of_one_node_has_everything) {
-  const std::string text = text_of({{"here", "", {kGood}}}, false);
-  expect_contains(text, {"on here: 0 errors, 0 warnings, 1 remark; nothing has to be done\n",
-                         "remark: clock: tsc (30 ns); "});
+TEST(Report, for_people_is_one_line_if_nothing_has_to_be_done) {
+  for (const std::vector<NodeReport>& nodes :
+       {std::vector<NodeReport>{{"here", "", {kGood}}},
+        std::vector<NodeReport>{{"here", "0", {kGood}}, {"there", "1", {kGoodElsewhere}}}}) {
+    const std::string text = text_of(nodes, false);
+    expect_contains(text, {": nothing has to be done, 1 remark (--all prints them)\n"});
+    EXPECT_EQ(count_of(text, "\n"), 1u) << text;
+    expect_contains(text_of(nodes, true),
+                    {": nothing has to be done, 1 remark\n", "remark: clock", ": tsc (30 ns); "});
+  }
+  EXPECT_EQ(count_of(text_of({{"here", "", {}}}, false), "--all"), 0u);
 }
 
 TEST(Report, for_programs_has_everything_and_the_exit_code) {
