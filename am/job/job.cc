@@ -91,7 +91,10 @@ Job::Job(const Config& config)
   const Rank me = bootstrap_->rank();
   if (bootstrap_->size() > 1) leave_mark(config, me);
   if (start_watch_) start_watch_->met_launcher(me, bootstrap_->launcher());
-  if (config.crash_report) crash_report_ = std::make_unique<CrashReport>(me);
+  if (config.crash_report) {
+    crash_report_ = std::make_unique<CrashReport>(me);
+    crash_report_->set_frames(bootstrap_->crash_frames());
+  }
   note_stall_questions();
   if (!config.trace.empty()) trace_ = std::make_unique<JobTrace>(config, me);
   if (config.survive && bootstrap_->size() > 1 && bootstrap_->death_notices() == nullptr) {

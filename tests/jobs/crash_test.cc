@@ -95,6 +95,27 @@ TEST_P(Crash, of_one_rank_is_the_only_one_that_is_reported) {
                                "was killed by signal " + std::to_string(GetParam().signal)});
 }
 
+// By addr2line, which splitcrun runs. (A null pointer that is called has no frame of its own.)
+TEST_P(Crash, is_shown_with_its_line_of_the_source) {
+  if (run({"sh", "-c", "command -v addr2line || command -v eu-addr2line"}).exit_code != 0) {
+    GTEST_SKIP() << "there is no addr2line";
+  }
+  const auto result = crash_one_of_three({GetParam().how});
+  const std::size_t begin = result.err.find("splitcrun: rank 1 was in\n  #0 ");
+  ASSERT_NE(begin, std::string::npos) << result.err;
+  const std::string lines = result.err.substr(begin);
+  expect_contains(lines, {"crash_here", "tests/jobs/crasher.cc:"});
+  EXPECT_EQ(result.err.find("lines of the source:"), std::string::npos) << result.err;
+}
+
+// Found by nobody in an empty PATH, so a person has to.
+TEST(CrashReport, without_addr2line_ends_with_the_command) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer reports it";
+  const auto result = run({"env", "PATH=/nowhere", kSplitcrun, "-n", "2", kCrasher, "1", "segv"});
+  expect_contains(result.err,
+                  {"splitcrun: rank 1 was in\n  lines of the source: addr2line -Cfpie "});
+}
+
 INSTANTIATE_TEST_SUITE_P(By, Crash, testing::ValuesIn(kKinds),
                          [](const auto& info) { return info.param.how; });
 

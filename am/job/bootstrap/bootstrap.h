@@ -25,6 +25,7 @@
 namespace am {
 
 class Activity;
+class CrashFrames;
 class DeathNotices;
 class ExitRequest;
 
@@ -62,6 +63,10 @@ class Bootstrap {
   // Where the launcher says who has died, in a job that goes on without them; nullptr: a death ends
   // the job.
   virtual DeathNotices* death_notices() { return nullptr; }
+
+  // Where the launcher finds out at which lines of the source a process has crashed; nullptr: it
+  // does not.
+  virtual CrashFrames* crash_frames() { return nullptr; }
 
   // Ends the whole job: `sentence` is printed first, standard streams are flushed, every process
   // ends, and the job's exit code is `exit_code` (1 instead of 0). In a forked child only the child

@@ -27,6 +27,7 @@ class BootstrapLaunch final : public Bootstrap {
   void finished() override;
   Activity* activity() override { return &me_.activity; }
   ExitRequest* exit_request() override { return &control_.exit_request; }
+  CrashFrames* crash_frames() override { return &control_.crash; }
   DeathNotices* death_notices() override { return control_.survives != 0 ? &notices_ : nullptr; }
 
  private:

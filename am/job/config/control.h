@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "am/job/config/crash_frames.h"
 #include "am/job/config/exit_request.h"
 #include "am/route/activity.h"
 #include "am/types/types.h"
@@ -70,13 +71,16 @@ struct alignas(64) Control {
   alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start
   std::atomic<std::uint32_t> started;  // jobs, one after the other, whose start all have passed
   std::atomic<std::uint32_t> deaths;   // ranks whose state is kDead; the futex word
+
+  alignas(64) CrashFrames crash;
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_trivially_destructible_v<Control>);
 static_assert(sizeof(ControlRank) == 576 + sizeof(Activity) && offsetof(ControlRank, blob) == 24);
 static_assert(offsetof(Control, arrived) == 64 && offsetof(Control, abort_claimed) == 128);
-static_assert(offsetof(Control, abort_text) == 140 && sizeof(Control) == 1344);
+static_assert(offsetof(Control, abort_text) == 140 &&
+              sizeof(Control) == 1344 + sizeof(CrashFrames));
 
 constexpr std::size_t control_bytes(std::uint32_t size) {
   return sizeof(Control) + std::size_t{size} * sizeof(ControlRank);

@@ -31,6 +31,7 @@ pid_t own_pid = 0;
 std::atomic<const CrashSegment*> segments{nullptr};
 std::size_t segment_count = 0;
 std::atomic<const Activity*> activity{nullptr};
+std::atomic<CrashFrames*> frames{nullptr};
 
 // The thread that reports (0: none yet) and what becomes of it.
 std::atomic<pid_t> reporter{0};
@@ -127,6 +128,11 @@ void add_handler(bool by_address) noexcept {
   }
 }
 
+// A child is not the launcher's.
+CrashFrames* frames_for_launcher() noexcept {
+  return getpid() == own_pid ? frames.load(std::memory_order_relaxed) : nullptr;
+}
+
 void report(const siginfo_t& info, const void* context) noexcept {
   add_who();
   // pairs with: set_segments
@@ -138,7 +144,7 @@ void report(const siginfo_t& info, const void* context) noexcept {
               reinterpret_cast<std::uintptr_t>(info.si_addr) >= kNull);
   text.write();
   text.clear();
-  add_crash_trace(text, context);
+  add_crash_trace(text, context, frames_for_launcher(), own_rank);
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
@@ -186,7 +192,7 @@ void on_terminate() {
     add_handler(false);
     text.write();
     text.clear();
-    add_crash_trace(text, nullptr);
+    add_crash_trace(text, nullptr, frames_for_launcher(), own_rank);
     end_report();
   }
   if (terminate_before != nullptr) terminate_before();
@@ -240,6 +246,7 @@ CrashReport::~CrashReport() {
   if (std::get_terminate() == on_terminate) std::set_terminate(terminate_before_);
   segments.store(nullptr, std::memory_order_relaxed);
   activity.store(nullptr, std::memory_order_relaxed);
+  frames.store(nullptr, std::memory_order_relaxed);
 }
 
 void CrashReport::set_network(std::string_view description) {
@@ -249,6 +256,10 @@ void CrashReport::set_network(std::string_view description) {
 void CrashReport::set_activity(const Activity& of_this_process) {
   // pairs with: add_handler
   activity.store(&of_this_process, std::memory_order_release);
+}
+
+void CrashReport::set_frames(CrashFrames* for_launcher) {
+  frames.store(for_launcher, std::memory_order_relaxed);
 }
 
 void CrashReport::set_segments(std::span<const CrashSegment> all) {

@@ -7,6 +7,8 @@
 //     ...
 //     lines of the source: addr2line -Cfpie /home/me/heat 0x2b3f ...
 //
+// The last line is not there if splitcrun prints these lines itself.
+//
 // Reported are SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP (as which AArch64 reports a check that the
 // compiler made) and SIGABRT in any thread, and exceptions that nobody catches. Handlers that are
 // installed already (a sanitizer's, the program's own) stay, and those installed later replace
@@ -20,6 +22,7 @@
 #include <span>
 #include <string_view>
 
+#include "am/job/config/crash_frames.h"
 #include "am/route/activity.h"
 #include "am/types/types.h"
 
@@ -43,6 +46,9 @@ class CrashReport {
 
   // The segments that this process has mapped. At most one call.
   void set_segments(std::span<const CrashSegment> segments);
+  // Where the launcher finds out at which lines of the source that was; nullptr: it does not, and
+  // the report ends with the command for that. Outlives this.
+  void set_frames(CrashFrames* for_launcher);
   // What this process does, which says whose message a handler had that crashes. Outlives this.
   void set_activity(const Activity& activity);
   // What Link::describe() says of the network.

@@ -112,8 +112,8 @@ void add_libfabric(CrashText& text, std::span<const Frame> frames) noexcept {
       "does not stand (docs/security.md); another provider may (SPLITC_PROVIDER)\n");
 }
 
-// What prints the lines of the program's own code.
-void add_command(CrashText& text, std::span<const Frame> frames) noexcept {
+// What prints the lines of the program's own code, behind `before`.
+void add_command(CrashText& text, std::string_view before, std::span<const Frame> frames) noexcept {
   const SymbolFile file(kSelf);
   bool any = false;
   std::uint64_t previous = 0;
@@ -124,11 +124,30 @@ void add_command(CrashText& text, std::span<const Frame> frames) noexcept {
     previous = frame.address;
     if (dladdr(reinterpret_cast<void*>(inside), &module) == 0) continue;
     if (reinterpret_cast<std::uint64_t>(module.dli_fbase) != program_base) continue;
-    if (!any) text.add("  lines of the source: addr2line -Cfpie ").add(program.data());
+    if (!any) text.add(before).add("lines of the source: addr2line -Cfpie ").add(program.data());
     any = true;
     text.add(" ").add_hex(file.is_fixed() ? inside : inside - program_base);
   }
   if (any) text.add("\n");
+}
+
+// Of each frame, as CrashFrames has it.
+void add_places(CrashText& text, std::span<const Frame> frames) noexcept {
+  for (const Frame& frame : frames) {
+    const std::uint64_t inside = frame.address - (frame.is_return ? 1 : 0);
+    Dl_info module{};
+    if (frame.address == 0) {
+      text.add("- (a call of a null pointer)\n");
+    } else if (dladdr(reinterpret_cast<void*>(inside), &module) == 0) {
+      text.add("- (no code that was loaded)\n");
+    } else {
+      const auto base = reinterpret_cast<std::uint64_t>(module.dli_fbase);
+      const bool own = base == program_base;
+      const SymbolFile file(own ? kSelf : module.dli_fname);
+      text.add_hex(file.is_fixed() ? inside : inside - base).add(" ");
+      text.add(own ? program.data() : module.dli_fname).add("\n");
+    }
+  }
 }
 
 // One line for each frame; one for all the equal ones of a recursion.
@@ -168,7 +187,8 @@ void name_network(std::string_view name) noexcept {
   network[name.copy(network.data(), length)] = '\0';
 }
 
-void add_crash_trace(CrashText& text, const void* context) noexcept {
+void add_crash_trace(CrashText& text, const void* context, CrashFrames* for_launcher,
+                     Rank rank) noexcept {
   std::array<Frame, kMostFrames + 2> frames{};
   std::size_t used = 0;
   const Registers registers = context == nullptr ? Registers{} : registers_of(context);
@@ -194,8 +214,15 @@ void add_crash_trace(CrashText& text, const void* context) noexcept {
   const std::size_t printed = std::min<std::size_t>(used, kMostPrinted);
   add_frames(text, std::span(frames).first(printed));
   if (printed < used) text.add("  ... and more\n");
-  add_libfabric(text, std::span(frames).first(printed));
-  add_command(text, std::span(frames).first(printed));
+  const std::span<const Frame> all(frames.data(), printed);
+  add_libfabric(text, all);
+  if (for_launcher == nullptr || !for_launcher->try_claim(rank)) {
+    return add_command(text, "  ", all);
+  }
+  static CrashText places;  // the stack of a handler is small, and one thread reports
+  add_places(places, all);
+  add_command(places, "= ", all);
+  for_launcher->publish(places.view());
 }
 
 }  // namespace am

@@ -1,6 +1,7 @@
 #include "am/job/launcher/guard.h"
 
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,13 @@ sigset_t watched_signals() {
   for (const int signal : {SIGCHLD, kGuardDied, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
     sigaddset(&set, signal);
   return set;
+}
+
+int make_signal_fd() {
+  const sigset_t watched = watched_signals();
+  const int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd >= 0) return fd;
+  throw Failure(kExitUsage, std::string("cannot watch signals (") + std::strerror(errno) + ")");
 }
 
 int guarded(const Inherited& inherited, const std::function<int(pid_t)>& work) {

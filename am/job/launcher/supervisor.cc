@@ -15,10 +15,12 @@
 #include "am/job/config/control.h"
 #include "am/job/launcher/children.h"
 #include "am/job/launcher/console.h"
+#include "am/job/launcher/control_region.h"
 #include "am/job/launcher/guard.h"
 #include "am/job/launcher/output.h"
 #include "am/job/launcher/patience.h"
 #include "am/job/launcher/placement.h"
+#include "am/job/launcher/source_lines.h"
 #include "am/job/launcher/standstill.h"
 #include "am/job/launcher/survival.h"
 #include "am/job/launcher/top.h"
@@ -37,23 +39,8 @@ constexpr auto kLateEnd = std::chrono::milliseconds(500);
 // have heard of it as well, and end by themselves when their exit callbacks have returned.
 constexpr auto kExitGrace = std::chrono::seconds(2);
 
-shmem::Region make_control(std::uint32_t size, bool survives) {
-  shmem::Region region =
-      shmem::Region::create({.what = "splitcrun control", .bytes = control_bytes(size)});
-  Control& control = control_at(region.data());
-  control.magic = Control::kMagic;
-  control.version = Control::kVersion;
-  control.size = size;
-  control.survives = survives ? 1 : 0;
-  return region;
-}
-
-int make_signal_fd() {
-  const sigset_t watched = watched_signals();
-  const int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd >= 0) return fd;
-  throw Failure(kExitUsage, std::string("cannot watch signals (") + std::strerror(errno) + ")");
-}
+// For the programs that find out at which lines of the source a process has crashed.
+constexpr auto kMostForLines = std::chrono::seconds(5);
 
 std::string name_of(Rank rank, pid_t pid) {
   return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + ")";
@@ -87,6 +74,7 @@ class Supervisor {
   std::string ending() const;
   void begin_to_end();
   void end_job(std::string_view why, int exit_code);
+  void say_where_it_crashed();
   void pass_on_the_rest();
   template <class Condition>
   bool step_while(const Condition& condition);
@@ -374,6 +362,16 @@ bool Supervisor::step_while(const Condition& condition) {
   return true;
 }
 
+void Supervisor::say_where_it_crashed() {
+  for (Rank rank = 0; rank < options_.processes; ++rank) {
+    std::string lines = source_lines(control_.crash.lines_of(rank), kMostForLines);
+    if (lines.empty()) continue;
+    lines.pop_back();  // the last newline, which say() adds
+    console_.say("rank " + std::to_string(rank) + " was in\n" + lines);
+  }
+  console_.add(STDERR_FILENO, options_.on_crash);
+}
+
 // What is still in the pipes and in the console's queues.
 void Supervisor::pass_on_the_rest() {
   bool all = true;
@@ -382,7 +380,7 @@ void Supervisor::pass_on_the_rest() {
     all = step_while([this] { return !output_->is_empty(); });
     output_->finish();
   }
-  if (crashed_) console_.add(STDERR_FILENO, options_.on_crash);
+  if (crashed_) say_where_it_crashed();
   all = all && step_while([this] {
           if (console_.idle()) take_write_errors();  // which may have something to say
           return !console_.idle();
