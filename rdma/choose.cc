@@ -144,7 +144,11 @@ auto worth(const Offer& offer, const FabricOptions& options, const Interface* in
   for (const Offer& offer : offers) known.insert(offer.provider);
   throw Error("rdma: libfabric has no provider " + options.provider + " here that can send " +
               (options.datagrams ? "unreliable" : "reliable") +
-              " datagrams; those it has are: " + joined(known));
+              " datagrams; those it has are: " + joined(known) +
+              // It is not offered then, and libfabric does not say why.
+              (options.provider == "shm" ? "; this one takes some 30 MiB of /dev/shm, which may be "
+                                           "full or too small (df /dev/shm): make it larger"
+                                         : ""));
 }
 
 // Throws: nothing goes by the interface that the user named.

@@ -48,7 +48,7 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.how; }
 
 const Kind kKinds[] = {
     {"segv", SIGSEGV, "address 0x0 is not mapped; a null pointer was used"},
-    {"bus", SIGBUS, "has no memory behind it"},
+    {"bus", SIGBUS, "memory is exhausted; it is in no segment; it is in the file /memfd:small"},
 #if defined(__aarch64__)  // where dividing by zero gives zero, and the compiler's trap is another
     {"ill", SIGTRAP, "a check that the compiler made has failed"},
 #else

@@ -221,6 +221,13 @@ TEST(Choose, an_unknown_provider_is_answered_with_those_there_are) {
               AllOf(HasSubstr("no provider quantum"), HasSubstr("net, shm")));
 }
 
+// libfabric leaves it out then.
+TEST(Choose, shm_that_is_not_there_is_answered_with_the_memory_that_it_needs) {
+  const std::vector<Offer> offers = everywhere("net");
+  EXPECT_THAT(sentence(offers, {.provider = "shm"}), HasSubstr("/dev/shm"));
+  EXPECT_THAT(sentence(offers, {.provider = "quantum"}), Not(HasSubstr("/dev/shm")));
+}
+
 TEST(Choose, a_useless_interface_is_answered_with_those_that_are_up) {
   const auto says = [](const std::string& wanted, const std::string& what) {
     return testing::Matches(AllOf(HasSubstr(what), HasSubstr("up: docker0, eth0, eth1, lo")))(

@@ -1,9 +1,13 @@
 #include "am/job/crash/cause.h"
 
+#include <fcntl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace am {
@@ -76,6 +80,51 @@ void add_place(CrashText& text, std::uintptr_t address, std::uintptr_t stack,
   text.add("; it is in no segment");
 }
 
+// The number in `digits`, of base 16, up to what is no digit, behind which `digits` then begins.
+std::uintptr_t take_number(std::string_view& digits) noexcept {
+  std::uintptr_t number = 0;
+  const auto* const end = digits.data() + digits.size();
+  digits = {std::from_chars(digits.data(), end, number, 16).ptr, end};
+  return number;
+}
+
+// If `line`, of /proc/self/maps, is of the file that is mapped at `address`, adds its name.
+void add_if_mapped(CrashText& text, std::string_view line, std::uintptr_t address) noexcept {
+  const std::uintptr_t begin = take_number(line);
+  if (line.empty()) return;
+  line.remove_prefix(1);
+  const std::uintptr_t end = take_number(line);
+  const std::size_t name = line.find('/');
+  if (address < begin || address >= end || name == std::string_view::npos) return;
+  text.add("; it is in the file ").add(line.substr(name));
+  struct statfs full {};
+  if (line.substr(name).starts_with("/dev/shm/") && statfs("/dev/shm", &full) == 0) {
+    const auto mib = [&](std::uint64_t blocks) {
+      return blocks * static_cast<std::uint64_t>(full.f_bsize) >> 20;
+    };
+    text.add(", and /dev/shm has ").add(mib(full.f_blocks)).add(" MiB, of which ");
+    text.add(mib(full.f_bavail)).add(" are free: make it larger (mount -o remount,size=SIZE ");
+    text.add("/dev/shm; --shm-size of a container)");
+  }
+}
+
+void add_file(CrashText& text, std::uintptr_t address) noexcept {
+  const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  static std::array<char, 4096> piece;  // the stack of a handler is small, and one thread reports
+  std::size_t kept = 0;                 // of a line whose end has not been read
+  for (ssize_t got = 0; (got = read(fd, &piece[kept], piece.size() - kept)) > 0;) {
+    std::string_view rest(piece.data(), kept + static_cast<std::size_t>(got));
+    for (std::size_t end = 0; (end = rest.find('\n')) != std::string_view::npos;) {
+      add_if_mapped(text, rest.substr(0, end), address);
+      rest.remove_prefix(end + 1);
+    }
+    kept = rest.size() < piece.size() ? rest.size() : 0;
+    std::memmove(piece.data(), rest.data(), kept);
+  }
+  close(fd);
+}
+
 void add_sender(CrashText& text, const siginfo_t& info) noexcept {
   if (info.si_pid != getpid()) {
     text.add(", sent by process ").add(static_cast<std::uint64_t>(info.si_pid));
@@ -102,6 +151,7 @@ void add_crash_cause(CrashText& text, const siginfo_t& info, std::uintptr_t stac
   } else if (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) {
     text.add(": address ").add_hex(address).add(cause_of(info));
     add_place(text, address, stack, segments);
+    if (info.si_signo == SIGBUS) add_file(text, address);
   } else {
     text.add(" at instruction ").add_hex(address).add(cause_of(info));
   }

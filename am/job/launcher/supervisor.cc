@@ -17,6 +17,7 @@
 #include "am/job/launcher/console.h"
 #include "am/job/launcher/control_region.h"
 #include "am/job/launcher/guard.h"
+#include "am/job/launcher/memory_limits.h"
 #include "am/job/launcher/output.h"
 #include "am/job/launcher/patience.h"
 #include "am/job/launcher/placement.h"
@@ -85,6 +86,7 @@ class Supervisor {
   const shmem::Region region_;
   Control& control_;
   const int signals_;
+  const MemoryLimits limits_;  // as they were before any process began
   Console console_;
   std::unique_ptr<Output> output_;  // only with --label
   Children children_;
@@ -121,7 +123,7 @@ Supervisor::Supervisor(const Options& options, const Inherited& inherited, pid_t
       standstill_(options, control_, children_),
       is_stopped_(options.processes, false) {
   if (options.top_s != 0) top_.emplace(options, control_, children_);
-  if (options.survive) survival_.emplace(control_);
+  if (options.survive) survival_.emplace(control_, limits_);
   if (options.verbose) say_where_they_run();
   if (!options.timeout_s) return;
   const std::chrono::duration<double> timeout(*options.timeout_s);
@@ -256,7 +258,7 @@ void Supervisor::take_ended(std::vector<Ended> ended) {
       undecided_, [this](const Ended& end) { return left_by_itself(end, control_); });
   if (may_follow && Clock::now() < *judge_at_ && children_.one_is_ending()) return;
   judge_at_.reset();
-  const auto verdict = judge(undecided_, children_, control_);
+  const auto verdict = judge(undecided_, children_, control_, limits_);
   undecided_.clear();
   if (!verdict) return;
   if (output_) output_->pump();  // the last words before the sentence

@@ -27,7 +27,7 @@ std::optional<std::string> Survival::take(const Ended& end, const Children& chil
     ++ended_well_;
     return "";
   }
-  const Verdict verdict = describe_end(end);
+  const Verdict verdict = describe_end(end, limits_);
   if (failure_ == 0) failure_ = verdict.exit_code;
   crashed_ |= verdict.crashed;
   return verdict.sentence + ", after it had finished the job";
@@ -42,7 +42,7 @@ void Survival::give_back_abort(Rank rank) noexcept {
 }
 
 std::string Survival::take_death(const Ended& end, const Children& children) {
-  const Verdict verdict = describe_end(end);
+  const Verdict verdict = describe_end(end, limits_);
   notices_.post(end.rank);
   // Exit code 0 says that all is well, which it is not.
   if (died_++ == 0) first_death_ = verdict.exit_code != 0 ? verdict.exit_code : 1;

@@ -7,6 +7,7 @@
 #include "am/job/config/control.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/launcher/children.h"
+#include "am/job/launcher/memory_limits.h"
 
 namespace am::launcher {
 
@@ -18,7 +19,8 @@ namespace am::launcher {
 // on without one.
 class Survival {
  public:
-  explicit Survival(Control& control) noexcept : control_(control), notices_(control) {}
+  Survival(Control& control, const MemoryLimits& limits) noexcept
+      : control_(control), limits_(limits), notices_(control) {}
 
   // Accounts for the end of a process after which the job goes on, and returns what is to be said
   // of it; "": nothing. std::nullopt: the job does not go on.
@@ -36,6 +38,7 @@ class Survival {
   std::string take_death(const Ended& end, const Children& children);
 
   Control& control_;
+  const MemoryLimits& limits_;
   DeathNotices notices_;
   std::uint32_t ended_well_ = 0;
   std::uint32_t died_ = 0;

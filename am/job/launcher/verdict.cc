@@ -42,9 +42,10 @@ std::string name_of(const Ended& end) {
   return "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
 }
 
-Verdict verdict_on(const Ended& end, Severity severity, const Control& control) {
+Verdict verdict_on(const Ended& end, Severity severity, const Control& control,
+                   const MemoryLimits& limits) {
   if (severity == Severity::kAskedFor) return {"", control.exit_request.code(), false, true};
-  if (WIFSIGNALED(end.status)) return describe_end(end);
+  if (WIFSIGNALED(end.status)) return describe_end(end, limits);
   if (severity == Severity::kLeftEarly) {
     return {name_of(end) +
                 "left with exit code 0 before it had finished the job (the end of run() or "
@@ -54,7 +55,7 @@ Verdict verdict_on(const Ended& end, Severity severity, const Control& control) 
   if (severity == Severity::kAborted) {
     return {name_of(end) + "ended the job: " + control.abort_text, WEXITSTATUS(end.status), false};
   }
-  return describe_end(end);
+  return describe_end(end, limits);
 }
 
 }  // namespace
@@ -84,11 +85,12 @@ bool is_asked_for(const Ended& end, const Control& control) {
   return control.exit_request.asked() || aborted(control, end.rank);
 }
 
-Verdict describe_end(const Ended& end) {
+Verdict describe_end(const Ended& end, const MemoryLimits& limits) {
   if (WIFSIGNALED(end.status)) {
     const int signal = WTERMSIG(end.status);
+    const std::string kills = signal == SIGKILL ? limits.describe_kills() : "";
     return {name_of(end) + "was killed by signal " + std::to_string(signal) + " (" +
-                strsignal(signal) + ")",
+                strsignal(signal) + ")" + (kills.empty() ? "" : ": ") + kills,
             128 + signal, is_crash(signal)};
   }
   const int code = WEXITSTATUS(end.status);
@@ -96,7 +98,7 @@ Verdict describe_end(const Ended& end) {
 }
 
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
-                             Control& control) {
+                             Control& control, const MemoryLimits& limits) {
   Severity worst = Severity::kNone;
   const Ended* culprit = nullptr;
   for (const Ended& end : ended) {
@@ -106,7 +108,7 @@ std::optional<Verdict> judge(std::span<const Ended> ended, const Children& child
     culprit = &end;
   }
   if (culprit == nullptr) return std::nullopt;
-  return verdict_on(*culprit, worst, control);
+  return verdict_on(*culprit, worst, control, limits);
 }
 
 std::string ending_text(std::uint32_t others) {

@@ -7,6 +7,7 @@
 
 #include "am/job/config/control.h"
 #include "am/job/launcher/children.h"
+#include "am/job/launcher/memory_limits.h"
 
 namespace am::launcher {
 
@@ -26,7 +27,7 @@ bool left_by_itself(const Ended& end, Control& control);
 // all ended well. Of several that ended badly at once, the one that was killed is named before the
 // one that gave up, and that before one that left: the later kinds can follow from the earlier.
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
-                             Control& control);
+                             Control& control, const MemoryLimits& limits);
 
 // Notes that `rank` has ended outside any job. Whether others wait, or will wait, for it in vain.
 bool note_leaver(Rank rank, const Children& children, Control& control);
@@ -35,8 +36,9 @@ bool note_leaver(Rank rank, const Children& children, Control& control);
 // sentence or without.
 bool is_asked_for(const Ended& end, const Control& control);
 
-// "rank 2 (pid 4711) was killed by signal 9 (Killed)", and the exit code that says so.
-Verdict describe_end(const Ended& end);
+// "rank 2 (pid 4711) was killed by signal 9 (Killed)", with what `limits` say of that, and the exit
+// code that says so.
+Verdict describe_end(const Ended& end, const MemoryLimits& limits);
 
 // "; ending the other 3 processes", "" when there are none.
 std::string ending_text(std::uint32_t others);
