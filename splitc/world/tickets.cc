@@ -87,12 +87,26 @@ bool Tickets::waits_for_dead() const noexcept {
   });
 }
 
+namespace {
+
+std::uintptr_t begin_of(const Tickets::Borrowed& one) noexcept {
+  return reinterpret_cast<std::uintptr_t>(one.memory);
+}
+
+bool is_in(std::uintptr_t address, const Stack& stack) noexcept {
+  return address >= stack.begin && address < stack.end;
+}
+
+}  // namespace
+
 void Tickets::borrow(handle h, Borrowed what) noexcept {
   if (h.generation() == 0 || done(h)) return;
   what.generation = h.generation();
   if (borrowed_.size() < tickets_.size()) borrowed_.resize(tickets_.size());
   borrowed_[h.ticket()] = what;
-  lowest_ = std::min(lowest_, reinterpret_cast<std::uintptr_t>(what.memory));
+  if constexpr (am::kChecked) {
+    if (is_in(begin_of(what), worlds_stack())) lowest_ = std::min(lowest_, begin_of(what));
+  }
 }
 
 template <class Predicate>
@@ -108,14 +122,19 @@ const Tickets::Borrowed* Tickets::borrowing() const noexcept {
   return find_borrowed([](const Borrowed&) { return true; });
 }
 
-// A frame begins below what its function was called with and saved, two words at least.
-const Tickets::Borrowed* Tickets::left_behind(const void* frame) const noexcept {
+// A frame begins below what its function was called with and saved, two words at least. Checked
+// builds look often: `lowest_` is where the lowest of those in the stack may be, so that nearly all
+// looks end there, however many operations are under way.
+const Tickets::Borrowed* Tickets::left_behind(const void* frame) noexcept {
   const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(frame) + 2 * sizeof(void*);
-  if (lowest_ >= top) return nullptr;
+  if (am::kChecked && lowest_ >= top) return nullptr;
   const Stack stack = worlds_stack();
+  if (!is_in(top, stack)) return nullptr;  // not the stack that the thread began with
+  lowest_ = ~std::uintptr_t{0};
   return find_borrowed([&](const Borrowed& one) {
-    const auto at = reinterpret_cast<std::uintptr_t>(one.memory);
-    return at >= stack.begin && at < top && top < stack.end;
+    if (!is_in(begin_of(one), stack)) return false;
+    lowest_ = std::min(lowest_, begin_of(one));
+    return begin_of(one) < top;
   });
 }
 

@@ -80,7 +80,7 @@ class Tickets {
   void borrow(handle h, Borrowed what) noexcept;
   // One that is not done and borrows memory of this thread's stack below `frame`: of a function
   // that has returned. nullptr: there is none. Looks at all, but where none has ever been so low.
-  const Borrowed* left_behind(const void* frame) const noexcept;
+  const Borrowed* left_behind(const void* frame) noexcept;
   // One that is not done and borrows any memory; nullptr: there is none.
   const Borrowed* borrowing() const noexcept;
 
@@ -163,7 +163,7 @@ class Tickets {
   std::vector<Borrowed> borrowed_;  // by ticket, as far as any has borrowed; not needed elsewhere
   std::uint32_t free_ = kNone;      // the one that was given back last
   bool lost_some_ = false;
-  std::uintptr_t lowest_ = ~std::uintptr_t{0};  // memory that was ever borrowed
+  std::uintptr_t lowest_ = ~std::uintptr_t{0};  // at least, of what of the stack is borrowed
 };
 
 // Operations of a call that may be left by an exception: whatever happens, none of them uses memory

@@ -139,7 +139,7 @@ World::World(const am::Config& config)
                    .kernel_fence = router().options().kernel_fence};
   detail::running_world = this;
   detail::is_worlds_thread = true;
-  router_.hide_from_children(runtime_bytes(router_.segment_bytes(), near(), job_.size()));
+  router_.hide_from_children(runtime_bytes(config.segment_bytes, near(), job_.size()));
   am::spoil_in_children([]() noexcept {
     if (detail::running_world != nullptr) detail::running_world->spoil();
   });

@@ -23,7 +23,8 @@ struct Module {
 
 // That has `address`; its path is "" if there is none.
 Module module_at(pid_t pid, std::uint64_t address) {
-  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  // /proc may know this process by another number, that of another PID namespace.
+  std::ifstream maps("/proc/" + (pid == getpid() ? "self" : std::to_string(pid)) + "/maps");
   Module module;
   for (std::string line; std::getline(maps, line);) {
     std::uint64_t begin = 0, end = 0;
