@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "am/remote_memory/remote_memory.h"
+#include "am/route/router.h"
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"
 #include "am/types/copy_whole.h"
