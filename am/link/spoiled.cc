@@ -1,7 +1,12 @@
 #include "am/link/spoiled.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <new>
+#include <span>
+#include <string>
 
 namespace am::link {
 namespace {
