@@ -91,6 +91,11 @@ const Library& Library::get() {
   return library;
 }
 
+std::string library_text() {
+  const std::uint32_t number = Library::get().version();
+  return "libfabric " + std::to_string(FI_MAJOR(number)) + "." + std::to_string(FI_MINOR(number));
+}
+
 }  // namespace rdma
 
 // Libraries that are loaded while a program runs lose memory of their own: libfabric 1.17 a copy of

@@ -8,6 +8,8 @@
 
 #include <rdma/fabric.h>
 
+#include <string>
+
 namespace rdma {
 
 struct Library {
@@ -23,5 +25,8 @@ struct Library {
   // Throws Error: not installed, or another ABI.
   static const Library& get();
 };
+
+// "libfabric 2.6", as the library itself says.
+std::string library_text();
 
 }  // namespace rdma

@@ -54,12 +54,6 @@ Info make_hints(const Demand& demand, const FabricOptions& options) {
   return hints;
 }
 
-// "libfabric 2.6"
-std::string library_text() {
-  const std::uint32_t number = Library::get().version();
-  return "libfabric " + std::to_string(FI_MAJOR(number)) + "." + std::to_string(FI_MINOR(number));
-}
-
 // nullptr when nothing fits.
 Info ask(const fi_info& hints, ProviderGuard& guard) {
   fi_info* found = nullptr;
@@ -246,9 +240,8 @@ std::size_t Fabric::eager_bytes() const {
 }
 
 std::string Fabric::describe() const {
-  std::string text = candidate_.provider + " of " + library_text() + " on " + candidate_.interface +
-                     " (" + candidate_.network + "): inject " + std::to_string(inject_bytes()) +
-                     " B";
+  std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
+                     candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
   if (is_unreliable()) return text + " (" + reason_ + ")";
   text += has_reliable_rma() ? ", RMA" : has_rma() ? ", RMA that may hang" : ", no RMA";
   if (write_before_send()) text += ", FI_ORDER_SAW";

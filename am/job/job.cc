@@ -153,7 +153,9 @@ Job::Job(const Config& config)
   Joined joined;
   if (layout.leaders.size() > 1) {
     joined = join_network(*bootstrap_, config, layout.here == size(), *router_);
-    if (crash_report_) crash_report_->set_network(router_->port()->link().describe());
+    if (crash_report_) {
+      crash_report_->set_network(joined.library, router_->port()->link().describe());
+    }
   }
   network_ = config.network.value_or(joined.hardware ? kHardware : kTcp);
   shape_ = {.procs = size(),

@@ -15,6 +15,7 @@ namespace am {
 struct Joined {
   std::string choice;     // what SPLITC_LINK=auto has taken and why, in one line; "": it is not set
   bool hardware = false;  // it reads and writes memory by itself
+  std::string library;    // what makes it, such as "libfabric 1.17"
 };
 Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 

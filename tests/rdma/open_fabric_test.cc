@@ -142,7 +142,7 @@ TEST_P(Provider, orders_writes_where_that_is_free) {
 TEST_P(Provider, describes_itself_in_one_line) {
   const Fabric fabric = open(options_);
   EXPECT_THAT(fabric.describe(),
-              AllOf(testing::StartsWith(name_ + " of libfabric "), HasSubstr(", RMA"),
+              AllOf(testing::StartsWith(name_ + " on "), HasSubstr(", RMA"),
                     HasSubstr("inject " + std::to_string(fabric.inject_bytes()) + " B"),
                     HasSubstr("provider as named"), testing::Not(HasSubstr("\n"))));
 }

@@ -249,8 +249,9 @@ CrashReport::~CrashReport() {
   frames.store(nullptr, std::memory_order_relaxed);
 }
 
-void CrashReport::set_network(std::string_view description) {
-  name_network(description.substr(0, description.find(" (")));
+void CrashReport::set_network(std::string_view library, std::string_view description) {
+  const std::string_view provider = description.substr(0, description.find(" ("));
+  name_network(std::string(library) + "'s " + std::string(provider));
 }
 
 void CrashReport::set_activity(const Activity& of_this_process) {

@@ -51,8 +51,8 @@ class CrashReport {
   void set_frames(CrashFrames* for_launcher);
   // What this process does, which says whose message a handler had that crashes. Outlives this.
   void set_activity(const Activity& activity);
-  // What Link::describe() says of the network.
-  void set_network(std::string_view network);
+  // The network's library, and what Link::describe() says of the network.
+  void set_network(std::string_view library, std::string_view description);
 
  private:
   const std::terminate_handler terminate_before_;

@@ -13,7 +13,7 @@ namespace am {
 // Does what cannot be done in a signal handler. Call it once, before the others.
 void prepare_crash_trace();
 
-// How the network's library is named if it crashes, such as "net of libfabric 1.17 on lo".
+// How the network's library is named if it crashes, such as "libfabric 1.17's net on lo".
 void name_network(std::string_view network) noexcept;
 
 // The stack pointer of what a signal interrupted (`context` as below); 0: not known here.
