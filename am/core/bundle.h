@@ -356,10 +356,9 @@ class Bundle {
   void sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;
   // The same of channels and pollers, as far as is known without polling the network.
   bool others_have_work() const noexcept;
-  // Makes this a bundle of `thread`, which polls it for the first time.
-  void change_owner(const void* thread);
-  void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
-  // The same for the calling thread before it waits, which shows that in the owner's Activity.
+  void change_owner(const void* thread);  // to one that polls this for the first time
+  void spoil() noexcept;                  // in a child that was forked (am/types/forked.h)
+  // change_owner() to the calling thread before it waits, which shows that in the owner's Activity.
   void take_over() {
     if (!belongs_to(this_thread()) && !handling()) change_owner(this_thread());
   }

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +22,7 @@ namespace am::launcher {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr auto kLimit = std::chrono::seconds(5);
 using Words = std::vector<std::string>;
 
 struct Frame {
@@ -195,16 +197,16 @@ std::string text_of(const Frame& frame, const Words& places) {
 
 }  // namespace
 
-std::string source_lines(std::string_view text, std::chrono::milliseconds limit) {
+std::string source_lines(std::string_view text) {
   const Frames frames = parse(text);
-  auto places = find_places(frames.all, Clock::now() + limit);
-  if (!places) return frames.by_hand;
-  std::string lines;
-  for (std::size_t i = 0; i < frames.all.size(); ++i) {
+  auto places = find_places(frames.all, Clock::now() + kLimit);
+  std::string lines = places ? "" : frames.by_hand;
+  for (std::size_t i = 0; places && i < frames.all.size(); ++i) {
     const Frame& frame = frames.all[i];
     const Words found = frame.address ? (*places)[frame.file][*frame.address] : Words();
     lines += "  #" + std::to_string(i) + text_of(frame, found);
   }
+  if (lines.ends_with('\n')) lines.pop_back();
   return lines;
 }
 

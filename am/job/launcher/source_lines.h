@@ -2,7 +2,6 @@
 // eu-addr2line (elfutils).
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -16,8 +15,8 @@ namespace am::launcher {
 //     #2 in libc.so.6
 //
 // Of what addr2line knows nothing of there is the file. Where there is none of the two programs, or
-// they take longer than `limit` in all, the last line is a command that prints them. "": no frames.
-// Starts programs, and waits for them.
-std::string source_lines(std::string_view frames, std::chrono::milliseconds limit);
+// they take longer than 5 s in all, the last line is a command that prints them. No newline behind
+// the last. "": no frames. Starts programs, and waits for them.
+std::string source_lines(std::string_view frames);
 
 }  // namespace am::launcher

@@ -40,9 +40,6 @@ constexpr auto kLateEnd = std::chrono::milliseconds(500);
 // have heard of it as well, and end by themselves when their exit callbacks have returned.
 constexpr auto kExitGrace = std::chrono::seconds(2);
 
-// For the programs that find out at which lines of the source a process has crashed.
-constexpr auto kMostForLines = std::chrono::seconds(5);
-
 std::string name_of(Rank rank, pid_t pid) {
   return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + ")";
 }
@@ -366,10 +363,8 @@ bool Supervisor::step_while(const Condition& condition) {
 
 void Supervisor::say_where_it_crashed() {
   for (Rank rank = 0; rank < options_.processes; ++rank) {
-    std::string lines = source_lines(control_.crash.lines_of(rank), kMostForLines);
-    if (lines.empty()) continue;
-    lines.pop_back();  // the last newline, which say() adds
-    console_.say("rank " + std::to_string(rank) + " was in\n" + lines);
+    const std::string lines = source_lines(control_.crash.lines_of(rank));
+    if (!lines.empty()) console_.say("rank " + std::to_string(rank) + " was in\n" + lines);
   }
   console_.add(STDERR_FILENO, options_.on_crash);
 }
