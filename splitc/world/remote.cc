@@ -44,7 +44,7 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
 }
 
 void check_local(const void* local, std::uint64_t bytes, Call call) {
-  constexpr std::uint64_t kLookedAt = 4096;
+  constexpr std::uint64_t kLookedAt = 65'536;
   if (bytes < kLookedAt || world().router().segment_offset(local) < place.segment_bytes) return;
   const std::span range(static_cast<const std::byte*>(local), bytes);
   const std::byte* const unmapped = am::first_unmapped(range);

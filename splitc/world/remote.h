@@ -65,8 +65,10 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* c
 // The same for an operation with `moved` bytes that lie in the first `extent` from `bits` on.
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);
 // Throws Error if the memory of this process that a transfer with another node is to read or write
-// is not mapped, as the network would only say much later that something is wrong. Looks from a
-// page on: that costs 0.15 us; of what is smaller the end of the job says the address alone.
+// is not mapped, as the network would only say much later that something is wrong. Looks at 64 KiB
+// and more: that costs 0.15 us, a seventh of what 4 KiB take in a row. If what is smaller is not
+// mapped, the job ends with a sentence that has the address, but no line, or by the signal of a
+// copy.
 void check_local(const void* local, std::uint64_t bytes, Call call);
 // Throws Error unless [bits, bits + bytes), of a process that there is, lies in its segment.
 void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call);

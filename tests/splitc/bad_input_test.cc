@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -126,32 +125,32 @@ TEST(BadInputInAnyBuild, index_outside_an_array) {
 
 // Within the node the processor says it, at once: by a signal, which ends the process.
 TEST(BadInputInAnyBuild, local_memory_of_a_far_transfer_that_is_not_mapped) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t part = 65'536;  // from where on it is looked at
   void* const mapped =
-      mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, 3 * part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   auto* const memory = static_cast<char*>(mapped);
-  ASSERT_EQ(munmap(memory + page, page), 0);
-  const auto p = all_spread_malloc<char>(procs() * 3 * page);
+  ASSERT_EQ(munmap(memory + part, part), 0);
+  const auto p = all_spread_malloc<char>(procs() * 3 * part);
   const auto refused = [&](const char* call, const std::function<void()>& body) {
-    const std::string bytes = std::to_string(2 * page) + " bytes at 0x";
+    const std::string bytes = std::to_string(2 * part) + " bytes at 0x";
     test::expect_error(
         body, {std::string(call) + ": the " + bytes,
-               "are not mapped from byte " + std::to_string(page) + " on", "bad_input_test.cc:"});
+               "are not mapped from byte " + std::to_string(part) + " on", "bad_input_test.cc:"});
   };
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     if (!test::is_far(proc)) continue;
     const global_ptr<char> there = p.on(proc);
-    refused("bulk_put", [&] { bulk_put(there, memory, 2 * page); });
-    refused("bulk_write", [&] { bulk_write(there, memory, 2 * page); });
-    refused("bulk_get", [&] { bulk_get(memory, there, 2 * page); });
-    refused("bulk_read", [&] { bulk_read(memory, there, 2 * page); });
-    refused("bulk_store", [&] { bulk_store(there, memory, 2 * page); });
-    test::expect_error([&] { bulk_get(memory + page, there, page); }, {"bulk_get", "not mapped:"});
+    refused("bulk_put", [&] { bulk_put(there, memory, 2 * part); });
+    refused("bulk_write", [&] { bulk_write(there, memory, 2 * part); });
+    refused("bulk_get", [&] { bulk_get(memory, there, 2 * part); });
+    refused("bulk_read", [&] { bulk_read(memory, there, 2 * part); });
+    refused("bulk_store", [&] { bulk_store(there, memory, 2 * part); });
+    test::expect_error([&] { bulk_get(memory + part, there, part); }, {"bulk_get", "not mapped:"});
   }
   barrier();
   all_spread_free(p);
-  munmap(memory, 3 * page);
+  munmap(memory, 3 * part);
 }
 
 // What only the thread of run() may do, called by another one.
