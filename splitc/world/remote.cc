@@ -43,9 +43,8 @@ void check_in_segment(std::uint64_t bits, std::uint64_t bytes, Call call) {
                    " bytes");
 }
 
-void check_local(const void* local, std::uint64_t bytes, Call call) {
-  constexpr std::uint64_t kLookedAt = 65'536;
-  if (bytes < kLookedAt || world().router().segment_offset(local) < place.segment_bytes) return;
+void check_mapped(const void* local, std::uint64_t bytes, Call call) {
+  if (world().router().segment_offset(local) < place.segment_bytes) return;
   const std::span range(static_cast<const std::byte*>(local), bytes);
   const std::byte* const unmapped = am::first_unmapped(range);
   if (unmapped == nullptr) return;
@@ -104,6 +103,13 @@ void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t mo
 
 namespace {
 
+// Whether the memory of a transfer is to be noted. A release build asks at the end of run() for
+// what is on the stack, which lies above this frame, and noting it costs 10 ns of the 130 of a get
+// in a row.
+[[gnu::always_inline]] inline bool may_be_left(const void* local) noexcept {
+  return am::kChecked || local >= __builtin_frame_address(0);
+}
+
 handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
                  const void* caller) {
   if (bytes == 0) return {};
@@ -118,7 +124,7 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
   w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
                  start.ticket(), site_of(call));
   const handle started = start.started();
-  w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  if (may_be_left(local)) w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
   return started;
 }
 
@@ -141,7 +147,7 @@ handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Sourc
   w.remote().put(proc_of(bits), bits & kOffsetMask, {static_cast<const std::byte*>(local), bytes},
                  start.ticket(), site_of(call));
   const handle started = start.started();
-  if (source == Source::kStays && bytes > am::RemoteMemory::kCopied) {
+  if (source == Source::kStays && bytes > am::RemoteMemory::kCopied && may_be_left(local)) {
     w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
   }
   return started;
