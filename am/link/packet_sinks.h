@@ -8,6 +8,7 @@
 
 #include "am/link/link.h"
 #include "am/link/packet.h"
+#include "am/types/forked.h"
 
 namespace am::link {
 
@@ -51,6 +52,8 @@ class PacketSinks final : public PacketSink {
     TypeSink* const sink = find(packet);
     if (sink == nullptr || !sink->take(from, packet)) [[unlikely]]
       refuse_(from, packet);
+    if (is_forked()) [[unlikely]]
+      end_if_forked("the end of a handler");
   }
   bool arrived(std::uint64_t word) override { return words_ != nullptr && words_->arrived(word); }
   bool keeps(const PacketHeader& packet) const noexcept override {

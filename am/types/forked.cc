@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 
 #include "shmem/region.h"
@@ -58,6 +59,12 @@ std::string fork_sentence() {
 
 void refuse_forked(const char* call) {
   throw Error("rank " + std::to_string(job_rank) + ": " + call + ": " + fork_sentence());
+}
+
+void end_if_forked(const char* call) noexcept {
+  if (!is_forked()) return;
+  std::fprintf(stderr, "a child of rank %u: %s: %s\n", job_rank, call, fork_sentence().c_str());
+  _exit(1);
 }
 
 }  // namespace am

@@ -62,6 +62,7 @@ class aggregator {
                 "f takes (T&, Update), or (T&, Update, forwarder<Update>&)");
   static_assert(detail::travels<F> || std::is_function_v<std::remove_pointer_t<F>>,
                 "f is a function, or a lambda that captures trivially copyable values, by value");
+  static_assert(!detail::captures_reference<F>, SPLITPHASE_NO_REFERENCES);
 
   static constexpr bool kForwards = !std::is_invocable_v<const F&, T&, const Update&>;
   using Block = detail::UpdateBlock<Update>;

@@ -29,7 +29,8 @@ inline constexpr bool captures_reference = !std::is_standard_layout_v<F> && !mad
 #define SPLITPHASE_NO_REFERENCES                                                               \
   "a lambda that captures by reference ([&], [&x]) cannot run in another process, where that " \
   "address is of something else: capture by value ([=], [x]), and let it return what is to "   \
-  "come back"
+  "come back. If it captures none: a value with base classes, or with private and public "     \
+  "members, and a pointer or union in it, looks the same to the compiler; pass it as an argument"
 
 // In checked builds: says, once for each place, if one of these words is an address of this
 // process's stack. That may be meant, of a pointer that only comes back, so it is no Error.

@@ -44,6 +44,7 @@ class lookups {
   static_assert(detail::travels<Result>, "results travel as bytes, without addresses");
   static_assert(detail::travels<F> || std::is_function_v<std::remove_pointer_t<F>>,
                 "f is a function, or a lambda that captures trivially copyable values, by value");
+  static_assert(!detail::captures_reference<F>, SPLITPHASE_NO_REFERENCES);
 
  public:
   lookups(dist_object<T>& object, F f) : object_(object), f_(f), blocks_(procs()) {}

@@ -146,11 +146,10 @@ World::World(const am::Config& config)
 }
 
 // So that every access takes the route on which it is refused, and every other call finds that it
-// is of another thread. What is outstanding stays so in the parent alone.
+// is of another thread. What is outstanding stays so, and sync() comes to where it is refused.
 void World::spoil() noexcept {
   none_ = am::SparseTable<std::byte*>(number_of_bases(router_));
   detail::place.bases = none_.data();
-  detail::outstanding = 0;
   detail::is_worlds_thread = false;
 }
 

@@ -1,6 +1,8 @@
 // Children that a process forks have no part in its job.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -130,6 +132,35 @@ TEST(Fork, DestructorsInAChildTellNobody) {
   objects->channel.wait();
   EXPECT_EQ(objects->halos.mine()[99], left() * 1000.0 + 99);
   barrier();
+}
+
+TEST(Fork, SyncInAChildDoesNotTakeAGetForDone) {
+  spread_array<long> words(procs());
+  words[my_proc()] = my_proc() + 5;
+  barrier();
+  long word = 0;
+  get(word, words[right()]);
+  if (detail::is_far(right())) {  // within the node it is done at once
+    const test::Child child = test::in_child([]() -> std::string {
+      sync();
+      return "synced";
+    });
+    EXPECT_NE(child.said.find("sync: this process, "), std::string::npos) << child.said;
+    EXPECT_EQ(child.exit_code, 1);
+  }
+  sync();
+  EXPECT_EQ(word, right() + 5);
+  barrier();
+}
+
+// What has called the handler would go on with the parent's connections.
+TEST(Fork, AChildThatReturnsFromAHandlerOfAnotherNodesMessageEnds) {
+  for (int time = 0; time < 3 && detail::is_far(right()); ++time) {
+    rpc(right(), [] {
+      if (const pid_t child = fork(); child > 0) waitpid(child, nullptr, 0);
+    }).wait();
+  }
+  communicate();
 }
 
 // It has what its parent had when it forked, or later: as a child that writes it to a file needs.

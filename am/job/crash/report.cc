@@ -120,7 +120,7 @@ void add_handler(bool by_address) noexcept {
   if (running.is_function()) {
     text.add("  in a handler of a message of rank ").add(running.source);
     if (by_address) {
-      text.add(", where a pointer or reference that came with it means something else");
+      text.add("; a pointer or reference that came with it means something else here");
     }
     text.add("\n");
   } else if (running.handler == Activity::kReturned) {

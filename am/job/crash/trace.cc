@@ -108,8 +108,9 @@ void add_libfabric(CrashText& text, std::span<const Frame> frames) noexcept {
   if (network[0] == '\0' || !is_in_libfabric(frames)) return;
   text.add("  it is libfabric that has crashed: ").add(network.data());
   text.add(
-      "; if no memory of a transfer was freed before its end, a stranger may have sent it what it "
-      "does not stand (docs/security.md); another provider may (SPLITC_PROVIDER)\n");
+      "; if all memory of the transfers under way is there and may be read or written as they do, "
+      "a stranger may have sent it what it does not stand (docs/security.md); another provider may "
+      "(SPLITC_PROVIDER)\n");
 }
 
 // What prints the lines of the program's own code, behind `before`.
