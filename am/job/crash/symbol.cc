@@ -50,7 +50,9 @@ SymbolFile::Symbol SymbolFile::find(std::uint64_t address) const noexcept {
   Symbol of_the_compiler{};
   const auto* sections = at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
   for (unsigned i = 0; sections != nullptr && i < header->e_shnum; ++i) {
-    if (sections[i].sh_type != SHT_SYMTAB || sections[i].sh_link >= header->e_shnum) continue;
+    // (The second is all that a stripped file has.)
+    if (sections[i].sh_type != SHT_SYMTAB && sections[i].sh_type != SHT_DYNSYM) continue;
+    if (sections[i].sh_link >= header->e_shnum) continue;
     const Elf64_Shdr& names = sections[sections[i].sh_link];
     const std::uint64_t count = sections[i].sh_size / sizeof(Elf64_Sym);
     const auto* symbols = at<Elf64_Sym>(sections[i].sh_offset, count);

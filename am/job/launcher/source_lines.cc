@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "am/job/crash/symbol.h"
+
 namespace am::launcher {
 namespace {
 
@@ -183,9 +185,16 @@ std::string shortened(const std::string& place) {
   return at == std::string::npos ? place : place.substr(0, at);
 }
 
+// Of an address without a line addr2line says the nearest function that has a name, however far
+// that is.
+bool is_guess(const Frame& frame, const std::string& place) {
+  return place.find(" at ??:") != std::string::npos &&
+         SymbolFile(frame.file.c_str()).find(*frame.address).name.empty();
+}
+
 std::string text_of(const Frame& frame, const Words& places) {
   if (!frame.address) return " " + frame.file + "\n";
-  if (places.empty() || places.front().starts_with("??")) {
+  if (places.empty() || places.front().starts_with("??") || is_guess(frame, places.front())) {
     return " in " + without_folder(frame.file) + "\n";
   }
   std::string text;
