@@ -19,11 +19,11 @@ namespace litmus {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__  // instrumented code is too slow for weak outcomes
-constexpr std::uint64_t kFast = 1'000;
+constexpr std::uint64_t kFast = 500;
 #else
-constexpr std::uint64_t kFast = 20'000;
+constexpr std::uint64_t kFast = 10'000;
 #endif
-constexpr Rounds kRounds{.fast = kFast, .shared = 1'000, .slow = 160, .far = 64};
+constexpr Rounds kRounds{.fast = kFast, .shared = 500, .slow = 80, .far = 32};
 
 std::unique_ptr<Engine> engine;
 

@@ -8,7 +8,7 @@ measure=$PWD/$1
 check=$PWD/$3
 bin=$(cd "$(dirname "$2")/../../.." && pwd)
 unset TEST_PREMATURE_EXIT_FILE  # a file that only one process could remove
-export seconds=60  # of one run of MPI
+export seconds=20  # of one run of MPI, which is left out if it hangs
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 fail() {
