@@ -53,7 +53,7 @@ class PacketSinks final : public PacketSink {
     if (sink == nullptr || !sink->take(from, packet)) [[unlikely]]
       refuse_(from, packet);
     if (is_forked()) [[unlikely]]
-      end_if_forked("the end of a handler");
+      end_forked("the end of a handler");
   }
   bool arrived(std::uint64_t word) override { return words_ != nullptr && words_->arrived(word); }
   bool keeps(const PacketHeader& packet) const noexcept override {

@@ -61,8 +61,7 @@ void refuse_forked(const char* call) {
   throw Error("rank " + std::to_string(job_rank) + ": " + call + ": " + fork_sentence());
 }
 
-void end_if_forked(const char* call) noexcept {
-  if (!is_forked()) return;
+void end_forked(const char* call) noexcept {
   std::fprintf(stderr, "a child of rank %u: %s: %s\n", job_rank, call, fork_sentence().c_str());
   _exit(1);
 }

@@ -46,6 +46,6 @@ inline void check_not_forked(const char* call) {
 // In such a child: says on standard error that `call` is refused, and why, and ends the process,
 // where an exception would go nowhere. A handler that returns in a child is one: what called it
 // goes on with the parent's connections.
-void end_if_forked(const char* call) noexcept;
+[[noreturn]] void end_forked(const char* call) noexcept;
 
 }  // namespace am

@@ -61,12 +61,15 @@ bool is_usable(std::span<const std::byte> range, bool written) noexcept {
   return madvise(pages.at(0), pages.bytes, advice) == 0 || errno == EAGAIN;
 }
 
+std::string address_text(const void* address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(address));
+  return text;
+}
+
 std::string name_of(std::span<const std::byte> range) {
-  char address[24];
-  std::snprintf(address, sizeof address, "0x%" PRIxPTR,
-                reinterpret_cast<std::uintptr_t>(range.data()));
   return "the " + std::to_string(range.size()) + (range.size() == 1 ? " byte at " : " bytes at ") +
-         address;
+         address_text(range.data());
 }
 
 }  // namespace am

@@ -18,6 +18,8 @@ const std::byte* first_unmapped(std::span<const std::byte> range) noexcept;
 // before 5.14). Brings in every page: 40 us a MiB.
 bool is_usable(std::span<const std::byte> range, bool written) noexcept;
 
+// "0x7f3a5c001000"
+std::string address_text(const void* address);
 // "the 4096 bytes at 0x7f3a5c001000"
 std::string name_of(std::span<const std::byte> range);
 

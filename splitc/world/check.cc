@@ -1,10 +1,9 @@
 #include <atomic>
-#include <cinttypes>
-#include <cstdio>
 #include <string>
 
 #include "am/route/router.h"
 #include "am/types/forked.h"
+#include "am/types/local_memory.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"
@@ -165,9 +164,7 @@ std::uint64_t offset_of(const void* local, std::uint32_t proc, Call call) {
   const am::Router& router = world().router();
   const std::uint64_t offset = router.segment_offset(local);
   if (offset < place.segment_bytes) return offset;
-  char address[24];
-  std::snprintf(address, sizeof address, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(local));
-  refuse(call, std::string(address) +
+  refuse(call, am::address_text(local) +
                    " is not in this process's segment, and only that has global "
                    "addresses; allocate with local_malloc, all_spread_malloc or "
                    "a spread array");

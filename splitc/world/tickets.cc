@@ -1,8 +1,6 @@
 #include "splitc/world/tickets.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -12,17 +10,12 @@
 #include "am/job/stall/code.h"
 #include "am/route/activity.h"
 #include "am/route/router.h"
+#include "am/types/local_memory.h"
 #include "splitc/world/stack.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
 namespace {
-
-std::string address_text(const void* address) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(address));
-  return text;
-}
 
 // Polls until `condition()`; an exception, such as one of a handler, ends the job. `frame`: of the
 // function that the program called.
@@ -144,7 +137,7 @@ void refuse_left_behind(const Tickets::Borrowed& one, const char* when) {
           ? ""
           : am::describe_place({.call = one.call.name, .where = {}, .caller = one.caller});
   refuse(one.call, "the " + std::to_string(one.bytes) + " bytes of this process at " +
-                       address_text(one.memory) + " that it exchanges with process " +
+                       am::address_text(one.memory) + " that it exchanges with process " +
                        std::to_string(one.proc) + (place.empty() ? "" : " (in " + place + ")") +
                        " " + when +
                        " before the call was complete; call sync(), or wait for its "
