@@ -34,7 +34,7 @@ std::shared_ptr<void> prepare(Bench& b) {
   made->fabric =
       bench::open_fabric(b.job, b.pair, {.provider = "udp;ofi_rxd", .network = "127.0.0.1/32"});
   b.report.say(b.job.router().port() == nullptr ? "no network: use --nodes 2"
-                                                : b.job.router().port()->link().describe());
+                                                : b.job.router().port()->link().can().description);
   limits = made.get();
   if (b.job.rank() > 1) return made;
   made->rxd = std::make_unique<bench::RawNetwork>(b.pair, *made->fabric);

@@ -28,7 +28,7 @@ std::shared_ptr<void> prepare(Bench& b) {
     b.pair.meet_over([udp = meeting.get()](const auto& meanwhile) { udp->meet(meanwhile); });
   }
   am::Port* const port = b.job.router().port();
-  b.report.say(port == nullptr ? "shared memory" : port->link().describe());
+  b.report.say(port == nullptr ? "shared memory" : port->link().can().description);
   return meeting;
 }
 

@@ -162,15 +162,15 @@ bool ChannelSenders::try_start(End& end) {
   const End::Source& source = end.source_of(end.started);
   const std::size_t bytes = end.bytes;
   // Small ones that come close together are better off in a frame than each in a write.
-  const bool in_company =
-      bytes <= kGathered && link.prefers_packets() && link.gathers(end.handle.rank);
-  const bool as_packet = in_company || bytes <= link.largest_packet_access();
-  const bool in_one_write = source.in_one_piece && bytes <= link.max_put() && !as_packet;
-  if (!in_one_write) return try_send_pieces(end, source);
-  if (!link.try_put(end.handle.rank, end.handle.offset, {source.first, bytes}, end.handle.word,
-                    end)) {
-    return false;
+  const bool in_company = bytes <= kGathered && link.can().emulated &&
+                          link.queue(end.handle.rank) == link::Queue::kOpen;
+  if (!source.in_one_piece || bytes > link.can().notified_write || in_company) {
+    return try_send_pieces(end, source);
   }
+  const auto write =
+      link::RmaAccess::notify(end.handle.rank, link::RemoteKey::in_segment(end.handle.offset),
+                              {source.first, bytes}, end.handle.word);
+  if (!link.try_access(write, end)) return false;
   ++end.started;
   return true;
 }
@@ -179,7 +179,7 @@ bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
   link::Link& link = router_.port()->link();
   const std::uint64_t all = end.bytes;
   do {
-    if (link.congested(end.handle.rank)) return false;
+    if (link.queue(end.handle.rank) == link::Queue::kFull) return false;
     const auto bytes =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(all - end.sent, link::kMaxData));
     send_piece(end, source, bytes);

@@ -153,7 +153,7 @@ bool Dissemination::has_ended() {
   }
   if (round_ < rounds_ || !has_signalled()) return false;
   const Port::Inside inside(*router_.port());
-  if (!router_.port()->link().push()) return false;
+  if (!router_.port()->link().flush()) return false;
   if (payload_ != nullptr) std::exchange(payload_, nullptr)->end();
   expects_.reset();
   telling_ = false;

@@ -6,12 +6,12 @@ namespace am {
 
 bool LeaderMemory::works(Port& port) noexcept {
   const Port::Inside inside(port);
-  return port.link().has_rma() && port.link().writes_before_packets(kHalf);
+  return port.link().can().ordered_write >= kHalf;
 }
 
 LeaderMemory::LeaderMemory(Port& port) : port_(port), memory_(2 * kHalf) {
   const Port::Inside inside(port);
-  registration_ = port.link().register_memory(memory_);
+  registration_ = port.link().can().registrar->register_memory(memory_);
 }
 
 LeaderMemory::~LeaderMemory() {

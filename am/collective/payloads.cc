@@ -154,10 +154,9 @@ std::span<const std::byte> Broadcast::outgoing(int round) {
   return {shows ? bytes_of(root_) : to_, bytes_};
 }
 
-std::optional<link::RemoteKey> Broadcast::place(int round) const {
+std::optional<link::RemoteKey> Broadcast::place(int /*round*/) const {
   if (!writes_) return std::nullopt;
-  const Rank to = nodes().ranks(receiver(round)).front();
-  return router().port()->link().segment_key(to) + router().segment_offset(to_);
+  return link::RemoteKey::in_segment(router().segment_offset(to_));
 }
 
 std::size_t Broadcast::incoming_bytes(int round) const {

@@ -20,7 +20,7 @@ constexpr std::int64_t kVerifyNs = 3'000'000'000;  // of waiting, before the net
 
 Backoff::Far far_waits(const Router& router) {
   if (!router.far_peers()) return Backoff::Far::kNothing;
-  return router.port()->link().wait_fd() < 0 ? Backoff::Far::kPolled : Backoff::Far::kWakes;
+  return router.port()->link().can().wait_fd < 0 ? Backoff::Far::kPolled : Backoff::Far::kWakes;
 }
 
 }  // namespace

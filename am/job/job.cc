@@ -154,7 +154,7 @@ Job::Job(const Config& config)
   if (layout.leaders.size() > 1) {
     joined = join_network(*bootstrap_, config, layout.here == size(), *router_);
     if (crash_report_) {
-      crash_report_->set_network(joined.library, router_->port()->link().describe());
+      crash_report_->set_network(joined.library, router_->port()->link().can().description);
     }
   }
   network_ = config.network.value_or(joined.hardware ? kHardware : kTcp);
@@ -171,7 +171,7 @@ Job::Job(const Config& config)
   start_watch_.reset();
   if (survives()) watch_deaths();
   if (trace_) begin_trace();
-  if (config.verbose && me == 0) report_layout(layout, joined.choice);
+  if (config.verbose && me == 0) report_layout(layout);
 }
 
 void Job::begin_trace() {
@@ -218,7 +218,7 @@ Crossovers Job::crossovers(std::uint64_t board) const {
   return chosen(cheapest(shape, network_), config_->crossovers);
 }
 
-void Job::report_layout(const Layout& layout, const std::string& choice) const {
+void Job::report_layout(const Layout& layout) const {
   log_info(std::to_string(size()) + " processes by " + launcher() + ", segment " +
            std::to_string((config_->segment_bytes - config_->books_bytes) >> 20) + " MiB each, " +
            std::to_string(layout.cores) + " usable cores, fences by " +
@@ -233,8 +233,7 @@ void Job::report_layout(const Layout& layout, const std::string& choice) const {
   }
   if (Port* const port = router_->port()) {
     log_info(std::to_string(layout.leaders.size()) + " nodes, joined by " +
-             port->link().describe());
-    if (!choice.empty()) log_info("SPLITC_LINK=auto takes " + choice);
+             port->link().can().description);
   }
 }
 

@@ -180,8 +180,7 @@ class Job final : public Exchange {
   void finish_trace();
   void leave_network(const char* call, const SourceLocation& where);
   Function<void()> make_watch();
-  // `choice`: what SPLITC_LINK=auto has taken, and why; "": it is not set.
-  void report_layout(const Layout& layout, const std::string& choice) const;
+  void report_layout(const Layout& layout) const;
 
   const Owned<const Config> config_;
   Owned<StartWatch> start_watch_;  // until the job has started

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -12,9 +11,7 @@
 #include "am/job/log.h"
 #include "am/link/card.h"
 #include "am/link/datagram/datagram_link.h"
-#include "am/link/delayed/delayed_link.h"
-#include "am/link/fabric_link.h"
-#include "am/link/mixed/mixed_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/route/process_stat.h"
 #include "rdma/error.h"
 
@@ -69,13 +66,14 @@ constexpr bool offers = requires(AnyLink& link) {
   link.offer();
 };
 
+// What is too short for an offer has none, and a card that introduce() refuses.
 std::span<const std::byte> behind_offer(std::span<const std::byte> exchanged) {
-  return exchanged.subspan(sizeof(shmem::Region::Address));
+  return exchanged.subspan(std::min(sizeof(shmem::Region::Address), exchanged.size()));
 }
 
 shmem::Region::Address offer_of(std::span<const std::byte> exchanged) {
   shmem::Region::Address offer{};
-  std::memcpy(&offer, exchanged.data(), sizeof offer);
+  std::memcpy(&offer, exchanged.data(), std::min(sizeof offer, exchanged.size()));
   return offer;
 }
 
@@ -108,20 +106,10 @@ Links::Links(Bootstrap& bootstrap, const Config& config, bool one_host, Router& 
       who_("rank " + std::to_string(router.rank()) + ": Job: ") {}
 
 std::unique_ptr<link::Link> Links::take() {
-  switch (config_.link) {
-    case LinkChoice::kDatagram: return open_datagrams(true).link;
-    case LinkChoice::kMixed: return mixed();
-    case LinkChoice::kAuto: return fastest();
-    case LinkChoice::kFabric: break;
-  }
-  std::unique_ptr<link::Link> link = open_reliable(true).link;
-  if (config_.faults.delay_ns == 0) return link;
-  return std::make_unique<link::DelayedLink>(std::move(link), router_.size(),
-                                             config_.faults.delay_ns,
-                                             config_.faults.seed + router_.rank());
+  return config_.link == LinkChoice::kDatagram ? open_datagrams() : open_reliable();
 }
 
-Links::Opened Links::open_reliable(bool needed) {
+std::unique_ptr<link::Link> Links::open_reliable() {
   provide_files(who_, router_.options().size - router_.options().near);
   return open({.provider = config_.provider,
                .interface = config_.interface,
@@ -129,22 +117,20 @@ Links::Opened Links::open_reliable(bool needed) {
                .peers_may_die = router_.deaths() != nullptr,
                .thread_safe = config_.progress_thread,
                .who = who_},
-              needed, [this](std::unique_ptr<rdma::Fabric> fabric) {
+              [this](std::unique_ptr<rdma::Fabric> fabric) {
                 hardware_ = fabric->is_hardware();
                 return make_fabric_link(std::move(fabric), bootstrap_, config_, router_);
               });
 }
 
-// Beside a reliable link SPLITC_PROVIDER names the provider of that one.
-Links::Opened Links::open_datagrams(bool needed) {
-  const bool alone = config_.link == LinkChoice::kDatagram;
-  return open({.provider = alone ? config_.provider : "",
+std::unique_ptr<link::Link> Links::open_datagrams() {
+  return open({.provider = config_.provider,
                .interface = config_.interface,
                .one_host = one_host_,
                .datagrams = true,
                .thread_safe = config_.progress_thread,
                .who = who_},
-              needed, [this](std::unique_ptr<rdma::Fabric> fabric) {
+              [this](std::unique_ptr<rdma::Fabric> fabric) {
                 return std::make_unique<link::DatagramLink>(
                     std::move(fabric),
                     link::DatagramLink::Options{.rank = router_.rank(),
@@ -156,29 +142,12 @@ Links::Opened Links::open_datagrams(bool needed) {
               });
 }
 
-// What is not `needed` is refused by all processes if one of them cannot have it.
 template <class Make>
-Links::Opened Links::open(const rdma::FabricOptions& options, bool needed, const Make& make) {
-  std::vector<rdma::Candidate> candidates;
-  std::string refusal;
-  const auto attempt = [&](const auto& step) {
-    try {
-      step();
-    } catch (const rdma::Error& error) {
-      if (needed) throw;
-      if (refusal.empty()) refusal = error.what();
-    } catch (const Error& error) {
-      if (needed) throw;
-      if (refusal.empty()) refusal = error.what();
-    }
-  };
-  attempt([&] { candidates = rdma::Fabric::candidates(options); });
-  std::optional<rdma::Way> way;
-  attempt([&] { way = agree(candidates); });  // the same in all processes
-  if (!way) return {nullptr, refusal};
-  decltype(make(nullptr)) made;
-  attempt([&] { made = make(std::make_unique<rdma::Fabric>(options, *way)); });
-  return introduce(std::move(made), std::move(refusal));
+std::unique_ptr<link::Link> Links::open(const rdma::FabricOptions& options, const Make& make) {
+  const rdma::Way way = agree(rdma::Fabric::candidates(options));
+  auto made = make(std::make_unique<rdma::Fabric>(options, way));
+  introduce(*made);
+  return made;
 }
 
 // The way that all processes take.
@@ -203,74 +172,14 @@ std::vector<std::byte> Links::card_of(AnyLink& link) const {
   return link::joined(std::as_bytes(std::span(&offer, 1)), link.card());
 }
 
-// All processes of other nodes get to know the link of this one, and it theirs; unless one of them
-// has none.
+// All processes of other nodes get to know the link of this one, and it theirs.
 template <class AnyLink>
-Links::Opened Links::introduce(std::unique_ptr<AnyLink> link, std::string refusal) {
-  const auto cards = bootstrap_.exchange(link ? card_of(*link) : std::vector<std::byte>());
+void Links::introduce(AnyLink& link) {
+  const auto cards = bootstrap_.exchange(card_of(link));
   for (Rank rank = 0; rank < cards.size(); ++rank) {
-    if (cards[rank].size() > sizeof(shmem::Region::Address)) continue;
-    if (refusal.empty()) refusal = "rank " + std::to_string(rank) + " cannot open it";
-    return {nullptr, std::move(refusal)};
+    if (!router_.is_near(rank)) link.introduce(rank, behind_offer(cards[rank]));
   }
-  for (Rank rank = 0; rank < cards.size(); ++rank) {
-    if (!router_.is_near(rank)) link->introduce(rank, behind_offer(cards[rank]));
-  }
-  if constexpr (offers<AnyLink>) link->settle(offer_of(cards[router_.near_ranks().front()]));
-  return {std::move(link), ""};
-}
-
-std::unique_ptr<link::Link> Links::mixed() {
-  std::unique_ptr<link::Link> reliable = open_reliable(true).link;
-  if (!reliable->has_rma()) {
-    throw Error(who_ + "SPLITC_LINK=mixed: " + reliable->describe() +
-                " has no RMA that can be used; set SPLITC_LINK=datagram");
-  }
-  return std::make_unique<link::MixedLink>(open_datagrams(true).link, std::move(reliable));
-}
-
-std::unique_ptr<link::Link> Links::fastest() {
-  Opened reliable = open_reliable(false);
-  Opened datagrams = open_datagrams(false);
-  if (!reliable.link && !datagrams.link) throw Error(who_ + reliable.refusal);
-  if (!datagrams.link) {
-    reason_ = "fabric; no datagrams: " + datagrams.refusal;
-    return std::move(reliable.link);
-  }
-  if (!reliable.link) {
-    reason_ = "datagram; no fabric: " + reliable.refusal;
-    return std::move(datagrams.link);
-  }
-  const link::Comparison found = compare(*reliable.link, *datagrams.link);
-  reason_ = ": " + found.describe();
-  if (!found.messages_by_datagrams()) {
-    reason_ = "fabric" + reason_;
-    return std::move(reliable.link);
-  }
-  if (!found.bulk_by_rma()) {
-    reason_ = "datagram" + reason_;
-    return std::move(datagrams.link);
-  }
-  reason_ = "mixed" + reason_;
-  return std::make_unique<link::MixedLink>(std::move(datagrams.link), std::move(reliable.link));
-}
-
-// What rank 0 has measured.
-link::Comparison Links::compare(link::Link& reliable, link::Link& datagrams) {
-  const std::vector<Rank>& leaders = router_.options().leaders;
-  link::Comparer comparer(reliable, datagrams);
-  link::Comparison mine;
-  if (router_.rank() == 0) {
-    mine = comparer.measure(std::span(leaders).subspan(1));
-  } else if (std::ranges::find(leaders, router_.rank()) != leaders.end()) {
-    comparer.answer();
-  }
-  const auto all = bootstrap_.exchange(std::as_bytes(std::span(&mine, 1)));
-  if (all[0].size() != sizeof mine) {
-    throw Error(who_ + "the exchange of measurements was disturbed: start the job again");
-  }
-  std::memcpy(&mine, all[0].data(), sizeof mine);
-  return mine;
+  if constexpr (offers<AnyLink>) link.settle(offer_of(cards[router_.near_ranks().front()]));
 }
 
 }  // namespace am

@@ -8,7 +8,6 @@
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"
 #include "am/link/link.h"
-#include "am/link/mixed/comparison.h"
 #include "am/route/router.h"
 #include "rdma/open_fabric.h"
 
@@ -23,36 +22,25 @@ class Links {
   Links(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 
   std::unique_ptr<link::Link> take();
-  // Why LinkChoice::kAuto has taken what it took, in one line; "": nothing was measured.
-  const std::string& reason() const noexcept { return reason_; }
   // Whether the reliable network that was opened is hardware that reads and writes by itself.
   bool hardware() const noexcept { return hardware_; }
 
  private:
-  struct Opened {
-    std::unique_ptr<link::Link> link;
-    std::string refusal;  // why there is none
-  };
-
-  Opened open_reliable(bool needed);
-  Opened open_datagrams(bool needed);
+  std::unique_ptr<link::Link> open_reliable();
+  std::unique_ptr<link::Link> open_datagrams();
   template <class Make>
-  Opened open(const rdma::FabricOptions& options, bool needed, const Make& make);
+  std::unique_ptr<link::Link> open(const rdma::FabricOptions& options, const Make& make);
   rdma::Way agree(const std::vector<rdma::Candidate>& candidates);
   template <class AnyLink>
   std::vector<std::byte> card_of(AnyLink& link) const;
   template <class AnyLink>
-  Opened introduce(std::unique_ptr<AnyLink> link, std::string refusal);
-  std::unique_ptr<link::Link> mixed();
-  std::unique_ptr<link::Link> fastest();
-  link::Comparison compare(link::Link& reliable, link::Link& datagrams);
+  void introduce(AnyLink& link);
 
   Bootstrap& bootstrap_;
   const Config& config_;
   const bool one_host_;
   Router& router_;
   const std::string who_;
-  std::string reason_;
   bool hardware_ = false;
 };
 

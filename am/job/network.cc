@@ -31,7 +31,7 @@ Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, R
     Links links(bootstrap, config, one_host, router);
     router.add_port(std::make_unique<Port>(
         router, links.take(), Port::Options{.progress_thread = config.progress_thread}));
-    return {links.reason(), links.hardware(), rdma::library_text()};
+    return {links.hardware(), rdma::library_text()};
   } catch (const rdma::Error& error) {
     throw Error(who + error.what());
   } catch (const shmem::Error& error) {

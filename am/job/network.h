@@ -13,7 +13,6 @@ namespace am {
 // gives `router` a port there. Collective. `one_host`: all processes are on this machine.
 // Throws Error: no network that all share, or none that can be used.
 struct Joined {
-  std::string choice;     // what SPLITC_LINK=auto has taken and why, in one line; "": it is not set
   bool hardware = false;  // it reads and writes memory by itself
   std::string library;    // what makes it, such as "libfabric 1.17"
 };

@@ -46,11 +46,11 @@ ProgressThread::~ProgressThread() {
 
 void ProgressThread::run(const std::stop_token& stopped) {
   pollfd watched[] = {{.fd = stop_fd_, .events = POLLIN, .revents = 0},
-                      {.fd = link_.wait_fd(), .events = POLLIN, .revents = 0}};
-  const bool blind = link_.wait_fd() < 0;
+                      {.fd = link_.can().wait_fd, .events = POLLIN, .revents = 0}};
+  const bool blind = link_.can().wait_fd < 0;
   while (!stopped.stop_requested()) {
     ppoll(watched, 2, blind ? &kMoment : nullptr, nullptr);
-    link_.drive();
+    link_.can().drive();
     if (blind) continue;  // the owner does not sleep for long either
     wake_owner_();
     nanosleep(&kMoment, nullptr);

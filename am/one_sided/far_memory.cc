@@ -7,7 +7,7 @@ using link::Type;
 FarMemory::FarMemory(Router& router, Port& port)
     : one_sided_(router, port.link()),
       transfers_(port.link(), one_sided_),
-      arrival_words_(port.link().arrival_bits()) {
+      arrival_words_(port.link().can().word_bits) {
   for (const Type type : {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot,
                           Type::kPutDone, Type::kWrite, Type::kStores}) {
     port.add(type, *this);

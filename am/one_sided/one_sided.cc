@@ -13,7 +13,6 @@ namespace am {
 namespace {
 
 using link::Access;
-using link::Growing;
 using link::SmallStore;
 using link::Stores;
 using link::Type;
@@ -46,7 +45,7 @@ std::span<const std::byte> send_down_to(std::size_t left, link::Link& link, Rank
   while (data.size() > left) {
     const auto piece = data.first(std::min<std::size_t>(data.size(), link::kMaxData));
     claim(link, to, type, offset, number, piece);
-    link.commit_more(to);
+    link.commit(to, link::Next::kSoon);
     offset += piece.size();
     data = data.subspan(piece.size());
   }
@@ -72,15 +71,15 @@ void put_small(std::byte* at, std::uint64_t offset, std::span<const std::byte> d
   std::memcpy(at + offsetof(SmallStore, data), &word, sizeof word);
 }
 // A packet of one, which others may join.
-void start_small(link::Link& link, Rank to, std::uint64_t offset, std::span<const std::byte> data,
-                 std::uint64_t counter) {
+link::Tail* start_small(link::Link& link, Rank to, std::uint64_t offset,
+                        std::span<const std::byte> data, std::uint64_t counter) {
   constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
   const Stores packet{
       link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
   std::byte* const at = link.claim(to, kBytes);
   std::memcpy(at, &packet, sizeof packet);
   put_small(at + sizeof packet, offset, data);
-  link.commit_growing(to);
+  return link.commit(to, link::Next::kSame);
 }
 
 // What an access by messages is called in packets: which of accesses_, and how often it was used.
@@ -96,10 +95,9 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
 }
 
 // Where each access costs a send, up to `most` bytes had better be packets, as copying twice costs
-// less than a send more. A link that says by itself what is faster as packets knows better.
+// less than a send more.
 std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
-  const std::size_t said = link.largest_packet_access();
-  return link.prefers_packets() && said == 0 ? most : said;
+  return link.can().emulated ? most : 0;
 }
 
 }  // namespace
@@ -107,12 +105,12 @@ std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
 OneSided::OneSided(Router& router, link::Link& link) noexcept
     : router_(router),
       link_(link),
-      rma_(link.has_rma()),
-      emulated_(link.prefers_packets()),
-      by_packet_(link.largest_packet_access()),
+      rma_(link.can().rma),
+      emulated_(link.can().emulated),
       written_by_packets_(
-          as_packets(link, std::min<std::size_t>(link.frame_bytes() - 1024, 32'768))),
-      coalesced_(as_packets(link, std::min<std::size_t>(link.frame_bytes() / 2, 16'384))) {}
+          as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
+      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))),
+      tails_(router.size()) {}
 
 // Starts a small access by the network itself, unless enough of these are in flight.
 bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
@@ -135,8 +133,8 @@ void OneSided::ended(link::Completion& completion) {
 
 bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
                         link::Completion& completion) {
-  if (by_rma(to.size())) {
-    const auto read = link::RmaAccess::read(from, link_.segment_key(from) + offset, to);
+  if (rma_) {
+    const auto read = link::RmaAccess::read(from, link::RemoteKey::in_segment(offset), to);
     if (!emulated_ || to.size() > coalesced_) return link_.try_access(read, completion);
     if (try_counted(read, completion)) return true;
   }
@@ -150,9 +148,9 @@ bool OneSided::try_read(Rank from, const link::RemoteKey& at, std::span<std::byt
 
 bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                          bool before_packets, link::Completion& completion) {
-  if (by_rma(from.size())) {
+  if (rma_) {
     const auto write =
-        link::RmaAccess::write(to, link_.segment_key(to) + offset, from, before_packets);
+        link::RmaAccess::write(to, link::RemoteKey::in_segment(offset), from, before_packets);
     if (!emulated_ || from.size() > coalesced_) return link_.try_access(write, completion);
     if (try_counted(write, completion)) return true;
   }
@@ -199,7 +197,7 @@ bool OneSided::send_fragments(Target& target) {
 bool OneSided::send_fragments(Target& target, std::uint32_t number) {
   ByMessages& access = accesses_[number];
   while (access.asked < access.bytes) {
-    if (target.asked >= kAhead || link_.congested(access.rank)) return false;
+    if (target.asked >= kAhead || link_.queue(access.rank) == link::Queue::kFull) return false;
     const std::uint64_t bytes =
         std::min<std::uint64_t>(access.bytes - access.asked, link::kMaxData);
     const std::uint64_t name = name_of(access.generation, number);
@@ -285,7 +283,10 @@ bool OneSided::take_done(Rank from, const Access& packet) {
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
-  if (is_small(data)) return start_small(link_, to, offset, data, counter);
+  if (is_small(data)) {
+    tails_[to] = start_small(link_, to, offset, data, counter);
+    return;
+  }
   data = send_down_to(link::kMaxData, link_, to, Type::kStore, offset, counter, data);
   send(link_, to, Type::kStore, offset, counter, data);
 }
@@ -296,25 +297,22 @@ bool OneSided::take_store(const Access& packet) {
 
 bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                           std::uint64_t counter) {
-  if (to != latest_.to || latest_.growing == nullptr) latest_ = {to, link_.growing(to)};
-  Growing* const growing = latest_.growing;
-  if (growing == nullptr || growing->packet == nullptr || growing->room < sizeof(SmallStore)) {
-    return false;
-  }
-  auto& stores = *reinterpret_cast<Stores*>(growing->packet);
+  link::Tail* const tail = tails_[to];
+  if (tail == nullptr || tail->packet == nullptr || tail->room < sizeof(SmallStore)) return false;
+  auto& stores = *reinterpret_cast<Stores*>(tail->packet);
   if (stores.counter != counter || stores.head.detail != data.size()) return false;
   const std::uint32_t bytes = stores.head.bytes;
   // A clock costs as much as all else here. After as many stores as there are already: so the few
   // of a program that computes between them do not wait for many.
-  if (bytes >= growing->look_at) {
-    if (ticks() > growing->until) return false;
-    growing->look_at = bytes + std::min<std::uint32_t>(bytes, kLooksAfter * sizeof(SmallStore));
+  if (bytes >= tail->look_at) {
+    if (ticks() > tail->until) return false;
+    tail->look_at = bytes + std::min<std::uint32_t>(bytes, kLooksAfter * sizeof(SmallStore));
   }
-  put_small(growing->packet + bytes, offset, data);
+  put_small(tail->packet + bytes, offset, data);
   stores.head.bytes = static_cast<std::uint16_t>(bytes + sizeof(SmallStore));
-  growing->room -= sizeof(SmallStore);
-  *growing->bytes += sizeof(SmallStore);
-  ++*growing->commits;
+  tail->room -= sizeof(SmallStore);
+  *tail->bytes += sizeof(SmallStore);
+  ++*tail->commits;
   return true;
 }
 

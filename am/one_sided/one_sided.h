@@ -13,6 +13,7 @@
 
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
+#include "am/table/sparse_table.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -42,7 +43,7 @@ class OneSided {
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, link::Completion& completion);
   bool writes_before_packets(std::size_t bytes) const noexcept {
-    return rma_ && link_.writes_before_packets(bytes);
+    return bytes <= link_.can().ordered_write;
   }
 
   // The same by packets, copied at once. Next comes the commit of the packet that tells of it,
@@ -119,7 +120,6 @@ class OneSided {
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
-  bool by_rma(std::size_t bytes) const noexcept { return rma_ && bytes > by_packet_; }
   bool try_counted(const link::RmaAccess& access, link::Completion& completion);
   static void ended(link::Completion& completion);
   bool start(const ByMessages& access);
@@ -132,15 +132,11 @@ class OneSided {
   Router& router_;
   link::Link& link_;
   const bool rma_;
-  const bool emulated_;          // the provider emulates RMA: each access costs a send, too
-  const std::size_t by_packet_;  // accesses of so many bytes are messages, beside RMA for others
+  const bool emulated_;  // the provider emulates RMA: each access costs a send, too
   const std::size_t written_by_packets_;  // so many bytes with a packet behind them
   const std::size_t coalesced_;           // accesses of so many bytes that come in a row
   // Owned by whoever is inside.
-  struct {
-    Rank to = 0;
-    link::Growing* growing = nullptr;
-  } latest_;  // small store
+  SparseTable<link::Tail*> tails_;  // by rank, of small stores; nullptr: none so far
   ObjectPool<Counted> counted_;
   ObjectPool<ByMessages> accesses_;
   link::InFlight in_flight_{kAccesses};

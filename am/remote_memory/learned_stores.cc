@@ -14,7 +14,7 @@ LearnedStores::LearnedStores(Port& port, FarMemory& memory, bool enabled)
     : link_(port.link()),
       one_sided_(memory.one_sided()),
       words_(memory.arrival_words()),
-      enabled_(enabled && link_.max_put() != 0) {
+      enabled_(enabled && link_.can().notified_write != 0) {
   port.add(link::Type::kLearn, *this);
   port.add(link::Type::kLearned, *this);
 }
@@ -37,7 +37,7 @@ std::size_t LearnedStores::Hash::operator()(const Key& key) const noexcept {
 
 std::optional<std::uint64_t> LearnedStores::find(Rank to, std::uint64_t offset, std::uint64_t bytes,
                                                  std::uint64_t counter) {
-  if (!enabled_ || bytes > link_.max_put()) return std::nullopt;
+  if (!enabled_ || bytes > link_.can().notified_write) return std::nullopt;
   const Key key{to, offset, bytes, counter};
   const auto found = repeated_.find(key);
   if (found == repeated_.end()) {

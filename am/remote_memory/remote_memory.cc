@@ -117,7 +117,7 @@ void RemoteMemory::start_get(Rank rank, std::span<std::byte> to, std::uint32_t t
 
 bool RemoteMemory::can_expose() const noexcept {
   Port* const port = bundle_.router().port();
-  return plain_ == nullptr && port != nullptr && port->link().has_rma();
+  return plain_ == nullptr && port != nullptr && port->link().can().rma;
 }
 
 // It also ends inside the port.
@@ -125,7 +125,7 @@ std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const s
   Port& port = *bundle_.router().port();
   const Port::Inside inside(port);
   const std::span<std::byte> range(const_cast<std::byte*>(memory.data()), memory.size());
-  return {port.link().register_memory(range).release(),
+  return {port.link().can().registrar->register_memory(range).release(),
           [&port](const link::Registration* registration) {
             const Port::Inside now_inside(port);
             delete registration;
@@ -185,7 +185,7 @@ void RemoteMemory::store_by_packets(FarMemory& memory, const Put& put, const Acc
   Port& port = *bundle_.router().port();
   const auto try_store = [&] {
     const Port::Inside inside(port);
-    if (port.link().congested(access.rank)) return false;
+    if (port.link().queue(access.rank) == link::Queue::kFull) return false;
     memory.one_sided().store(access.rank, put.offset, put.from, put.word);
     return true;
   };
@@ -198,7 +198,7 @@ void RemoteMemory::store_much(FarMemory& memory, const Put& put, const Access& a
   Port& port = *bundle_.router().port();
   wait_until(access, kRoom, [&] {
     const Port::Inside inside(port);
-    return !port.link().congested(access.rank);
+    return port.link().queue(access.rank) != link::Queue::kFull;
   });
   std::optional<std::uint64_t> word;
   bool released = false;
@@ -227,7 +227,7 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
   Port& port = *bundle_.router().port();
   wait_until({site, rank, from.size()}, kRoom, [&] {
     const Port::Inside inside(port);
-    return !port.link().congested(rank);
+    return port.link().queue(rank) != link::Queue::kFull;
   });
   StartedStores::Store& started = started_.take();
   {
@@ -286,7 +286,10 @@ void RemoteMemory::store_learned(const Put& put, const Access& access, std::uint
   released.done = [](link::Completion& done) { release(static_cast<Released&>(done).yes); };
   wait_until(access, kRoom, [&] {
     const Port::Inside inside(port);
-    return port.link().try_put(access.rank, put.offset, put.from, put.word, released);
+    return port.link().try_access(
+        link::RmaAccess::notify(access.rank, link::RemoteKey::in_segment(put.offset), put.from,
+                                put.word),
+        released);
   });
   sent += put.from.size();
   bundle_.wait_until_released(released.yes, access.reason(kEnd));

@@ -67,7 +67,7 @@ bool Port::expects() noexcept {
 int Port::poll() {
   skipped_.store(0, std::memory_order_relaxed);
   const int count = lock_.biased() ? (resume(), link_->poll(sinks_)) : poll_among_threads(false);
-  const SendStats sent = link_->send_stats();
+  const SendStats& sent = link_->stats().sent;
   router_.activity().note_network(count, sent.bytes + sent.accessed);
   if (sent.pieces != pieces_) [[unlikely]]
     router_.activity().count_pieces(sent.pieces - std::exchange(pieces_, sent.pieces));
@@ -131,9 +131,10 @@ void Port::refuse(Rank from, const link::PacketHeader& packet) const {
 // took its ticket may have been taken from the socket by wake_up(); from here on it stays there.
 bool Port::fall_asleep(std::uint32_t ticket, std::int64_t& limit_ns) noexcept {
   const std::lock_guard inside(lock_);
-  limit_ns = shortened(limit_ns, link_->patience_ns());
   if (!lock_.biased() && !drained_) return false;
-  if (link_->wait_fd() >= 0 && !link_->may_sleep()) return false;
+  const std::int64_t longest_ns = link_->longest_sleep_ns();
+  if (longest_ns == 0) return false;
+  limit_ns = shortened(limit_ns, longest_ns);
   if (router_.self().header->bell.rung_since(ticket)) limit_ns = 0;
   ++sleepers_;
   return true;
@@ -149,11 +150,11 @@ void Port::wake_up(bool rung) noexcept {
 void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
   std::int64_t limit = timeout_ns;
   if (!fall_asleep(ticket, limit)) return;
-  if (link_->wait_fd() < 0) {
+  if (link_->can().wait_fd < 0) {
     router_.self().header->bell.sleep(ticket, std::min(limit, kBlindNapNs));
     return wake_up(false);
   }
-  pollfd watched[] = {{.fd = link_->wait_fd(), .events = POLLIN, .revents = 0},
+  pollfd watched[] = {{.fd = link_->can().wait_fd, .events = POLLIN, .revents = 0},
                       {.fd = rung_.fd(), .events = POLLIN, .revents = 0}};
   const timespec time{.tv_sec = limit / 1'000'000'000, .tv_nsec = limit % 1'000'000'000};
   ppoll(watched, 2, &time, nullptr);

@@ -92,11 +92,11 @@ class Port {
   link::Link& link() noexcept { return *link_; }
   SendStats send_stats() {
     const Inside inside(*this);
-    return link_->send_stats();
+    return link_->stats().sent;
   }
   LossStats loss_stats() {
     const Inside inside(*this);
-    return link_->loss_stats();
+    return link_->stats().lost;
   }
 
   // They live until the last poll, and are called inside.

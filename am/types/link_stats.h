@@ -50,4 +50,13 @@ struct LossStats {
   }
 };
 
+// What has come from outside the job, and was dropped.
+struct StrangerStats {
+  std::uint64_t frames = 0;       // without the token of this process
+  std::uint64_t words = 0;        // completion data that this process has given to nobody
+  std::uint64_t receives = 0;     // messages that broke off, or were longer than any of the job
+  std::uint64_t completions = 0;  // of no operation in flight
+  bool operator==(const StrangerStats&) const = default;
+};
+
 }  // namespace am

@@ -40,7 +40,7 @@ class Buffers {
   void unprepare(std::uint32_t slot);
 
   // Whether memory can be registered at all.
-  bool rma() const noexcept { return port_ != nullptr && port_->link().has_rma(); }
+  bool rma() const noexcept { return port_ != nullptr && port_->link().can().rma; }
   // A key of the first `bytes` of `end`, for the other end of one transfer: good as long as `kept`,
   // and the buffer, are.
   link::RemoteKey lend_key(const End& end, std::size_t bytes,

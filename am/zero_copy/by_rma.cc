@@ -10,7 +10,7 @@ bool Engine::try_access(Operation& operation) {
   const Port::Inside inside(*router_.port());
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
   const bool writes = operation.put == operation.initiated;
-  const bool in_order = writes && link_->writes_before_packets(here.size());
+  const bool in_order = writes && here.size() <= link_->can().ordered_write;
   const auto access = writes ? link::RmaAccess::write(operation.peer, operation.key, here, in_order)
                              : link::RmaAccess::read(operation.peer, operation.key, here);
   if (!link_->try_access(access, operation)) return false;

@@ -133,7 +133,7 @@ std::uint64_t peak_kib() {
 // Two processes ask process 1 for 32 MB each, by messages, and then do not take it.
 TEST(Pressure, what_a_process_holds_for_others_that_read_its_memory_is_bounded) {
   constexpr std::size_t kBytes = 65536, kGets = 500, kPlaces = 50;
-  if (world().router().port()->link().has_rma()) GTEST_SKIP() << "the network reads it";
+  if (world().router().port()->link().can().rma) GTEST_SKIP() << "the network reads it";
   SideChannel asked("asked"), answered("answered");
   const auto source = all_spread_malloc<std::byte>(procs() * kBytes);
   std::memset(source.mine(), 7 + static_cast<int>(my_proc()), kBytes);

@@ -56,7 +56,7 @@ void post(link::Link& link, Rank to, const MessagePacket& head, const Place* pla
           bool more = false) {
   assemble(head, place, arguments, payload,
            [&](std::uint32_t bytes) { return link.claim(to, bytes); });
-  more ? link.commit_more(to) : link.commit(to);
+  link.commit(to, more ? link::Next::kSoon : link::Next::kUnknown);
 }
 
 // A long message without its payload, which is written separately.
@@ -104,7 +104,8 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   const Port::Inside inside(port_);
   Outgoing& out = outgoing(to);
   const int kind = static_cast<int>(parcel.kind);
-  if (out.in_flight[kind] == kWindow[kind] || port_.link().congested(out.rank)) return false;
+  if (out.in_flight[kind] == kWindow[kind] || port_.link().queue(out.rank) == link::Queue::kFull)
+    return false;
   MessagePacket head =
       head_to(out, to, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
   head.head.handler = parcel.handler;

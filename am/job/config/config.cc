@@ -70,15 +70,13 @@ constexpr std::array<Setting, 30> kSettings{{
     {kTraceMemory, "bytes, with K, M or G", "64M",
      "Memory of each process for that: 32 bytes an event. What does not fit is dropped and said.",
      false},
-    {kLink, "fabric, datagram, mixed or auto", "fabric",
+    {kLink, "fabric or datagram", "fabric",
      "How data travels between nodes. fabric: over a reliable provider of libfabric; datagram: "
-     "over an unreliable one (UDP), made reliable by the library; mixed: messages over datagrams, "
-     "bulk by RMA of the fabric; auto: measures all three for some 10 ms at the start of the job.",
+     "over an unreliable one (UDP), made reliable by the library.",
      false},
     {kFault, "drop:P,dup:P,reorder:P,corrupt:P,delay:US,seed=N", "none",
      "For tests: what goes wrong with datagrams that are sent, in percent; by how many "
-     "microseconds "
-     "they are late, or the packets of SPLITC_LINK=fabric, which has no other faults.",
+     "microseconds they are late. Needs SPLITC_LINK=datagram.",
      false},
     {kWay, "messages, specialised, datagram or memory", "none",
      "To compare the ways in which Split-C has been built. messages: requests and replies; "
@@ -233,9 +231,8 @@ link::FaultPlan read_faults(LinkChoice link) {
   const auto text = value_of(kFault);
   if (!text) return {};
   const link::FaultPlan plan = parse_faults(*text);
-  if (link == LinkChoice::kFabric && plan.loses()) {
-    refuse(kFault, *text, "a reliable network is only late (delay), and loses nothing",
-           "set SPLITC_LINK=datagram or mixed as well");
+  if (link == LinkChoice::kFabric && plan.any()) {
+    refuse(kFault, *text, "a reliable network loses nothing", "set SPLITC_LINK=datagram as well");
   }
   return plan;
 }

@@ -46,8 +46,6 @@ struct PmiConnection {
 enum class LinkChoice : std::uint8_t {
   kFabric,    // over reliable endpoints of libfabric
   kDatagram,  // over unreliable ones, under a window of the library's own
-  kMixed,     // messages like kDatagram, bulk by RMA like kFabric
-  kAuto,      // as one of these: whichever was faster when the job started
 };
 
 // How the accesses of a Split-C program travel, of the ways that it has been built (SPLITC_WAY;

@@ -13,9 +13,7 @@ template <class Value>
 using Name = std::pair<std::string_view, Value>;
 
 constexpr Name<LinkChoice> kLinks[] = {{"fabric", LinkChoice::kFabric},
-                                       {"datagram", LinkChoice::kDatagram},
-                                       {"mixed", LinkChoice::kMixed},
-                                       {"auto", LinkChoice::kAuto}};
+                                       {"datagram", LinkChoice::kDatagram}};
 constexpr Name<Way> kWays[] = {{"messages", Way::kMessages},
                                {"specialised", Way::kSpecialised},
                                {"datagram", Way::kDatagram},

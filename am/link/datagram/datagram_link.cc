@@ -72,6 +72,9 @@ DatagramLink::DatagramLink(std::unique_ptr<rdma::Fabric> fabric, const Options& 
       routes_(options.size) {
   if (options.faults.any()) faults_.emplace(options.faults, options.rank);
   bare_ = outgoing_.take();
+  can_.emulated = true;
+  can_.wait_fd = endpoint_.wait_fd();
+  can_.description = describe();
 }
 
 DatagramLink::~DatagramLink() = default;
@@ -111,20 +114,9 @@ void DatagramLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   routes_[rank] = std::move(made);
 }
 
-void DatagramLink::refuse_rma(const char* call) const {
-  throw Error("rank " + std::to_string(options_.rank) + ": " + call + ": the network has no RMA (" +
-              describe() + ")");
-}
-
-bool DatagramLink::try_access(const RmaAccess&, Completion&) { refuse_rma("try_access"); }
-
-bool DatagramLink::try_put(Rank, std::uint64_t, std::span<const std::byte>, std::uint64_t,
-                           Completion&) {
-  refuse_rma("try_put");
-}
-
-std::unique_ptr<Registration> DatagramLink::register_memory(std::span<std::byte>) {
-  refuse_rma("register_memory");
+bool DatagramLink::try_access(const RmaAccess&, Completion&) {
+  throw Error("rank " + std::to_string(options_.rank) + ": try_access: the network has no RMA (" +
+              can_.description + ")");
 }
 
 std::string DatagramLink::describe() const {

@@ -61,40 +61,14 @@ class DatagramLink final : public Link {
   void introduce(Rank rank, std::span<const std::byte> card);
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
-  void commit(Rank to) override;
-  void commit_more(Rank to) override;
-  bool push() override;
-  bool gathers(Rank to) const noexcept override;
-  bool congested(Rank to) const noexcept override;
-  int poll(PacketSink& sink) override;
-  bool fetch(PacketSink& sink) override;
+  Tail* commit(Rank to, Next next) override;
+  Queue queue(Rank to) const noexcept override;
+  bool flush() override;
+  bool try_access(const RmaAccess& access, Completion& completion) override;
   bool busy() const noexcept override { return !active_.empty() || current_ != nullptr; }
   void verify() override;
   void forget(Rank dead) override;
-  void drive() noexcept override { endpoint_.drive(); }
-  bool has_rma() const noexcept override { return false; }
-  RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }
-  bool try_access(const RmaAccess& access, Completion& completion) override;
-  bool writes_before_packets(std::size_t) const noexcept override { return false; }
-  std::size_t max_put() const noexcept override { return 0; }
-  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
-               Completion& completion) override;
-  unsigned arrival_bits() const noexcept override { return 64; }
-  std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
-  RegistrationStats registration_stats() const override { return {}; }
-  const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
-  SendStats send_stats() const noexcept override { return sent_; }
-  LossStats loss_stats() const noexcept override {
-    return {.sent = counters_.data,
-            .repeated = counters_.repeated,
-            .twice = counters_.duplicates,
-            .damaged = counters_.forged + counters_.malformed};
-  }
-  bool prefers_packets() const noexcept override { return true; }
-  int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
-  bool may_sleep() noexcept override { return next_event_ == events_end_ && endpoint_.may_sleep(); }
-  std::int64_t patience_ns() const noexcept override;
-  std::string describe() const override;
+  std::int64_t longest_sleep_ns() noexcept override;
 
   const window::Counters& counters() const noexcept { return counters_; }
   // Of memory for datagrams, those in use and others.
@@ -125,6 +99,7 @@ class DatagramLink final : public Link {
   };
   class Turn;
 
+  std::string describe() const;
   bool gathers(const Route& route) const noexcept;
   // Sends what is due to be sent, and notes when the next thing will be.
   void serve(Route& route, std::int64_t now_ns);
@@ -139,6 +114,9 @@ class DatagramLink final : public Link {
   void keep_alive(std::int64_t now_ns);
 
   // Datagrams that come (datagram_link_poll.cc).
+  int take(PacketSink& sink, bool keeping) override;
+  int poll_all(PacketSink& sink);
+  bool fetch_some(PacketSink& sink);
   int deliver_all(PacketSink& sink, Turn& turn, bool keeping);
   bool deliver_current(PacketSink& sink, bool keeping, int& count);
   bool open_ready();
@@ -151,7 +129,6 @@ class DatagramLink final : public Link {
   void heard(Route& route);
   void note_stranger();
   [[noreturn]] void lose(const Route& route) const;
-  [[noreturn]] void refuse_rma(const char* call) const;
   [[noreturn]] void give_up(const std::string& sentence) const;
 
   // Constant after construction, or after introduce().
@@ -165,7 +142,6 @@ class DatagramLink final : public Link {
   const window::Seal seal_;          // of what comes to this process
   // Owned by whoever is inside.
   window::Counters counters_;
-  SendStats sent_;
   window::Staging staging_;
   window::SlotPool outgoing_;
   window::SlotPool early_;
@@ -188,7 +164,6 @@ class DatagramLink final : public Link {
   unsigned polls_ = 0;                    // since the last look at who is silent
   std::int64_t next_keep_alive_ns_ = 0;
   std::uint32_t heard_ = 0;  // how many routes
-  StrangerStats strangers_;
   bool warned_ = false;
 };
 

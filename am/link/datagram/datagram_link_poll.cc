@@ -53,7 +53,16 @@ class DatagramLink::Turn {
   TurnClock clock_;
 };
 
-int DatagramLink::poll(PacketSink& sink) {
+int DatagramLink::take(PacketSink& sink, bool keeping) {
+  const int taken = keeping ? static_cast<int>(fetch_some(sink)) : poll_all(sink);
+  stats_.lost = {.sent = counters_.data,
+                 .repeated = counters_.repeated,
+                 .twice = counters_.duplicates,
+                 .damaged = counters_.forged + counters_.malformed};
+  return taken;
+}
+
+int DatagramLink::poll_all(PacketSink& sink) {
   const Gathering gathering(polling_);
   Turn turn(most_reads_);
   const int count = deliver_all(sink, turn, false);
@@ -65,7 +74,7 @@ int DatagramLink::poll(PacketSink& sink) {
   return count;
 }
 
-bool DatagramLink::fetch(PacketSink& sink) {
+bool DatagramLink::fetch_some(PacketSink& sink) {
   const Gathering gathering(polling_);
   Turn turn(most_reads_);
   deliver_all(sink, turn, true);
@@ -208,7 +217,7 @@ void DatagramLink::heard(Route& route) {
 
 // Reports strangers once.
 void DatagramLink::note_stranger() {
-  ++strangers_.frames;
+  ++stats_.strangers.frames;
   if (faults_ || std::exchange(warned_, true)) return;
   const rdma::SocketAddress own = rdma::socket_address(endpoint_.address());
   options_.warn(

@@ -35,39 +35,33 @@ void DatagramLink::forget(Rank dead) {
   if (std::exchange(r.heard, false)) --heard_;
 }
 
-void DatagramLink::commit(Rank to) {
+Tail* DatagramLink::commit(Rank to, Next next) {
   Route& r = *routes_[to];
   if (r.dead) [[unlikely]]
-    return;
+    return nullptr;
   r.peer->commit();
-  ++sent_.messages;
-  if (gathers(r)) {
+  if (next != Next::kSoon) ++stats_.sent.messages;
+  if (next == Next::kSoon || gathers(r)) {
     schedule(r, 0);
   } else {
     serve(r, now_ns());
   }
-}
-
-void DatagramLink::commit_more(Rank to) {
-  Route& r = *routes_[to];
-  if (r.dead) [[unlikely]]
-    return;
-  r.peer->commit();
-  schedule(r, 0);
+  return nullptr;
 }
 
 bool DatagramLink::gathers(const Route& route) const noexcept {
   return polling_ || ticks() - route.sent_ticks < gather_ticks_;
 }
 
-bool DatagramLink::gathers(Rank to) const noexcept { return gathers(*routes_[to]); }
-
-bool DatagramLink::congested(Rank to) const noexcept {
-  return !routes_[to]->dead &&
-         routes_[to]->peer->queued() * endpoint_.datagram_bytes() >= kCongestedBytes;
+Queue DatagramLink::queue(Rank to) const noexcept {
+  const Route& r = *routes_[to];
+  if (!r.dead && r.peer->queued() * endpoint_.datagram_bytes() >= kCongestedBytes) {
+    return Queue::kFull;
+  }
+  return gathers(r) ? Queue::kOpen : Queue::kEmpty;
 }
 
-bool DatagramLink::push() {
+bool DatagramLink::flush() {
   serve_all();
   return std::ranges::none_of(
       active_, [](const Route* one) { return !one->dead && one->peer->queued() != 0; });
@@ -117,7 +111,7 @@ bool DatagramLink::send(Route& r, const window::Outgoing& outgoing) {
   r.peer->sent(outgoing, in_flight);
   if (outgoing.slot == nullptr) return true;
   r.sent_ticks = ticks();
-  sent_ += {1, 0, outgoing.bytes.size(), 0};
+  stats_.sent += {1, 0, outgoing.bytes.size(), 0};
   return true;
 }
 
@@ -199,7 +193,8 @@ void DatagramLink::verify() {
   serve_all();
 }
 
-std::int64_t DatagramLink::patience_ns() const noexcept {
+std::int64_t DatagramLink::longest_sleep_ns() noexcept {
+  if (endpoint_.wait_fd() >= 0 && (next_event_ != events_end_ || !endpoint_.may_sleep())) return 0;
   const std::int64_t now = now_ns();
   std::int64_t until = heard_ != 0 ? next_keep_alive_ns_ : -1;
   for (const Route* const one : active_) until = earlier(until, one->due_ns);

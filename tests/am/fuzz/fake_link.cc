@@ -16,6 +16,14 @@ class FakeRegistration final : public link::Registration {
 
 }  // namespace
 
+FakeLink::FakeLink(const Options& options) {
+  can_.emulated = options.emulated;
+  can_.rma = options.rma;
+  can_.ordered_write = options.rma && options.in_order ? ~std::size_t{0} : 0;
+  can_.notified_write = options.rma ? 1 << 20 : 0;
+  can_.registrar = this;
+}
+
 void FakeLink::put(Rank from, std::span<const std::byte> packet) {
   std::vector<std::uint64_t> words((packet.size() + 7) / 8);
   std::memcpy(words.data(), packet.data(), packet.size());
@@ -30,13 +38,15 @@ std::byte* FakeLink::claim(Rank, std::uint32_t bytes) {
   return reinterpret_cast<std::byte*>(claimed_.data());
 }
 
-void FakeLink::commit(Rank to) {
+link::Tail* FakeLink::commit(Rank to, link::Next) {
   const auto bytes = std::as_bytes(std::span(claimed_));
   if (value_of<link::PacketHeader>(bytes).bytes != claimed_bytes_) std::abort();
   sent_.push_back({to, {bytes.begin(), bytes.end()}});
+  return nullptr;
 }
 
-int FakeLink::poll(link::PacketSink& sink) {
+int FakeLink::take(link::PacketSink& sink, bool keeping) {
+  if (keeping) return static_cast<int>(!arrived_.empty());
   int count = 0;
   for (std::size_t left = done_.size(); left != 0; --left, ++count) {
     link::Completion& next = *done_.front();
@@ -63,14 +73,11 @@ bool FakeLink::try_access(const link::RmaAccess& access, link::Completion& done)
   } else {
     look_at(access.local);
   }
+  if (access.kind == link::RmaAccess::kWriteAndNotify) {
+    link::complete(done);
+    return true;
+  }
   done_.push_back(&done);
-  return true;
-}
-
-bool FakeLink::try_put(Rank, std::uint64_t, std::span<const std::byte> from, std::uint64_t,
-                       link::Completion& done) {
-  look_at(from);
-  link::complete(done);
   return true;
 }
 

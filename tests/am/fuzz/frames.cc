@@ -1,7 +1,7 @@
 // Frames as the network delivers them.
 #include <algorithm>
 
-#include "am/link/incoming.h"
+#include "am/link/fabric/incoming.h"
 #include "tests/am/fuzz/append_packets.h"
 #include "tests/am/fuzz/fuzz.h"
 

@@ -95,10 +95,8 @@ TEST(Config, switches_and_words_are_checked) {
   EXPECT_TRUE(config_with({{"SPLITC_PROGRESS", "thread"}}).progress_thread);
   EXPECT_FALSE(config_with({{"SPLITC_PROGRESS", "poll"}}).progress_thread);
   expect_refused({{"SPLITC_PROGRESS", "Thread"}}, {"SPLITC_PROGRESS=Thread", "poll or thread"});
-  for (const char* const link : {"datagram", "mixed", "auto"}) {
-    expect_refused({{"SPLITC_PROGRESS", "thread"}, {"SPLITC_LINK", link}},
-                   {"SPLITC_PROGRESS=thread", "datagrams", "SPLITC_LINK=fabric"});
-  }
+  expect_refused({{"SPLITC_PROGRESS", "thread"}, {"SPLITC_LINK", "datagram"}},
+                 {"SPLITC_PROGRESS=thread", "datagrams", "SPLITC_LINK=fabric"});
   EXPECT_FALSE(config_with({{"SPLITC_RMA", "0"}}).rma);
   EXPECT_FALSE(config_with({{"SPLITC_LEARN", "0"}}).learn);
   EXPECT_FALSE(config_with({{"SPLITC_CROSS_MEMORY", "off"}}).cross_memory);
@@ -125,13 +123,11 @@ TEST(Config, a_trace_has_a_file_and_so_much_memory) {
                  {"SPLITC_TRACE=t:", "takes all processes", "unset it"});
 }
 
-TEST(Config, the_link_is_one_of_three) {
+TEST(Config, the_link_is_one_of_two) {
   EXPECT_EQ(config_with({}).link, LinkChoice::kFabric);
-  EXPECT_EQ(config_with({{"SPLITC_LINK", "auto"}}).link, LinkChoice::kAuto);
   EXPECT_EQ(config_with({{"SPLITC_LINK", "fabric"}}).link, LinkChoice::kFabric);
   EXPECT_EQ(config_with({{"SPLITC_LINK", "datagram"}}).link, LinkChoice::kDatagram);
-  EXPECT_EQ(config_with({{"SPLITC_LINK", "mixed"}}).link, LinkChoice::kMixed);
-  expect_refused({{"SPLITC_LINK", "udp"}}, {"SPLITC_LINK=udp", "fabric, datagram, mixed or auto"});
+  expect_refused({{"SPLITC_LINK", "udp"}}, {"SPLITC_LINK=udp", "fabric or datagram"});
 }
 
 TEST(Config, a_way_says_how_accesses_travel) {
@@ -179,8 +175,8 @@ TEST(Config, faults_that_make_no_sense_are_refused_part_by_part) {
   refused("drop", "drop", "no name and value");
   refused("drop:5,", "", "no name and value");
   expect_refused({{"SPLITC_FAULT", "drop:5"}},
-                 {"SPLITC_FAULT=drop:5", "a reliable network", "SPLITC_LINK=datagram or mixed"});
-  EXPECT_EQ(config_with({{"SPLITC_FAULT", "delay:50"}}).faults.delay_ns, 50'000);
+                 {"SPLITC_FAULT=drop:5", "a reliable network", "SPLITC_LINK=datagram"});
+  expect_refused({{"SPLITC_FAULT", "delay:50"}}, {"SPLITC_FAULT=delay:50", "a reliable network"});
 }
 
 TEST(Config, unknown_variables_are_refused_with_what_was_meant) {

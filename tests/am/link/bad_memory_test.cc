@@ -55,7 +55,7 @@ class BadMemory : public testing::TestWithParam<const char*> {
     }
     return "";
   }
-  RemoteKey there() { return pair_.a.link().segment_key(1); }
+  RemoteKey there() { return RemoteKey::in_segment(0); }
 
   Pair pair_{GetParam()};
 };

@@ -39,7 +39,9 @@ TEST_P(Packets, arrive_once_and_in_order_both_ways) {
     if (more) continue;
     if (random() % 16 == 0) pair.a.link().poll(pair.a);
     if (random() % 16 == 0) pair.b.link().poll(pair.b);
-    pair.poll_until([&] { return !pair.a.link().congested(1) && !pair.b.link().congested(0); });
+    pair.poll_until([&] {
+      return pair.a.link().queue(1) != Queue::kFull && pair.b.link().queue(0) != Queue::kFull;
+    });
   }
   pair.poll_until(
       [&] { return pair.a.numbers().size() >= kCount && pair.b.numbers().size() >= kCount; });
@@ -126,15 +128,15 @@ TEST_P(Packets, congest_while_the_receiver_looks_away) {
   constexpr std::uint64_t kMost = 64 << 20;  // bytes that may be in buffers of whatever kind
   Pair pair(GetParam());
   std::uint64_t sent = 0;
-  while (!pair.a.link().congested(1) && sent * 4096 < kMost) {
+  while (pair.a.link().queue(1) != Queue::kFull && sent * 4096 < kMost) {
     pair.a.send(1, sent++, 4096);
     pair.a.link().poll(pair.a);
   }
-  EXPECT_TRUE(pair.a.link().congested(1)) << sent << " packets of a page";
+  EXPECT_EQ(pair.a.link().queue(1), Queue::kFull) << sent << " packets of a page";
   EXPECT_TRUE(pair.a.link().busy());
   pair.poll_until([&] { return pair.b.numbers().size() >= sent; });
   EXPECT_EQ(pair.b.numbers(), first_numbers(sent));
-  pair.poll_until([&] { return !pair.a.link().congested(1) && !pair.a.link().busy(); });
+  pair.poll_until([&] { return pair.a.link().queue(1) != Queue::kFull && !pair.a.link().busy(); });
 }
 
 struct Flag : Completion {
@@ -146,7 +148,7 @@ struct Flag : Completion {
 
 // Reads and writes, from memory in and outside the segment.
 void read_and_write(Pair& pair) {
-  if (!pair.a.link().has_rma()) GTEST_SKIP() << "no RMA";
+  if (!pair.a.link().can().rma) GTEST_SKIP() << "no RMA";
   std::mt19937_64 random(::test::seed());
   for (const std::size_t bytes : {1, 8, 100, 4097, 100'000}) {
     SCOPED_TRACE(bytes);
@@ -154,7 +156,7 @@ void read_and_write(Pair& pair) {
     for (std::byte& b : outside) b = static_cast<std::byte>(random());
     const auto inside = pair.a.segment().subspan(3, bytes);
     Flag written, read, read_inside;
-    const RemoteKey there = pair.a.link().segment_key(1) + 500'001;
+    const RemoteKey there = RemoteKey::in_segment(0) + 500'001;
     const auto start = [&](const RmaAccess& access, Flag& done) {
       pair.poll_until([&] { return pair.a.link().try_access(access, done); });
     };
@@ -188,7 +190,7 @@ TEST_P(Packets, and_accesses_can_do_with_registered_memory_only) {
 
 TEST_P(Packets, go_without_access_to_memory) {
   Pair pair(GetParam(), {.use_rma = false});
-  EXPECT_FALSE(pair.a.link().has_rma());
+  EXPECT_FALSE(pair.a.link().can().rma);
   for (std::uint64_t i = 0; i < 10; ++i) pair.a.send(1, i, 100);
   pair.poll_until([&] { return pair.b.numbers().size() == 10; });
 }

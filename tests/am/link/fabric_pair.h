@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "rdma/open_fabric.h"
 #include "tests/am/link/numbered.h"
 

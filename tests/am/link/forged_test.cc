@@ -163,7 +163,7 @@ TEST(Forged, frames_without_the_token_are_dropped) {
   other.send(other.token(), 2, good, link);
   while (link.numbers().empty()) link.link().poll(link);
   EXPECT_EQ(link.numbers().size(), 1u);
-  EXPECT_EQ(link.link().stranger_stats(), (StrangerStats{.frames = 6}));
+  EXPECT_EQ(link.link().stats().strangers, (StrangerStats{.frames = 6}));
   EXPECT_EQ(link.warnings().size(), 1u) << "it is reported once";
 }
 

@@ -1,5 +1,5 @@
 // The pool of frames, over a provider as it is and one that wants local memory registered.
-#include "am/link/frames.h"
+#include "am/link/fabric/frames.h"
 
 #include <gtest/gtest.h>
 

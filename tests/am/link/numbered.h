@@ -30,7 +30,7 @@ inline void send_numbered(Link& link, Rank to, std::uint64_t number, std::uint16
   std::memcpy(at, &packet, sizeof packet);
   for (std::size_t i = 0; i < bytes; ++i) at[sizeof packet + i] = data_byte(number, i);
   if (more) {
-    link.commit_more(to);
+    link.commit(to, Next::kSoon);
   } else {
     link.commit(to);
   }

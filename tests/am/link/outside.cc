@@ -33,7 +33,7 @@ struct Access : link::Completion {
 class Outside : public testing::Test {
  protected:
   void SetUp() override {
-    if (!job().router().far_peers() || !network().has_rma()) GTEST_SKIP() << "no RMA";
+    if (!job().router().far_peers() || !network().can().rma) GTEST_SKIP() << "no RMA";
   }
   static link::Link& network() { return job().router().port()->link(); }
 
@@ -42,7 +42,7 @@ class Outside : public testing::Test {
   static void run(const Pieces& pieces, bool around = false) {
     const Rank me = job().rank();
     std::vector<std::byte> memory(job().size() * pieces.end, kGuardByte);
-    const auto registration = network().register_memory(memory);
+    const auto registration = network().can().registrar->register_memory(memory);
     const std::vector<link::RemoteKey> keys = job().exchange(registration->key());
     const auto place = [&](const Access& access) {
       return keys[access.rank] + (me * pieces.end + pieces.offsets[access.piece]);
@@ -116,9 +116,9 @@ TEST_F(Outside, big_pieces_are_too) { run(Pieces({kBig, 1}), true); }
 
 // The same memory, so that the registration before may serve again.
 TEST_F(Outside, memory_is_registered_again_and_again) {
-  const std::size_t used = network().registration_stats().used;
+  const std::size_t used = network().can().registrar->registration_stats().used;
   for (int i = 0; i < 20; ++i) run(Pieces({100, 10'000}));
-  EXPECT_EQ(network().registration_stats().used, used);
+  EXPECT_EQ(network().can().registrar->registration_stats().used, used);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Registered : public testing::TestWithParam<std::string> {
     registration_ = nullptr;
     pair_.reset();
     pair_.emplace(GetParam(), options);
-    if (!a().has_rma()) GTEST_SKIP() << "no RMA";
+    if (!a().can().rma) GTEST_SKIP() << "no RMA";
   }
 
   FabricLink& a() { return pair_->a.link(); }
@@ -78,7 +78,7 @@ class Registered : public testing::TestWithParam<std::string> {
       std::vector<std::byte> target_wanted = target, back_wanted = back;
       std::ranges::copy(sent, target_wanted.begin() + 13);
       std::ranges::copy(sent, back_wanted.begin() + 5);
-      const auto registration = b().register_memory(target);
+      const auto registration = b().can().registrar->register_memory(target);
       write(registration->key() + 13, sent);
       EXPECT_TRUE(target == target_wanted);
       read(registration->key() + 13, std::span(back).subspan(5, bytes));
@@ -113,18 +113,18 @@ TEST_P(Registered, memory_is_written_and_read) { write_and_read_back(); }
 TEST_P(Registered, memory_is_accessed_where_local_memory_has_to_be_registered_too) {
   open({.local_keys = true});
   write_and_read_back();
-  EXPECT_GT(a().registration_stats().misses, 0u);
-  EXPECT_EQ(a().registration_stats().used, 0u);
+  EXPECT_GT(a().can().registrar->registration_stats().misses, 0u);
+  EXPECT_EQ(a().can().registrar->registration_stats().used, 0u);
 }
 
 TEST_P(Registered, long_accesses_are_cut) {
   open({.local_keys = true, .longest_access = 1000});
-  EXPECT_FALSE(a().writes_before_packets(1001));
+  EXPECT_LE(a().can().ordered_write, 1000u);
   // Many at once, so that pieces find no room.
   constexpr std::size_t kCount = 200, kBytes = 7'500;
   std::vector<std::byte> theirs(kCount * kBytes);
   const std::vector<std::byte> mine = noise(kCount * kBytes);
-  const auto registration = b().register_memory(theirs);
+  const auto registration = b().can().registrar->register_memory(theirs);
   std::vector<Flag> done(kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto part = std::span(mine).subspan(i * kBytes, kBytes);
@@ -133,7 +133,7 @@ TEST_P(Registered, long_accesses_are_cut) {
   }
   pair_->poll_until([&] { return !a().busy(); });
   EXPECT_TRUE(theirs == mine);
-  EXPECT_EQ(a().send_stats().pieces, kCount * 7) << "the last ones are not counted";
+  EXPECT_EQ(a().stats().sent.pieces, kCount * 7) << "the last ones are not counted";
   std::vector<std::byte> back(1500);
   read(registration->key() + 123'456, back);
   EXPECT_TRUE(std::ranges::equal(back, std::span(mine).subspan(123'456, 1500)));
@@ -142,23 +142,24 @@ TEST_P(Registered, long_accesses_are_cut) {
 
 TEST_P(RegisteredAnywhere, parts_of_the_segment_cost_nothing) {
   const auto part = pair_->b.segment().subspan(1000, 500);
-  const auto registration = b().register_memory(part);
+  const auto registration = b().can().registrar->register_memory(part);
   const std::vector<std::byte> sent = noise(500);
   write(registration->key(), sent);
   EXPECT_TRUE(std::ranges::equal(part, sent));
-  EXPECT_EQ(b().registration_stats().used, 0u);
-  EXPECT_EQ(b().registration_stats().misses, 0u);
+  EXPECT_EQ(b().can().registrar->registration_stats().used, 0u);
+  EXPECT_EQ(b().can().registrar->registration_stats().misses, 0u);
 }
 
 TEST_P(RegisteredAnywhere, memory_is_registered_once_for_many_uses) {
   std::vector<std::byte> memory(100'000);
-  const RegistrationStats before = b().registration_stats();
+  const RegistrationStats before = b().can().registrar->registration_stats();
   for (int i = 0; i < 20'000; ++i) {
-    const auto whole = b().register_memory(memory);
-    const auto part = b().register_memory(std::span(memory).subspan(i, 1 + i % 10'000));
+    const auto whole = b().can().registrar->register_memory(memory);
+    const auto part =
+        b().can().registrar->register_memory(std::span(memory).subspan(i, 1 + i % 10'000));
     ASSERT_EQ(part->key(), whole->key() + i);
   }
-  const RegistrationStats after = b().registration_stats();
+  const RegistrationStats after = b().can().registrar->registration_stats();
   EXPECT_EQ(after.used, before.used);
   if (!after.not_kept.empty()) GTEST_SKIP() << after.not_kept;
   EXPECT_EQ(after.misses, 1u);
@@ -177,7 +178,7 @@ TEST_P(Registered, memory_that_is_mapped_again_at_its_place_is_reached) {
   std::span<std::byte> memory = map(nullptr);
   std::uint64_t last = 0;
   for (int i = 0; i < 20; ++i) {
-    registration_ = b().register_memory(memory);
+    registration_ = b().can().registrar->register_memory(memory);
     EXPECT_NE(registration_->key().key, last);
     last = registration_->key().key;
     const std::vector<std::byte> sent = noise(kBytes);
@@ -186,7 +187,7 @@ TEST_P(Registered, memory_that_is_mapped_again_at_its_place_is_reached) {
     registration_ = nullptr;
     memory = map(memory.data());
   }
-  EXPECT_EQ(b().registration_stats().used, 0u);
+  EXPECT_EQ(b().can().registrar->registration_stats().used, 0u);
   munmap(memory.data(), kBytes);
 }
 
@@ -194,17 +195,19 @@ TEST_P(Registered, local_memory_may_be_deregistered_while_it_is_written_from) {
   open({.local_keys = true});
   std::vector<std::byte> theirs(1'000'000);
   std::vector<std::byte> mine = noise(theirs.size());
-  const auto registration = b().register_memory(theirs);
-  auto local = a().register_memory(mine);
+  const auto registration = b().can().registrar->register_memory(theirs);
+  auto local = a().can().registrar->register_memory(mine);
   Flag done;
   const auto write = RmaAccess::write(1, registration->key(), mine);
   pair_->poll_until([&] { return a().try_access(write, done); });
   local->revoke();
   local = nullptr;
-  EXPECT_EQ(a().registration_stats().used, 1u);
+  EXPECT_EQ(a().can().registrar->registration_stats().used, 1u);
   pair_->poll_until([&] { return done.times != 0; });
   EXPECT_TRUE(theirs == mine);
-  EXPECT_EQ(a().registration_stats().used + a().registration_stats().kept, 0u);
+  EXPECT_EQ(a().can().registrar->registration_stats().used +
+                a().can().registrar->registration_stats().kept,
+            0u);
 }
 
 // What a process does that may not watch its memory; ends it.
@@ -212,8 +215,8 @@ void register_unwatched() {
   if (!rdma::test::forbid_userfaultfd()) _exit(2);
   Pair pair("net");
   std::vector<std::byte> memory(1000);
-  pair.b.link().register_memory(memory);
-  const RegistrationStats stats = pair.b.link().registration_stats();
+  pair.b.link().can().registrar->register_memory(memory);
+  const RegistrationStats stats = pair.b.link().can().registrar->registration_stats();
   std::fputs(stats.not_kept.c_str(), stderr);
   _exit(stats.misses == 1 && stats.used + stats.kept == 0 ? 0 : 1);
 }
@@ -225,7 +228,7 @@ TEST(RegisteredDeathTest, memory_is_not_kept_where_nobody_watches_it) {
 TEST_P(RegisteredAnywhere, no_bytes_are_refused) {
   std::vector<std::byte> memory(10);
   try {
-    b().register_memory(std::span(memory).first(0));
+    b().can().registrar->register_memory(std::span(memory).first(0));
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1: register_memory: no bytes"));
@@ -235,13 +238,8 @@ TEST_P(RegisteredAnywhere, no_bytes_are_refused) {
 TEST_P(RegisteredAnywhere, nothing_can_be_without_access_to_memory) {
   pair_.reset();
   pair_.emplace(GetParam(), test::Side::Options{.use_rma = false});
-  std::vector<std::byte> memory(10);
-  try {
-    b().register_memory(memory);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no RMA"));
-  }
+  EXPECT_FALSE(b().can().rma);
+  EXPECT_EQ(b().can().registrar, nullptr);
 }
 
 TEST_P(Registered, a_key_of_memory_that_was_deregistered_ends_the_job) {
@@ -249,7 +247,7 @@ TEST_P(Registered, a_key_of_memory_that_was_deregistered_ends_the_job) {
   std::vector<std::byte> theirs(1'000'000), mine(1'000'000);
   const auto stale = [&] {
     open({});
-    const auto registration = b().register_memory(theirs);
+    const auto registration = b().can().registrar->register_memory(theirs);
     registration->revoke();
     return registration->key();
   };
@@ -260,7 +258,7 @@ TEST_P(Registered, a_key_of_memory_that_was_deregistered_ends_the_job) {
 TEST_P(Registered, an_access_beyond_its_end_ends_the_job) {
   if (is_silent()) GTEST_SKIP() << GetParam() << " does not say";
   std::vector<std::byte> theirs(100), mine(100);
-  registration_ = b().register_memory(theirs);
+  registration_ = b().can().registrar->register_memory(theirs);
   const RemoteKey key = registration_->key() + 1;
   EXPECT_THAT(last_words([&] { write(key, mine); }), kRefused);
 }

@@ -56,7 +56,7 @@ class SmallStores : public ::testing::Test {
   }
 
   using FakeLink = test::FakeLink;
-  FakeLink link_{"fake"};
+  FakeLink link_;
   Router router_;
   OneSided memory_;
 };
@@ -65,8 +65,8 @@ TEST_F(SmallStores, share_a_packet_and_are_counted_together) {
   link_.grows_by = 100 * sizeof(SmallStore);
   for (std::uint64_t i = 0; i < 100; ++i) store(8 * i, ~i);
   ASSERT_EQ(link_.sent.size(), 1u);
-  EXPECT_EQ(link_.growing_bytes, sizeof(Stores) + 100 * sizeof(SmallStore));
-  EXPECT_EQ(link_.growing_commits, 99u);
+  EXPECT_EQ(link_.tail_bytes, sizeof(Stores) + 100 * sizeof(SmallStore));
+  EXPECT_EQ(link_.tail_commits, 99u);
   EXPECT_TRUE(all_arrive());
   for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(at<std::uint64_t>(8 * i), ~i);
   EXPECT_EQ(at<std::uint64_t>(kCounter), 800u);

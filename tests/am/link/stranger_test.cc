@@ -129,7 +129,7 @@ class Strangers : public testing::Test {
     pair_.poll_until(
         [&] { return pair_.b.numbers().size() == next_ && pair_.a.numbers().size() == next_ - 1; });
   }
-  const StrangerStats& stats() { return pair_.b.link().stranger_stats(); }
+  const StrangerStats& stats() { return pair_.b.link().stats().strangers; }
 
   Pair pair_{kProvider};
   std::uint64_t next_ = 0;

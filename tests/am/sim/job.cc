@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "am/link/mixed/mixed_link.h"
 #include "am/one_sided/far_memory.h"
 #include "am/route/port.h"
 
@@ -32,20 +31,12 @@ shmem::Region region() {
       {.what = "a simulated segment", .bytes = RegionHeader::kBytes + Process::kSegment});
 }
 
-std::unique_ptr<link::Link> make_link(Process::Shared& shared, Rank rank,
-                                      std::span<std::byte> segment) {
-  auto made = shared.network.make_link(rank, segment);
-  if (shared.packets == nullptr) return made;
-  return std::make_unique<link::MixedLink>(shared.packets->make_link(rank, segment),
-                                           std::move(made));
-}
-
 }  // namespace
 
 Process::Process(Shared& shared, Rank rank)
     : shared_(shared), router_(options_of(shared, rank), region()) {
   router_.add_port(
-      std::make_unique<Port>(router_, make_link(shared, rank, segment()), Port::Options{}));
+      std::make_unique<Port>(router_, shared.network.make_link(rank, segment()), Port::Options{}));
   process_.emplace(router_);
   learned_stores_.emplace(*router_.port(), *process_->far_memory(), true);
   barrier_.emplace(router_);
@@ -81,12 +72,7 @@ void run(const Options& options, std::uint32_t processes,
          const std::function<void(Process&)>& body) {
   Schedule schedule(options.seed);
   Network network(schedule, processes, options.network);
-  std::optional<Network> packets;
-  if (options.network.mixed) {
-    packets.emplace(schedule, processes,
-                    NetworkOptions{.rma = false, .no_room = options.network.no_room});
-  }
-  Process::Shared shared{schedule, network, packets ? &*packets : nullptr, processes, {}};
+  Process::Shared shared{schedule, network, processes, {}};
   schedule.run(processes, [&](std::uint32_t rank) {
     Process process(shared, rank);
     body(process);

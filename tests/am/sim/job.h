@@ -34,7 +34,6 @@ class Process final : public Exchange {
   struct Shared {
     Schedule& schedule;
     Network& network;
-    Network* packets;  // of those alone; nullptr: `network` carries them, too
     std::uint32_t processes;
     // What each has passed to exchange_bytes(), by how often it has, and rank.
     std::map<std::uint64_t, std::map<Rank, std::vector<std::byte>>> exchanged;

@@ -26,7 +26,7 @@ bool Network::room() noexcept {
 
 std::byte* Network::memory(Rank rank, const link::RemoteKey& key, std::size_t bytes) {
   std::span<std::byte> range = ends_[rank].segment;
-  if (key.key != 0) {
+  if (key.key != link::RemoteKey::kSegment) {
     const auto found = registered_.find(key.key);
     if (found == registered_.end() || found->second.rank != rank) {
       schedule_.give_up("an access by a key that is not good there, or not any more");
@@ -49,10 +49,20 @@ void Network::apply(Access& access) {
   }
 }
 
-class SimLink final : public link::Link {
+class SimLink final : public link::Link, private link::Registrar {
  public:
   SimLink(Network& network, Rank me)
-      : network_(network), end_(network.ends_[me]), me_(me), fd_(eventfd(0, EFD_CLOEXEC)) {}
+      : network_(network), end_(network.ends_[me]), me_(me), fd_(eventfd(0, EFD_CLOEXEC)) {
+    const Network::Options& options = network.options_;
+    can_ = {.emulated = options.prefers_packets,
+            .rma = options.rma,
+            .ordered_write = options.writes_before_packets ? ~std::size_t{0} : 0,
+            .notified_write = options.rma ? std::size_t{1} << 20 : 0,
+            .registrar = this,
+            .wait_fd = fd_,
+            .drive = {},
+            .description = "simulated"};
+  }
   ~SimLink() override { close(fd_); }
 
   std::byte* claim(Rank, std::uint32_t bytes) override {
@@ -62,64 +72,46 @@ class SimLink final : public link::Link {
     claimed_.assign(bytes / 8, 0);
     return reinterpret_cast<std::byte*>(claimed_.data());
   }
-  void commit(Rank to) override {
-    queue(to).push_back({.packet = std::exchange(claimed_, {}), .bytes = {}});
+  link::Tail* commit(Rank to, link::Next) override {
+    under_way(to).push_back({.packet = std::exchange(claimed_, {}), .bytes = {}});
     schedule().progressed();
+    return nullptr;
   }
-  bool push() override { return true; }
-  bool gathers(Rank) const noexcept override { return false; }
-  bool congested(Rank to) const noexcept override {
-    return network_.ends_[to].incoming[me_].size() > kWaiting;
+  link::Queue queue(Rank to) const noexcept override {
+    return network_.ends_[to].incoming[me_].size() > kWaiting ? link::Queue::kFull
+                                                              : link::Queue::kEmpty;
   }
-  int poll(link::PacketSink& sink) override {
-    int count = 0;
-    advance(sink, count);
-    static_cast<void>(deliver(sink, false, count));
-    if (schedule().one_in(4)) schedule().yield();
-    return count;
-  }
-  bool fetch(link::PacketSink& sink) override {
-    int count = 0;
-    advance(sink, count);
-    return deliver(sink, true, count);
-  }
+  bool flush() override { return true; }
+  bool try_access(const link::RmaAccess& access, link::Completion& done) override;
   bool busy() const noexcept override {
     return !end_.accesses.empty() || !end_.complete.empty() || end_.puts_in_flight != 0;
   }
   void verify() override {}
   void forget(Rank) override {}
-  void drive() noexcept override {}
-
-  bool has_rma() const noexcept override { return network_.options_.rma; }
-  bool writes_before_packets(std::size_t) const noexcept override {
-    return network_.options_.writes_before_packets;
-  }
-  link::RemoteKey segment_key(Rank) const noexcept override { return {0, 0}; }
-  bool try_access(const link::RmaAccess& access, link::Completion& done) override;
-  std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
-  link::RegistrationStats registration_stats() const override { return {}; }
-  const link::StrangerStats& stranger_stats() const noexcept override { return strangers_; }
-  std::size_t max_put() const noexcept override { return has_rma() ? std::size_t{1} << 20 : 0; }
-  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
-               link::Completion& done) override;
-  unsigned arrival_bits() const noexcept override { return 64; }
-  bool prefers_packets() const noexcept override { return network_.options_.prefers_packets; }
-
   // Who would sleep gives its turn to another.
-  int wait_fd() const noexcept override { return fd_; }
-  bool may_sleep() noexcept override {
+  std::int64_t longest_sleep_ns() noexcept override {
     schedule().yield();
-    return false;
+    return 0;
   }
-  std::int64_t patience_ns() const noexcept override { return -1; }
-  std::string describe() const override { return "simulated"; }
 
  private:
   class Registered;
 
-  Schedule& schedule() const noexcept { return network_.schedule_; }
-  std::deque<Network::Item>& queue(Rank to) { return network_.ends_[to].incoming[me_]; }
+  int take(link::PacketSink& sink, bool keeping) override {
+    int count = 0;
+    advance(sink, count);
+    const bool kept = deliver(sink, keeping, count);
+    if (keeping) return static_cast<int>(kept);
+    if (schedule().one_in(4)) schedule().yield();
+    return count;
+  }
+  std::unique_ptr<link::Registration> register_memory(std::span<std::byte> range) override;
+  link::RegistrationStats registration_stats() const override { return {}; }
 
+  Schedule& schedule() const noexcept { return network_.schedule_; }
+  std::deque<Network::Item>& under_way(Rank to) { return network_.ends_[to].incoming[me_]; }
+
+  bool try_notify(const link::RmaAccess& access, link::Completion& done);
   void advance(link::PacketSink& sink, int& count);
   void take_puts(link::PacketSink& sink, int& count);
   bool deliver(link::PacketSink& sink, bool keeping, int& count);
@@ -129,7 +121,6 @@ class SimLink final : public link::Link {
   const Rank me_;
   const int fd_;  // never readable: nobody sleeps on it
   std::vector<std::uint64_t> claimed_;
-  link::StrangerStats strangers_;
 };
 
 class SimLink::Registered final : public link::Registration {
@@ -150,15 +141,16 @@ std::unique_ptr<link::Registration> SimLink::register_memory(std::span<std::byte
 }
 
 bool SimLink::try_access(const link::RmaAccess& access, link::Completion& done) {
-  const auto& [kind, peer, at, local] = access;
+  const auto& [kind, peer, at, local, word] = access;
   network_.memory(peer, at, local.size());
+  if (kind == link::RmaAccess::kWriteAndNotify) return try_notify(access, done);
   const bool before_packets = kind == link::RmaAccess::kWriteBeforePackets;
-  if (before_packets && !writes_before_packets(local.size())) {
+  if (before_packets && can_.ordered_write == 0) {
     schedule().give_up("a write before packets, which this network does not offer");
   }
   if (!network_.room()) return false;
   if (before_packets) {
-    queue(peer).push_back({.packet = {}, .at = at, .bytes = {local.begin(), local.end()}});
+    under_way(peer).push_back({.packet = {}, .at = at, .bytes = {local.begin(), local.end()}});
     end_.complete.push_back(&done);
     return true;
   }
@@ -167,13 +159,15 @@ bool SimLink::try_access(const link::RmaAccess& access, link::Completion& done) 
   return true;
 }
 
-bool SimLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                      std::uint64_t word, link::Completion& done) {
-  std::byte* const at = network_.memory(to, {offset, 0}, from.size());
-  if (from.empty() || from.size() > max_put()) schedule().give_up("a put of a size that cannot be");
+bool SimLink::try_notify(const link::RmaAccess& access, link::Completion& done) {
+  const std::span<const std::byte> from = access.local;
+  std::byte* const at = network_.memory(access.peer, access.at, from.size());
+  if (from.empty() || from.size() > can_.notified_write) {
+    schedule().give_up("a put of a size that cannot be");
+  }
   if (!network_.room()) return false;
-  Network::Put& put = network_.ends_[to].puts.emplace_back();
-  put = {.to = at, .from = from, .copy = {}, .sender = me_, .word = word};
+  Network::Put& put = network_.ends_[access.peer].puts.emplace_back();
+  put = {.to = at, .from = from, .copy = {}, .sender = me_, .word = access.word};
   schedule().progressed();
   if (schedule().one_in(2)) {
     put.completion = &done;

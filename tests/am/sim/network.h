@@ -20,7 +20,6 @@ struct NetworkOptions {
   bool writes_before_packets = false;
   bool prefers_packets = false;
   unsigned no_room = 4;  // one in so many operations is refused; 0: none
-  bool mixed = false;    // packets travel over a network of their own, without RMA
 };
 
 class Network {
@@ -62,7 +61,7 @@ class Network {
   };
   struct Access {
     Rank rank;
-    link::RemoteKey at;  // key 0: of the segment
+    link::RemoteKey at;
     std::span<std::byte> local;
     bool write;
     bool applied = false;
@@ -80,7 +79,7 @@ class Network {
 
   // Whether there is room now.
   bool room() noexcept;
-  // Memory of `rank` that others may access as `key`; key 0: the segment. Judged when the access is
+  // Memory of `rank` that others may access as `key`. Judged when the access is
   // made, as a network does.
   std::byte* memory(Rank rank, const link::RemoteKey& key, std::size_t bytes);
   void apply(Access& access);

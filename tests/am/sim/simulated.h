@@ -31,7 +31,6 @@ inline constexpr Kind kKinds[] = {
     {"ordered_writes", {.writes_before_packets = true}},
     {"emulated_rma", {.prefers_packets = true}},
     {"no_rma", {.rma = false}},
-    {"mixed", {.mixed = true}},
 };
 
 class Simulated : public testing::TestWithParam<Kind> {

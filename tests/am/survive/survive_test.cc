@@ -120,8 +120,6 @@ TEST(Survive, far_without_rma) { flood_all({{4, 2, 1}}, 1, {"SPLITC_RMA=0"}); }
 
 TEST(Survive, far_by_datagrams) { flood_all({{2, 2, 1}, {5, 2, 2}}, 1, {"SPLITC_LINK=datagram"}); }
 
-TEST(Survive, far_by_both_links) { flood_all({{4, 2, 1}}, 1, {"SPLITC_LINK=mixed"}); }
-
 TEST(Survive, a_provider_whose_processes_wait_for_the_dead_is_refused) {
   const auto result = run({"env", "SPLITC_PROVIDER=shm", kSplitcrun, "--survive", "-n", "2",
                            "--nodes", "2", kFlood, "1", "0", "1", "none"});

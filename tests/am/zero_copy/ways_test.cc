@@ -89,7 +89,7 @@ TEST(Ways, the_owner_of_unmapped_memory_copies_where_the_other_end_is_mapped) {
 // starts them.
 TEST(Ways, registered_memory_of_other_nodes_is_accessed_without_its_owner) {
   ZeroCopy zero(job(), bundle());
-  const bool access = !near(after(1)) && job().router().port()->link().has_rma();
+  const bool access = !near(after(1)) && job().router().port()->link().can().rma;
   for (const ZeroCopyMode mode :
        {ZeroCopyMode::kUnreg, ZeroCopyMode::kReg, ZeroCopyMode::kPrereg}) {
     const Place place = mode == ZeroCopyMode::kPrereg ? Place::kPool : Place::kHeap;
@@ -142,7 +142,7 @@ TEST(Ways, memory_that_was_unmapped_and_mapped_again_is_the_new_one) {
 // Registrations of this process that somebody needs.
 std::size_t registered() {
   Port* const port = job().router().port();
-  return port == nullptr ? 0 : port->link().registration_stats().used;
+  return port == nullptr ? 0 : port->link().can().registrar->registration_stats().used;
 }
 
 TEST(Ways, a_buffer_is_reused_ten_thousand_times_in_every_mode_and_leaves_nothing_registered) {

@@ -67,13 +67,13 @@ TEST(DatagramLink, so_they_do_when_datagrams_are_lost_doubled_exchanged_late_and
     EXPECT_GT(counters.repeated, 0U);
     EXPECT_GT(counters.duplicates, 0U);
     EXPECT_GT(counters.forged, 0U);
-    EXPECT_THAT(pair.b.link().describe(), HasSubstr("with faults"));
+    EXPECT_THAT(pair.b.link().can().description, HasSubstr("with faults"));
   }
 }
 
 TEST(DatagramLink, sends_may_be_in_flight_after_the_call) {
   Pair pair(Side::Options{.no_inject = true});
-  EXPECT_THAT(pair.a.link().describe(), HasSubstr("inject 0 B"));
+  EXPECT_THAT(pair.a.link().can().description, HasSubstr("inject 0 B"));
   exchange(pair, 3'000);
 }
 
@@ -124,10 +124,10 @@ TEST(DatagramLink, answers_of_a_poll_take_acknowledgements_along) {
 TEST(DatagramLink, it_is_busy_until_all_is_acknowledged) {
   Pair pair;
   EXPECT_FALSE(pair.a.link().busy());
-  EXPECT_EQ(pair.a.link().patience_ns(), -1);
+  EXPECT_EQ(pair.a.link().longest_sleep_ns(), -1);
   pair.a.send(1, 0);
   EXPECT_TRUE(pair.a.link().busy());
-  EXPECT_GE(pair.a.link().patience_ns(), 0);
+  EXPECT_GE(pair.a.link().longest_sleep_ns(), 0);
   pair.poll_until([&] { return !pair.a.link().busy() && !pair.b.link().busy(); });
   EXPECT_THAT(pair.b.numbers(), ElementsAre(0));
 }
@@ -305,7 +305,7 @@ TEST_F(Between, what_is_cut_changed_or_made_up_is_counted_and_dropped_and_report
   }
   exchange(20);
   EXPECT_EQ(counters().forged, before + sent);
-  EXPECT_EQ(b_.link().stranger_stats().frames, before + sent);
+  EXPECT_EQ(b_.link().stats().strangers.frames, before + sent);
   ASSERT_EQ(b_.warnings().size(), 1U);
   EXPECT_THAT(b_.warnings()[0], HasSubstr("not of this job"));
 }

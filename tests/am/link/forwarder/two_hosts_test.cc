@@ -109,13 +109,5 @@ TEST_F(TwoHosts, lose_nothing_when_the_whole_path_pauses) {
   EXPECT_EQ(path.dropped + path.cut_off, 0u);
 }
 
-// Messages by datagrams, and bulk by the connections beside them, which lose nothing.
-TEST_F(TwoHosts, may_mix_datagrams_and_rma) {
-  const Path::Stats path = run({.drop = 5, .dup = 5, .reorder = 5}, soak(), {"SPLITC_LINK=mixed"});
-  EXPECT_TRUE(says("bulk by RMA over"));
-  EXPECT_GT(path.dropped, 0u);
-  EXPECT_GT(path.others, path.datagrams / 100) << "no RMA";
-}
-
 }  // namespace
 }  // namespace am::link::test

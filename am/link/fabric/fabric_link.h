@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "am/link/frames.h"
+#include "am/link/fabric/frames.h"
 #include "am/link/in_flight.h"
-#include "am/link/incoming.h"
+#include "am/link/fabric/incoming.h"
 #include "am/link/link.h"
-#include "am/link/receives.h"
+#include "am/link/fabric/receives.h"
 #include "am/link/turn.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
@@ -36,7 +36,7 @@ struct Route {
   std::uint64_t token = 0;  // its frames begin with it
   fi_addr_t address = FI_ADDR_UNSPEC;
   Frame* open = nullptr;         // takes the next packet
-  Growing growing;               // its last one
+  Tail tail;                     // its last packet
   FrameQueue waiting;            // full, or refused by the provider; older than `open`
   std::uint64_t sent_ticks = 0;  // when the last frame was sent, by am::ticks()
   bool streams = false;          // that one held several packets
@@ -55,7 +55,7 @@ struct Route {
 // by coalescing several packets into a frame. Otherwise by the next poll, or when the frame is
 // full, or with the next packet after that time; after four times that time where packets come in
 // a stream. In poll() all replies to one process are sent together, at its end.
-class FabricLink final : public Link {
+class FabricLink final : public Link, private Registrar {
  public:
   struct Options {
     Rank rank = 0;
@@ -103,47 +103,14 @@ class FabricLink final : public Link {
   void settle(const shmem::Region::Address& offer) { known_.settle(offer); }
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
-  void commit(Rank to) override;
-  void commit_more(Rank to) override;
-  void commit_growing(Rank to) override;
-  Growing* growing(Rank to) noexcept override {
-    return routes_[to] ? &routes_[to]->growing : nullptr;
-  }
-  bool push() override;
-  std::size_t frame_bytes() const noexcept override { return frame_bytes_; }
-  bool gathers(Rank to) const noexcept override;
-  bool congested(Rank to) const noexcept override;
-  int poll(PacketSink& sink) override;
-  bool fetch(PacketSink& sink) override;
+  Tail* commit(Rank to, Next next) override;
+  Queue queue(Rank to) const noexcept override;
+  bool flush() override;
+  bool try_access(const RmaAccess& access, Completion& completion) override;
   bool busy() const noexcept override;
+  std::int64_t longest_sleep_ns() noexcept override;
   void verify() override;
   void forget(Rank dead) override;
-  void drive() noexcept override { endpoint_.drive(); }
-  bool has_rma() const noexcept override { return segment_.has_value(); }
-  RemoteKey segment_key(Rank of) const noexcept override {
-    if (const Route* const made = routes_[of]) [[likely]]
-      return made->segment;
-    return known(of).segment;
-  }
-  bool try_access(const RmaAccess& access, Completion& completion) override;
-  std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
-  RegistrationStats registration_stats() const override;
-  const StrangerStats& stranger_stats() const noexcept override { return strangers_; }
-  SendStats send_stats() const noexcept override { return sent_; }
-  bool writes_before_packets(std::size_t bytes) const noexcept override {
-    return fabric_->write_before_send() && bytes <= longest_access_;
-  }
-  std::size_t max_put() const noexcept override { return has_rma() ? fabric_->max_put() : 0; }
-  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from, std::uint64_t word,
-               Completion& completion) override;
-  unsigned arrival_bits() const noexcept override { return fabric_->put_data_bits(); }
-  bool prefers_packets() const noexcept override {
-    return !fabric_->is_hardware() && !options_.progress_thread;
-  }
-  int wait_fd() const noexcept override { return endpoint_.wait_fd(); }
-  bool may_sleep() noexcept override { return endpoint_.may_sleep(); }
-  std::int64_t patience_ns() const noexcept override;
-  std::string describe() const override { return fabric_->describe(); }
 
  private:
   struct Card;  // how card() begins
@@ -166,6 +133,7 @@ class FabricLink final : public Link {
   }
   Route& make_route(Rank rank);
   Route& add_route(Rank rank);
+  Abilities abilities();
   bool gathers(const Route& route) const noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
@@ -173,9 +141,12 @@ class FabricLink final : public Link {
   void restart(Route& route);
   void drop(Route& route);
   void list(Route& route);
-  void flush();
+  void grow(Route& route) noexcept;
 
-  // Completions (fabric_link_poll.cc).
+  // Completions (poll.cc).
+  int take(PacketSink& sink, bool keeping) override;
+  int poll_all(PacketSink& sink);
+  bool fetch_some(PacketSink& sink);
   bool read_events();
   bool more_events() const noexcept { return events_end_ == static_cast<int>(events_.size()); }
   void settle_sends(PacketSink& sink);
@@ -198,7 +169,7 @@ class FabricLink final : public Link {
   void look_at_lost();
   [[noreturn]] void give_up(const std::string& sentence) const;
 
-  // One-sided access (fabric_link_access.cc).
+  // One-sided access (access.cc).
   struct Access {
     static Access& of(const rdma::Op& op) noexcept {
       return reinterpret_cast<Access&>(const_cast<rdma::Op&>(op));  // its first member
@@ -216,6 +187,7 @@ class FabricLink final : public Link {
   template <class Start>
   bool start_access(Rank rank, Completion& completion, Start start);
   bool try_next_piece(Access& access);
+  bool try_notify(Route& route, const RmaAccess& access, Completion& completion);
   void go_on(Access& access);
   void go_on_with_unfinished();
   void end_accesses_of_dead();
@@ -225,8 +197,10 @@ class FabricLink final : public Link {
   void complete(const rdma::Op& op);
   Rank rank_of(const rdma::Op& op) const;
 
-  // Memory outside the segment (fabric_link_memory.cc).
+  // Memory outside the segment (memory.cc).
   class Registered;
+  std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
+  RegistrationStats registration_stats() const override;
   void* local_descriptor(Access& access, std::span<const std::byte> local, bool written);
   bool in_segment(std::span<const std::byte> range) const noexcept;
   rdma::RegistrationCache& registrations();
@@ -261,8 +235,6 @@ class FabricLink final : public Link {
     std::string sentence;
   };
   std::vector<Lost> lost_;  // processes that could not be reached, the first one first
-  StrangerStats strangers_;
-  SendStats sent_;
   std::uint64_t arrived_ = 0;      // frames of the job, in all
   std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()
   bool warned_ = false;            // of strangers

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/types/local_memory.h"
 #include "rdma/error.h"
 
@@ -38,7 +38,6 @@ class FabricLink::Registered final : public Registration {
 
 std::unique_ptr<Registration> FabricLink::register_memory(std::span<std::byte> range) {
   const std::string me = "rank " + std::to_string(options_.rank) + ": register_memory: ";
-  if (!has_rma()) throw Error(me + "the network has no RMA (" + describe() + ")");
   if (range.empty()) throw Error(me + "no bytes; register at least one");
   if (in_segment(range)) {
     const rdma::RemoteKey key = segment_->key();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/types/ticks.h"
 #include "rdma/error.h"
 
@@ -47,10 +47,23 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
   return false;
 }
 
+namespace {
+
+// As the network knows it.
+RemoteKey named(const Route& route, const RemoteKey& at) noexcept {
+  return at.key == RemoteKey::kSegment ? route.segment + at.base : at;
+}
+
+}  // namespace
+
 bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
+  if (access.kind == RmaAccess::kWriteAndNotify) {
+    return try_notify(route(access.peer), access, completion);
+  }
   return start_access(access.peer, completion, [&](Access& started) {
     started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
     started.rest = access;
+    started.rest.at = named(*routes_[access.peer], access.at);
     return try_next_piece(started);
   });
 }
@@ -70,7 +83,7 @@ bool FabricLink::try_next_piece(Access& access) {
                                                  rest.kind == RmaAccess::kWrite, access.op);
   if (!started) return false;
   access.piece = piece;
-  sent_.accessed += piece.size();
+  stats_.sent.accessed += piece.size();
   rest.local = rest.local.subspan(piece.size());
   rest.at = rest.at + piece.size();
   return true;
@@ -118,32 +131,31 @@ void FabricLink::go_on_with_unfinished() {
   for (Access* const access : std::exchange(unfinished_, {})) go_on(*access);
 }
 
-bool FabricLink::try_put(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint64_t word, Completion& completion) {
-  Route& route = this->route(to);
-  const RemoteKey at = route.segment + offset;
+// A few bytes are injected: nothing is reported of them, and nothing has to be kept.
+bool FabricLink::try_notify(Route& route, const RmaAccess& access, Completion& completion) {
+  const RemoteKey key = named(route, access.at);
+  const rdma::RemoteKey at{key.base, key.key};
+  const std::span<const std::byte> from = access.local;
   if (route.dead) [[unlikely]] {
     link::complete(completion);
     return true;
   }
   if (from.size() > fabric_->inject_bytes()) {
-    const bool started = start_access(to, completion, [&](Access& access) {
-      access.piece = from;
-      return endpoint_.try_put(route.address, {at.base, at.key}, from,
-                               local_descriptor(access, from, false), word, access.op);
+    const bool started = start_access(route.rank, completion, [&](Access& started) {
+      started.piece = from;
+      return endpoint_.try_put(route.address, at, from, local_descriptor(started, from, false),
+                               access.word, started.op);
     });
-    if (started) sent_.accessed += from.size();
+    if (started) stats_.sent.accessed += from.size();
     return started;
   }
   try {
-    if (!endpoint_.try_inject_put(route.address, {at.base, at.key}, from, word)) {
-      return false;
-    }
+    if (!endpoint_.try_inject_put(route.address, at, from, access.word)) return false;
   } catch (const rdma::Error& error) {
-    not_started(to, error);
+    not_started(route.rank, error);
     return false;
   }
-  sent_.accessed += from.size();
+  stats_.sent.accessed += from.size();
   route.sent_ticks = ticks();
   link::complete(completion);
   return true;
@@ -154,7 +166,7 @@ void FabricLink::complete(const rdma::Op& op) {
   if (access.completion == nullptr) [[unlikely]]
     return give_back(access);  // of the dead
   if (!access.rest.local.empty()) [[unlikely]] {
-    ++sent_.pieces;
+    ++stats_.sent.pieces;
     return go_on(access);
   }
   Completion& completion = *access.completion;

@@ -1,4 +1,4 @@
-#include "am/link/receives.h"
+#include "am/link/fabric/receives.h"
 
 namespace am::link {
 

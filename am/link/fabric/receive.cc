@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/types/clock.h"
 #include "rdma/connections.h"
 #include "rdma/error.h"
@@ -23,8 +23,8 @@ void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   switch (incoming_.open(Receives::frame(*received_with_, event.len))) {
     case Incoming::Opened::kNext: ++arrived_; return;
     case Incoming::Opened::kEarly: return;
-    case Incoming::Opened::kTwice: ++strangers_.frames; return;
-    case Incoming::Opened::kStranger: ++strangers_.frames; return note_stranger();
+    case Incoming::Opened::kTwice: ++stats_.strangers.frames; return;
+    case Incoming::Opened::kStranger: ++stats_.strangers.frames; return note_stranger();
   }
 }
 
@@ -119,7 +119,7 @@ void FabricLink::end_frame() {
 // long. If it was of a process of the job, that one's connection is lost, or the process has ended:
 // then what is sent there now fails, or shows that a frame is missing.
 void FabricLink::receive_failed(const rdma::Failure& failure) {
-  ++strangers_.receives;
+  ++stats_.strangers.receives;
   suspicious_ = true;
   if (failure.op != nullptr) receives_->renew(*failure.op);
   if (now_ns() - verified_ns_ > kVerifyNs) verify();

@@ -1,4 +1,4 @@
-#include "am/link/incoming.h"
+#include "am/link/fabric/incoming.h"
 
 #include "am/types/clock.h"
 

@@ -1,4 +1,4 @@
-#include "am/link/frames.h"
+#include "am/link/fabric/frames.h"
 
 #include <bit>
 #include <cstring>

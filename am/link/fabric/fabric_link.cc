@@ -1,4 +1,4 @@
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 
 #include <unistd.h>
 
@@ -71,6 +71,23 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
   receives_.emplace(*fabric_, endpoint_, received_frames(options.peers), frame_bytes_);
   address_bytes_ = endpoint_.address().size();
   known_ = NodeRows(options.size, sizeof(Known) + address_bytes_);
+  can_ = abilities();
+}
+
+Abilities FabricLink::abilities() {
+  Abilities can{.frame_bytes = frame_bytes_,
+                .wait_fd = endpoint_.wait_fd(),
+                .drive = {},
+                .description = fabric_->describe()};
+  if (options_.progress_thread) can.drive = [this] { endpoint_.drive(); };
+  can.emulated = !fabric_->is_hardware() && !options_.progress_thread;
+  if (!segment_) return can;
+  can.rma = true;
+  can.ordered_write = fabric_->write_before_send() ? longest_access_ : 0;
+  can.notified_write = fabric_->max_put();
+  can.word_bits = fabric_->put_data_bits();
+  can.registrar = this;
+  return can;
 }
 
 std::vector<std::byte> FabricLink::card() const {

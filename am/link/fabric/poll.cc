@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/types/clock.h"
 #include "am/types/local_memory.h"
 #include "rdma/error.h"
@@ -29,7 +29,11 @@ constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what fo
 
 }  // namespace
 
-int FabricLink::poll(PacketSink& sink) {
+int FabricLink::take(PacketSink& sink, bool keeping) {
+  return keeping ? static_cast<int>(fetch_some(sink)) : poll_all(sink);
+}
+
+int FabricLink::poll_all(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (!lost_.empty()) [[unlikely]]
     look_at_lost();
@@ -53,7 +57,7 @@ int FabricLink::poll(PacketSink& sink) {
   return count + std::exchange(progress_, 0);
 }
 
-bool FabricLink::fetch(PacketSink& sink) {
+bool FabricLink::fetch_some(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (!lost_.empty()) [[unlikely]]
     look_at_lost();
@@ -97,8 +101,8 @@ bool FabricLink::read_events() {
   if (count > 0) [[likely]]
     events_end_ = count;
   if (count < 0) failed(failure);
-  if (strangers_.completions != endpoint_.dropped()) [[unlikely]] {
-    strangers_.completions = endpoint_.dropped();
+  if (stats_.strangers.completions != endpoint_.dropped()) [[unlikely]] {
+    stats_.strangers.completions = endpoint_.dropped();
     note_stranger();
   }
   return count > 0;
@@ -112,7 +116,7 @@ void FabricLink::settle_sends(PacketSink& sink) {
     if (event.op_context == nullptr) {  // a put has arrived
       ++progress_;
       if (!sink.arrived(event.data)) {
-        ++strangers_.words;
+        ++stats_.strangers.words;
         note_stranger();
       }
       continue;
@@ -138,7 +142,8 @@ void FabricLink::settle(const rdma::Op& op) {
   frames_.give_back(frame);
 }
 
-std::int64_t FabricLink::patience_ns() const noexcept {
+std::int64_t FabricLink::longest_sleep_ns() noexcept {
+  if (endpoint_.wait_fd() >= 0 && !endpoint_.may_sleep()) return 0;
   if (!unsent_.empty() || !unfinished_.empty() || buries_) return kLookNs;
   return !lost_.empty() || incoming_.waits() ? kGraceNs / 4 : -1;
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/link/fabric_link.h"
+#include "am/link/fabric/fabric_link.h"
 #include "am/types/ticks.h"
 #include "rdma/error.h"
 
@@ -23,7 +23,7 @@ constexpr std::uint64_t kStreamTimes = 4;
 
 std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
   Route& r = route(to);
-  r.growing.packet = nullptr;
+  r.tail.packet = nullptr;
   if (r.open != nullptr && r.open->room() < bytes) start(r);
   if (r.open == nullptr || r.open->room() < bytes) {
     if (r.open != nullptr) r.waiting.push(*std::exchange(r.open, nullptr));
@@ -33,37 +33,34 @@ std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
   return r.open->data + r.open->bytes;
 }
 
-void FabricLink::commit(Rank to) {
+Tail* FabricLink::commit(Rank to, Next next) {
   Route& r = *routes_[to];
   if (r.dead) [[unlikely]]
-    return;  // the next claim has the same room
-  r.open->bytes += claimed_;
-  ++r.open->commits;
-  if (gathers(r)) {
-    list(r);
-  } else {
-    start(r);
-  }
-}
-
-void FabricLink::commit_more(Rank to) {
-  Route& r = *routes_[to];
-  if (r.dead) [[unlikely]]
-    return;
-  r.open->bytes += claimed_;
-  list(r);
-}
-
-void FabricLink::commit_growing(Rank to) {
-  commit(to);
-  Route& r = *routes_[to];
-  if (r.dead || r.open == nullptr || r.open->empty()) return;  // it has been sent
+    return &r.tail;  // the next claim has the same room
   Frame& frame = *r.open;
-  r.growing = {.packet = frame.data + frame.bytes - claimed_,
-               .room = std::min(frame.room(), kMaxPacket - claimed_),
-               .until = r.sent_ticks + kStreamTimes * gather_ticks_,
-               .bytes = &frame.bytes,
-               .commits = &frame.commits};
+  frame.bytes += claimed_;
+  if (next == Next::kSoon) {
+    list(r);
+    return &r.tail;
+  }
+  ++frame.commits;
+  if (!gathers(r)) {
+    start(r);
+  } else {
+    list(r);
+  }
+  if (next == Next::kSame && r.open == &frame && !frame.empty()) grow(r);
+  return &r.tail;
+}
+
+// The packet that was committed last, which has not been sent, may become longer.
+void FabricLink::grow(Route& r) noexcept {
+  Frame& frame = *r.open;
+  r.tail = {.packet = frame.data + frame.bytes - claimed_,
+            .room = std::min(frame.room(), kMaxPacket - claimed_),
+            .until = r.sent_ticks + kStreamTimes * gather_ticks_,
+            .bytes = &frame.bytes,
+            .commits = &frame.commits};
 }
 
 bool FabricLink::gathers(const Route& route) const noexcept {
@@ -72,17 +69,11 @@ bool FabricLink::gathers(const Route& route) const noexcept {
   return ticks() - route.sent_ticks < (streams ? kStreamTimes * gather_ticks_ : gather_ticks_);
 }
 
-bool FabricLink::gathers(Rank to) const noexcept {
-  return polling_ || (routes_[to] && gathers(*routes_[to]));
-}
-
-bool FabricLink::push() {
-  if (!unsent_.empty()) flush();
-  return unsent_.empty();
-}
-
-bool FabricLink::congested(Rank to) const noexcept {
-  return routes_[to] && routes_[to]->waiting.size() * frame_bytes_ >= kCongested;
+Queue FabricLink::queue(Rank to) const noexcept {
+  const Route* const r = routes_[to];
+  if (r == nullptr) return polling_ ? Queue::kOpen : Queue::kEmpty;
+  if (r->waiting.size() * frame_bytes_ >= kCongested) return Queue::kFull;
+  return gathers(*r) ? Queue::kOpen : Queue::kEmpty;
 }
 
 void FabricLink::list(Route& r) {
@@ -92,7 +83,7 @@ void FabricLink::list(Route& r) {
 
 // Sends what `r` has, as far as the provider takes it.
 void FabricLink::start(Route& r) {
-  r.growing.packet = nullptr;
+  r.tail.packet = nullptr;
   if (r.dead) [[unlikely]]
     return;
   restart(r);
@@ -118,7 +109,7 @@ void FabricLink::restart(Route& r) {
 
 // What waits to be sent.
 void FabricLink::drop(Route& r) {
-  r.growing.packet = nullptr;
+  r.tail.packet = nullptr;
   while (!r.waiting.empty()) {
     Frame& frame = r.waiting.front();
     r.waiting.pop();
@@ -158,7 +149,7 @@ bool FabricLink::try_start(Frame& frame) {
       frame.commits = 0;
       ++r.unsignaled;
       r.sent = number;
-      sent_ += one;
+      stats_.sent += one;
       return true;
     }
     if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
@@ -168,19 +159,20 @@ bool FabricLink::try_start(Frame& frame) {
   }
   if (r.open == &frame) r.open = nullptr;
   r.sent = number;
-  sent_ += one;
+  stats_.sent += one;
   frames_in_flight_.take(r.frames);
   return true;
 }
 
 // Of the routes that are listed now; those that find no room are listed again.
-void FabricLink::flush() {
+bool FabricLink::flush() {
   const std::size_t count = unsent_.size();
   for (std::size_t i = 0; i < count; ++i) {
     unsent_[i]->listed = false;
     start(*unsent_[i]);
   }
   unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(count));
+  return unsent_.empty();
 }
 
 }  // namespace am::link

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "am/link/frames.h"
+#include "am/link/fabric/frames.h"
 #include "rdma/buffers.h"
 #include "rdma/op.h"
 
