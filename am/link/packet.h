@@ -49,8 +49,13 @@ enum class Type : std::uint8_t {
   kPiece,     // MessagePacket: part of the payload of the next long message
   kWrite,     // Access with data, which no answer follows: what a packet behind it tells of
   kStores,    // Stores: small ones that have one counter
+  kPuts,      // Row of SmallStores; answered by kPutsDone
+  kPutsDone,  // Row, of nothing
+  kGets,      // Row of offsets in the process's segment, a word each; answered by kGotWords
+  kGotWords,  // Row of words: what is there
 };
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kStores) + 1;
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kGotWords) + 1;
+
 // How every packet begins.
 struct PacketHeader {
   std::uint16_t bytes;  // of the whole packet, a multiple of 8
@@ -194,6 +199,14 @@ struct SmallStore {
   std::byte data[8];
 };
 static_assert(sizeof(SmallStore) == 16);
+
+// Gets or puts of 1 to 8 bytes each, which are answered together. They stand behind it, at least
+// one.
+struct Row {
+  PacketHeader head;   // detail: bytes of each
+  std::uint64_t name;  // of the requester, to be given back
+};
+static_assert(sizeof(Row) == 16);
 
 // Detail of a kRelay: the first, the last of several for one channel.
 inline constexpr std::uint8_t kFirstRelay = 1;

@@ -1,15 +1,20 @@
 #include "am/one_sided/far_memory.h"
 
+#include "am/route/router.h"
+
 namespace am {
 
 using link::Type;
 
 FarMemory::FarMemory(Router& router, Port& port)
-    : one_sided_(router, port.link()),
+    : tails_(port.link(), router.size()),
+      one_sided_(router, port.link(), tails_),
+      small_accesses_(router, port.link(), one_sided_, tails_),
       transfers_(port.link(), one_sided_),
       arrival_words_(port.link().can().word_bits) {
-  for (const Type type : {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot,
-                          Type::kPutDone, Type::kWrite, Type::kStores}) {
+  for (const Type type :
+       {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot, Type::kPutDone,
+        Type::kWrite, Type::kStores, Type::kPuts, Type::kPutsDone, Type::kGets, Type::kGotWords}) {
     port.add(type, *this);
   }
   port.add(arrival_words_);
@@ -25,6 +30,10 @@ bool FarMemory::take(Rank from, const link::PacketHeader& packet) {
     const auto* const stores = link::as<link::Stores>(packet);
     return stores != nullptr && one_sided_.take_stores(*stores);
   }
+  if (packet.type >= Type::kPuts) {
+    const auto* const row = link::as<link::Row>(packet);
+    return row != nullptr && take_row(from, *row);
+  }
   const auto* const access = link::as<link::Access>(packet);
   return access != nullptr && take_access(from, *access);
 }
@@ -37,6 +46,16 @@ bool FarMemory::take_access(Rank from, const link::Access& packet) {
     case Type::kGot: return one_sided_.take_data(from, packet);
     case Type::kPutDone: return one_sided_.take_done(from, packet);
     case Type::kWrite: return one_sided_.take_write(packet);
+    default: return false;
+  }
+}
+
+bool FarMemory::take_row(Rank from, const link::Row& packet) {
+  switch (packet.head.type) {
+    case Type::kPuts: return small_accesses_.serve_puts(from, packet);
+    case Type::kPutsDone: return small_accesses_.take_done(from, packet);
+    case Type::kGets: return small_accesses_.serve_gets(from, packet);
+    case Type::kGotWords: return small_accesses_.take_words(from, packet);
     default: return false;
   }
 }

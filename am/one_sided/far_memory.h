@@ -3,6 +3,8 @@
 #include "am/link/packet_sinks.h"
 #include "am/one_sided/arrival_words.h"
 #include "am/one_sided/one_sided.h"
+#include "am/one_sided/small_accesses.h"
+#include "am/one_sided/tails.h"
 #include "am/one_sided/transfers.h"
 #include "am/route/port.h"
 
@@ -20,17 +22,21 @@ class FarMemory final : public link::TypeSink, public Resumed {
   FarMemory(Router& router, Port& port);
 
   OneSided& one_sided() noexcept { return one_sided_; }
+  SmallAccesses& small_accesses() noexcept { return small_accesses_; }
   Transfers& transfers() noexcept { return transfers_; }
   ArrivalWords& arrival_words() noexcept { return arrival_words_; }
 
   bool take(Rank from, const link::PacketHeader& packet) override;
   void resume() override;
-  bool idle() const noexcept override { return one_sided_.idle(); }
+  bool idle() const noexcept override { return one_sided_.idle() && small_accesses_.idle(); }
 
  private:
   bool take_access(Rank from, const link::Access& packet);
+  bool take_row(Rank from, const link::Row& packet);
 
+  Tails tails_;
   OneSided one_sided_;
+  SmallAccesses small_accesses_;
   Transfers transfers_;
   ArrivalWords arrival_words_;
 };

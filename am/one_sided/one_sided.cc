@@ -7,7 +7,6 @@
 
 #include "am/route/router.h"
 #include "am/types/copy_whole.h"
-#include "am/types/ticks.h"
 
 namespace am {
 namespace {
@@ -17,9 +16,8 @@ using link::SmallStore;
 using link::Stores;
 using link::Type;
 
-constexpr std::uint32_t kLooksAfter = 32;  // small stores, at most: whether they should be sent
-constexpr std::size_t kSlots = 1 << 16;    // accesses by messages that packets can name
-constexpr std::uint32_t kAlone = 2;        // of these in flight before the next ones are coalesced
+constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
+constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
 // One access packet with `data` behind it. The commit comes next.
 void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
@@ -59,29 +57,6 @@ const std::byte* data_of(const Access& packet) noexcept {
 bool is_small(std::span<const std::byte> data) noexcept {
   return !data.empty() && data.size() <= OneSided::kSmall;
 }
-// Whole words, which a wider read may follow at once.
-void put_small(std::byte* at, std::uint64_t offset, std::span<const std::byte> data) noexcept {
-  std::uint64_t word = 0;
-  if (data.size() == sizeof word) [[likely]] {
-    std::memcpy(&word, data.data(), sizeof word);
-  } else {
-    std::memcpy(&word, data.data(), data.size());
-  }
-  std::memcpy(at + offsetof(SmallStore, offset), &offset, sizeof offset);
-  std::memcpy(at + offsetof(SmallStore, data), &word, sizeof word);
-}
-// A packet of one, which others may join.
-link::Tail* start_small(link::Link& link, Rank to, std::uint64_t offset,
-                        std::span<const std::byte> data, std::uint64_t counter) {
-  constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
-  const Stores packet{
-      link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
-  std::byte* const at = link.claim(to, kBytes);
-  std::memcpy(at, &packet, sizeof packet);
-  put_small(at + sizeof packet, offset, data);
-  return link.commit(to, link::Next::kSame);
-}
-
 // What an access by messages is called in packets: which of accesses_, and how often it was used.
 constexpr std::uint64_t name_of(std::uint64_t generation, std::uint32_t slot) noexcept {
   return generation << 16 | slot;
@@ -102,19 +77,18 @@ std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
 
 }  // namespace
 
-OneSided::OneSided(Router& router, link::Link& link) noexcept
+OneSided::OneSided(Router& router, link::Link& link, Tails& tails) noexcept
     : router_(router),
       link_(link),
+      tails_(tails),
       rma_(link.can().rma),
       emulated_(link.can().emulated),
       written_by_packets_(
           as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
-      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))),
-      tails_(router.size()) {}
+      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))) {}
 
-// Starts a small access by the network itself, unless enough of these are in flight.
-bool OneSided::try_counted(const link::RmaAccess& access, link::Completion& completion) {
-  if (counted_.in_use() == kAlone) return false;
+bool OneSided::try_alone(const link::RmaAccess& access, link::Completion& completion) {
+  if (!rma_ || counted_.in_use() == kAlone) return false;
   Counted& counted = counted_.take([this](Counted& made, std::uint32_t) {
     made.owner = this;
     made.done = &ended;
@@ -136,7 +110,7 @@ bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to
   if (rma_) {
     const auto read = link::RmaAccess::read(from, link::RemoteKey::in_segment(offset), to);
     if (!emulated_ || to.size() > coalesced_) return link_.try_access(read, completion);
-    if (try_counted(read, completion)) return true;
+    if (try_alone(read, completion)) return true;
   }
   return start({from, offset, to.data(), to.size(), false, &completion});
 }
@@ -152,7 +126,7 @@ bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byt
     const auto write =
         link::RmaAccess::write(to, link::RemoteKey::in_segment(offset), from, before_packets);
     if (!emulated_ || from.size() > coalesced_) return link_.try_access(write, completion);
-    if (try_counted(write, completion)) return true;
+    if (try_alone(write, completion)) return true;
   }
   return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
 }
@@ -283,10 +257,7 @@ bool OneSided::take_done(Rank from, const Access& packet) {
 
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
-  if (is_small(data)) {
-    tails_[to] = start_small(link_, to, offset, data, counter);
-    return;
-  }
+  if (is_small(data)) return start_small(to, offset, data, counter);
   data = send_down_to(link::kMaxData, link_, to, Type::kStore, offset, counter, data);
   send(link_, to, Type::kStore, offset, counter, data);
 }
@@ -295,24 +266,27 @@ bool OneSided::take_store(const Access& packet) {
   return take_write(packet) && count(packet.number, packet.head.data_bytes);
 }
 
+// A packet of one, which others may join.
+void OneSided::start_small(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                           std::uint64_t counter) {
+  constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
+  const Stores packet{
+      link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
+  std::byte* const at = link_.claim(to, kBytes);
+  std::memcpy(at, &packet, sizeof packet);
+  write_small(at + sizeof packet, offset, data);
+  tails_.commit(to);
+}
+
 bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                           std::uint64_t counter) {
-  link::Tail* const tail = tails_[to];
-  if (tail == nullptr || tail->packet == nullptr || tail->room < sizeof(SmallStore)) return false;
-  auto& stores = *reinterpret_cast<Stores*>(tail->packet);
-  if (stores.counter != counter || stores.head.detail != data.size()) return false;
-  const std::uint32_t bytes = stores.head.bytes;
-  // A clock costs as much as all else here. After as many stores as there are already: so the few
-  // of a program that computes between them do not wait for many.
-  if (bytes >= tail->look_at) {
-    if (ticks() > tail->until) return false;
-    tail->look_at = bytes + std::min<std::uint32_t>(bytes, kLooksAfter * sizeof(SmallStore));
+  const auto bytes = static_cast<std::uint8_t>(data.size());
+  const link::PacketHeader* const packet =
+      tails_.find(to, Type::kStores, bytes, sizeof(SmallStore));
+  if (packet == nullptr || reinterpret_cast<const Stores*>(packet)->counter != counter) {
+    return false;
   }
-  put_small(tail->packet + bytes, offset, data);
-  stores.head.bytes = static_cast<std::uint16_t>(bytes + sizeof(SmallStore));
-  tail->room -= sizeof(SmallStore);
-  *tail->bytes += sizeof(SmallStore);
-  ++*tail->commits;
+  write_small(tails_.grow(to, sizeof(SmallStore)), offset, data);
   return true;
 }
 

@@ -13,7 +13,7 @@
 
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/table/sparse_table.h"
+#include "am/one_sided/tails.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -30,7 +30,7 @@ class Router;
 // Thread rule: its callers are inside the port (am/route/port.h).
 class OneSided {
  public:
-  OneSided(Router& router, link::Link& link) noexcept;
+  OneSided(Router& router, link::Link& link, Tails& tails) noexcept;
 
   // As link::Link's: false means that there is no room now. Memory and completion live until done.
   bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
@@ -42,6 +42,8 @@ class OneSided {
   // writes_before_packets(bytes), that `from` may be reused.
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, link::Completion& completion);
+  // By the network itself, unless enough of these are in flight, or it cannot.
+  bool try_alone(const link::RmaAccess& access, link::Completion& completion);
   bool writes_before_packets(std::size_t bytes) const noexcept {
     return bytes <= link_.can().ordered_write;
   }
@@ -120,8 +122,9 @@ class OneSided {
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
 
-  bool try_counted(const link::RmaAccess& access, link::Completion& completion);
   static void ended(link::Completion& completion);
+  void start_small(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                   std::uint64_t counter);
   bool start(const ByMessages& access);
   bool send_fragments(Target& target);
   bool send_fragments(Target& target, std::uint32_t number);
@@ -131,12 +134,12 @@ class OneSided {
   // Constant after construction.
   Router& router_;
   link::Link& link_;
+  Tails& tails_;
   const bool rma_;
   const bool emulated_;  // the provider emulates RMA: each access costs a send, too
   const std::size_t written_by_packets_;  // so many bytes with a packet behind them
   const std::size_t coalesced_;           // accesses of so many bytes that come in a row
   // Owned by whoever is inside.
-  SparseTable<link::Tail*> tails_;  // by rank, of small stores; nullptr: none so far
   ObjectPool<Counted> counted_;
   ObjectPool<ByMessages> accesses_;
   link::InFlight in_flight_{kAccesses};

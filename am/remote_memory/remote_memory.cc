@@ -100,8 +100,11 @@ void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
   if (to.empty()) return done_(ticket);
   if (plain_ != nullptr) [[unlikely]]
     return plain_->get(rank, offset, to, ticket, site.where);
-  start_get(rank, to, ticket, site,
-            [&](Operation& operation) { return memory.try_read(rank, offset, to, operation); });
+  SmallAccesses& small = bundle_.process().far_memory()->small_accesses();
+  start_get(rank, to, ticket, site, [&](Operation& operation) {
+    return small.takes(to.size()) ? small.try_get(rank, offset, to, operation)
+                                  : memory.try_read(rank, offset, to, operation);
+  });
 }
 
 template <class Start>
@@ -113,6 +116,24 @@ void RemoteMemory::start_get(Rank rank, std::span<std::byte> to, std::uint32_t t
     return start(operation);
   };
   if (!try_start()) wait_for_room(operation, {site, rank, to.size()}, try_start);
+}
+
+template <class Try>
+std::optional<std::uint32_t> RemoteMemory::joined(Try&& try_join) {
+  const Port::Inside inside(*bundle_.router().port());
+  link::Completion* const row = try_join(bundle_.process().far_memory()->small_accesses());
+  if (row == nullptr) return std::nullopt;
+  return static_cast<Operation*>(row)->ticket;
+}
+
+std::optional<std::uint32_t> RemoteMemory::try_join_get(Rank rank, std::uint64_t offset,
+                                                        std::span<std::byte> to) {
+  return joined([&](SmallAccesses& small) { return small.try_join_get(rank, offset, to); });
+}
+
+std::optional<std::uint32_t> RemoteMemory::try_join_put(Rank rank, std::uint64_t offset,
+                                                        std::span<const std::byte> from) {
+  return joined([&](SmallAccesses& small) { return small.try_join_put(rank, offset, from); });
 }
 
 bool RemoteMemory::can_expose() const noexcept {
@@ -151,9 +172,11 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
     std::memcpy(operation.copy.data(), from.data(), from.size());
     from = {operation.copy.data(), from.size()};
   }
+  SmallAccesses& small = bundle_.process().far_memory()->small_accesses();
   const auto start = [&] {
     const Port::Inside inside(*bundle_.router().port());
-    return memory.try_write(rank, offset, from, false, operation);
+    return small.takes(from.size()) ? small.try_put(rank, offset, from, operation)
+                                    : memory.try_write(rank, offset, from, false, operation);
   };
   if (!start()) wait_for_room(operation, {site, rank, from.size()}, start);
 }

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "am/core/bundle.h"
 #include "am/core/poller.h"
 #include "am/link/link.h"
+#include "am/one_sided/small_accesses.h"
 #include "am/remote_memory/learned_stores.h"
 #include "am/remote_memory/plain_requests.h"
 #include "am/types/object_pool.h"
@@ -61,6 +63,14 @@ class RemoteMemory {
   // From memory that `rank` exposes, at `at` or further bytes.
   void get(Rank rank, const link::RemoteKey& at, std::span<std::byte> to, std::uint32_t ticket,
            const CallSite& site = {.call = "get"});
+
+  // A get or put of at most kSmall bytes that joins others which are under way: returns their
+  // ticket, which is done when all of them are. std::nullopt: there are none; start one.
+  static constexpr std::size_t kSmall = SmallAccesses::kMost;
+  std::optional<std::uint32_t> try_join_get(Rank rank, std::uint64_t offset,
+                                            std::span<std::byte> to);
+  std::optional<std::uint32_t> try_join_put(Rank rank, std::uint64_t offset,
+                                            std::span<const std::byte> from);
 
   // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
   // everybody.
@@ -153,6 +163,8 @@ class RemoteMemory {
                         std::uint64_t& sent);
   void store_much(FarMemory& memory, const Put& put, const Access& access, std::uint64_t& sent);
   void store_learned(const Put& put, const Access& access, std::uint64_t& sent);
+  template <class Try>
+  std::optional<std::uint32_t> joined(Try&& try_join);
   Operation& take(std::uint32_t ticket);
   template <class Start>
   void start_get(Rank rank, std::span<std::byte> to, std::uint32_t ticket, const CallSite& site,

@@ -110,6 +110,18 @@ namespace {
   return am::kChecked || local >= __builtin_frame_address(0);
 }
 
+handle begin_get(std::uint32_t proc, std::uint64_t offset, std::span<std::byte> to, Call call) {
+  World& w = world();
+  if (to.size() <= am::RemoteMemory::kSmall) {
+    if (const auto ticket = w.remote().try_join_get(proc, offset, to)) {
+      return w.tickets().handle_of(*ticket);
+    }
+  }
+  Tickets::Start start(w.tickets(), {.proc = proc});
+  w.remote().get(proc, offset, to, start.ticket(), site_of(call));
+  return start.started();
+}
+
 handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
                  const void* caller) {
   if (bytes == 0) return {};
@@ -119,12 +131,10 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
   }
   check_far(bits, bytes, call, caller);
   check_local(local, bytes, call);
-  World& w = world();
-  Tickets::Start start(w.tickets(), {.proc = proc_of(bits)});
-  w.remote().get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes},
-                 start.ticket(), site_of(call));
-  const handle started = start.started();
-  if (may_be_left(local)) w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  const handle started =
+      begin_get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes}, call);
+  if (may_be_left(local))
+    world().tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
   return started;
 }
 
@@ -137,14 +147,21 @@ handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Sourc
   }
   check_far(bits, bytes, call, caller);
   check_local(local, bytes, call);
+  World& w = world();
+  const std::uint64_t offset = bits & kOffsetMask;
+  if (bytes <= am::RemoteMemory::kSmall) {
+    const std::span from(static_cast<const std::byte*>(local), bytes);
+    if (const auto ticket = w.remote().try_join_put(proc_of(bits), offset, from)) {
+      return w.tickets().handle_of(*ticket);
+    }
+  }
   std::unique_ptr<std::byte[]> kept;
   if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {
     kept = std::make_unique<std::byte[]>(bytes);
     local = std::memcpy(kept.get(), local, bytes);
   }
-  World& w = world();
   Tickets::Start start(w.tickets(), {.proc = proc_of(bits), .kept = std::move(kept)});
-  w.remote().put(proc_of(bits), bits & kOffsetMask, {static_cast<const std::byte*>(local), bytes},
+  w.remote().put(proc_of(bits), offset, {static_cast<const std::byte*>(local), bytes},
                  start.ticket(), site_of(call));
   const handle started = start.started();
   if (source == Source::kStays && bytes > am::RemoteMemory::kCopied && may_be_left(local)) {

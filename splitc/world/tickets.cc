@@ -96,7 +96,9 @@ void Tickets::borrow(handle h, Borrowed what) noexcept {
   if (h.generation() == 0 || done(h)) return;
   what.generation = h.generation();
   if (borrowed_.size() < tickets_.size()) borrowed_.resize(tickets_.size());
-  borrowed_[h.ticket()] = what;
+  Borrowed& noted = borrowed_[h.ticket()];
+  if (noted.generation == what.generation && begin_of(noted) < begin_of(what)) return;
+  noted = what;
   if constexpr (am::kChecked) {
     if (is_in(begin_of(what), worlds_stack())) lowest_ = std::min(lowest_, begin_of(what));
   }

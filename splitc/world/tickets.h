@@ -67,6 +67,11 @@ class Tickets {
     free(ticket);
   }
 
+  // That of an operation which is under way, and which others have joined.
+  handle handle_of(std::uint32_t ticket) const noexcept {
+    return {ticket, tickets_[ticket].generation};
+  }
+
   // What an operation needs of the program's memory until it is done.
   struct Borrowed {
     const void* memory = nullptr;
@@ -76,7 +81,8 @@ class Tickets {
     std::uint32_t proc = 0;        // at the other end
     std::uint32_t generation = 0;  // of the operation
   };
-  // Notes that of one that is not done, if it is one.
+  // Notes that of one that is not done, if it is one. Of several that have one ticket, that which
+  // lies lowest.
   void borrow(handle h, Borrowed what) noexcept;
   // One that is not done and borrows memory of this thread's stack below `frame`: of a function
   // that has returned. nullptr: there is none. Looks at all, but where none has ever been so low.

@@ -13,6 +13,8 @@ namespace am::link::test {
 
 class FakeLink final : public Link {
  public:
+  FakeLink() { can_.emulated = true; }
+
   struct Packet {
     Rank to;
     std::vector<std::byte> bytes;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "am/one_sided/one_sided.h"
+#include "am/one_sided/tails.h"
 #include "am/route/router.h"
 #include "shmem/region.h"
 #include "tests/am/link/fake_link.h"
@@ -21,10 +22,11 @@ constexpr std::uint32_t kFirst = sizeof(Stores) + sizeof(SmallStore);
 class SmallStores : public ::testing::Test {
  protected:
   SmallStores()
-      : router_({.segment_bytes = kSegment, .abort = {}, .watch = {}},
+      : router_({.size = 2, .segment_bytes = kSegment, .abort = {}, .watch = {}},
                 shmem::Region::create({.what = "a segment that is stored to",
                                        .bytes = RegionHeader::kBytes + kSegment})),
-        memory_(router_, link_) {}
+        tails_(link_, router_.size()),
+        memory_(router_, link_, tails_) {}
 
   // As RemoteMemory does it.
   template <class T>
@@ -58,6 +60,7 @@ class SmallStores : public ::testing::Test {
   using FakeLink = test::FakeLink;
   FakeLink link_;
   Router router_;
+  Tails tails_;
   OneSided memory_;
 };
 
