@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
                {"bulk", "bandwidth of bulk_get and bulk_put; fi_read, fi_write", bulk},
                {"apart", "1,000 words of a column, or in a list; bulk_get, bulk_put of as many",
                 apart},
+               {"faces", "32 KiB in 64 rows and in 4,096 words, over channels; packed by hand",
+                faces},
                {"store", "how many stores of 8 bytes a second; fi_inject_write", stores},
                {"barrier", "two processes; a message each", barriers},
            },

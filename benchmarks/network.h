@@ -31,6 +31,9 @@ void long_streams(bench::Bench& b);
 void floods(bench::Bench& b);
 void barriers(bench::Bench& b);
 
+// network_faces.cc: beside packing by hand.
+void faces(bench::Bench& b);
+
 // network_access.cc: through global pointers.
 void reads_and_writes(bench::Bench& b);
 void atomics(bench::Bench& b);

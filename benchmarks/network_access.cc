@@ -19,7 +19,7 @@ constexpr std::size_t kPlaces = 8;  // written in turn, as buffers of a stream a
 constexpr int kWords = 512;
 
 void bulk_of(Bench& b, std::size_t bytes) {
-  const int n = b.count(static_cast<int>(std::clamp<std::size_t>((8u << 20) / bytes, 8, 500)));
+  const int n = b.count(static_cast<int>(std::clamp<std::size_t>((8u << 20) / bytes, 8, 4000)));
   std::byte* const local = b.pair.source();
   const splitc::global_ptr<std::byte> far(1u, b.pair.buffer_offset());
   const auto at = [=](int i) {

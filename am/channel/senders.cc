@@ -199,7 +199,8 @@ void ChannelSenders::send_piece(const End& end, const End::Source& source, std::
   std::byte* const at = link.claim(end.handle.rank, head.head.bytes);
   std::memcpy(at, &head, sizeof head);
   gather(at + sizeof head, source.first, source.shape, end.sent, bytes);
-  link.commit(end.handle.rank);
+  const bool last = end.sent + bytes == end.bytes;
+  link.commit(end.handle.rank, last ? link::Next::kUnknown : link::Next::kSoon);
 }
 
 int ChannelSenders::resume() {
