@@ -28,6 +28,7 @@ void FabricLink::give_back(Access& access) {
   }
   access.completion = nullptr;
   access.use.reset();
+  access.word.reset();
   access.rest = {};
   accesses_.give_back(access);
 }
@@ -77,10 +78,13 @@ bool FabricLink::try_next_piece(Access& access) {
   const fi_addr_t peer = routes_[rest.peer]->address;
   const rdma::RemoteKey at{rest.at.base, rest.at.key};
   const auto piece = rest.local.first(std::min(rest.local.size(), longest_access_));
-  const bool started = rest.kind == RmaAccess::kRead
-                           ? endpoint_.try_read(peer, at, 0, piece, access.descriptor, access.op)
-                           : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
-                                                 rest.kind == RmaAccess::kWrite, access.op);
+  const bool started =
+      access.word && piece.size() == rest.local.size()
+          ? endpoint_.try_put(peer, at, piece, access.descriptor, *access.word, access.op)
+      : rest.kind == RmaAccess::kRead
+          ? endpoint_.try_read(peer, at, 0, piece, access.descriptor, access.op)
+          : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
+                                rest.kind == RmaAccess::kWrite, access.op);
   if (!started) return false;
   access.piece = piece;
   stats_.sent.accessed += piece.size();
@@ -139,6 +143,14 @@ bool FabricLink::try_notify(Route& route, const RmaAccess& access, Completion& c
   if (route.dead) [[unlikely]] {
     link::complete(completion);
     return true;
+  }
+  if (from.size() > longest_access_) {
+    return start_access(to, completion, [&](Access& access) {
+      access.descriptor = local_descriptor(access, from, false);
+      access.rest = RmaAccess::write(to, at, from);
+      access.word = word;
+      return try_next_piece(access);
+    });
   }
   if (from.size() > fabric_->inject_bytes()) {
     const bool started = start_access(route.rank, completion, [&](Access& started) {

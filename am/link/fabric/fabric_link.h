@@ -183,6 +183,8 @@ class FabricLink final : public Link, private Registrar {
     // What follows when the operation is complete: no bytes, unless all together is too long for
     // one.
     RmaAccess rest{};
+    // Of a put that is too long for one: goes with the last piece, when all others are visible.
+    std::optional<std::uint64_t> word;
   };
   template <class Start>
   bool start_access(Rank rank, Completion& completion, Start start);

@@ -140,6 +140,31 @@ TEST_P(Registered, long_accesses_are_cut) {
   for (const Flag& one : done) EXPECT_EQ(one.times, 1);
 }
 
+// The word comes when all bytes are there.
+TEST_P(Registered, long_puts_are_cut) {
+  open({.local_keys = true, .longest_access = 1000});
+  constexpr std::size_t kCount = 100, kBytes = 7'500;
+  static_assert(kCount * kBytes <= test::Side::kSegment);
+  const std::vector<std::byte> mine = noise(kCount * kBytes);
+  std::vector<Flag> done(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const auto part = std::span(mine).subspan(i * kBytes, kBytes);
+    pair_->poll_until([&] { return a().try_put(1, i * kBytes, part, i, done[i]); });
+  }
+  std::size_t seen = 0;
+  const auto& words = pair_->b.arrivals();
+  pair_->poll_until([&] {
+    for (; seen < words.size(); ++seen) {
+      const std::size_t at = words[seen] * kBytes;
+      EXPECT_TRUE(std::ranges::equal(pair_->b.segment().subspan(at, kBytes),
+                                     std::span(mine).subspan(at, kBytes)));
+    }
+    return seen == kCount && !a().busy();
+  });
+  EXPECT_EQ(a().send_stats().pieces, kCount * 7) << "the last ones are not counted";
+  for (const Flag& one : done) EXPECT_EQ(one.times, 1);
+}
+
 TEST_P(RegisteredAnywhere, parts_of_the_segment_cost_nothing) {
   const auto part = pair_->b.segment().subspan(1000, 500);
   const auto registration = b().can().registrar->register_memory(part);
