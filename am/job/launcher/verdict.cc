@@ -42,14 +42,15 @@ std::string name_of(const Ended& end) {
   return "rank " + std::to_string(end.rank) + " (pid " + std::to_string(end.pid) + ") ";
 }
 
-Verdict verdict_on(const Ended& end, Severity severity, const Control& control,
+Verdict verdict_on(const Ended& end, Severity severity, bool others_need_it, const Control& control,
                    const MemoryLimits& limits) {
   if (severity == Severity::kAskedFor) return {"", control.exit_request.code(), false, true};
   if (WIFSIGNALED(end.status)) return describe_end(end, limits);
   if (severity == Severity::kLeftEarly) {
     return {name_of(end) +
                 "left with exit code 0 before it had finished the job (the end of run() or "
-                "Job::finish()), while others need it",
+                "Job::finish())" +
+                (others_need_it ? ", while others need it" : ""),
             1, false};
   }
   if (severity == Severity::kAborted) {
@@ -71,7 +72,8 @@ bool note_leaver(Rank rank, const Children& children, Control& control) {
   // Either a process that joins now sees kLeft, or the loop below sees that it has joined.
   // pairs with: BootstrapLaunch::join
   const RankState before = me.state.exchange(RankState::kLeft, std::memory_order_seq_cst);
-  if (before == RankState::kJoined) return children.running() > 0;
+  // What it had still to do is not done, also if all leave like that and nobody waits for it.
+  if (before == RankState::kJoined) return true;
   // Its last job is over, or it has never taken part in one: who is in a later one waits for it.
   const std::uint32_t finished = me.finished.load(std::memory_order_relaxed);
   for (Rank other = 0; other < control.size; ++other) {
@@ -108,7 +110,7 @@ std::optional<Verdict> judge(std::span<const Ended> ended, const Children& child
     culprit = &end;
   }
   if (culprit == nullptr) return std::nullopt;
-  return verdict_on(*culprit, worst, control, limits);
+  return verdict_on(*culprit, worst, children.running() > 0, control, limits);
 }
 
 std::string ending_text(std::uint32_t others) {

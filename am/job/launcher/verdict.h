@@ -29,7 +29,8 @@ bool left_by_itself(const Ended& end, Control& control);
 std::optional<Verdict> judge(std::span<const Ended> ended, const Children& children,
                              Control& control, const MemoryLimits& limits);
 
-// Notes that `rank` has ended outside any job. Whether others wait, or will wait, for it in vain.
+// Notes that `rank` has ended. Whether it had not finished a job that it had joined, or others
+// wait, or will wait, for it in vain.
 bool note_leaver(Rank rank, const Children& children, Control& control);
 
 // Whether `end` ends the job whatever its options say: a process has asked for that, with a

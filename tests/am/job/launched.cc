@@ -6,6 +6,7 @@
 //   launched blobs N           they exchange N times, each prints "rank R of N"
 //   launched leave RANK         it leaves with 0 while the others wait for it
 //   launched quick_leave RANK   likewise, by quick_exit()
+//   launched leave_all          all meet, and each leaves with 0 before it has finished
 //   launched absent RANK        it leaves with 0 and never joins
 //   launched exit RANK CODE     it exits with CODE
 //   launched raise RANK SIGNAL  it raises SIGNAL
@@ -93,6 +94,7 @@ void misbehave(const std::string& how, int argument, am::Bootstrap& job) {
 
 void behave(const std::string& how, const char* argument, int first, int second,
             am::Bootstrap& job) {
+  if (how == "leave_all") std::exit(0);
   if (how == "wait") wait_for(first);
   if (how == "hang") hang();
   if (how == "leave_behind") leave_behind(argument);

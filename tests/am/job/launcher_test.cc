@@ -103,6 +103,17 @@ TEST(Death, leaving_with_0_while_others_wait_is_an_error) {
   expect_contains(result.err, {"rank 2", "left with exit code 0 before it had finished"});
 }
 
+TEST(Death, leaving_with_0_is_an_error_also_if_all_do) {
+  for (const int processes : {1, 3}) {
+    const auto result = run(launched(processes, {"leave_all"}));
+    EXPECT_EQ(result.exit_code, 1) << processes;
+    expect_contains(result.err, {"left with exit code 0 before it had finished the job"});
+    EXPECT_EQ(result.err.find("need it") != std::string::npos,
+              result.err.find("ending") != std::string::npos)
+        << "nobody needs it who has left, too: " << result.err;
+  }
+}
+
 TEST(Death, leaving_without_ever_joining_is_an_error_for_those_who_did) {
   const auto result = run(launched(3, {"absent", "1"}));
   EXPECT_NE(result.exit_code, 0);
