@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ using Words = std::vector<std::string>;
 struct Frame {
   std::optional<std::uint64_t> address;
   std::string file;  // or what is known instead
+
+  bool operator==(const Frame&) const = default;
 };
 struct Frames {
   std::vector<Frame> all;
@@ -119,8 +122,9 @@ std::optional<std::string> finish(const Running& program, Clock::time_point unti
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
     pollfd watched{.fd = program.out, .events = POLLIN, .revents = 0};
-    if (poll(&watched, 1, static_cast<int>(std::max<long>(left.count(), 0))) <= 0) {
-      if (errno == EINTR) continue;
+    const int ready = poll(&watched, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
       in_time = false;
       kill(program.pid, SIGKILL);
       break;
@@ -156,9 +160,9 @@ void add_places(Places& places, std::string_view said) {
 // Of all frames, by file. None: no program says it in time.
 std::optional<std::map<std::string, Places>> find_places(const std::vector<Frame>& frames,
                                                          Clock::time_point until) {
-  std::map<std::string, Words> by_file;
+  std::map<std::string, std::set<std::string>> by_file;  // each once, as a recursion has it often
   for (const Frame& frame : frames) {
-    if (frame.address) by_file[frame.file].push_back(hexadecimal(*frame.address));
+    if (frame.address) by_file[frame.file].insert(hexadecimal(*frame.address));
   }
   std::map<std::string, Places> all;
   for (const auto& [file, addresses] : by_file) {
@@ -210,11 +214,22 @@ std::string source_lines(std::string_view text) {
   const Frames frames = parse(text);
   auto places = find_places(frames.all, Clock::now() + kLimit);
   std::string lines = places ? "" : frames.by_hand;
+  std::size_t repeated = 0;
+  const auto tell_repeated = [&] {
+    if (repeated > 0) lines += "  ... the same " + std::to_string(repeated) + " times more\n";
+    repeated = 0;
+  };
   for (std::size_t i = 0; places && i < frames.all.size(); ++i) {
     const Frame& frame = frames.all[i];
+    if (i > 0 && frame.address && frame == frames.all[i - 1]) {
+      ++repeated;
+      continue;
+    }
+    tell_repeated();
     const Words found = frame.address ? (*places)[frame.file][*frame.address] : Words();
     lines += "  #" + std::to_string(i) + text_of(frame, found);
   }
+  tell_repeated();
   if (lines.ends_with('\n')) lines.pop_back();
   return lines;
 }

@@ -50,5 +50,18 @@ TEST(SourceLines, name_no_function_where_none_is_known) {
   EXPECT_EQ(source_lines(frame_at(between, library.path)), "  #0 in libfabric.so.1");
 }
 
+TEST(SourceLines, of_a_recursion_are_said_once) {
+  const Stripped library;
+  ASSERT_NE(library.path, "");
+  const std::string one = frame_at(library.exported + 1, library.path);
+  const std::string other = frame_at(0, library.path);
+  const std::string name = source_lines(one).substr(std::string("  #0").size());
+  EXPECT_EQ(source_lines(one + one + one + other), "  #0" + name +
+                                                       "\n  ... the same 2 times more\n"
+                                                       "  #3 in libfabric.so.1");
+  EXPECT_EQ(source_lines(one + other + one),
+            "  #0" + name + "\n  #1 in libfabric.so.1\n  #2" + name);
+}
+
 }  // namespace source_lines_test
 }  // namespace am::launcher
