@@ -11,7 +11,8 @@ constexpr std::uint32_t kYieldsOversubscribed = 3;
 // An answer from another node takes longer than a neighbour's time slice, and so does going to
 // sleep on a descriptor and waking up.
 constexpr std::uint32_t kYieldsOversubscribedFar = 100;
-// Where nobody sleeps: the empty polls, some 50 ms of them, before the wait is published.
+// Where nobody sleeps: how long before the wait is published, and how many empty polls at most.
+constexpr std::int64_t kShownNs = 50'000'000;
 constexpr std::uint32_t kSpinsShown = 4'000'000;
 constexpr std::uint32_t kYieldsShown = 50'000;
 
@@ -19,6 +20,7 @@ constexpr std::uint32_t kYieldsShown = 50'000;
 
 Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept
     : first_look_(first_look()) {
+  shown_after_ = ticks_of_ns(kShownNs);
   const std::uint32_t spins = oversubscribed ? 0 : kSpins;
   const std::uint32_t crowded =
       far == Far::kNothing ? kYieldsOversubscribed : kYieldsOversubscribedFar;

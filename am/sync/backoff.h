@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "am/sync/first_look.h"
+#include "am/types/ticks.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -33,11 +34,11 @@ class Backoff {
   Step next() noexcept {
     if (looks_ < spins_) {
       ++looks_;
-      return Step::kSpin;
+      return looks_ % kLooksAtClock == 0 && is_late(looks_ == kLooksAtClock) ? last_ : Step::kSpin;
     }
     if (looks_ < yields_) {
-      ++looks_;
-      return Step::kYield;
+      const bool first = looks_++ == spins_;
+      return is_late(first) ? last_ : Step::kYield;
     }
     return last_;
   }
@@ -61,7 +62,21 @@ class Backoff {
   }
 
  private:
+  static constexpr std::uint32_t kLooksAtClock = 4096;  // spins between two of them
+
+  // Where nobody sleeps: whether it is time to publish the wait, since the `first` of these calls.
+  // Of a machine that is busy a poll with its yield takes as long as others let it, so that to
+  // count them does not tell.
+  bool is_late(bool first) noexcept {
+    if (last_ != Step::kShow) return false;
+    const std::uint64_t now = ticks();
+    if (first) since_ = now;
+    return now - since_ > shown_after_;
+  }
+
   FirstLook first_look_;
+  std::uint64_t since_ = 0;        // in ticks()
+  std::uint64_t shown_after_ = 0;  // ticks
   std::uint32_t looks_ = 0;
   std::uint32_t spins_;   // polls before the first yield
   std::uint32_t yields_;  // polls before the first sleep
