@@ -89,7 +89,7 @@ Job::Job(const Config& config)
       bootstrap_(make_bootstrap(config)),
       fork_watch_(bootstrap_->rank()) {
   const Rank me = bootstrap_->rank();
-  if (bootstrap_->size() > 1) leave_mark(config, me);
+  leave_mark(config, me, bootstrap_->size());
   if (start_watch_) start_watch_->met_launcher(me, bootstrap_->launcher());
   if (config.crash_report) {
     crash_report_ = std::make_unique<CrashReport>(me);

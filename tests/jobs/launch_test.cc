@@ -213,6 +213,33 @@ TEST_P(Launch, a_job_that_a_rank_starts_is_one_of_its_own) {
             "it exited with 0\nrank 0 has all words\nrank 1 has all words\nrank 2 has all words\n");
 }
 
+// Also where the job around it is one of one process. (Open MPI's mpirun refuses to run in itself.)
+TEST_F(Patient, a_launcher_that_a_rank_starts_has_a_job_of_its_own) {
+  const Launcher& mpirun = kLaunchers[0];
+  const Launcher& hydra = kLaunchers[1];
+  for (const Launcher* const one : {&mpirun, &hydra}) {
+    if (run({"sh", "-c", one->asks}).exit_code != 0) GTEST_SKIP() << "no " << one->name << " here";
+  }
+  const auto expect_own_job = [](Words around, const Words& within, const char* processes) {
+    std::string command;
+    for (const std::string& word : within) command += word + " ";
+    around.insert(around.end(), {processes, kNester, command + "3 " + kMany});
+    const auto result = run(around);
+    const std::string what = around[0] + " -n " + processes + ", " + command + ": " + result.err;
+    EXPECT_EQ(result.exit_code, 0) << what;
+    EXPECT_EQ(sorted_lines(result.out),
+              "it exited with 0\nrank 0 has all words\nrank 1 has all words\nrank 2 has all "
+              "words\n")
+        << what;
+  };
+  for (const char* const processes : {"1", "2"}) {
+    expect_own_job({kSplitcrun, "-n"}, mpirun.words, processes);
+    expect_own_job({kSplitcrun, "-n"}, hydra.words, processes);
+    expect_own_job(mpirun.words, hydra.words, processes);
+    expect_own_job(hydra.words, mpirun.words, processes);
+  }
+}
+
 // The other process of the launcher is none of the job.
 TEST_P(Launch, a_job_that_does_not_start_says_what_it_waits_for_and_ends) {
   const std::string script =

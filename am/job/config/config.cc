@@ -376,7 +376,8 @@ Config read_config() {
   config.node = read_node();
   read_place_in_job(config);
   read_other_launchers(config);
-  config.inherited = refusal_by_mark(config);
+  config.inherited = settle_launcher(config);
+  choose_launcher(config);
   return config;
 }
 

@@ -3,19 +3,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
+#include <vector>
 
+#include "am/job/config/other_launchers.h"
 #include "am/job/config/variables.h"
 
 namespace am {
 namespace {
 
-// Which process of which job the environment describes.
+// Which process of which job a launcher says that this is.
 struct Place {
-  std::string text;         // without blanks; "": of none
+  std::string text;         // without blanks
   std::uint64_t inode = 0;  // of the descriptor to the launcher; 0: none is open
+  void (*drop)(Config&) = nullptr;
 };
 
 std::uint64_t inode_of(int fd) {
@@ -23,49 +27,119 @@ std::uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-// As make_bootstrap() chooses.
-Place place_of(const Config& config) {
+void drop_own(Config& config) {
+  config.job_fd = -1;
+  config.rendezvous.reset();
+  config.rank = 0;
+  config.size = 1;
+}
+
+// What launchers, one within another, have left in the environment.
+std::vector<Place> places_of(const Config& config) {
+  std::vector<Place> places;
   const std::string rank = std::to_string(config.rank);
-  if (config.job_fd >= 0) return {"splitcrun:" + rank, inode_of(config.job_fd)};
-  if (config.rendezvous) {
-    return {"rendezvous:" + config.rendezvous->host + ":" + config.rendezvous->port + ":" + rank};
+  if (config.job_fd >= 0) {
+    // A nested splitcrun removes the mark: beside one this is inherited, whatever is open there
+    // now.
+    places.push_back({"splitcrun:" + rank, 0, &drop_own});
+  } else if (config.rendezvous) {
+    places.push_back(
+        {"rendezvous:" + config.rendezvous->host + ":" + config.rendezvous->port + ":" + rank, 0,
+         &drop_own});
   }
   if (config.pmix) {
     const std::string name(value_of("PMIX_NAMESPACE").value_or(""));
-    return {"PMIx:" + name + ":" + std::string(value_of("PMIX_RANK").value_or(""))};
+    places.push_back({"PMIx:" + name + ":" + std::string(value_of("PMIX_RANK").value_or("")), 0,
+                      [](Config& one) { one.pmix = false; }});
   }
   if (config.pmi) {
-    return {"PMI-1:" + std::to_string(config.pmi->fd) + ":" + std::to_string(config.pmi->rank),
-            inode_of(config.pmi->fd)};
+    places.push_back(
+        {"PMI-1:" + std::to_string(config.pmi->fd) + ":" + std::to_string(config.pmi->rank),
+         inode_of(config.pmi->fd), [](Config& one) { one.pmi.reset(); }});
   }
-  return {};
+  return places;
+}
+
+// Also what is not this process's own, as a launcher further in goes before it.
+std::vector<Place> all_places(const Config& config) {
+  Config others;
+  read_other_launchers(others);
+  Config all = config;
+  all.pmix |= others.pmix;
+  if (!all.pmi) all.pmi = others.pmi;
+  return places_of(all);
+}
+
+struct Mark {
+  pid_t pid = 0;
+  Rank rank = 0;
+  std::uint32_t size = 0;
+  std::vector<Place> places;  // none: there is no mark
+};
+
+Mark read_mark() {
+  std::istringstream text(std::string(value_of(kJoined).value_or("")));
+  Mark mark;
+  if (!(text >> mark.pid >> mark.rank >> mark.size)) return {};
+  for (Place place; text >> place.inode >> place.text;) mark.places.push_back(place);
+  return mark;
+}
+
+// A descriptor that a nested launcher has opened anew may have the same number.
+bool is_same(const Place& mine, const Place& marked) {
+  return mine.text == marked.text && (mine.inode == 0 || mine.inode == marked.inode);
+}
+
+// What this process has found, and leaves again.
+std::string& mark_above() {
+  static std::string mark;
+  return mark;
 }
 
 }  // namespace
 
-void leave_mark(const Config& config, Rank rank) {
-  const Place place = place_of(config);
-  if (place.text.empty()) return;
-  const std::string mark = std::to_string(getpid()) + " " + std::to_string(rank) + " " +
-                           std::to_string(place.inode) + " " + place.text;
+void leave_mark(const Config& config, Rank rank, std::uint32_t size) {
+  std::vector<Place> places = all_places(config);
+  if (places.empty()) return;
+  // What this process has inherited, its children do, too.
+  mark_above() = value_of(kJoined).value_or("");
+  const Mark above = read_mark();
+  places.insert(places.end(), above.places.begin(), above.places.end());
+  std::string mark =
+      std::to_string(getpid()) + " " + std::to_string(rank) + " " + std::to_string(size);
+  for (const Place& place : places) mark += " " + std::to_string(place.inode) + " " + place.text;
   setenv(std::string(kJoined).c_str(), mark.c_str(), 1);
 }
 
-void remove_mark() { unsetenv(std::string(kJoined).c_str()); }
+void remove_mark() {
+  const Mark mark = read_mark();
+  if (mark.pid != getpid()) return;
+  if (mark_above().empty()) {
+    unsetenv(std::string(kJoined).c_str());
+  } else {
+    setenv(std::string(kJoined).c_str(), mark_above().c_str(), 1);
+  }
+}
 
-std::string refusal_by_mark(const Config& config) {
-  const Place mine = place_of(config);
-  std::istringstream mark(std::string(value_of(kJoined).value_or("")));
-  pid_t pid = 0;
-  Rank rank = 0;
-  Place marked;
-  if (mine.text.empty() || !(mark >> pid >> rank >> marked.inode >> marked.text)) return "";
-  if (pid == getpid() || marked.text != mine.text) return "";
-  // One that a nested launcher has opened anew may have the same number.
-  if (mine.inode != 0 && mine.inode != marked.inode) return "";
-  const std::string launcher = mine.text.substr(0, mine.text.find(':'));
+std::string settle_launcher(Config& config) {
+  const Mark mark = read_mark();
+  const std::vector<Place> mine = places_of(config);
+  if (mine.empty() || mark.places.empty() || mark.pid == getpid()) return "";
+  const auto is_inherited = [&](const Place& place) {
+    return std::ranges::any_of(mark.places,
+                               [&](const Place& marked) { return is_same(place, marked); });
+  };
+  if (!std::ranges::all_of(mine, is_inherited)) {
+    for (const Place& place : mine) {
+      if (is_inherited(place)) place.drop(config);
+    }
+    return "";
+  }
+  // A job of one that starts a program as one more is nothing that waits for ever.
+  if (mark.size == 1) return "";
+  const std::string launcher = mine.front().text.substr(0, mine.front().text.find(':'));
   return "process " + std::to_string(getpid()) + " is no rank of a job: process " +
-         std::to_string(pid) + ", which is rank " + std::to_string(rank) +
+         std::to_string(mark.pid) + ", which is rank " + std::to_string(mark.rank) +
          ", has started it, so it inherits what was set for that one (" + launcher +
          "); start it with splitcrun -n 1, or with a launcher of its own";
 }

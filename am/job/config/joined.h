@@ -8,14 +8,15 @@
 
 namespace am {
 
-// For the programs that this process starts from now on, as `rank` of the job that `config`
-// describes. Writes the environment, which no other thread may read meanwhile.
-void leave_mark(const Config& config, Rank rank);
+// For the programs that this process starts from now on, as `rank` of `size` of the job that
+// `config` describes. Writes the environment, which no other thread may read meanwhile.
+void leave_mark(const Config& config, Rank rank, std::uint32_t size);
 // They are what they were: the job has ended for this process.
 void remove_mark();
 
 // Why this process, which is to become what `config` says, is no rank of that job: a process that
-// is one has started it. "": it is none of these, or a launcher has started it anew.
-std::string refusal_by_mark(const Config& config);
+// is one has started it. "": it is none of these, or a launcher has started it anew; then what that
+// one says is all that is left of launchers in `config`.
+std::string settle_launcher(Config& config);
 
 }  // namespace am

@@ -1,5 +1,7 @@
 #include "am/job/config/other_launchers.h"
 
+#include <sys/stat.h>
+
 #include <array>
 #include <limits>
 
@@ -29,6 +31,11 @@ constexpr std::array<Stranger, 5> kStrangers{{
      "start it with mpiexec.hydra without -pmi-port, or mpiexec --pmi=pmix where PALS starts jobs"},
 }};
 
+bool is_socket(int fd) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 }  // namespace
 
 void read_other_launchers(Config& config) {
@@ -50,6 +57,17 @@ void read_other_launchers(Config& config) {
     config.stranger.append("), which tells its processes nothing of one another; ");
     config.stranger.append(stranger.remedy);
     return;
+  }
+}
+
+// Hydra hands its socket to the processes that it starts, and the launchers with PMIx close what
+// they do not know.
+void choose_launcher(Config& config) {
+  if (!config.pmix || !config.pmi) return;
+  if (is_socket(config.pmi->fd)) {
+    config.pmix = false;
+  } else {
+    config.pmi.reset();
   }
 }
 

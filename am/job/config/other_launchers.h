@@ -8,4 +8,8 @@ namespace am {
 // Throws Error if it is nonsense.
 void read_other_launchers(Config& config);
 
+// Where both pmix and pmi are set, as one launcher has started the other, leaves that which has
+// started this process.
+void choose_launcher(Config& config);
+
 }  // namespace am

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <set>
 #include <string>
 #include <utility>
@@ -313,6 +315,24 @@ TEST(Config, knows_other_launchers_by_their_variables) {
   EXPECT_EQ(config.stranger, "");
   expect_refused({{"PMI_FD", "x"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, {"PMI_FD=x"});
   expect_refused({{"PMI_FD", "5"}, {"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}, {"PMI_RANK=2"});
+}
+
+// The launcher that was started by the other is the one that has started this process.
+TEST(Config, of_two_launchers_hydra_counts_where_its_socket_is_open) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  const Variables both = {{"PMIX_RANK", "0"},
+                          {"PMIX_NAMESPACE", "job"},
+                          {"PMI_FD", std::to_string(ends[0])},
+                          {"PMI_RANK", "1"},
+                          {"PMI_SIZE", "3"}};
+  const Config hydra_within = config_with(both);
+  EXPECT_FALSE(hydra_within.pmix);
+  EXPECT_TRUE(hydra_within.pmi);
+  for (const int end : ends) close(end);
+  const Config hydra_around = config_with(both);
+  EXPECT_TRUE(hydra_around.pmix);
+  EXPECT_FALSE(hydra_around.pmi);
 }
 
 TEST(Config, launchers_that_say_nothing_are_strangers_unless_they_start_one_process) {
