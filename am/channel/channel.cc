@@ -159,5 +159,10 @@ bool SendChannel::reusable() const noexcept {
   return end_->near() || end_->completed == end_->puts;
 }
 std::uint64_t SendChannel::puts() const noexcept { return end_->puts; }
+std::span<const std::byte> SendChannel::next_source() const noexcept {
+  if (end_->source_count == 0) return {};
+  const detail::SendEnd::Source& source = end_->source_of(end_->puts);
+  return {source.first, source.shape.extent()};
+}
 
 }  // namespace am

@@ -168,6 +168,9 @@ class SendChannel {
   bool reusable() const noexcept;
   std::uint64_t puts() const noexcept;  // so far
 
+  // From the first byte that the next put() sends to the last; none: nothing is associated.
+  std::span<const std::byte> next_source() const noexcept;
+
   // Waits, polling, until reusable(); the destructor does so, too. Throws Error in a handler or
   // callback unless it is; the destructor ends the job then.
   void close();

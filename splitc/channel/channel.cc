@@ -6,6 +6,7 @@
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/world/heap.h"
+#include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -91,6 +92,15 @@ void Channel::associate(const void* from, const am::Strided& shape) {
 am::SendChannel& Channel::out(Call call) {
   if (!out_) refuse(call, "this process gave no target, so it sends nothing");
   return *out_;
+}
+
+void Channel::put(Call call) {
+  am::SendChannel& sender = out(call);
+  if (is_far(target_)) [[unlikely]] {
+    const std::span<const std::byte> source = sender.next_source();
+    check_local(source.data(), source.size(), call);
+  }
+  sender.put();
 }
 
 void Channel::wait(am::SourceLocation where) {

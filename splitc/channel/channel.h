@@ -61,6 +61,7 @@ class Channel {
 
   void associate(const void* from, const am::Strided& shape);
   am::SendChannel& out(Call call);
+  void put(Call call);
   bool sends() const noexcept { return out_.has_value(); }
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   std::size_t senders() const noexcept { return in_.size(); }
@@ -144,8 +145,11 @@ class put_channel {
   // Whether this process gave a target.
   bool sends() const noexcept { return channel_->sends(); }
   // Sends the source (CkDirect_put). Never waits: what the network has no room for is sent by later
-  // polls. Throws Error if this process sends nothing.
-  void put() { channel_->out("put_channel::put").put(); }
+  // polls. Throws Error if this process sends nothing, and if a source of 64 KiB or more, which
+  // goes to another node, is not mapped any more.
+  void put(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_->put({"put_channel::put", where});
+  }
   // Whether the source of every put so far may be written again. Always true on one node, and where
   // this process sends nothing. Does not poll.
   bool reusable() const noexcept { return channel_->reusable(); }

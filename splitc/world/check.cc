@@ -108,9 +108,11 @@ void refuse_address(std::uint64_t proc, std::uint64_t offset) {
 }
 
 void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
-  refuse("global_ptr", std::to_string(n) + " elements of " + std::to_string(bytes) +
-                           " bytes from " + describe(proc_of(bits), bits & kOffsetMask) +
-                           " is outside the 2^40 bytes that a process has; check the index");
+  refuse("global_ptr",
+         std::to_string(n) + " elements of " + std::to_string(bytes) + " bytes from " +
+             (proc_of(bits) == kNoProc ? std::string("the null pointer")
+                                       : describe(proc_of(bits), bits & kOffsetMask)) +
+             " is outside the 2^40 bytes that a process has; check the index");
 }
 
 void refuse_process(std::uint32_t proc, Call call) {
@@ -153,6 +155,7 @@ void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
 
 void refuse_misaligned(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                        std::uint64_t alignment, Call call) {
+  check_process(proc, call);
   refuse(call, describe(proc, offset, bytes) +
                    " are misaligned: an object of its type begins at a "
                    "multiple of " +

@@ -91,6 +91,10 @@ TEST(BadInputInAnyBuild, null_pointer_is_named_as_such) {
 
 TEST(BadInputInAnyBuild, null_pointer_with_an_index_is_null) {
   expect_all_refuse(global_ptr<std::uint64_t>() + 1000, {"the pointer is null"});
+  const global_ptr<std::uint64_t> misaligned(global_ptr<char>() + 1);
+  test::expect_error([&] { fetch_and_add(misaligned, std::uint64_t{1}); }, {"the pointer is null"});
+  if (!am::kChecked) return;
+  test::expect_error([] { static_cast<void>(global_ptr<char>() - 1); }, {"from the null pointer"});
 }
 
 TEST(BadInputInAnyBuild, process_outside_the_job) {
@@ -147,6 +151,10 @@ TEST(BadInputInAnyBuild, local_memory_of_a_far_transfer_that_is_not_mapped) {
     refused("bulk_read", [&] { bulk_read(memory, there, 2 * part); });
     refused("bulk_store", [&] { bulk_store(there, memory, 2 * part); });
     test::expect_error([&] { bulk_get(memory + part, there, part); }, {"bulk_get", "not mapped:"});
+  }
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    put_channel<char> channel(p.on(proc), std::span(memory, 2 * part));
+    if (test::is_far(proc)) refused("put_channel::put", [&] { channel.put(); });
   }
   barrier();
   all_spread_free(p);
