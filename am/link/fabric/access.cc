@@ -28,7 +28,6 @@ void FabricLink::give_back(Access& access) {
   }
   access.completion = nullptr;
   access.use.reset();
-  access.word.reset();
   access.rest = {};
   accesses_.give_back(access);
 }
@@ -58,8 +57,8 @@ RemoteKey named(const Route& route, const RemoteKey& at) noexcept {
 }  // namespace
 
 bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
-  if (access.kind == RmaAccess::kWriteAndNotify) {
-    return try_notify(route(access.peer), access, completion);
+  if (access.kind == RmaAccess::kWriteAndNotify && access.local.size() <= fabric_->inject_bytes()) {
+    return try_inject(route(access.peer), access, completion);
   }
   return start_access(access.peer, completion, [&](Access& started) {
     started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
@@ -78,13 +77,15 @@ bool FabricLink::try_next_piece(Access& access) {
   const fi_addr_t peer = routes_[rest.peer]->address;
   const rdma::RemoteKey at{rest.at.base, rest.at.key};
   const auto piece = rest.local.first(std::min(rest.local.size(), longest_access_));
+  // What is notified of is visible before the last piece, which carries the word.
+  const bool notifies =
+      rest.kind == RmaAccess::kWriteAndNotify && piece.size() == rest.local.size();
   const bool started =
-      access.word && piece.size() == rest.local.size()
-          ? endpoint_.try_put(peer, at, piece, access.descriptor, *access.word, access.op)
+      notifies ? endpoint_.try_put(peer, at, piece, access.descriptor, rest.word, access.op)
       : rest.kind == RmaAccess::kRead
           ? endpoint_.try_read(peer, at, 0, piece, access.descriptor, access.op)
           : endpoint_.try_write(peer, at, 0, piece, access.descriptor,
-                                rest.kind == RmaAccess::kWrite, access.op);
+                                rest.kind != RmaAccess::kWriteBeforePackets, access.op);
   if (!started) return false;
   access.piece = piece;
   stats_.sent.accessed += piece.size();
@@ -135,39 +136,19 @@ void FabricLink::go_on_with_unfinished() {
   for (Access* const access : std::exchange(unfinished_, {})) go_on(*access);
 }
 
-// A few bytes are injected: nothing is reported of them, and nothing has to be kept.
-bool FabricLink::try_notify(Route& route, const RmaAccess& access, Completion& completion) {
-  const RemoteKey key = named(route, access.at);
-  const rdma::RemoteKey at{key.base, key.key};
-  const std::span<const std::byte> from = access.local;
-  if (route.dead) [[unlikely]] {
-    link::complete(completion);
-    return true;
-  }
-  if (from.size() > longest_access_) {
-    return start_access(to, completion, [&](Access& access) {
-      access.descriptor = local_descriptor(access, from, false);
-      access.rest = RmaAccess::write(to, at, from);
-      access.word = word;
-      return try_next_piece(access);
-    });
-  }
-  if (from.size() > fabric_->inject_bytes()) {
-    const bool started = start_access(route.rank, completion, [&](Access& started) {
-      started.piece = from;
-      return endpoint_.try_put(route.address, at, from, local_descriptor(started, from, false),
-                               access.word, started.op);
-    });
-    if (started) stats_.sent.accessed += from.size();
-    return started;
-  }
+// A few bytes, of which nothing is reported, and nothing has to be kept.
+bool FabricLink::try_inject(Route& route, const RmaAccess& access, Completion& completion) {
+  const RemoteKey at = named(route, access.at);
   try {
-    if (!endpoint_.try_inject_put(route.address, at, from, access.word)) return false;
+    if (!route.dead &&
+        !endpoint_.try_inject_put(route.address, {at.base, at.key}, access.local, access.word)) {
+      return false;
+    }
   } catch (const rdma::Error& error) {
     not_started(route.rank, error);
     return false;
   }
-  stats_.sent.accessed += from.size();
+  stats_.sent.accessed += access.local.size();
   route.sent_ticks = ticks();
   link::complete(completion);
   return true;

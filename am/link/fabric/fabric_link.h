@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "am/link/fabric/frames.h"
-#include "am/link/in_flight.h"
 #include "am/link/fabric/incoming.h"
-#include "am/link/link.h"
 #include "am/link/fabric/receives.h"
+#include "am/link/in_flight.h"
+#include "am/link/link.h"
 #include "am/link/turn.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
@@ -183,13 +183,11 @@ class FabricLink final : public Link, private Registrar {
     // What follows when the operation is complete: no bytes, unless all together is too long for
     // one.
     RmaAccess rest{};
-    // Of a put that is too long for one: goes with the last piece, when all others are visible.
-    std::optional<std::uint64_t> word;
   };
   template <class Start>
   bool start_access(Rank rank, Completion& completion, Start start);
   bool try_next_piece(Access& access);
-  bool try_notify(Route& route, const RmaAccess& access, Completion& completion);
+  bool try_inject(Route& route, const RmaAccess& access, Completion& completion);
   void go_on(Access& access);
   void go_on_with_unfinished();
   void end_accesses_of_dead();
@@ -236,7 +234,7 @@ class FabricLink final : public Link, private Registrar {
     std::int64_t since_ns;
     std::string sentence;
   };
-  std::vector<Lost> lost_;  // processes that could not be reached, the first one first
+  std::vector<Lost> lost_;         // processes that could not be reached, the first one first
   std::uint64_t arrived_ = 0;      // frames of the job, in all
   std::uint64_t verified_at_ = 0;  // arrived_ at the last verify()
   bool warned_ = false;            // of strangers

@@ -149,7 +149,8 @@ TEST_P(Registered, long_puts_are_cut) {
   std::vector<Flag> done(kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto part = std::span(mine).subspan(i * kBytes, kBytes);
-    pair_->poll_until([&] { return a().try_put(1, i * kBytes, part, i, done[i]); });
+    const auto put = RmaAccess::notify(1, RemoteKey::in_segment(i * kBytes), part, i);
+    pair_->poll_until([&] { return a().try_access(put, done[i]); });
   }
   std::size_t seen = 0;
   const auto& words = pair_->b.arrivals();
@@ -161,7 +162,7 @@ TEST_P(Registered, long_puts_are_cut) {
     }
     return seen == kCount && !a().busy();
   });
-  EXPECT_EQ(a().send_stats().pieces, kCount * 7) << "the last ones are not counted";
+  EXPECT_EQ(a().stats().sent.pieces, kCount * 7) << "the last ones are not counted";
   for (const Flag& one : done) EXPECT_EQ(one.times, 1);
 }
 
