@@ -15,7 +15,7 @@
 namespace am {
 namespace {
 
-[[noreturn]] void refuse(Rank me, const std::string& what) {
+[[noreturn]] void refuse_access(Rank me, const std::string& what) {
   throw Error("rank " + std::to_string(me) + ": " + what +
               "; all programs of a job must be built from the same Splitphase");
 }
@@ -30,11 +30,11 @@ void in_pieces(std::uint64_t bytes, Piece&& piece) {
 
 }  // namespace
 
-PlainRequests::PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done)
-    : endpoint_(endpoint),
+PlainRequests::PlainRequests(Endpoint& endpoint, Bundle& bundle, LearnedStores* learned, Done done)
+    : RemoteMemory(bundle, learned, done),
+      endpoint_(endpoint),
       router_(bundle.router()),
-      memory_(bundle.process().far_memory()->one_sided()),
-      done_(done) {
+      memory_(bundle.process().far_memory()->one_sided()) {
   endpoint
       .add_handlers<&PlainRequests::on_get, &PlainRequests::on_got, &PlainRequests::on_put,
                     &PlainRequests::on_done, &PlainRequests::on_store, &PlainRequests::on_stored>(
@@ -55,42 +55,54 @@ void PlainRequests::account(std::uint32_t number, std::uint64_t bytes) {
   if (operation.left != 0) return;
   const std::uint32_t ticket = operation.ticket;
   operations_.give_back(operation);
-  done_(ticket);
+  done(ticket);
 }
 
 std::byte* PlainRequests::target(std::uint64_t offset, std::uint64_t bytes) const {
   if (memory_.in_segment(offset, bytes)) return router_.segment() + offset;
-  refuse(router_.rank(), "an access to " + std::to_string(bytes) + " bytes at offset " +
-                             std::to_string(offset) + " is outside the segment");
+  refuse_access(router_.rank(), "an access to " + std::to_string(bytes) + " bytes at offset " +
+                                    std::to_string(offset) + " is outside the segment");
 }
 
 void PlainRequests::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
-                        std::uint32_t ticket, const SourceLocation& where) {
+                        std::uint32_t ticket, const CallSite& site) {
+  far(rank, "get");
+  if (to.empty()) return done(ticket);
   Operation& operation = take(to.size(), ticket);
   operation.to = to;
   const std::uint32_t number = operation.number;
   in_pieces(to.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request<&PlainRequests::on_get>({rank, where}, offset + at, number,
+    endpoint_.request<&PlainRequests::on_get>({rank, site.where}, offset + at, number,
                                               static_cast<std::uint32_t>(bytes), at);
   });
 }
 
 void PlainRequests::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                        std::uint32_t ticket, const SourceLocation& where) {
+                        std::uint32_t ticket, const CallSite& site) {
+  far(rank, "put");
+  if (from.empty()) return done(ticket);
   const std::uint32_t number = take(from.size(), ticket).number;
   in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request_medium<&PlainRequests::on_put>({rank, where}, from.subspan(at, bytes),
+    endpoint_.request_medium<&PlainRequests::on_put>({rank, site.where}, from.subspan(at, bytes),
                                                      offset + at, number);
   });
 }
 
 void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                          std::uint64_t counter, const SourceLocation& where, std::uint64_t& sent) {
+                          std::uint64_t counter, const CallSite& site, std::uint64_t& sent) {
+  far(rank, "store");
   in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request_medium<&PlainRequests::on_store>({rank, where}, from.subspan(at, bytes),
+    endpoint_.request_medium<&PlainRequests::on_store>({rank, site.where}, from.subspan(at, bytes),
                                                        offset + at, counter);
     sent += bytes;
   });
+}
+
+bool PlainRequests::start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                                std::uint64_t counter, std::uint32_t /*ticket*/,
+                                const CallSite& site, std::uint64_t& sent) {
+  store(rank, offset, from, counter, site, sent);
+  return false;
 }
 
 void PlainRequests::on_get(Request message, std::uint64_t offset, std::uint32_t number,
@@ -122,8 +134,9 @@ void PlainRequests::on_store(Request message, std::span<const std::byte> payload
                              std::uint64_t offset, std::uint64_t counter) {
   std::byte* const to = target(offset, payload.size());
   if (!memory_.has_counter(counter)) {
-    refuse(router_.rank(), "a store that is to be counted at offset " + std::to_string(counter) +
-                               ", where the segment has no counter");
+    refuse_access(router_.rank(), "a store that is to be counted at offset " +
+                                      std::to_string(counter) +
+                                      ", where the segment has no counter");
   }
   copy_whole(to, payload.data(), payload.size());
   memory_.count(counter, payload.size());

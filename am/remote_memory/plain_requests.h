@@ -5,6 +5,7 @@
 #include <span>
 
 #include "am/core/endpoint.h"
+#include "am/remote_memory/remote_memory.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -18,31 +19,27 @@ class Router;
 // max_medium() bytes is a request to a handler at the target, which replies. To compare with: what
 // RemoteMemory does instead needs no handlers, and no answers to stores.
 //
-// Offsets are bytes from the start of that process's segment, which the caller has checked, as it
-// has that there is at least one byte. An access outside the segment is an Error of its target, in
-// poll(), and is never complete.
+// An access outside the segment is an Error of its target, in poll(), and is never complete. Each
+// call waits, polling, for credit.
 //
-// Thread rule: the bundle's. Each call waits, polling, for credit.
-class PlainRequests {
+// Thread rule: the bundle's.
+class PlainRequests final : public RemoteMemory {
  public:
-  // Called inside poll() for each get and put that is complete, with its ticket.
-  using Done = void (*)(std::uint32_t ticket);
-
   // Registers handlers at `endpoint`, whose index r is rank r: every process does so at the same
   // point among its handlers. In jobs with far processes.
-  PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done);
-  PlainRequests(const PlainRequests&) = delete;
-  PlainRequests& operator=(const PlainRequests&) = delete;
+  PlainRequests(Endpoint& endpoint, Bundle& bundle, LearnedStores* learned, Done done);
 
-  // `to` lives until done.
   void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
-           const SourceLocation& where);
-  // `from` may be reused on return. Done: visible at the target.
+           const CallSite& site) override;
+  bool can_expose() const noexcept override { return false; }
+  // `from` may be reused on return.
   void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
-           const SourceLocation& where);
-  // As RemoteMemory's.
+           const CallSite& site) override;
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const SourceLocation& where, std::uint64_t& sent);
+             std::uint64_t counter, const CallSite& site, std::uint64_t& sent) override;
+  [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                                 std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
+                                 std::uint64_t& sent) override;
 
  private:
   struct Operation {
@@ -72,7 +69,6 @@ class PlainRequests {
   Endpoint& endpoint_;
   Router& router_;
   OneSided& memory_;
-  const Done done_;
   // Owned by the bundle's thread.
   ObjectPool<Operation> operations_;
 };

@@ -98,8 +98,6 @@ void RemoteMemory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
                        std::uint32_t ticket, const CallSite& site) {
   OneSided& memory = far(rank, "get").one_sided();
   if (to.empty()) return done_(ticket);
-  if (plain_ != nullptr) [[unlikely]]
-    return plain_->get(rank, offset, to, ticket, site.where);
   SmallAccesses& small = bundle_.process().far_memory()->small_accesses();
   start_get(rank, to, ticket, site, [&](Operation& operation) {
     return small.takes(to.size()) ? small.try_get(rank, offset, to, operation)
@@ -138,7 +136,7 @@ std::optional<std::uint32_t> RemoteMemory::try_join_put(Rank rank, std::uint64_t
 
 bool RemoteMemory::can_expose() const noexcept {
   Port* const port = bundle_.router().port();
-  return plain_ == nullptr && port != nullptr && port->link().can().rma;
+  return port != nullptr && port->link().can().rma;
 }
 
 // It also ends inside the port.
@@ -165,8 +163,6 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
                        std::uint32_t ticket, const CallSite& site) {
   OneSided& memory = far(rank, "put").one_sided();
   if (from.empty()) return done_(ticket);
-  if (plain_ != nullptr) [[unlikely]]
-    return plain_->put(rank, offset, from, ticket, site.where);
   Operation& operation = take(ticket);
   if (from.size() <= kCopied) {
     std::memcpy(operation.copy.data(), from.data(), from.size());
@@ -182,11 +178,9 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint64_t counter, const CallSite& site, std::uint64_t* count) {
+                         std::uint64_t counter, const CallSite& site, std::uint64_t& sent) {
   FarMemory& memory = far(rank, "store");
-  std::uint64_t nobodys = 0;
-  std::uint64_t& sent = count != nullptr ? *count : nobodys;
-  if (plain_ == nullptr && from.size() <= OneSided::kSmall) [[likely]] {
+  if (from.size() <= OneSided::kSmall) [[likely]] {
     const Port::Inside inside(*bundle_.router().port());
     if (memory.one_sided().try_append(rank, offset, from, counter)) [[likely]] {
       sent += from.size();
@@ -194,8 +188,6 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
     }
   }
   const Access access{site, rank, from.size()};
-  if (plain_ != nullptr) [[unlikely]]
-    return plain_->store(rank, offset, from, counter, site.where, sent);
   if (memory.one_sided().stores_by_packets(from.size())) {
     store_by_packets(memory, {offset, from, counter}, access, sent);
   } else {
@@ -243,8 +235,8 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
                                std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
                                std::uint64_t& sent) {
   FarMemory& memory = far(rank, "store");
-  if (plain_ != nullptr || memory.one_sided().stores_by_packets(from.size())) {
-    store(rank, offset, from, counter, site, &sent);
+  if (memory.one_sided().stores_by_packets(from.size())) {
+    store(rank, offset, from, counter, site, sent);
     return false;
   }
   Port& port = *bundle_.router().port();

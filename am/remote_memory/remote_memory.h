@@ -15,7 +15,6 @@
 #include "am/link/link.h"
 #include "am/one_sided/small_accesses.h"
 #include "am/remote_memory/learned_stores.h"
-#include "am/remote_memory/plain_requests.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -28,7 +27,8 @@ struct CallSite {
   const void* caller = nullptr;
 };
 
-// One-sided access to the segments of processes on other nodes.
+// One-sided access to the segments of processes on other nodes. PlainRequests
+// (plain_requests.h) is another way to do the same.
 //
 // Offsets are bytes from the start of that process's segment; the caller has checked them against
 // its size. A process on this node is reached through Router::peer() instead.
@@ -42,27 +42,24 @@ class RemoteMemory {
 
   // At most one per job, in one bundle. `learned` is Job::learned_stores().
   RemoteMemory(Bundle& bundle, LearnedStores* learned, Done done);
-  ~RemoteMemory();
+  virtual ~RemoteMemory();
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
-
-  // From now on everything is done by requests, which outlive this.
-  void use(PlainRequests& plain) noexcept { plain_ = &plain; }
 
   // Each of these waits, polling, while no more operations can be under way.
 
   // `to` must live until done. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
-  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
-           const CallSite& site = {.call = "get"});
+  virtual void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
+                   const CallSite& site);
 
   // Whether processes can read memory outside the segments of others, as follows.
-  bool can_expose() const noexcept;
+  virtual bool can_expose() const noexcept;
   // Lets others read `memory`, wherever it is, by key(), until what is returned ends. Throws Error:
   // no such thing here; too much would be pinned.
   std::shared_ptr<const link::Registration> expose(std::span<const std::byte> memory);
   // From memory that `rank` exposes, at `at` or further bytes.
   void get(Rank rank, const link::RemoteKey& at, std::span<std::byte> to, std::uint32_t ticket,
-           const CallSite& site = {.call = "get"});
+           const CallSite& site);
 
   // A get or put of at most kSmall bytes that joins others which are under way: returns their
   // ticket, which is done when all of them are. std::nullopt: there are none; start one.
@@ -74,22 +71,22 @@ class RemoteMemory {
 
   // More than kCopied bytes must live unchanged until done. Done means visible at the target, to
   // everybody.
-  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
-           const CallSite& site = {.call = "put"});
+  virtual void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                   std::uint32_t ticket, const CallSite& site);
 
   // One way: `from` may be reused on return, and no completion is reported. At the target the bytes
   // are written, and then their number is added to the 64-bit word at offset `counter` of the
-  // segment there, by a thread of that process. No order is kept between stores. `sent`, if there
-  // is one, is incremented by the bytes that will be counted so: at once when they are sent, so
+  // segment there, by a thread of that process. No order is kept between stores. `sent`
+  // is incremented by the bytes that will be counted so: at once when they are sent, so
   // that it is right also where a handler throws while this waits for `from`.
-  void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const CallSite& site = {.call = "store"},
-             std::uint64_t* sent = nullptr);
+  virtual void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                     std::uint64_t counter, const CallSite& site, std::uint64_t& sent);
   // The same, but does not wait for `from`. True: that lives unchanged until done. False: it may be
   // reused, and the ticket is not used. A store so started is not given a channel if it repeats.
-  [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                                 std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
-                                 std::uint64_t& sent);
+  [[nodiscard]] virtual bool start_store(Rank rank, std::uint64_t offset,
+                                         std::span<const std::byte> from, std::uint64_t counter,
+                                         std::uint32_t ticket, const CallSite& site,
+                                         std::uint64_t& sent);
   // While one lives with `yes`, requests to other nodes that this process makes are followed by
   // others to the same process: they share a frame with these, as far as that goes, and so do their
   // answers.
@@ -114,6 +111,11 @@ class RemoteMemory {
   void count(std::uint64_t counter, std::uint64_t bytes);
   // Of a job with far processes.
   const LearningStats& learning() const noexcept { return learned_->stats(); }
+
+ protected:
+  // Throws Error if the program may not reach the memory of `rank` by this, or not now.
+  FarMemory& far(Rank rank, const char* call) const;
+  void done(std::uint32_t ticket) const { done_(ticket); }
 
  private:
   // Sets a flag that is waited for.
@@ -152,7 +154,6 @@ class RemoteMemory {
   struct Access;  // what waits
   template <class Condition>
   void wait_until(const Access& access, const char* needs, Condition&& condition);
-  FarMemory& far(Rank rank, const char* call) const;
   [[noreturn]] void refuse(Rank rank, const char* call) const;
   struct Put {
     std::uint64_t offset;
@@ -176,7 +177,6 @@ class RemoteMemory {
   Bundle& bundle_;
   LearnedStores* const learned_;
   const Done done_;
-  PlainRequests* plain_ = nullptr;  // constant before the first access
   // Owned by the bundle's thread.
   ObjectPool<Operation> operations_;
   StartedStores started_;

@@ -115,7 +115,7 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   detail::check_local(local, bytes, call);
   world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
                          {static_cast<const std::byte*>(local), bytes}, offset_,
-                         {.call = call.name, .where = call.where, .caller = caller}, &sent_far_);
+                         {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
 }
 
 handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,

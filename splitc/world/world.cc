@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "am/core/bundle.h"
@@ -72,12 +71,14 @@ am::Config with_ledger(am::Config config) {
 
 void finished(std::uint32_t ticket) { world().tickets().give_back(ticket); }
 
-std::unique_ptr<am::RemoteMemory> make_remote(am::Job& job, am::Bundle& bundle,
-                                              am::PlainRequests* plain) {
-  if (job.learned_stores() == nullptr) return nullptr;
-  auto made = std::make_unique<am::RemoteMemory>(bundle, job.learned_stores(), &finished);
-  if (plain != nullptr) made->use(*plain);
-  return made;
+std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bundle& bundle,
+                                              am::Endpoint& endpoint) {
+  am::LearnedStores* const learned = job.learned_stores();
+  if (learned == nullptr) return nullptr;
+  if (way == am::Way::kMessages) {
+    return std::make_unique<am::PlainRequests>(endpoint, bundle, learned, &finished);
+  }
+  return std::make_unique<am::RemoteMemory>(bundle, learned, &finished);
 }
 
 }  // namespace
@@ -101,16 +102,11 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
 }
 
 struct World::Parts {
-  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {
-    if (config.way == am::Way::kMessages && job.router().far_peers()) {
-      plain.emplace(endpoint, bundle, &finished);
-    }
-  }
+  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {}
 
   am::Job job;
   am::Bundle bundle;
   am::Endpoint endpoint;
-  std::optional<am::PlainRequests> plain;  // SPLITC_WAY=messages
 };
 
 // The ledger is memory of the segment for am/, so that other nodes can read it, too.
@@ -120,7 +116,7 @@ World::World(const am::Config& config)
       router_(job_.router()),
       bundle_(parts_->bundle),
       endpoint_(parts_->endpoint),
-      remote_(make_remote(job_, bundle_, parts_->plain ? &*parts_->plain : nullptr)),
+      remote_(make_remote(config.way, job_, bundle_, endpoint_)),
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
       heap_(std::make_unique<Heap>(

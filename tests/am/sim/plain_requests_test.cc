@@ -41,15 +41,15 @@ struct Plain {
     of.connect(endpoint);
   }
   void get(Rank from, std::uint64_t offset, std::span<std::byte> to) {
-    memory.get(from, offset, to, new_ticket(), SourceLocation::current());
+    memory.get(from, offset, to, new_ticket(), {.call = "test"});
   }
   void put(Rank to, std::uint64_t offset, std::span<const std::byte> from) {
-    memory.put(to, offset, from, new_ticket(), SourceLocation::current());
+    memory.put(to, offset, from, new_ticket(), {.call = "test"});
   }
   void store(Rank to, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter) {
     std::uint64_t sent = 0;
-    memory.store(to, offset, from, counter, SourceLocation::current(), sent);
+    memory.store(to, offset, from, counter, {.call = "test"}, sent);
     EXPECT_EQ(sent, from.size());
   }
   void wait_for_all() {
@@ -58,7 +58,7 @@ struct Plain {
 
   Process& process;
   Endpoint endpoint;
-  PlainRequests memory{endpoint, process.bundle(), &is_done};
+  PlainRequests memory{endpoint, process.bundle(), nullptr, &is_done};
 };
 
 // Around one piece, two and many.
