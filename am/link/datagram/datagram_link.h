@@ -1,5 +1,5 @@
-// am/link/datagram: the network as unreliable datagrams carry it, made reliable by am/link/window.
-// It uses am/link, am/sodium and rdma.
+// am/link/datagram: the network as unreliable datagrams carry it, made reliable by
+// am/link/datagram/window. It uses am/link, am/sodium and rdma.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 #include "am/link/datagram/fault_plan.h"
 #include "am/link/datagram/faults.h"
+#include "am/link/datagram/window/peer.h"
 #include "am/link/link.h"
-#include "am/link/window/peer.h"
 #include "am/types/object_pool.h"
 #include "rdma/datagram.h"
 #include "rdma/open_fabric.h"

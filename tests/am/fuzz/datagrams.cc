@@ -1,13 +1,13 @@
 // Datagrams as the network delivers them, with the right seal: what a process of the job that is
 // wrong, or built from something else, could send. Those without it are dropped before anything of
-// them is read (tests/am/link/window/wire_test.cc).
+// them is read (tests/am/link/datagram/window/wire_test.cc).
 #include <cstring>
 #include <memory>
 
-#include "am/link/window/peer.h"
+#include "am/link/datagram/window/peer.h"
 #include "tests/am/fuzz/append_packets.h"
 #include "tests/am/fuzz/fuzz.h"
-#include "tests/am/link/window/test_seal.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 
 namespace am::fuzz {
 namespace {

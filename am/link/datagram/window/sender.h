@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "am/link/datagram/window/slots.h"
+#include "am/link/datagram/window/wire.h"
 #include "am/link/packet.h"
-#include "am/link/window/slots.h"
-#include "am/link/window/wire.h"
 #include "am/types/earlier.h"
 
 namespace am::link::window {

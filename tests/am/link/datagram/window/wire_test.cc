@@ -1,11 +1,11 @@
-#include "am/link/window/wire.h"
+#include "am/link/datagram/window/wire.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tests/am/link/window/random.h"
-#include "tests/am/link/window/test_seal.h"
+#include "tests/am/link/datagram/window/random.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "am/link/window/slots.h"
-#include "am/link/window/wire.h"
+#include "am/link/datagram/window/slots.h"
+#include "am/link/datagram/window/wire.h"
 
 namespace am::link::window {
 

@@ -1,4 +1,4 @@
-#include "am/link/window/universal_hash.h"
+#include "am/link/datagram/window/universal_hash.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "am/link/window/seal.h"
+#include "am/link/datagram/window/seal.h"
 #include "am/sodium/sodium.h"
 #include "tests/support/seed.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/link/window/wire.h"
+#include "am/link/datagram/window/wire.h"
 
 namespace am::link::window {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "am/link/window/seal.h"
+#include "am/link/datagram/window/seal.h"
 
 namespace am::link::window {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "am/link/window/peer.h"
-#include "tests/am/link/window/test_seal.h"
+#include "am/link/datagram/window/peer.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 
 namespace am::link::window {
 

@@ -1,11 +1,11 @@
-#include "am/link/window/stream.h"
+#include "am/link/datagram/window/stream.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "tests/am/link/window/random.h"
+#include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

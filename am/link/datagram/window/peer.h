@@ -5,21 +5,22 @@
 #include <cstdint>
 #include <span>
 
-#include "am/link/window/congestion.h"
-#include "am/link/window/counters.h"
-#include "am/link/window/pacer.h"
-#include "am/link/window/receiver.h"
-#include "am/link/window/round_trip.h"
-#include "am/link/window/seal.h"
-#include "am/link/window/sender.h"
-#include "am/link/window/slots.h"
-#include "am/link/window/stream.h"
-#include "am/link/window/wire.h"
+#include "am/link/datagram/window/congestion.h"
+#include "am/link/datagram/window/counters.h"
+#include "am/link/datagram/window/pacer.h"
+#include "am/link/datagram/window/receiver.h"
+#include "am/link/datagram/window/round_trip.h"
+#include "am/link/datagram/window/seal.h"
+#include "am/link/datagram/window/sender.h"
+#include "am/link/datagram/window/slots.h"
+#include "am/link/datagram/window/stream.h"
+#include "am/link/datagram/window/wire.h"
 
-// am/link/window: a reliable, ordered stream of packets over datagrams that may be lost, doubled,
-// delayed, exchanged, cut, changed or forged. It knows neither network nor clock: datagrams and the
-// time go in, datagrams and times come out. It uses am/types and am/link/packet.h, and nothing
-// else. docs/datagram.md describes the protocol, and tests/am/link/window proves it.
+// am/link/datagram/window: a reliable, ordered stream of packets over datagrams that may be lost,
+// doubled, delayed, exchanged, cut, changed or forged. It knows neither network nor clock:
+// datagrams and the time go in, datagrams and times come out. It uses am/types and
+// am/link/packet.h, and nothing else. docs/datagram.md describes the protocol, and
+// tests/am/link/datagram/window proves it.
 
 namespace am::link::window {
 

@@ -1,8 +1,7 @@
-#include "am/link/window/peer.h"
+#include "am/link/datagram/window/peer.h"
 
 #include <algorithm>
 
-#include "am/link/window/planted.h"
 #include "am/types/earlier.h"
 
 namespace am::link::window {
@@ -25,7 +24,7 @@ Peer::Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& se
 
 Peer::Received Peer::receive(const Datagram& datagram, std::int64_t now_ns, bool may_deliver) {
   const DatagramHeader& header = datagram.header;
-  if (header.incarnation != their_incarnation_ && !planted(Bug::kOldIncarnation)) {
+  if (header.incarnation != their_incarnation_) {
     ++shared_.counters.old;
     return Received::kNothing;
   }
@@ -127,7 +126,6 @@ bool Peer::awaits() const noexcept {
 }
 
 std::int64_t Peer::timeout_at_ns() const noexcept {
-  if (planted(Bug::kTimeoutNotRestarted) && backoff_ != 0) return kNever;
   return awaits() ? question_ns_ + round_trip_.timeout_ns(backoff_, options_.ack_delay_ns) : kNever;
 }
 
@@ -141,7 +139,7 @@ void Peer::time_out(std::int64_t now_ns) {
   ++shared_.counters.timeouts;
   ++backoff_;
   if (questions_ == 0) unanswered_since_ns_ = question_ns_;
-  if (++questions_ > options_.most_questions && !planted(Bug::kNeverDead)) dead_ = true;
+  if (++questions_ > options_.most_questions) dead_ = true;
   congestion_.timed_out(backoff_, now_ns);
   question_ns_ = now_ns;
   if (sender_.repeat_oldest()) {
@@ -151,9 +149,7 @@ void Peer::time_out(std::int64_t now_ns) {
   }
 }
 
-bool Peer::may_send_new() const noexcept {
-  return sender_.has_new() && (sender_.next() < allowed_ || planted(Bug::kWindowIgnored));
-}
+bool Peer::may_send_new() const noexcept { return sender_.has_new() && sender_.next() < allowed_; }
 
 Slot* Peer::next_slot(std::int64_t now_ns) noexcept {
   if (urgent_) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/am/link/window/simulation.h"
-#include "tests/am/link/window/test_seal.h"
+#include "tests/am/link/datagram/window/simulation.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 
 namespace am::link::window {
 

@@ -1,5 +1,5 @@
 // When a peer sends what: acknowledgements, questions, and the end of those who do not answer.
-#include "am/link/window/peer.h"
+#include "am/link/datagram/window/peer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/am/link/window/test_seal.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 
 namespace am::link::window {
 namespace {

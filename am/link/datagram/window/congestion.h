@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "am/link/window/wire.h"
+#include "am/link/datagram/window/wire.h"
 
 namespace am::link::window {
 

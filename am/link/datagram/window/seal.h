@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/link/window/universal_hash.h"
+#include "am/link/datagram/window/universal_hash.h"
 
 namespace am::link::window {
 

@@ -1,9 +1,7 @@
-#include "am/link/window/receiver.h"
+#include "am/link/datagram/window/receiver.h"
 
 #include <cstring>
 #include <utility>
-
-#include "am/link/window/planted.h"
 
 namespace am::link::window {
 
@@ -16,16 +14,14 @@ Receiver::~Receiver() {
 
 Receiver::Arrival Receiver::arrive(const Datagram& datagram, bool may_deliver) {
   const std::uint64_t number = widen(datagram.header.number, arrived_);
-  if (number < arrived_ || is_early(number)) {
-    return planted(Bug::kDuplicateDelivered) && may_deliver ? Arrival::kNext : Arrival::kDuplicate;
-  }
+  if (number < arrived_ || is_early(number)) return Arrival::kDuplicate;
   if (number - delivered_ >= kWindow) return Arrival::kBeyond;
   if (number == delivered_ && may_deliver) [[likely]] {
     ++delivered_;
     advance();
     return Arrival::kNext;
   }
-  if (!planted(Bug::kEarlyForgotten) && !keep(number, datagram.payload)) return Arrival::kNoRoom;
+  if (!keep(number, datagram.payload)) return Arrival::kNoRoom;
   if (number == arrived_) {
     advance();
   } else {

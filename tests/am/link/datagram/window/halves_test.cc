@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "am/link/window/receiver.h"
-#include "am/link/window/sender.h"
-#include "tests/am/link/window/random.h"
+#include "am/link/datagram/window/receiver.h"
+#include "am/link/datagram/window/sender.h"
+#include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

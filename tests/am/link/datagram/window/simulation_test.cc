@@ -1,6 +1,6 @@
 // The window in every weather: as many seeds as --seeds says, from --seed on; each is a run of its
 // own, and a run alone is --seed=N --seeds=1.
-#include "tests/am/link/window/simulation.h"
+#include "tests/am/link/datagram/window/simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "am/link/window/peer.h"
-#include "tests/am/link/window/random.h"
-#include "tests/am/link/window/weather.h"
+#include "am/link/datagram/window/peer.h"
+#include "tests/am/link/datagram/window/random.h"
+#include "tests/am/link/datagram/window/weather.h"
 
 namespace am::link::window {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "am/link/window/congestion.h"
-#include "am/link/window/pacer.h"
-#include "am/link/window/round_trip.h"
-#include "tests/am/link/window/random.h"
+#include "am/link/datagram/window/congestion.h"
+#include "am/link/datagram/window/pacer.h"
+#include "am/link/datagram/window/round_trip.h"
+#include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

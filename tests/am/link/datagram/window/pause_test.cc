@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/am/link/window/end.h"
+#include "tests/am/link/datagram/window/end.h"
 
 namespace am::link::window {
 namespace {

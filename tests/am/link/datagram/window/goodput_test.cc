@@ -7,9 +7,9 @@
 #include <deque>
 #include <vector>
 
-#include "am/link/window/peer.h"
-#include "tests/am/link/window/end.h"
-#include "tests/am/link/window/random.h"
+#include "am/link/datagram/window/peer.h"
+#include "tests/am/link/datagram/window/end.h"
+#include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

@@ -1,10 +1,10 @@
-#include "tests/am/link/window/simulation.h"
+#include "tests/am/link/datagram/window/simulation.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "tests/am/link/window/test_seal.h"
+#include "tests/am/link/datagram/window/test_seal.h"
 
 namespace am::link::window {
 namespace {

@@ -1,13 +1,13 @@
 // The simulation finds what it is there to find: each of some errors, planted into a copy of the
 // window, within a few hundred seeds.
-#include "am/link/window/planted.h"
+#include "tests/am/link/datagram/window/planted.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <string>
 
-#include "tests/am/link/window/simulation.h"
+#include "tests/am/link/datagram/window/simulation.h"
 #include "tests/support/seed.h"
 
 namespace am::link::window {

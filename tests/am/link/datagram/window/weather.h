@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tests/am/link/window/random.h"
+#include "tests/am/link/datagram/window/random.h"
 
 namespace am::link::window {
 

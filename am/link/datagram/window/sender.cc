@@ -1,9 +1,7 @@
-#include "am/link/window/sender.h"
+#include "am/link/datagram/window/sender.h"
 
 #include <algorithm>
 #include <cstring>
-
-#include "am/link/window/planted.h"
 
 namespace am::link::window {
 namespace {
@@ -80,7 +78,7 @@ Slot* Sender::next_lost() noexcept {
   if (lost_ == 0) return nullptr;
   for (std::uint64_t number = first_; number != next_; ++number) {
     const Slot& one = slot(number);
-    if (one.lost && (!one.in_network || planted(Bug::kRepeatedInNetwork))) return &slot(number);
+    if (one.lost && !one.in_network) return &slot(number);
   }
   return nullptr;
 }
@@ -117,14 +115,12 @@ bool Sender::plausible(const DatagramHeader& header) const noexcept {
 Acknowledged Sender::acknowledge(const DatagramHeader& header) noexcept {
   Acknowledged result;
   const std::uint64_t ack = widen(header.ack, first_);
-  const std::uint64_t arrived = planted(Bug::kAckOneTooMany) ? std::min(ack + 1, next_) : ack;
-  for (std::uint64_t number = first_; number < arrived; ++number) mark_acked(number, result);
+  for (std::uint64_t number = first_; number < ack; ++number) mark_acked(number, result);
   for (unsigned word = 0; word < 2; ++word) {
     for (std::uint64_t bits = header.selective[word]; bits != 0; bits &= bits - 1) {
       const std::uint64_t number =
           ack + 1 + 64 * word + static_cast<unsigned>(__builtin_ctzll(bits));
-      const std::uint64_t meant = number + (planted(Bug::kSelectiveShifted) ? 1 : 0);
-      if (meant >= first_ && meant < next_) mark_acked(meant, result);
+      if (number >= first_ && number < next_) mark_acked(number, result);
     }
   }
   for (; first_ != next_ && slot(first_).acked; ++first_) {

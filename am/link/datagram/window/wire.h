@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "am/link/window/seal.h"
+#include "am/link/datagram/window/seal.h"
 #include "am/types/types.h"
 
 // What a datagram looks like. docs/datagram.md has a worked example.
