@@ -18,6 +18,8 @@ class Buffers {
  public:
   // `bytes_each` is a multiple of 8. Throws Error when the provider cannot register them.
   Buffers(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes_each);
+  // For a socket, which takes any memory.
+  Buffers(std::size_t count, std::size_t bytes_each);
 
   std::span<std::byte> operator[](std::size_t i) const noexcept {
     return {data_.get() + i * bytes_each_, bytes_each_};

@@ -4,7 +4,7 @@
 //   rdma::Fabric fabric({.datagrams = true}, way);
 //   rdma::DatagramEndpoint endpoint(fabric, {});
 //   const fi_addr_t peer = endpoint.insert(address_of_peer);
-//   endpoint.try_send(peer, bytes, descriptor, op);      // headroom() bytes before `bytes` are its
+//   endpoint.try_send(peer, bytes, descriptor, op, false);   // headroom() bytes before are its
 //   std::array<rdma::DatagramEvent, 16> events;
 //   for (int i = 0, n = endpoint.poll(events); i < n; ++i) { ...; endpoint.renew(*events[i].op); }
 #pragma once
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,30 +21,22 @@
 #include "rdma/endpoint.h"
 #include "rdma/op.h"
 #include "rdma/open_fabric.h"
+#include "rdma/udp_socket.h"
 
 namespace rdma {
 
-// Something that has come to its end, as op->kind says: a receive, or a send whose memory may be
-// reused now.
-struct DatagramEvent {
-  Op* op = nullptr;
-  std::span<const std::byte> bytes{};  // received; valid until renew(*op)
-};
-
-// An endpoint of a fabric that was opened with FabricOptions::datagrams, and its posted receives.
-//
-// Several datagrams per call are received where the provider has them. `udp` of libfabric has
-// neither sendmmsg() nor recvmmsg(): a datagram is a system call there.
+// An endpoint of a fabric that was opened with FabricOptions::datagrams, and its posted receives;
+// in place of libfabric's `udp` a socket of our own (udp_socket.h).
 //
 // Thread rule: one thread at a time.
 class DatagramEndpoint {
  public:
+  using Sent = rdma::Sent;
+
   struct Options {
     std::size_t receives = 256;  // posted; at most as many as the provider takes
     std::size_t sends = 1024;    // whose ends find room in the completion queue, if not polled for
-    // Asked of the system for what arrives while nobody polls, where the provider is a socket: it
-    // gives no more than net.core.rmem_max.
-    std::size_t socket_bytes = std::size_t{4} << 20;
+    UdpSocket::Options socket = {.room_bytes = std::size_t{4} << 20};
   };
   // Of those that providers allow: as long as this at most.
   static constexpr std::size_t kLongest = 8192;
@@ -54,29 +47,37 @@ class DatagramEndpoint {
   DatagramEndpoint& operator=(const DatagramEndpoint&) = delete;
 
   // What others need to reach this endpoint, and the way back: see Endpoint.
-  std::vector<std::byte> address() const { return endpoint_.address(); }
-  fi_addr_t insert(std::span<const std::byte> address) { return endpoint_.insert(address); }
+  std::vector<std::byte> address() const {
+    return socket_ ? socket_->address() : endpoint_->address();
+  }
+  fi_addr_t insert(std::span<const std::byte> address) {
+    return socket_ ? socket_->insert(address) : endpoint_->insert(address);
+  }
 
   // The longest datagram, a multiple of 8.
   std::size_t datagram_bytes() const noexcept { return datagram_bytes_; }
+  // The longest that the route to `to` takes: no more than that.
+  std::size_t route_bytes(fi_addr_t to) const noexcept {
+    return socket_ ? socket_->route_bytes(to) : datagram_bytes_;
+  }
   // So many bytes before each datagram that is sent belong to the provider (FI_MSG_PREFIX), within
   // the same registered memory. A multiple of 8.
   std::size_t headroom() const noexcept { return headroom_; }
-  // Memory for datagrams that are sent, `count` of headroom() + datagram_bytes() each.
-  Buffers make_buffers(std::size_t count) {
-    return {fabric_, endpoint_, count, headroom_ + datagram_bytes_};
+  // Memory for datagrams that are sent, each with headroom() bytes before it.
+  Buffers make_buffers(std::size_t bytes) {
+    return endpoint_ ? Buffers(fabric_, *endpoint_, 1, bytes) : Buffers(1, bytes);
   }
 
-  enum class Sent : std::uint8_t {
-    kDone,      // the memory may be reused
-    kInFlight,  // poll() will report `op`
-    kNoRoom,    // poll, and try again
-  };
-  // Sends at most datagram_bytes(). Where the system refuses the datagram for good, it counts as
-  // sent and lost: last_refusal() says why.
+  // Sends at most datagram_bytes(); with `more`, perhaps not before flush(). Where the system
+  // refuses the datagram for good, it counts as sent and lost: last_refusal() says why.
   [[nodiscard]] Sent try_send(fi_addr_t to, std::span<const std::byte> datagram, void* descriptor,
-                              Op& op);
-  const std::string& last_refusal() const noexcept { return refusal_; }
+                              Op& op, bool more);
+  // See UdpSocket.
+  std::span<Op* const> flush() { return socket_ ? socket_->flush() : std::span<Op* const>(); }
+  bool holds_back() const noexcept { return socket_ && socket_->holds_back(); }
+  const std::string& last_refusal() const noexcept {
+    return socket_ ? socket_->last_refusal() : refusal_;
+  }
 
   // What has come to its end, at most events.size(); 0: nothing. Throws Error when the completion
   // queue fails.
@@ -85,13 +86,20 @@ class DatagramEndpoint {
   void renew(Op& op);
 
   // A descriptor that is readable when there is something to poll for, -1: none.
-  int wait_fd() const noexcept { return socket_ >= 0 ? socket_ : endpoint_.wait_fd(); }
+  int wait_fd() const noexcept { return socket_ ? socket_->fd() : endpoint_->wait_fd(); }
   // Whether a sleep on it would wake for what comes from now on; false: poll first.
-  bool may_sleep() noexcept { return socket_ >= 0 || endpoint_.may_sleep(); }
-  // How many of the longest datagrams find room while nobody polls.
-  std::size_t capacity() const noexcept { return capacity_; }
+  bool may_sleep() noexcept { return socket_ ? socket_->may_sleep() : endpoint_->may_sleep(); }
+  // How many bytes find room while nobody polls, if one of the longest datagrams takes `each`.
+  std::size_t room_bytes(std::size_t each) const noexcept {
+    return socket_ ? socket_->room_bytes() : receives_.size() * each;
+  }
 
-  void drive() noexcept { endpoint_.drive(); }
+  void drive() noexcept {
+    if (endpoint_) endpoint_->drive();
+  }
+  std::string describe() const {
+    return fabric_.describe() + (socket_ ? ", " + socket_->describe() : "");
+  }
 
  private:
   struct Receive {
@@ -102,19 +110,18 @@ class DatagramEndpoint {
   static Receive& receive_of(const Op& op) noexcept {
     return reinterpret_cast<Receive&>(const_cast<Op&>(op));  // its first member
   }
-  void use_socket(const Options& options);
+  std::size_t open(const Options& options);
   void post();
 
   Fabric& fabric_;
-  Endpoint endpoint_;
+  std::optional<UdpSocket> socket_;  // one of the two
+  std::optional<Endpoint> endpoint_;
   const std::size_t headroom_;
   const std::size_t datagram_bytes_;
   const std::size_t inject_bytes_;
-  Buffers buffers_;
+  std::optional<Buffers> buffers_;
   std::deque<Receive> receives_;
   std::vector<Receive*> refused_;  // not posted yet
-  int socket_ = -1;                // the provider's own
-  std::size_t capacity_;
   std::string refusal_;
 };
 

@@ -1,5 +1,6 @@
 #include "am/link/datagram/datagram_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "am/link/card.h"
@@ -11,8 +12,8 @@
 namespace am::link {
 namespace {
 
-// Of datagrams that have come before others that were sent earlier, in all: 6 MiB of UDP's.
-constexpr std::size_t kEarlySlots = 4096;
+// Of datagrams that have come before others that were sent earlier, in all.
+constexpr std::size_t kEarlyBytes = std::size_t{6} << 20;
 // A process that does not read the network for so long computes, or sleeps: a few times as long as
 // a poll may take, less than a time slice.
 constexpr std::int64_t kPauseNs = 1'000'000;
@@ -52,26 +53,27 @@ DatagramLink::DatagramLink(std::unique_ptr<rdma::Fabric> fabric, const Options& 
       window_options_(window_options(options)),
       gather_ticks_(ticks_of_ns(kGatherNs)),
       pause_ticks_(ticks_of_ns(kPauseNs)),
-      endpoint_(*fabric_, {}, window::kMinDatagram),
+      endpoint_(*fabric_, options.endpoint, window::kMinDatagram),
       address_bytes_(endpoint_.address().size()),
       seal_(Sodium::get().shorthash, random_bytes<window::Seal::Key>(), endpoint_.datagram_bytes()),
       outgoing_(
-          [this](std::size_t) {
-            const auto made =
-                std::make_shared<rdma::Buffers>(endpoint_.make_buffers(window::SlotPool::kSlab));
+          [this](std::size_t bytes) {
+            const auto made = std::make_shared<rdma::Buffers>(endpoint_.make_buffers(bytes));
             return window::SlotPool::Slab{made->all(), made->descriptor(), made};
           },
           endpoint_.datagram_bytes(), window::SlotPool::kNoLimit, endpoint_.headroom()),
       early_(
           [](std::size_t bytes) {
-            const auto made = std::make_shared<std::vector<std::byte>>(bytes);
-            return window::SlotPool::Slab{*made, nullptr, made};
+            const std::shared_ptr<std::byte[]> made =
+                std::make_shared_for_overwrite<std::byte[]>(bytes);
+            return window::SlotPool::Slab{{made.get(), bytes}, nullptr, made};
           },
-          endpoint_.datagram_bytes(), kEarlySlots),
+          endpoint_.datagram_bytes(), kEarlyBytes),
       shared_{window_options_, outgoing_, early_, staging_, counters_},
       routes_(options.size) {
   if (options.faults.any()) faults_.emplace(options.faults, options.rank);
-  bare_ = outgoing_.take();
+  bare_ = outgoing_.take(endpoint_.datagram_bytes());
+  share_room();
   can_.emulated = true;
   can_.wait_fd = endpoint_.wait_fd();
   can_.description = describe();
@@ -97,10 +99,8 @@ void DatagramLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   std::span<const std::byte> address;
   const CardFault fault = unpack_card(bytes, address_bytes_, card, address);
   if (!fault.what.empty()) refuse(fault.what, fault.other_kind ? kSame : kAgain);
-  if (card.datagram_bytes != endpoint_.datagram_bytes()) {
-    refuse("is for datagrams of " + std::to_string(card.datagram_bytes) +
-               " bytes, and this process's for " + std::to_string(endpoint_.datagram_bytes()),
-           kSame);
+  if (card.datagram_bytes < window::kMinDatagram) {
+    refuse("is for datagrams of " + std::to_string(card.datagram_bytes) + " bytes", kAgain);
   }
   auto made = std::make_unique<Route>();
   made->rank = rank;
@@ -109,8 +109,11 @@ void DatagramLink::introduce(Rank rank, std::span<const std::byte> bytes) {
   } catch (const rdma::Error& error) {
     refuse(std::string("cannot be used: ") + error.what(), kAgain);
   }
+  const std::size_t most =
+      std::min<std::size_t>(endpoint_.route_bytes(made->address), card.datagram_bytes / 8 * 8);
   made->peer.emplace(shared_, card.incarnation,
-                     window::Seal(Sodium::get().shorthash, card.key, endpoint_.datagram_bytes()));
+                     window::Seal(Sodium::get().shorthash, card.key, endpoint_.datagram_bytes()),
+                     std::max(most, window::kMinDatagram));
   routes_[rank] = std::move(made);
 }
 
@@ -121,8 +124,8 @@ bool DatagramLink::try_access(const RmaAccess&, Completion&) {
 
 std::string DatagramLink::describe() const {
   return "datagrams of " + std::to_string(endpoint_.datagram_bytes()) + " B by " +
-         fabric_->describe() + ", sealed, window of " + std::to_string(window::kWindow) +
-         ", room for " + std::to_string(endpoint_.capacity()) + " at the receiver" +
+         endpoint_.describe() + ", sealed, window of " + std::to_string(window::kWindow) +
+         ", room for " + std::to_string(room_bytes() / 1024) + " KiB at the receiver" +
          (faults_ ? ", with faults as SPLITC_FAULT says" : "");
 }
 

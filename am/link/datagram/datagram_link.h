@@ -22,7 +22,7 @@
 
 namespace am::link {
 
-// Links by datagrams of libfabric (FI_EP_DGRAM): over UDP, InfiniBand UD, EFA.
+// Links by datagrams: over UDP, and over InfiniBand UD and EFA as libfabric has them (FI_EP_DGRAM).
 //
 // When is a packet sent? As over FabricLink: at once, if none was sent to that process within the
 // last few microseconds; else together with others, when the datagram is full or at the next poll.
@@ -47,6 +47,7 @@ class DatagramLink final : public Link {
     std::function<void(const std::string& sentence)> warn = [](const std::string&) {};
     FaultPlan faults{};
     window::Options window{};  // rank and incarnation are filled in
+    rdma::DatagramEndpoint::Options endpoint{};
   };
 
   // What another process must know to reach this one, as bytes to be exchanged.
@@ -72,9 +73,7 @@ class DatagramLink final : public Link {
 
   const window::Counters& counters() const noexcept { return counters_; }
   // Of memory for datagrams, those in use and others.
-  std::size_t memory_bytes() const noexcept {
-    return (outgoing_.size() + early_.size()) * endpoint_.datagram_bytes();
-  }
+  std::size_t memory_bytes() const noexcept { return outgoing_.bytes() + early_.bytes(); }
 
  private:
   struct Card;  // how card() begins
@@ -103,10 +102,14 @@ class DatagramLink final : public Link {
   bool gathers(const Route& route) const noexcept;
   // Sends what is due to be sent, and notes when the next thing will be.
   void serve(Route& route, std::int64_t now_ns);
+  void serve_full(Route& route);
+  bool send_all(Route& route, std::int64_t now_ns, bool full);
+  void flush();
   bool send(Route& route, const window::Outgoing& outgoing);
   bool send_copy(Route& route, std::span<const std::byte> bytes);
   rdma::DatagramEndpoint::Sent start(const Route& to, std::span<const std::byte> bytes,
-                                     window::Slot& slot, Route* owner);
+                                     window::Slot& slot, Route* owner, bool more);
+  void read(const rdma::Op& op);
   void activate(Route& route);
   // It has to be served again at that time; window::Peer::kNever: not at all.
   void schedule(Route& route, std::int64_t due_ns);
@@ -127,6 +130,8 @@ class DatagramLink final : public Link {
   void close_current();
   void note_ready(Route& route);
   void heard(Route& route);
+  std::size_t room_bytes() const noexcept;
+  void share_room() noexcept;
   void note_stranger();
   [[noreturn]] void lose(const Route& route) const;
   [[noreturn]] void give_up(const std::string& sentence) const;
@@ -151,7 +156,7 @@ class DatagramLink final : public Link {
   std::vector<Route*> ready_;                   // those with payloads that were kept, in order
   ObjectPool<Send> sends_;
   std::optional<Faults> faults_;
-  window::Slot* bare_ = nullptr;  // for datagrams without payload
+  window::Slot* bare_ = nullptr;  // for datagrams that are in no slot
   bool polling_ = false;
   std::array<rdma::DatagramEvent, 16> events_{};
   int next_event_ = 0;

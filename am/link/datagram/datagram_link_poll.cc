@@ -25,9 +25,9 @@ std::string time_text(std::int64_t ns) {
 }  // namespace
 
 // How much one poll() or fetch() may take. A read of the network that finds nothing delays answers
-// by as much as one that finds something, and udp gives one datagram a read: so as long as they
-// come one by one, a poll ends after the first. In a flood polls take more and more at a time, so
-// that their answers share datagrams.
+// by as much as one that finds something: so as long as datagrams come one by one, a poll ends
+// after the first. In a flood polls take more and more at a time, so that their answers share
+// datagrams.
 class DatagramLink::Turn {
  public:
   explicit Turn(unsigned& most_reads) noexcept : most_(most_reads) {}
@@ -45,6 +45,8 @@ class DatagramLink::Turn {
     most_ = std::max(reads_ / 2, 1U);
     reads_ = kMostReads + 1;
   }
+  // How many datagrams a read had better ask for.
+  std::size_t batch(std::size_t most) const noexcept { return most_ == 1 ? 1 : most; }
   bool over() noexcept { return clock_.over(); }
 
  private:
@@ -157,7 +159,7 @@ bool DatagramLink::take_event(Turn& turn) {
     if (!turn.may_read()) return false;
     note_pause();
     next_event_ = 0;
-    events_end_ = endpoint_.poll(events_);
+    events_end_ = endpoint_.poll(std::span(events_).first(turn.batch(events_.size())));
     turn.read(events_end_ != 0);
     if (events_end_ == 0) return false;
   }
@@ -211,8 +213,20 @@ void DatagramLink::heard(Route& route) {
   if (std::exchange(route.heard, true)) return;
   ++heard_;
   if (heard_ == 1) next_keep_alive_ns_ = now_ns() + window_options_.keep_alive_ns / 8;
-  const auto each = static_cast<std::uint32_t>(endpoint_.capacity() / heard_);
-  shared_.limit = std::clamp(each, 4U, window::kWindow);
+  share_room();
+}
+
+std::size_t DatagramLink::room_bytes() const noexcept {
+  return endpoint_.room_bytes(
+      window::charge(static_cast<std::uint32_t>(endpoint_.datagram_bytes())));
+}
+
+// Four datagrams that fit into a frame of Ethernet at least.
+void DatagramLink::share_room() noexcept {
+  constexpr std::size_t kLeast = 4 * window::charge(window::Peer::kLeastFill);
+  constexpr std::size_t kMost = std::size_t{32} << 20;
+  shared_.room =
+      static_cast<std::uint32_t>(std::clamp(room_bytes() / std::max(heard_, 1U), kLeast, kMost));
 }
 
 // Reports strangers once.

@@ -16,8 +16,10 @@ namespace {
 constexpr std::size_t kCongestedBytes = 98'304;
 // Where the provider has no room: until then others have their turn.
 constexpr std::int64_t kAgainNs = 10'000;
-// Datagrams whose memory a process keeps when it has not needed it for long: 3 MiB of UDP's.
-constexpr std::size_t kKeptSlots = 2'048;
+// Of datagrams, that a process keeps when it has not needed it for long.
+constexpr std::size_t kKeptBytes = std::size_t{3} << 20;
+// As soon as so much waits, what is full leaves: the receiver reads it while more is written.
+constexpr std::size_t kPartBytes = 24'576;
 
 }  // namespace
 
@@ -43,6 +45,7 @@ Tail* DatagramLink::commit(Rank to, Next next) {
   if (next != Next::kSoon) ++stats_.sent.messages;
   if (next == Next::kSoon || gathers(r)) {
     schedule(r, 0);
+    if (r.peer->queued_bytes() >= kPartBytes) serve_full(r);
   } else {
     serve(r, now_ns());
   }
@@ -55,9 +58,7 @@ bool DatagramLink::gathers(const Route& route) const noexcept {
 
 Queue DatagramLink::queue(Rank to) const noexcept {
   const Route& r = *routes_[to];
-  if (!r.dead && r.peer->queued() * endpoint_.datagram_bytes() >= kCongestedBytes) {
-    return Queue::kFull;
-  }
+  if (!r.dead && r.peer->queued_bytes() >= kCongestedBytes) return Queue::kFull;
   return gathers(r) ? Queue::kOpen : Queue::kEmpty;
 }
 
@@ -73,18 +74,34 @@ void DatagramLink::activate(Route& route) {
 }
 
 void DatagramLink::serve(Route& r, std::int64_t now_ns) {
-  window::Peer& peer = *r.peer;
-  bool room = true;
-  while (room) {
-    const window::Outgoing next = peer.prepare(now_ns);
-    if (!next) break;
-    room = send(r, next);
-  }
-  if (peer.dead()) {
+  const bool room = send_all(r, now_ns, false);
+  if (r.peer->dead()) {
     if (!options_.has_died || !options_.has_died(r.rank)) lose(r);
     return forget(r.rank);
   }
-  schedule(r, room ? peer.deadline_ns() : now_ns + kAgainNs);
+  schedule(r, room ? r.peer->deadline_ns() : now_ns + kAgainNs);
+}
+
+// Sends those that are full, while more packets follow.
+void DatagramLink::serve_full(Route& r) {
+  if (r.peer->queued() > 1) static_cast<void>(send_all(r, now_ns(), true));
+}
+
+// False: the provider has no room.
+bool DatagramLink::send_all(Route& r, std::int64_t now_ns, bool full) {
+  bool room = true;
+  while (room) {
+    const window::Outgoing next = r.peer->prepare(now_ns, full);
+    if (!next) break;
+    room = send(r, next);
+  }
+  flush();
+  return room && !endpoint_.holds_back();
+}
+
+// What was held back to be sent together.
+void DatagramLink::flush() {
+  for (const rdma::Op* const op : endpoint_.flush()) read(*op);
 }
 
 void DatagramLink::schedule(Route& route, std::int64_t due_ns) {
@@ -104,7 +121,7 @@ bool DatagramLink::send(Route& r, const window::Outgoing& outgoing) {
   } else if (outgoing.slot == nullptr) {
     if (!send_copy(r, outgoing.bytes)) return false;
   } else {
-    const auto sent = start(r, outgoing.bytes, *outgoing.slot, &r);
+    const auto sent = start(r, outgoing.bytes, *outgoing.slot, &r, r.peer->queued() > 1);
     if (sent == rdma::DatagramEndpoint::Sent::kNoRoom) return false;
     in_flight = sent == rdma::DatagramEndpoint::Sent::kInFlight;
   }
@@ -119,17 +136,23 @@ bool DatagramLink::send(Route& r, const window::Outgoing& outgoing) {
 // the provider has no room.
 bool DatagramLink::send_copy(Route& r, std::span<const std::byte> bytes) {
   std::memcpy(bare_->memory.data(), bytes.data(), bytes.size());
-  outgoing_.reserve(1);  // for the next copy, if the network keeps this one
-  const auto sent = start(r, bare_->memory.first(bytes.size()), *bare_, nullptr);
-  if (sent == rdma::DatagramEndpoint::Sent::kInFlight) bare_ = outgoing_.take();
+  outgoing_.reserve(1, endpoint_.datagram_bytes());  // if the network keeps this one
+  const auto sent = start(r, bare_->memory.first(bytes.size()), *bare_, nullptr, false);
+  if (sent == rdma::DatagramEndpoint::Sent::kInFlight) {
+    bare_ = outgoing_.take(endpoint_.datagram_bytes());
+  }
   return sent != rdma::DatagramEndpoint::Sent::kNoRoom;
 }
 
 // Gives the network a datagram in `slot`, of `owner`'s peer; nullptr: of nobody.
 rdma::DatagramEndpoint::Sent DatagramLink::start(const Route& to, std::span<const std::byte> bytes,
-                                                 window::Slot& slot, Route* owner) {
+                                                 window::Slot& slot, Route* owner, bool more) {
   Send& sending = sends_.take([](Send&, std::uint32_t) {});
-  const auto sent = endpoint_.try_send(to.address, bytes, slot.descriptor, sending.op);
+  auto sent = endpoint_.try_send(to.address, bytes, slot.descriptor, sending.op, more);
+  if (sent == rdma::DatagramEndpoint::Sent::kNoRoom && endpoint_.holds_back()) {
+    flush();
+    sent = endpoint_.try_send(to.address, bytes, slot.descriptor, sending.op, more);
+  }
   if (sent == rdma::DatagramEndpoint::Sent::kInFlight) {
     sending.owner = owner;
     sending.slot = &slot;
@@ -139,12 +162,17 @@ rdma::DatagramEndpoint::Sent DatagramLink::start(const Route& to, std::span<cons
   return sent;
 }
 
-// The network has read what a send sent.
+// The network has read what a send sent, in a call of poll().
 void DatagramLink::finished(const rdma::Op& op) {
-  Send& send = reinterpret_cast<Send&>(const_cast<rdma::Op&>(op));  // its first member
+  Route* const owner = reinterpret_cast<const Send&>(op).owner;  // its first member
+  read(op);
+  if (owner != nullptr) schedule(*owner, 0);  // it may have waited for that
+}
+
+void DatagramLink::read(const rdma::Op& op) {
+  Send& send = reinterpret_cast<Send&>(const_cast<rdma::Op&>(op));
   if (send.owner != nullptr) {
     send.owner->peer->completed(*send.slot);
-    schedule(*send.owner, 0);  // it may have waited for that
   } else {
     outgoing_.give_back(*send.slot);
   }
@@ -154,6 +182,8 @@ void DatagramLink::finished(const rdma::Op& op) {
 // Those that are due. Those with nothing more to do some time are not active any more.
 void DatagramLink::serve_all() {
   if (active_.empty() && !faults_) return;
+  if (endpoint_.holds_back()) [[unlikely]]
+    flush();
   const std::int64_t now = now_ns();
   if (faults_) {
     faults_->release(
@@ -174,8 +204,8 @@ void DatagramLink::serve_all() {
 
 void DatagramLink::keep_alive(std::int64_t now_ns) {
   next_keep_alive_ns_ = now_ns + window_options_.keep_alive_ns / 8;
-  outgoing_.trim(kKeptSlots);
-  early_.trim(kKeptSlots);
+  outgoing_.trim(kKeptBytes);
+  early_.trim(kKeptBytes);
   for (const auto& one : routes_) {
     if (!one || !one->heard) continue;
     one->peer->keep_alive(now_ns);

@@ -37,8 +37,9 @@ Bytes datagram(std::uint32_t number, std::uint32_t ack, std::uint64_t selective,
   header.sent_ns = 1'000'000 + number;
   header.echo_ns = 1'000 + ack;
   header.limit = 128;
+  header.room = 4'096;
   header.flags = packets.size() != 0 ? flags | DatagramHeader::kData : flags;
-  header.version = DatagramHeader::kVersion;
+  header.flags |= DatagramHeader::kVersion;
   Bytes bytes = bytes_of(header);
   append_packets(bytes, packets);
   return bytes;
@@ -118,7 +119,7 @@ class Victim {
   link::window::Counters counters_;
   link::window::Staging staging_;
   SlotPool outgoing_{source(), kDatagram};
-  SlotPool early_{source(), kDatagram, 64};
+  SlotPool early_{source(), kDatagram, 64 * kDatagram};
   link::window::Shared shared_{options_, outgoing_, early_, staging_, counters_};
   Peer peer_{shared_, kIncarnation, kSeal};
   std::int64_t now_ns_ = 1'000;

@@ -12,7 +12,8 @@ constexpr std::uint32_t kAllowedUnasked = Congestion::kInitial;
 
 }  // namespace
 
-Peer::Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& seal)
+Peer::Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& seal,
+           std::size_t most_bytes)
     : shared_(shared),
       options_(shared.options),
       their_incarnation_(their_incarnation),
@@ -20,7 +21,17 @@ Peer::Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& se
       sender_(shared.outgoing, shared.staging, options_.first_number),
       receiver_(shared.early, options_.first_number),
       round_trip_(options_.round_trip),
-      allowed_(options_.first_number + kAllowedUnasked) {}
+      most_bytes_(most_bytes),
+      allowed_(options_.first_number + kAllowedUnasked) {
+  set_room(kRoomUnasked);
+}
+
+// A datagram takes a quarter of the room at most, so that there are always some in flight.
+void Peer::set_room(std::uint32_t bytes) noexcept {
+  room_ = bytes;
+  const std::size_t fill = std::max<std::size_t>(bytes / 4 & ~7U, kLeastFill);
+  sender_.set_fill(std::min(most_bytes_, fill));
+}
 
 Peer::Received Peer::receive(const Datagram& datagram, std::int64_t now_ns, bool may_deliver) {
   const DatagramHeader& header = datagram.header;
@@ -64,6 +75,7 @@ void Peer::take_acknowledgement(const DatagramHeader& header, std::int64_t now_n
   const bool limited = sender_.has_new() || sender_.in_flight() >= congestion_.window();
   if (newest) {
     allowed_ = widen(header.ack, sender_.first()) + std::min<std::uint32_t>(header.limit, kWindow);
+    set_room(header.room * DatagramHeader::kRoomUnit);
   }
   const Acknowledged acknowledged = sender_.acknowledge(header);
   const auto echo_ns = static_cast<std::int64_t>(header.echo_ns);
@@ -106,6 +118,7 @@ void Peer::find_lost(std::int64_t now_ns) {
 
 Peer::Received Peer::take_payload(const Datagram& datagram, std::int64_t now_ns, bool may_deliver) {
   ++unreported_;
+  unreported_bytes_ += charge(static_cast<std::uint32_t>(datagram.payload.size()));
   if (ack_at_ns_ == kNever) ack_at_ns_ = now_ns + options_.ack_delay_ns;
   const Receiver::Arrival how = receiver_.arrive(datagram, may_deliver);
   // Out of turn: something is missing, or an acknowledgement was lost. Its sender wants to know.
@@ -149,30 +162,32 @@ void Peer::time_out(std::int64_t now_ns) {
   }
 }
 
-bool Peer::may_send_new() const noexcept { return sender_.has_new() && sender_.next() < allowed_; }
+// One at least may always be sent, as the receiver's room is for it alone then.
+bool Peer::has_room_for(const Slot& slot) const noexcept {
+  return sender_.charged() == 0 || sender_.charged() + charge(slot.bytes) <= room_;
+}
 
-Slot* Peer::next_slot(std::int64_t now_ns) noexcept {
+bool Peer::may_send_new() const noexcept {
+  return sender_.has_new() && sender_.next() < allowed_ && has_room_for(sender_.next_new());
+}
+
+Slot* Peer::next_slot(std::int64_t now_ns, bool full) noexcept {
   if (urgent_) {
     if (Slot* const slot = sender_.next_lost()) return slot;
     urgent_ = false;  // it has been acknowledged since
   }
   if (sender_.in_flight() >= congestion_.window() || !pacer_.may_send(now_ns)) return nullptr;
   if (Slot* const slot = sender_.next_lost()) return slot;
+  if (full && sender_.queued() < 2) return nullptr;
   return may_send_new() ? &sender_.next_new() : nullptr;
 }
 
-// How many numbers from the acknowledged ones on this process has room for.
-std::uint32_t Peer::offered() const noexcept { return std::min(receiver_.room(), shared_.limit); }
-
-// Of what this process has room for at best.
-std::uint32_t Peer::quarter() const noexcept {
-  return std::max(std::min(kWindow, shared_.limit) / 4, 1U);
-}
-
 bool Peer::ack_due(std::int64_t now_ns) const noexcept {
-  if (ack_now_ || unreported_ >= quarter()) return true;
+  constexpr std::uint32_t kQuarter = kWindow / 4;
+  if (ack_now_ || unreported_ >= kQuarter || unreported_bytes_ > shared_.room / 4) return true;
   if (ack_at_ns_ != kNever && now_ns >= ack_at_ns_) return true;
-  return offered_ < quarter() && offered() >= 2 * quarter();  // the peer may wait for room
+  // The peer may wait for room.
+  return offered_ < kQuarter && receiver_.room() >= 2 * kQuarter;
 }
 
 // Whether that datagram is to be acknowledged at once: one in a quarter of the congestion window,
@@ -183,16 +198,17 @@ bool Peer::asks(const Slot& slot) const noexcept {
   return slot.sent_ns != 0 || (sender_.in_flight() >= few && unasked_ + 1 >= few);
 }
 
-Outgoing Peer::prepare(std::int64_t now_ns) {
+Outgoing Peer::prepare(std::int64_t now_ns, bool full) {
   if (dead_) return {};
   prepared_ns_ = now_ns;
   check_timers(now_ns);
   if (dead_) return {};
-  if (Slot* const slot = next_slot(now_ns)) {
+  if (Slot* const slot = next_slot(now_ns, full)) {
     const auto flags = static_cast<std::uint8_t>(DatagramHeader::kData |
                                                  (asks(*slot) ? DatagramHeader::kProbe : 0));
     return seal(slot->memory.first(slot->bytes), slot, flags, now_ns);
   }
+  if (full) return {};
   if (probe_due_) return seal(bare_, nullptr, DatagramHeader::kProbe, now_ns);
   if (ack_due(now_ns)) return seal(bare_, nullptr, 0, now_ns);
   return {};
@@ -212,9 +228,10 @@ Outgoing Peer::seal(std::span<std::byte> bytes, Slot* slot, std::uint8_t flags,
       .sent_ns = static_cast<std::uint64_t>(stamp_ns_),
       .echo_ns = to_echo_,
       .held_ns = static_cast<std::uint32_t>(std::min<std::int64_t>(held_ns, kHeldLong)),
-      .limit = static_cast<std::uint16_t>(offered()),
-      .flags = flags,
-      .version = DatagramHeader::kVersion};
+      .room = static_cast<std::uint16_t>(
+          std::min<std::uint32_t>(shared_.room / DatagramHeader::kRoomUnit, 0xffff)),
+      .limit = static_cast<std::uint8_t>(receiver_.room()),
+      .flags = static_cast<std::uint8_t>(flags | DatagramHeader::kVersion)};
   encode(bytes, header, seal_);
   return {.bytes = bytes, .slot = slot, .asks = (flags & DatagramHeader::kProbe) != 0};
 }
@@ -235,10 +252,11 @@ void Peer::sent(const Outgoing& outgoing, bool in_network) noexcept {
     ++shared_.counters.acks;
   }
   if (outgoing.slot != nullptr || outgoing.asks) question_ns_ = stamp_ns_;
-  offered_ = offered();  // as seal() has said: nothing comes between prepare() and this
-  ack_now_ = false;      // whatever was sent says what has arrived
+  offered_ = receiver_.room();  // as seal() has said: nothing comes between prepare() and this
+  ack_now_ = false;             // whatever was sent says what has arrived
   ack_at_ns_ = kNever;
   unreported_ = 0;
+  unreported_bytes_ = 0;
 }
 
 void Peer::keep_alive(std::int64_t now_ns) noexcept {

@@ -50,9 +50,9 @@ struct Shared {
   SlotPool& early;
   Staging& staging;
   Counters& counters;
-  // How many datagrams one peer may have in flight to this process, so that those of all peers find
-  // room where the network keeps them.
-  std::uint32_t limit = kWindow;
+  // How many bytes one peer may have in flight to this process, by charge(), so that those of all
+  // peers find room where the system keeps them.
+  std::uint32_t room = 4U << 20;
   // When this process looked for datagrams again after it had not for long: how long answers to
   // what it sent before have taken says nothing.
   std::int64_t resumed_ns = 0;
@@ -81,22 +81,30 @@ struct Outgoing {
 // Pure logic. Thread rule: the link's. Allocates only while its queue and the pools grow.
 class Peer {
  public:
-  // `seal` has the key of the other process. `shared` outlives the peer. When the peer ends, the
-  // network holds none of its slots.
-  Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& seal);
+  // `seal` has the key of the other process, and datagrams to it are of `most_bytes` at most.
+  // `shared` outlives the peer. When the peer ends, the network holds none of its slots.
+  Peer(const Shared& shared, std::uint32_t their_incarnation, const Seal& seal,
+       std::size_t most_bytes = SlotPool::kNoLimit);
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
+
+  // What is taken to find room at a peer that has not said anything yet.
+  static constexpr std::uint32_t kRoomUnasked = 128 << 10;
+  // Shorter datagrams than these are not made so that more of them find room.
+  static constexpr std::size_t kLeastFill = 1'472;
 
   // --- Sending. claim() and commit(): see Sender.
   std::byte* claim(std::uint32_t bytes) { return sender_.claim(bytes); }
   void commit() noexcept { sender_.commit(); }
   // The datagram that is to be sent now, if any. Its bytes stay as they are until it is sent and
   // the network has read it, or, without a slot, until the next call.
-  Outgoing prepare(std::int64_t now_ns);
+  // Of those that were never sent only full ones, if `full`: there will be more to send soon.
+  Outgoing prepare(std::int64_t now_ns, bool full = false);
   // It has been given to the network, which goes on reading it until completed() if `in_network`.
   void sent(const Outgoing& outgoing, bool in_network) noexcept;
   void completed(Slot& slot) noexcept { sender_.completed(slot); }
   std::size_t queued() const noexcept { return sender_.queued(); }  // datagrams never sent
+  std::size_t queued_bytes() const noexcept { return sender_.queued_bytes(); }
   bool unacknowledged() const noexcept { return sender_.unacknowledged(); }
 
   // --- Receiving
@@ -130,6 +138,7 @@ class Peer {
   const RoundTrip& round_trip() const noexcept { return round_trip_; }
   const Congestion& congestion() const noexcept { return congestion_; }
   std::uint32_t in_flight() const noexcept { return sender_.in_flight(); }
+  std::uint64_t charged() const noexcept { return sender_.charged(); }
   std::uint32_t kept() const noexcept { return receiver_.kept(); }
 
  private:
@@ -141,16 +150,16 @@ class Peer {
 
   bool awaits() const noexcept;
   bool blocked() const noexcept { return sender_.has_new() && sender_.next() >= allowed_; }
+  void set_room(std::uint32_t bytes) noexcept;
+  bool has_room_for(const Slot& slot) const noexcept;
   bool may_send_new() const noexcept;
   bool ack_due(std::int64_t now_ns) const noexcept;
   std::int64_t timeout_at_ns() const noexcept;
   void check_timers(std::int64_t now_ns);
   void time_out(std::int64_t now_ns);
-  Slot* next_slot(std::int64_t now_ns) noexcept;
+  Slot* next_slot(std::int64_t now_ns, bool full) noexcept;
   bool asks(const Slot& slot) const noexcept;
   Outgoing seal(std::span<std::byte> bytes, Slot* slot, std::uint8_t flags, std::int64_t now_ns);
-  std::uint32_t offered() const noexcept;
-  std::uint32_t quarter() const noexcept;
 
   const Shared& shared_;
   const Options& options_;
@@ -163,17 +172,19 @@ class Peer {
   Congestion congestion_;
   Pacer pacer_;
   // Sending.
-  std::uint64_t allowed_;             // numbers before this may be sent: the peer has room for them
-  std::int64_t prepared_ns_ = 0;      // when prepare() was called last
-  std::int64_t stamp_ns_ = 0;         // DatagramHeader::sent_ns of the last one
-  std::int64_t question_ns_ = 0;      // when a payload or a probe was sent last
-  std::int64_t probe_stamp_ = 0;      // of the last probe
-  std::uint32_t unasked_ = 0;         // payloads since one that was to be acknowledged at once
-  std::int64_t echo_ns_ = 0;          // the latest of our stamps that the peer has received
-  std::int64_t lost_at_ns_ = kNever;  // something is lost if it is not acknowledged by then
-  unsigned backoff_ = 0;              // timeouts since the peer has received anything
-  std::int64_t settled_ns_ = 0;       // the last stamp when backoff_ became 0 last
-  unsigned questions_ = 0;            // timeouts since anything was heard of it
+  const std::size_t most_bytes_;
+  std::uint64_t allowed_;  // numbers before this may be sent: the peer has room for them
+  std::uint32_t room_ = kRoomUnasked;     // ... and for so many bytes from the first of them on
+  std::int64_t prepared_ns_ = 0;          // when prepare() was called last
+  std::int64_t stamp_ns_ = 0;             // DatagramHeader::sent_ns of the last one
+  std::int64_t question_ns_ = 0;          // when a payload or a probe was sent last
+  std::int64_t probe_stamp_ = 0;          // of the last probe
+  std::uint32_t unasked_ = 0;             // payloads since one that was to be acknowledged at once
+  std::int64_t echo_ns_ = 0;              // the latest of our stamps that the peer has received
+  std::int64_t lost_at_ns_ = kNever;      // something is lost if it is not acknowledged by then
+  unsigned backoff_ = 0;                  // timeouts since the peer has received anything
+  std::int64_t settled_ns_ = 0;           // the last stamp when backoff_ became 0 last
+  unsigned questions_ = 0;                // timeouts since anything was heard of it
   std::int64_t unanswered_since_ns_ = 0;  // when the first of these began
   bool urgent_ = false;                   // send a lost datagram whatever the window says
   bool probe_due_ = false;
@@ -183,7 +194,8 @@ class Peer {
   std::int64_t heard_ns_ = 0;    // when that came; 0: never
   std::uint64_t to_echo_ = 0;    // the latest of its stamps on a payload or probe
   std::int64_t to_echo_since_ns_ = 0;
-  std::uint32_t unreported_ = 0;     // payloads since the last acknowledgement
+  std::uint32_t unreported_ = 0;  // payloads since the last acknowledgement
+  std::uint32_t unreported_bytes_ = 0;
   std::int64_t ack_at_ns_ = kNever;  // it is sent then if nothing takes it along
   bool ack_now_ = false;
   std::uint32_t offered_ = kWindow;                                  // what it said about room

@@ -38,11 +38,9 @@ bool Receiver::is_early(std::uint64_t number) const noexcept {
 
 bool Receiver::keep(std::uint64_t number, std::span<const std::byte> payload) {
   if (!slots_) slots_ = std::make_unique<Kept>();
-  Slot* const slot = pool_.take();
-  if (slot == nullptr || payload.size() > slot->room()) {
-    if (slot != nullptr) pool_.give_back(*slot);
-    return false;
-  }
+  const std::size_t bytes = sizeof(DatagramHeader) + payload.size();
+  Slot* const slot = bytes <= pool_.datagram_bytes() ? pool_.take(bytes) : nullptr;
+  if (slot == nullptr) return false;
   std::memcpy(slot->memory.data() + slot->bytes, payload.data(), payload.size());
   slot->bytes += static_cast<std::uint32_t>(payload.size());
   slot->number = number;

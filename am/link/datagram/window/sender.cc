@@ -20,46 +20,48 @@ Slot* Sender::open() noexcept { return has_new() ? &slot(end_ - 1) : nullptr; }
 std::byte* Sender::claim(std::uint32_t bytes) {
   claimed_ = bytes;
   Slot* last = open();
-  const std::size_t payload = pool_.datagram_bytes() - sizeof(DatagramHeader);
+  const std::size_t payload = fill_ - sizeof(DatagramHeader);
   staged_ = bytes > payload;
   if (staged_) {
-    const std::size_t shared = last == nullptr ? 0 : std::min<std::size_t>(last->room(), bytes);
-    reserve((bytes - shared + payload - 1) / payload);
+    const std::size_t shared = last == nullptr ? 0 : std::min<std::size_t>(room(*last), bytes);
+    reserve((bytes - shared + payload - 1) / payload, fill_);
     return staging_.bytes;
   }
-  if (last == nullptr || last->room() < bytes) {
-    reserve(1);
-    last = &append();
+  if (last == nullptr || room(*last) < bytes) {
+    const std::size_t wanted = last == nullptr ? sizeof(DatagramHeader) + bytes : fill_;
+    reserve(1, wanted);
+    last = &append(wanted);
   }
   return last->memory.data() + last->bytes;
 }
 
 // Part of a packet cannot be taken back: so claim() has taken the memory for all of it.
 void Sender::commit() noexcept {
+  queued_bytes_ += claimed_;
   if (!staged_) {
     slot(end_ - 1).bytes += claimed_;
     return;
   }
   for (std::uint32_t done = 0; done != claimed_;) {
     Slot* last = open();
-    if (last == nullptr || last->room() == 0) last = &append();
+    if (last == nullptr || room(*last) == 0) last = &append(fill_);
     const auto some =
-        static_cast<std::uint32_t>(std::min<std::size_t>(last->room(), claimed_ - done));
+        static_cast<std::uint32_t>(std::min<std::size_t>(room(*last), claimed_ - done));
     std::memcpy(last->memory.data() + last->bytes, staging_.bytes + done, some);
     last->bytes += some;
     done += some;
   }
 }
 
-// Memory for so many datagrams.
-void Sender::reserve(std::size_t count) {
-  pool_.reserve(count);
+// Memory for so many datagrams of as many bytes.
+void Sender::reserve(std::size_t count, std::size_t bytes) {
+  pool_.reserve(count, bytes);
   while (end_ - first_ + count > ring_.size()) grow();
 }
 
 // After reserve().
-Slot& Sender::append() noexcept {
-  Slot& made = *pool_.take();
+Slot& Sender::append(std::size_t bytes) noexcept {
+  Slot& made = *pool_.take(bytes);
   made.number = end_;
   ring_[end_ & (ring_.size() - 1)] = &made;
   ++end_;
@@ -86,6 +88,8 @@ Slot* Sender::next_lost() noexcept {
 void Sender::sent(Slot& slot, std::int64_t now_ns, bool in_network) noexcept {
   if (slot.number == next_) {
     ++next_;
+    queued_bytes_ -= slot.bytes - sizeof(DatagramHeader);
+    charged_ += charge(slot.bytes);
   } else {
     slot.lost = false;
     slot.repeated = true;
@@ -124,6 +128,7 @@ Acknowledged Sender::acknowledge(const DatagramHeader& header) noexcept {
     }
   }
   for (; first_ != next_ && slot(first_).acked; ++first_) {
+    charged_ -= charge(slot(first_).bytes);
     if (!slot(first_).in_network) pool_.give_back(slot(first_));
   }
   return result;

@@ -34,7 +34,8 @@ struct Acknowledged {
 //
 // Packets that follow one another share a datagram until that is sent for the first time; a packet
 // with more bytes than a datagram has goes on in the next one. Packets never begin or end within 8
-// bytes.
+// bytes. The first datagram that waits is small, as long as small packets come: mostly no other
+// follows before it is sent.
 //
 // Pure logic. Thread rule: the link's. Allocates nothing once the queue has been as long as it
 // gets.
@@ -44,6 +45,7 @@ class Sender {
   Sender(SlotPool& pool, Staging& staging, std::uint64_t first_number)
       : pool_(pool),
         staging_(staging),
+        fill_(pool.datagram_bytes()),
         first_(first_number),
         next_(first_number),
         end_(first_number) {}
@@ -55,12 +57,17 @@ class Sender {
   // what the pool's source throws, std::bad_alloc: then nothing has happened.
   std::byte* claim(std::uint32_t bytes);
   void commit() noexcept;
+  // From now on datagrams are filled up to so many bytes, a multiple of 8, if they may be so long.
+  void set_fill(std::size_t bytes) noexcept { fill_ = std::min(bytes, pool_.datagram_bytes()); }
 
   bool unacknowledged() const noexcept { return first_ != end_; }
   bool has_lost() const noexcept { return lost_ != 0; }
   bool has_new() const noexcept { return next_ != end_; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   std::size_t queued() const noexcept { return end_ - next_; }
+  std::size_t queued_bytes() const noexcept { return queued_bytes_; }  // of packets in these
+  // What those that were sent may take at the receiver, from the first that is not acknowledged on.
+  std::uint64_t charged() const noexcept { return charged_; }
   std::uint64_t first() const noexcept { return first_; }
   std::uint64_t next() const noexcept { return next_; }
 
@@ -68,6 +75,7 @@ class Sender {
   Slot* next_lost() noexcept;
   // The oldest that has never been sent; if has_new().
   Slot& next_new() noexcept { return slot(next_); }
+  const Slot& next_new() const noexcept { return slot(next_); }
   // It has been given to the network, which reads it until completed() if `in_network`.
   void sent(Slot& slot, std::int64_t now_ns, bool in_network) noexcept;
   // The network has read it.
@@ -115,8 +123,12 @@ class Sender {
   const Slot& slot(std::uint64_t number) const noexcept {
     return *ring_[number & (ring_.size() - 1)];
   }
-  void reserve(std::size_t count);
-  Slot& append() noexcept;
+  std::size_t room(const Slot& slot) const noexcept {
+    const std::size_t most = std::min(slot.memory.size(), fill_);
+    return most - std::min<std::size_t>(most, slot.bytes);
+  }
+  void reserve(std::size_t count, std::size_t bytes);
+  Slot& append(std::size_t bytes) noexcept;
   void grow();
   Slot* open() noexcept;
   void mark_lost(Slot& slot) noexcept;
@@ -126,6 +138,7 @@ class Sender {
 
   SlotPool& pool_;
   Staging& staging_;
+  std::size_t fill_;
   std::vector<Slot*> ring_;  // by number, a power of two of them
   std::uint64_t first_;
   std::uint64_t next_;
@@ -133,6 +146,8 @@ class Sender {
   std::uint64_t highest_ = 0;    // of all numbers that have been acknowledged
   std::uint32_t in_flight_ = 0;  // sent, neither acknowledged nor lost
   std::uint32_t lost_ = 0;
+  std::size_t queued_bytes_ = 0;
+  std::uint64_t charged_ = 0;
   std::uint32_t claimed_ = 0;  // bytes
   bool staged_ = false;        // ... of which are in staging_
 };

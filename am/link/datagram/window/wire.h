@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,11 +21,20 @@ namespace am::link::window {
 // that it has not delivered. The selective acknowledgement has a bit for each of them.
 inline constexpr std::uint32_t kWindow = 128;
 
+// What a datagram takes where its receiver's system keeps it, as Linux counts that: up to 16 KiB it
+// gets memory of a power of two. At least so much.
+inline constexpr std::uint32_t charge(std::uint32_t bytes) noexcept {
+  constexpr std::uint32_t kLargest = 16'384;
+  const std::uint32_t kept = bytes + 384;
+  return (kept <= kLargest ? std::bit_ceil(kept) : kept) + 512;
+}
+
 struct DatagramHeader {
-  static constexpr std::uint8_t kVersion = 1;
   // Flags.
-  static constexpr std::uint8_t kData = 1;   // there is a payload, which `number` counts
-  static constexpr std::uint8_t kProbe = 2;  // acknowledge at once
+  static constexpr std::uint8_t kData = 1;          // there is a payload, which `number` counts
+  static constexpr std::uint8_t kProbe = 2;         // acknowledge at once
+  static constexpr std::uint8_t kVersion = 2 << 4;  // always
+  static constexpr std::uint32_t kRoomUnit = 1024;
 
   std::uint64_t seal;          // keyed checksum of all that follows, by the receiver's key
   Rank source;                 // who sends it
@@ -35,9 +45,9 @@ struct DatagramHeader {
   std::uint64_t sent_ns;       // when it was sent, by the clock of the source; never 0
   std::uint64_t echo_ns;       // sent_ns of the latest that the source has received; 0: none
   std::uint32_t held_ns;       // how long ago that was; kHeldLong: longer than can be said
-  std::uint16_t limit;         // numbers from ack on that the source has room for
+  std::uint16_t room;          // kRoomUnit bytes, by charge(): all from `ack` on may take so much
+  std::uint8_t limit;          // numbers from ack on that the source has room for
   std::uint8_t flags;
-  std::uint8_t version;
 };
 static_assert(sizeof(DatagramHeader) == 64);
 static_assert(offsetof(DatagramHeader, source) == 8);
@@ -47,8 +57,9 @@ static_assert(offsetof(DatagramHeader, selective) == 24);
 static_assert(offsetof(DatagramHeader, sent_ns) == 40);
 static_assert(offsetof(DatagramHeader, echo_ns) == 48);
 static_assert(offsetof(DatagramHeader, held_ns) == 56);
-static_assert(offsetof(DatagramHeader, limit) == 60);
-static_assert(offsetof(DatagramHeader, flags) == 62);
+static_assert(offsetof(DatagramHeader, room) == 60);
+static_assert(offsetof(DatagramHeader, limit) == 62);
+static_assert(offsetof(DatagramHeader, flags) == 63);
 static_assert(8 * sizeof(DatagramHeader::selective) == kWindow);
 
 inline constexpr std::uint32_t kHeldLong = ~std::uint32_t{0};
@@ -84,8 +95,9 @@ inline Decoded decode(std::span<const std::byte> bytes, const Seal& seal,
   if (header.seal != seal(bytes.subspan(sizeof header.seal))) return Decoded::kForged;
   datagram.payload = bytes.subspan(sizeof header);
   const bool has_data = (header.flags & DatagramHeader::kData) != 0;
-  const bool consistent = header.version == DatagramHeader::kVersion && header.sent_ns != 0 &&
-                          has_data != datagram.payload.empty() && datagram.payload.size() % 8 == 0;
+  const bool consistent = (header.flags & 0xf0) == DatagramHeader::kVersion &&
+                          header.sent_ns != 0 && has_data != datagram.payload.empty() &&
+                          datagram.payload.size() % 8 == 0;
   return consistent ? Decoded::kGood : Decoded::kMalformed;
 }
 

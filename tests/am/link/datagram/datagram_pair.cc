@@ -43,7 +43,8 @@ Side::Side(Rank rank, const Options& options) {
           .fatal = [](const std::string& sentence) { throw Fatal(sentence); },
           .warn = [this](const std::string& sentence) { warnings_.push_back(sentence); },
           .faults = options.faults,
-          .window = options.window});
+          .window = options.window,
+          .endpoint = {.socket = options.socket}});
 }
 
 void Side::send(Rank to, std::uint64_t number, std::uint16_t bytes, Type type, bool more) {
@@ -56,7 +57,7 @@ void Side::deliver(Rank, const PacketHeader& packet) {
   if (on_packet) on_packet(number);
 }
 
-Pair::Pair(const Side::Options& options) : a(0, options), b(1, options) {
+Pair::Pair(const Side::Options& of_a, const Side::Options& of_b) : a(0, of_a), b(1, of_b) {
   a.link().introduce(1, b.link().card());
   b.link().introduce(0, a.link().card());
 }
@@ -101,7 +102,7 @@ std::vector<std::byte> Middle::address() const {
 }
 
 std::vector<std::byte> Middle::take() {
-  std::vector<std::byte> bytes(2048);
+  std::vector<std::byte> bytes(65'536);
   const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return bytes;

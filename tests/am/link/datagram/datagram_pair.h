@@ -27,6 +27,7 @@ class Side final : public PacketSink {
     FaultPlan faults{};
     window::Options window{};
     bool no_inject = false;  // as if the provider read what is sent after the call
+    rdma::UdpSocket::Options socket = rdma::DatagramEndpoint::Options{}.socket;
   };
 
   // Opens its own endpoint. One of two ranks.
@@ -61,7 +62,8 @@ class Side final : public PacketSink {
 // Two that know each other.
 struct Pair {
   Pair() : Pair(Side::Options()) {}
-  explicit Pair(const Side::Options& options);
+  explicit Pair(const Side::Options& options) : Pair(options, options) {}
+  Pair(const Side::Options& of_a, const Side::Options& of_b);
   // Polls both until `condition` holds.
   template <class Condition>
   void poll_until(Condition&& condition) {

@@ -53,7 +53,7 @@ class End {
   Counters counters_;
   Staging staging_;
   SlotPool outgoing_{source(), 1472};
-  SlotPool early_{source(), 1472, 512};
+  SlotPool early_{source(), 1472, 512 * 1472};
   Shared shared_{options_, outgoing_, early_, staging_, counters_};
   Peer peer_{shared_, 2 - options_.rank, test_seal(1 - options_.rank)};
 };

@@ -68,6 +68,37 @@ TEST_F(SenderTest, a_large_packet_goes_on_in_the_next_datagrams) {
   EXPECT_EQ(sender.queued(), (24 + kMaxPacket + 127) / 128);
 }
 
+TEST(SenderOfLongDatagrams, the_first_that_waits_is_small_and_others_are_filled_as_it_is_said) {
+  constexpr std::size_t kLong = 65'504;
+  constexpr std::size_t kFill = 20'000;
+  SlotPool pool{Memory{}, kLong};
+  Staging staging;
+  Sender sender(pool, staging, 1);
+  sender.set_fill(kFill);
+  constexpr std::uint32_t kPackets = 1'000;
+  constexpr std::uint32_t kBytes = 104;
+  for (std::uint32_t i = 0; i < kPackets; ++i) {
+    std::memset(sender.claim(kBytes), 0, kBytes);
+    sender.commit();
+  }
+  EXPECT_EQ(sender.queued_bytes(), kPackets * kBytes);
+  EXPECT_EQ(sender.next_new().memory.size(), SlotPool::kSmall);
+  std::uint64_t charged = 0;
+  for (std::size_t left = sender.queued(); left != 0; --left) {
+    Slot& next = sender.next_new();
+    EXPECT_LE(next.bytes, kFill);
+    charged += charge(next.bytes);
+    sender.sent(next, 1, false);
+    EXPECT_EQ(sender.charged(), charged);
+  }
+  EXPECT_EQ(sender.queued_bytes(), 0U);
+  EXPECT_EQ(sender.next(), 1U + 1 + 6);
+  DatagramHeader header{};
+  header.ack = static_cast<std::uint32_t>(sender.next());
+  sender.acknowledge(header);
+  EXPECT_EQ(sender.charged(), 0U);
+}
+
 // In the middle of a packet the source of memory has no more.
 TEST(SenderWithoutMemory, a_packet_is_queued_whole_or_not_at_all) {
   for (std::size_t slabs = 0; slabs != 4; ++slabs) {
@@ -201,9 +232,9 @@ TEST(SlotPool, memory_of_a_flood_is_let_go_when_it_was_not_needed_for_long) {
         return SlotPool::Slab{*made, nullptr, owner};
       },
       kDatagram);
-  constexpr std::size_t kLeast = 4 * SlotPool::kSlab;
+  constexpr std::size_t kLeast = 4 * SlotPool::kSlab * kDatagram;
   std::vector<Slot*> taken;
-  for (std::size_t i = 0; i < 100 * SlotPool::kSlab; ++i) taken.push_back(pool.take());
+  for (std::size_t i = 0; i < 100 * SlotPool::kSlab; ++i) taken.push_back(pool.take(kDatagram));
   Slot* const kept = taken[50 * SlotPool::kSlab];
   for (Slot* const one : taken) {
     if (one != kept) pool.give_back(*one);
@@ -218,14 +249,30 @@ TEST(SlotPool, memory_of_a_flood_is_let_go_when_it_was_not_needed_for_long) {
   pool.trim(0);
   pool.trim(0);
   EXPECT_EQ(slabs, 0U);
-  EXPECT_NE(pool.take(), nullptr);
+  EXPECT_NE(pool.take(kDatagram), nullptr);
+}
+
+TEST(SlotPool, short_datagrams_take_small_slots) {
+  constexpr std::size_t kLong = 65'504;
+  SlotPool pool(Memory{}, kLong, SlotPool::kSlab * (kLong + SlotPool::kSmall));
+  Slot* const small = pool.take(100);
+  Slot* const large = pool.take(SlotPool::kSmall + 1);
+  EXPECT_EQ(small->memory.size(), SlotPool::kSmall);
+  EXPECT_EQ(large->memory.size(), kLong);
+  EXPECT_EQ(pool.bytes(), SlotPool::kSlab * (kLong + SlotPool::kSmall));
+  for (std::size_t i = 1; i != SlotPool::kSlab; ++i) EXPECT_NE(pool.take(kLong), nullptr);
+  EXPECT_EQ(pool.take(kLong), nullptr);  // the limit
+  pool.give_back(*small);
+  pool.give_back(*large);
+  EXPECT_EQ(pool.take(kLong), large);
+  EXPECT_EQ(pool.take(100), small);
 }
 
 // Numbers in any order, more than once: each is delivered once, in order.
 TEST(Receiver, delivers_each_once_and_in_order_in_whichever_order_they_come) {
   Random random(test::seed());
   for (int round = 0; round < 500; ++round) {
-    SlotPool pool(Memory{}, kDatagram, random.percent(50) ? 64 : 512);
+    SlotPool pool(Memory{}, kDatagram, kDatagram * (random.percent(50) ? 64 : 512));
     const std::uint64_t first = random.percent(50) ? 1 : (std::uint64_t{1} << 32) - 20;
     Receiver receiver(pool, first);
     std::uint64_t next = first;

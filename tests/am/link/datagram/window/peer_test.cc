@@ -40,7 +40,7 @@ struct End {
   Counters counters;
   Staging staging;
   SlotPool outgoing{source(), 1472};
-  SlotPool early{source(), 1472, 256};
+  SlotPool early{source(), 1472, 256 * 1472};
   Shared shared{options, outgoing, early, staging, counters};
   Peer peer{shared, 101 - options.rank, test_seal(1 - options.rank)};
 };
@@ -187,7 +187,7 @@ TEST_F(PeerTest, who_was_heard_is_asked_for_a_sign_of_life) {
   a.peer.keep_alive(now);
   const Sent probe = send(a);
   ASSERT_EQ(probe.size(), 1U);
-  EXPECT_EQ(header_of(probe[0]).flags, DatagramHeader::kProbe);
+  EXPECT_EQ(header_of(probe[0]).flags, DatagramHeader::kProbe | DatagramHeader::kVersion);
   EXPECT_NE(a.peer.deadline_ns(), Peer::kNever);
   receive(b, probe);
   receive(a, send(b));
@@ -217,6 +217,46 @@ TEST_F(PeerTest, that_there_is_room_again_is_said_until_it_is_sent) {
   EXPECT_EQ(b.peer.deadline_ns(), 0);
   receive(a, send(b));
   EXPECT_FALSE(send(a).empty());
+}
+
+// Before the peer has said how much room it has, and then.
+TEST_F(PeerTest, no_more_is_on_its_way_than_the_peer_has_room_for) {
+  b.shared.room = 40'000;
+  for (int i = 0; i < 200; ++i) a.put(1408);
+  std::uint32_t room = Peer::kRoomUnasked;
+  while (a.peer.queued() != 0) {
+    const Sent some = send(a);
+    EXPECT_FALSE(some.empty());
+    EXPECT_LE(a.peer.charged(), room);
+    now += 10'000;
+    receive(b, some);
+    now += kMillisecond;
+    receive(a, send(b));
+    room = b.shared.room;
+  }
+  EXPECT_EQ(a.counters.repeated, 0U);
+}
+
+TEST_F(PeerTest, one_datagram_may_always_be_on_its_way) {
+  b.shared.room = 0;
+  for (int i = 0; i < 20; ++i) a.put(1408);
+  while (a.peer.queued() != 0) {
+    receive(b, send(a));
+    now += kMillisecond;
+    receive(a, send(b));
+  }
+  EXPECT_EQ(a.counters.timeouts, 0U);
+}
+
+TEST_F(PeerTest, full_ones_are_sent_while_more_follows) {
+  a.put(1408);
+  EXPECT_FALSE(a.peer.prepare(now, true));
+  a.put(1408);
+  const Outgoing first = a.peer.prepare(now, true);
+  ASSERT_TRUE(first);
+  a.peer.sent(first, false);
+  EXPECT_FALSE(a.peer.prepare(now, true));
+  EXPECT_EQ(send(a).size(), 1U);
 }
 
 TEST_F(PeerTest, what_another_incarnation_sent_is_dropped) {

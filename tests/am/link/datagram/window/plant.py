@@ -17,8 +17,9 @@ PLANTED = {
          '  return awaits() ? question_ns_'),
         ('++questions_ > options_.most_questions',
          '++questions_ > options_.most_questions && !planted(Bug::kNeverDead)'),
-        ('sender_.has_new() && sender_.next() < allowed_',
-         'sender_.has_new() && (sender_.next() < allowed_ || planted(Bug::kWindowIgnored))'),
+        ('sender_.next() < allowed_ && has_room_for(sender_.next_new())',
+         '(planted(Bug::kWindowIgnored) ||\n'
+         '          (sender_.next() < allowed_ && has_room_for(sender_.next_new())))'),
     ],
     'receiver.cc': [
         ('is_early(number)) return Arrival::kDuplicate;',

@@ -89,10 +89,11 @@ void Simulation::start(Process& process) {
     return SlotPool::Slab{*made, nullptr, made};
   };
   process.outgoing = std::make_unique<SlotPool>(source, weather_.datagram_bytes);
-  process.early = std::make_unique<SlotPool>(source, weather_.datagram_bytes, weather_.early_slots);
+  process.early = std::make_unique<SlotPool>(source, weather_.datagram_bytes,
+                                             weather_.early_slots * weather_.datagram_bytes);
   process.shared =
       std::make_unique<Shared>(Shared{process.options, *process.outgoing, *process.early,
-                                      process.staging, process.counters, weather_.limit});
+                                      process.staging, process.counters, weather_.room});
   process.clock_ns = random_.between(0, 1'000'000'000'000);
 }
 
@@ -105,7 +106,7 @@ void Simulation::meet(std::uint32_t one, std::uint32_t other) {
         std::make_unique<Peer>(*process.shared, peer.options.incarnation, test_seal(peer.key));
     conversation(from, to) = {.name = ++names_,
                               .total = random_.below(weather_.packets + 1),
-                              .offered = weather_.first_number + Congestion::kInitial};
+                              .room = std::max(Peer::kRoomUnasked, charge_of_one())};
     schedule_poll(process, now_ns_);
   }
 }
@@ -329,7 +330,7 @@ void Simulation::read(Process& process, const Carried& carried, bool may_deliver
   if (!carried.impossible && carried.from_incarnation == processes_[from]->options.incarnation) {
     Conversation& mine = conversation(process.rank, from);
     const DatagramHeader& header = datagram.header;
-    mine.offered = std::max(mine.offered, widen(header.ack, mine.offered) + header.limit);
+    mine.room = std::max(mine.room, header.room * DatagramHeader::kRoomUnit);
   }
   const auto received = peer.receive(datagram, now_ns_ + process.clock_ns, may_deliver);
   if (process.counters.old != process.old) return fail("a datagram of an earlier life was taken");
@@ -413,6 +414,9 @@ void Simulation::check_bounds(const Process& process) {
     if (to == process.rank) continue;
     const Peer& peer = *process.peers[to];
     if (peer.in_flight() > kWindow || peer.kept() > kWindow) fail("a window is too full");
+    if (peer.charged() > conversations_[process.rank * weather_.processes + to].room) {
+      fail("more bytes were sent than the receiver has room for");
+    }
     if (peer.congestion().window() < 1 || peer.congestion().window() > kWindow) {
       fail("a congestion window is out of its bounds");
     }

@@ -46,7 +46,7 @@ class Simulation {
     std::uint64_t total = 0;      // packets that are to be sent
     std::uint64_t committed = 0;  // ... so far
     std::uint64_t delivered = 0;
-    std::uint64_t offered = 0;  // numbers before this the receiver has had room for
+    std::uint32_t room = 0;  // the most bytes that the receiver has had room for, or one datagram
   };
   struct Process {
     std::uint32_t rank = 0;
@@ -104,7 +104,9 @@ class Simulation {
   void submit(Process& process);
   void send_all(Process& process, std::uint32_t to);
   void carry(const Process& process, std::uint32_t to, std::span<const std::byte> bytes);
-  void check_room(const Process& process, std::uint32_t to, std::span<const std::byte> bytes);
+  std::uint32_t charge_of_one() const {
+    return charge(static_cast<std::uint32_t>(weather_.datagram_bytes));
+  }
   void disturb(Carried& carried);
   void forge(const Process& process, std::uint32_t to);
   void replay();

@@ -16,7 +16,7 @@ struct Weather {
   std::size_t datagram_bytes;
   std::uint64_t packets;       // to each of the others, at most
   std::size_t early_slots;     // of each process
-  std::uint32_t limit;         // Shared::limit
+  std::uint32_t room;          // Shared::room
   std::size_t socket;          // datagrams that wait for a process at most
   std::uint64_t first_number;  // near the wrap of its 32 bits, often
   unsigned lost, doubled, damaged, cut, replayed, strange, impossible;
@@ -36,12 +36,12 @@ inline Weather::Weather(Random& random) {
   const auto sometimes = [&random](unsigned most) {
     return random.percent(50) ? static_cast<unsigned>(random.below(most + 1)) : 0U;
   };
-  constexpr std::size_t kDatagrams[] = {128, 192, 576, 1472};
+  constexpr std::size_t kDatagrams[] = {128, 192, 576, 1472, 8968};
   processes = static_cast<std::uint32_t>(random.between(2, 3));
-  datagram_bytes = kDatagrams[random.below(4)];
+  datagram_bytes = kDatagrams[random.below(5)];
   packets = random.below(random.percent(10) ? 200 : 40) + 1;
   early_slots = random.percent(50) ? 512 : 16 * random.below(5);
-  limit = random.percent(50) ? 128 : static_cast<std::uint32_t>(random.between(1, 64));
+  room = static_cast<std::uint32_t>(random.percent(50) ? 1 << 20 : random.between(0, 200'000));
   socket = random.percent(50) ? 1000 : random.below(30) + 2;
   first_number = random.percent(50) ? (std::uint64_t{1} << 32) - random.below(100) : 1;
   lost = sometimes(40);

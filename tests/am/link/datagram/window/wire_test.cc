@@ -25,8 +25,7 @@ DatagramHeader header_of(std::uint8_t flags) {
   header.incarnation = 7;
   header.number = 11;
   header.sent_ns = 1;
-  header.flags = flags;
-  header.version = DatagramHeader::kVersion;
+  header.flags = flags | DatagramHeader::kVersion;
   return header;
 }
 
@@ -75,12 +74,20 @@ TEST(Wire, what_contradicts_itself_is_malformed) {
   EXPECT_EQ(how(header_of(0), 8), Decoded::kMalformed);
   EXPECT_EQ(how(header_of(DatagramHeader::kData), 12), Decoded::kMalformed);
   DatagramHeader header = header_of(0);
-  header.version = DatagramHeader::kVersion + 1;
+  header.flags = DatagramHeader::kVersion + (1 << 4);
   EXPECT_EQ(how(header, 0), Decoded::kMalformed);
   header = header_of(0);
   header.sent_ns = 0;
   EXPECT_EQ(how(header, 0), Decoded::kMalformed);
   EXPECT_EQ(how(header_of(DatagramHeader::kProbe), 0), Decoded::kGood);
+}
+
+TEST(Wire, a_datagram_takes_more_than_its_length) {
+  std::uint32_t before = 0;
+  for (std::uint32_t bytes = 0; bytes < 65'536; ++bytes) {
+    EXPECT_GE(charge(bytes), std::max(bytes + 832, before)) << bytes;
+    before = charge(bytes);
+  }
 }
 
 TEST(Wire, numbers_are_widened_to_the_closest) {
