@@ -39,6 +39,9 @@ struct Abilities {
   // Accesses cost a message each, which the target answers when it polls: small ones had better be
   // packets, which share a system call.
   bool emulated = false;
+  // What a packet tells of had better travel ahead of it in packets, up to so many bytes. 0: it
+  // does not matter to the link.
+  std::size_t packet_write = 0;
 
   bool rma = false;                // one-sided access, which what follows needs
   std::size_t ordered_write = 0;   // most bytes of RmaAccess::kWriteBeforePackets

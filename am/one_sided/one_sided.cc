@@ -84,7 +84,9 @@ OneSided::OneSided(Router& router, link::Link& link, Tails& tails) noexcept
       rma_(link.can().rma),
       emulated_(link.can().emulated),
       written_by_packets_(
-          as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
+          link.can().packet_write != 0
+              ? link.can().packet_write
+              : as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
       coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))) {}
 
 bool OneSided::try_alone(const link::RmaAccess& access, link::Completion& completion) {
@@ -171,7 +173,10 @@ bool OneSided::send_fragments(Target& target) {
 bool OneSided::send_fragments(Target& target, std::uint32_t number) {
   ByMessages& access = accesses_[number];
   while (access.asked < access.bytes) {
-    if (target.asked >= kAhead || link_.queue(access.rank) == link::Queue::kFull) return false;
+    if (target.asked >= (access.write ? kWrittenAhead : kAhead) ||
+        link_.queue(access.rank) == link::Queue::kFull) {
+      return false;
+    }
     const std::uint64_t bytes =
         std::min<std::uint64_t>(access.bytes - access.asked, link::kMaxData);
     const std::uint64_t name = name_of(access.generation, number);

@@ -121,6 +121,8 @@ class OneSided {
   // Most bytes that are requested of one target and not done: so a target whose answers find no
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
+  // ... or written: these wait here, and the answers are short.
+  static constexpr std::uint64_t kWrittenAhead = 4 * kAhead;
 
   static void ended(link::Completion& completion);
   void start_small(Rank to, std::uint64_t offset, std::span<const std::byte> data,

@@ -75,6 +75,8 @@ DatagramLink::DatagramLink(std::unique_ptr<rdma::Fabric> fabric, const Options& 
   bare_ = outgoing_.take(endpoint_.datagram_bytes());
   share_room();
   can_.emulated = true;
+  // There is nothing else: what is this short need not wait for an answer to what is ahead of it.
+  can_.packet_write = 65'536;
   can_.wait_fd = endpoint_.wait_fd();
   can_.description = describe();
 }

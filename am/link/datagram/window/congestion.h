@@ -14,7 +14,9 @@ namespace am::link::window {
 // A loss makes it smaller once per round trip, to 0.7 of what it was, and not below kLeast: on a
 // link that loses datagrams for other reasons a window that goes down to one or two costs most of
 // the rate and relieves nobody. Only when twice in a row nothing at all is heard until the timeout
-// (persistent congestion) is it one datagram, and doubles each round trip from there.
+// (persistent congestion) is it one datagram, and doubles each round trip from there; unless it
+// turns out that nothing was lost, and the receiver had only not looked (Eifel, RFC 4015): then it
+// is as it was.
 //
 // Pure logic. Thread rule: the link's.
 class Congestion {
@@ -52,11 +54,23 @@ class Congestion {
   // Nothing has been heard until the timeout, the `count`-th time in a row (from 1).
   void timed_out(unsigned count, std::int64_t now_ns) noexcept {
     if (count < kPersistent) return;
-    if (count == kPersistent) threshold_ = std::max(window_ / 2, kLeast);
+    if (count == kPersistent) {
+      before_ = {window_, threshold_};
+      threshold_ = std::max(window_ / 2, kLeast);
+    }
     recovery_ns_ = now_ns;
     window_ = 1;
     since_growth_ = 0;
   }
+
+  // What was sent before the first timeout of the last series has arrived.
+  void undo_timeouts() noexcept {
+    window_ = std::max(window_, before_.window);
+    threshold_ = std::max(threshold_, before_.threshold);
+    before_ = {};
+  }
+  // A series of timeouts is over that meant something.
+  void keep_timeouts() noexcept { before_ = {}; }
 
  private:
   static constexpr unsigned kPersistent = 2;
@@ -65,6 +79,11 @@ class Congestion {
   std::uint32_t threshold_ = kMost;
   std::uint32_t since_growth_ = 0;  // acknowledged since the window has grown
   std::int64_t recovery_ns_ = -1;   // what was sent until then has been responded to
+  struct Before {
+    std::uint32_t window = 0;
+    std::uint32_t threshold = 0;
+  };
+  Before before_;  // a series of timeouts; 0: there is none
 };
 
 }  // namespace am::link::window

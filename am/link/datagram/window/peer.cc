@@ -83,12 +83,12 @@ void Peer::take_acknowledgement(const DatagramHeader& header, std::int64_t now_n
   if (news) {
     echo_ns_ = echo_ns;
     take_sample(echo_ns, header.held_ns, now_ns);
-    backoff_ = 0;
+    if (backoff_ != 0) end_timeouts(echo_ns);
   }
   if (acknowledged.count == 0 && !news) return;
   congestion_.acknowledged(acknowledged.count, acknowledged.newest_ns, limited);
   find_lost(now_ns);
-  pacer_.set_rate(congestion_.window(), round_trip_.smoothed_ns(), congestion_.in_slow_start(),
+  pacer_.set_rate(congestion_.window(), round_trip_.least_ns(), congestion_.in_slow_start(),
                   now_ns);
 }
 
@@ -108,6 +108,16 @@ void Peer::take_sample(std::int64_t echo_ns, std::uint32_t held_ns, std::int64_t
   } else if (timed_out) {
     round_trip_.sample(std::min(ns, round_trip_.timeout_ns(0, options_.ack_delay_ns)));
   }
+}
+
+// The peer has received what was sent at `echo_ns`.
+void Peer::end_timeouts(std::int64_t echo_ns) noexcept {
+  if (echo_ns <= before_timeouts_ns_) {
+    congestion_.undo_timeouts();
+  } else {
+    congestion_.keep_timeouts();
+  }
+  backoff_ = 0;
 }
 
 void Peer::find_lost(std::int64_t now_ns) {
@@ -150,7 +160,7 @@ void Peer::check_timers(std::int64_t now_ns) {
 
 void Peer::time_out(std::int64_t now_ns) {
   ++shared_.counters.timeouts;
-  ++backoff_;
+  if (backoff_++ == 0) before_timeouts_ns_ = stamp_ns_;
   if (questions_ == 0) unanswered_since_ns_ = question_ns_;
   if (++questions_ > options_.most_questions) dead_ = true;
   congestion_.timed_out(backoff_, now_ns);

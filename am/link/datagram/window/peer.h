@@ -146,6 +146,7 @@ class Peer {
   void take_acknowledgement(const DatagramHeader& header, std::int64_t now_ns, bool newest);
   void take_sample(std::int64_t echo_ns, std::uint32_t held_ns, std::int64_t now_ns);
   Received take_payload(const Datagram& datagram, std::int64_t now_ns, bool may_deliver);
+  void end_timeouts(std::int64_t echo_ns) noexcept;
   void find_lost(std::int64_t now_ns);
 
   bool awaits() const noexcept;
@@ -183,6 +184,7 @@ class Peer {
   std::int64_t echo_ns_ = 0;              // the latest of our stamps that the peer has received
   std::int64_t lost_at_ns_ = kNever;      // something is lost if it is not acknowledged by then
   unsigned backoff_ = 0;                  // timeouts since the peer has received anything
+  std::int64_t before_timeouts_ns_ = 0;   // the last stamp before the first of these
   std::int64_t settled_ns_ = 0;           // the last stamp when backoff_ became 0 last
   unsigned questions_ = 0;                // timeouts since anything was heard of it
   std::int64_t unanswered_since_ns_ = 0;  // when the first of these began

@@ -23,6 +23,7 @@ class RoundTrip {
   void sample(std::int64_t ns) noexcept {
     ns = std::max<std::int64_t>(ns, 1);
     latest_ns_ = ns;
+    least_ns_ = least_ns_ == 0 ? ns : std::min(ns, least_ns_ + least_ns_ / 16 + 1);
     if (smoothed_ns_ == 0) {
       smoothed_ns_ = ns;
       variation_ns_ = ns / 2;
@@ -37,6 +38,9 @@ class RoundTrip {
 
   bool known() const noexcept { return smoothed_ns_ != 0; }
   std::int64_t smoothed_ns() const noexcept { return known() ? smoothed_ns_ : options_.initial_ns; }
+
+  // About the least of the last samples: what the network takes when no process lets it wait.
+  std::int64_t least_ns() const noexcept { return known() ? least_ns_ : options_.initial_ns; }
 
   // How long after it was sent an unacknowledged datagram is to be considered lost when a later one
   // has arrived: an eighth longer than a round trip takes, for datagrams that overtake others.
@@ -63,6 +67,7 @@ class RoundTrip {
   std::int64_t smoothed_ns_ = 0;  // 0: no sample yet
   std::int64_t variation_ns_ = 0;
   std::int64_t latest_ns_ = 0;
+  std::int64_t least_ns_ = 0;
 };
 
 }  // namespace am::link::window

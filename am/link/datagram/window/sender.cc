@@ -159,7 +159,7 @@ bool Sender::repeat_oldest() noexcept {
   for (std::uint64_t number = first_; number != next_; ++number) {
     Slot& one = slot(number);
     if (one.acked) continue;
-    if (one.in_network) return false;
+    if (one.in_network || one.bytes > SlotPool::kSmall) return false;
     if (!one.lost) mark_lost(one);
     return true;
   }

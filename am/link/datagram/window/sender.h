@@ -115,7 +115,8 @@ class Sender {
   }
 
   // Nothing has been heard for long: the oldest datagram is to be sent again. False: it cannot be,
-  // as the network still has it, or there is none in flight.
+  // as the network still has it, or there is none in flight; or it is long, and should not be sent
+  // twice before the peer has answered something.
   bool repeat_oldest() noexcept;
 
  private:

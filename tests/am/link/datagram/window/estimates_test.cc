@@ -57,6 +57,31 @@ TEST(RoundTrip, any_samples_leave_timeouts_within_bounds) {
   }
 }
 
+TEST(Congestion, timeouts_in_which_nothing_was_lost_leave_no_trace) {
+  Congestion congestion;
+  for (std::int64_t now = 10; congestion.window() < 64; now += 10) {
+    congestion.acknowledged(16, now - 5, true);
+  }
+  const std::uint32_t before = congestion.window();
+  for (unsigned count = 1; count <= 5; ++count) congestion.timed_out(count, 1'000 + count);
+  EXPECT_EQ(congestion.window(), 1U);
+  congestion.undo_timeouts();
+  EXPECT_EQ(congestion.window(), before);
+  for (unsigned count = 1; count <= 2; ++count) congestion.timed_out(count, 2'000 + count);
+  congestion.keep_timeouts();
+  congestion.undo_timeouts();
+  EXPECT_EQ(congestion.window(), 1U);
+}
+
+TEST(RoundTrip, the_least_is_not_what_a_process_lets_it_wait) {
+  RoundTrip round_trip({});
+  for (int i = 0; i < 1'000; ++i) round_trip.sample(i % 4 == 0 ? 20'000 : 3'000'000);
+  EXPECT_GT(round_trip.smoothed_ns(), 1'000'000);
+  EXPECT_LE(round_trip.least_ns(), 25'000);
+  for (int i = 0; i < 100; ++i) round_trip.sample(3'000'000);  // the network has become slower
+  EXPECT_GT(round_trip.least_ns(), 2'000'000);
+}
+
 TEST(Congestion, slow_start_doubles_in_a_round_trip_up_to_the_window) {
   Congestion congestion;
   std::int64_t now = 1;
