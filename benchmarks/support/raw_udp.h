@@ -17,7 +17,7 @@ namespace bench {
 // per operation at rank 0.
 class RawUdp {
  public:
-  static constexpr std::size_t kDatagram = 1472;
+  static constexpr std::size_t kDatagram = 65'504;
 
   // Collective over the job.
   RawUdp(am::Job& job, Pair& pair);
@@ -34,7 +34,7 @@ class RawUdp {
   double stream(std::size_t bytes, int times);
 
  private:
-  static constexpr std::uint64_t kWindow = 128;
+  static constexpr std::uint64_t kWindow = 16;
 
   void send(std::size_t bytes);
   bool try_receive();
