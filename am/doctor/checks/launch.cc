@@ -89,7 +89,7 @@ Finding check_sodium(const LaunchersFacts& facts) {
       .means = facts.sodium_needed
                    ? "the settings need it (SPLITC_RENDEZVOUS or SPLITC_LINK), so the job does "
                      "not start"
-                   : "only SPLITC_RENDEZVOUS and SPLITC_LINK=datagram, mixed or auto need it",
+                   : "only SPLITC_RENDEZVOUS and SPLITC_LINK=datagram need it",
       .remedy = facts.sodium_needed ? "apt install libsodium23, on every machine of the job" : ""};
 }
 

@@ -104,7 +104,7 @@ class DatagramLink final : public Link {
   void serve(Route& route, std::int64_t now_ns);
   void serve_full(Route& route);
   bool send_all(Route& route, std::int64_t now_ns, bool full);
-  void flush();
+  void send_held_back();
   bool send(Route& route, const window::Outgoing& outgoing);
   bool send_copy(Route& route, std::span<const std::byte> bytes);
   rdma::DatagramEndpoint::Sent start(const Route& to, std::span<const std::byte> bytes,

@@ -11,7 +11,7 @@
 namespace am::link {
 namespace {
 
-// Datagrams queued for one process from which on congested() applies back-pressure: as many bytes
+// Datagrams queued for one process from which on queue() says that it is full: as many bytes
 // as FabricLink lets wait.
 constexpr std::size_t kCongestedBytes = 98'304;
 // Where the provider has no room: until then others have their turn.
@@ -95,12 +95,12 @@ bool DatagramLink::send_all(Route& r, std::int64_t now_ns, bool full) {
     if (!next) break;
     room = send(r, next);
   }
-  flush();
+  send_held_back();
   return room && !endpoint_.holds_back();
 }
 
 // What was held back to be sent together.
-void DatagramLink::flush() {
+void DatagramLink::send_held_back() {
   for (const rdma::Op* const op : endpoint_.flush()) read(*op);
 }
 
@@ -150,7 +150,7 @@ rdma::DatagramEndpoint::Sent DatagramLink::start(const Route& to, std::span<cons
   Send& sending = sends_.take([](Send&, std::uint32_t) {});
   auto sent = endpoint_.try_send(to.address, bytes, slot.descriptor, sending.op, more);
   if (sent == rdma::DatagramEndpoint::Sent::kNoRoom && endpoint_.holds_back()) {
-    flush();
+    send_held_back();
     sent = endpoint_.try_send(to.address, bytes, slot.descriptor, sending.op, more);
   }
   if (sent == rdma::DatagramEndpoint::Sent::kInFlight) {
@@ -183,7 +183,7 @@ void DatagramLink::read(const rdma::Op& op) {
 void DatagramLink::serve_all() {
   if (active_.empty() && !faults_) return;
   if (endpoint_.holds_back()) [[unlikely]]
-    flush();
+    send_held_back();
   const std::int64_t now = now_ns();
   if (faults_) {
     faults_->release(

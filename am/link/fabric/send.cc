@@ -12,7 +12,7 @@
 namespace am::link {
 namespace {
 
-// Bytes queued for one process from which on congested() applies back-pressure.
+// Bytes queued for one process from which on queue() says that it is full.
 constexpr std::size_t kCongested = std::size_t{128} << 10;
 
 // Times gather_ticks_: how long packets of a stream gather, which is when this frame or the last

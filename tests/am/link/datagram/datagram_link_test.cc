@@ -58,14 +58,14 @@ Side::Options short_datagrams(bool segments = true) {
 
 TEST(DatagramLink, packets_of_all_sizes_come_in_order_and_whole) {
   Pair pair;
-  EXPECT_THAT(pair.a.link().describe(), HasSubstr("datagrams of 65504 B"));
+  EXPECT_THAT(pair.a.link().can().description, HasSubstr("datagrams of 65504 B"));
   exchange(pair, 3'000);
 }
 
 TEST(DatagramLink, so_they_do_in_short_datagrams_of_which_many_are_sent_in_a_call) {
   for (const bool segments : {true, false}) {
     Pair pair(short_datagrams(segments));
-    EXPECT_THAT(pair.a.link().describe(), HasSubstr("datagrams of 1472 B"));
+    EXPECT_THAT(pair.a.link().can().description, HasSubstr("datagrams of 1472 B"));
     exchange(pair, 3'000);
     EXPECT_EQ(pair.b.link().counters().forged, 0U);
   }
