@@ -151,6 +151,29 @@ bool Endpoint::try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::
                  "fi_writedata", op);
 }
 
+bool Endpoint::try_put(fi_addr_t to, const std::array<Part, 2>& parts, std::uint64_t data, Op& op) {
+  std::array<iovec, 2> from{};
+  std::array<void*, 2> descriptors{};
+  std::array<fi_rma_iov, 2> target{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    from[i] = {const_cast<std::byte*>(part.from.data()), part.from.size()};
+    descriptors[i] = part.descriptor;
+    target[i] = {part.to.base, part.from.size(), part.to.key};
+  }
+  fi_msg_rma message{};
+  message.msg_iov = from.data();
+  message.desc = descriptors.data();
+  message.iov_count = from.size();
+  message.addr = to;
+  message.rma_iov = target.data();
+  message.rma_iov_count = target.size();
+  message.context = &op;
+  message.data = data;
+  return started(fi_writemsg(endpoint_.get(), &message, FI_REMOTE_CQ_DATA | FI_COMPLETION),
+                 "fi_writemsg", op);
+}
+
 bool Endpoint::try_inject_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
                               std::uint64_t data) {
   return started(

@@ -5,6 +5,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,14 @@ class Endpoint {
   // FI_REMOTE_CQ_DATA.
   [[nodiscard]] bool try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
                              void* descriptor, std::uint64_t data, Op& op);
+  // The same of two ranges to two places, if Fabric::puts_in_parts(). The second is written last.
+  struct Part {
+    std::span<const std::byte> from;
+    void* descriptor;
+    RemoteKey to;
+  };
+  [[nodiscard]] bool try_put(fi_addr_t to, const std::array<Part, 2>& parts, std::uint64_t data,
+                             Op& op);
   // The same for at most Fabric::inject_bytes(), which may be reused on return.
   [[nodiscard]] bool try_inject_put(fi_addr_t to, const RemoteKey& key,
                                     std::span<const std::byte> from, std::uint64_t data);

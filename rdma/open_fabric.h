@@ -75,6 +75,11 @@ class Fabric {
     return has_rma() && info_->domain_attr->cq_data_size >= 4 ? info_->ep_attr->max_msg_size : 0;
   }
 
+  // ... and it can be of two ranges to two places.
+  bool puts_in_parts() const {
+    return max_put() != 0 && info_->tx_attr->iov_limit >= 2 && info_->tx_attr->rma_iov_limit >= 2;
+  }
+
   // A send posted after a write is delivered after it (FI_ORDER_SAW).
   bool write_before_send() const { return (info_->tx_attr->msg_order & FI_ORDER_SAW) != 0; }
 

@@ -84,9 +84,10 @@ enum class Next : std::uint8_t {
 
 // How a packet that is committed now would leave.
 enum class Queue : std::uint8_t {
-  kEmpty,  // at once
-  kOpen,   // with others, as one has left just now
-  kFull,   // behind so many that what can wait should: poll first
+  kEmpty,     // at once
+  kOpen,      // with others, as one has left just now
+  kFull,      // behind so many that what can wait should: poll first
+  kTogether,  // in one operation with the write that it tells of
 };
 
 // What Active Messages need from a way of reaching the processes of other nodes.
@@ -114,7 +115,9 @@ class Link {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
     commit(to);
   }
-  virtual Queue queue(Rank to) const noexcept = 0;
+  // `written`: bytes that a packet would tell of. kTogether is said of these alone, if that is best
+  // now, and then nothing else is.
+  virtual Queue queue(Rank to, std::size_t written = 0) = 0;
   // For callers that will not poll soon: all that was committed leaves now. False: there was no
   // room for all.
   virtual bool flush() = 0;

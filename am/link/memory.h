@@ -64,6 +64,9 @@ struct RmaAccess {
     // When the bytes are there, the target's sink is notified by `word`, which the target has given
     // to this process.
     kWriteAndNotify,
+    // In one operation with `packet`, which arrives when the bytes are there. Done likewise. Where
+    // Link::queue() has said kTogether.
+    kWriteWithPacket,
   };
   static RmaAccess read(Rank from, const RemoteKey& at, std::span<std::byte> to) noexcept {
     return {kRead, from, at, to};
@@ -76,15 +79,20 @@ struct RmaAccess {
                           std::uint64_t word) noexcept {
     return {kWriteAndNotify, to, at, only_read(from), word};
   }
+  static RmaAccess with_packet(Rank to, const RemoteKey& at, std::span<const std::byte> from,
+                               std::span<const std::byte> packet) noexcept {
+    return {kWriteWithPacket, to, at, only_read(from), 0, packet};
+  }
   static std::span<std::byte> only_read(std::span<const std::byte> bytes) noexcept {
     return {const_cast<std::byte*>(bytes.data()), bytes.size()};
   }
 
   Kind kind;
   Rank peer;
-  RemoteKey at;                // of the first byte there
-  std::span<std::byte> local;  // a write only reads it
-  std::uint64_t word = 0;      // of kWriteAndNotify
+  RemoteKey at;                            // of the first byte there
+  std::span<std::byte> local;              // a write only reads it
+  std::uint64_t word = 0;                  // of kWriteAndNotify
+  std::span<const std::byte> packet = {};  // of kWriteWithPacket; used until try_access() returns
 };
 
 // Memory of this process that others can read and write by its key, for as long as this lives.

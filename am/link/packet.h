@@ -53,8 +53,11 @@ enum class Type : std::uint8_t {
   kPutsDone,  // Row, of nothing
   kGets,      // Row of offsets in the process's segment, a word each; answered by kGotWords
   kGotWords,  // Row of words: what is there
+  kAskRoom,   // PacketHeader: the link asks for room to write frames to
+  kRoom,      // Room: where that is
+  kRoomRead,  // PacketHeader, detail: so many frames that were written there have been read
 };
-inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kGotWords) + 1;
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::kRoomRead) + 1;
 
 // How every packet begins.
 struct PacketHeader {
@@ -221,6 +224,15 @@ struct Learn {
   std::uint64_t word;      // of kLearned: the completion data of such puts; 0: refused
 };
 static_assert(sizeof(Learn) == 48);
+
+// Where one process may write frames to another one, instead of sending them.
+struct Room {
+  PacketHeader head;
+  std::uint64_t base;  // of the first place, and its key
+  std::uint64_t key;
+  std::uint64_t word;  // completion data of a frame there, see WrittenFrames
+};
+static_assert(sizeof(Room) == 32);
 
 inline constexpr std::uint32_t rounded(std::uint32_t bytes) noexcept { return (bytes + 7) & ~7u; }
 

@@ -17,7 +17,7 @@ class SpoiledLink final : public Link {
     return unseen.data();
   }
   Tail* commit(Rank, Next) override { return nullptr; }
-  Queue queue(Rank) const noexcept override { return Queue::kEmpty; }
+  Queue queue(Rank, std::size_t) override { return Queue::kEmpty; }
   bool flush() override { return true; }
   bool try_access(const RmaAccess&, Completion&) override { return false; }
   bool busy() const noexcept override { return false; }

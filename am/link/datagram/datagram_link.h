@@ -63,7 +63,7 @@ class DatagramLink final : public Link {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   Tail* commit(Rank to, Next next) override;
-  Queue queue(Rank to) const noexcept override;
+  Queue queue(Rank to, std::size_t written) override;
   bool flush() override;
   bool try_access(const RmaAccess& access, Completion& completion) override;
   bool busy() const noexcept override { return !active_.empty() || current_ != nullptr; }

@@ -56,7 +56,7 @@ bool DatagramLink::gathers(const Route& route) const noexcept {
   return polling_ || ticks() - route.sent_ticks < gather_ticks_;
 }
 
-Queue DatagramLink::queue(Rank to) const noexcept {
+Queue DatagramLink::queue(Rank to, std::size_t /*written*/) {
   const Route& r = *routes_[to];
   if (!r.dead && r.peer->queued_bytes() >= kCongestedBytes) return Queue::kFull;
   return gathers(r) ? Queue::kOpen : Queue::kEmpty;

@@ -27,6 +27,7 @@ void FabricLink::give_back(Access& access) {
     accesses_in_flight_.give_back(routes_[access.rest.peer]->accesses);
   }
   access.completion = nullptr;
+  if (access.frame != nullptr) frames_.give_back(*std::exchange(access.frame, nullptr));
   access.use.reset();
   access.rest = {};
   accesses_.give_back(access);
@@ -47,19 +48,11 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
   return false;
 }
 
-namespace {
-
-// As the network knows it.
-RemoteKey named(const Route& route, const RemoteKey& at) noexcept {
-  return at.key == RemoteKey::kSegment ? route.segment + at.base : at;
-}
-
-}  // namespace
-
 bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
   if (access.kind == RmaAccess::kWriteAndNotify && access.local.size() <= fabric_->inject_bytes()) {
     return try_inject(route(access.peer), access, completion);
   }
+  if (access.kind == RmaAccess::kWriteWithPacket) return try_write_with_packet(access, completion);
   return start_access(access.peer, completion, [&](Access& started) {
     started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
     started.rest = access;

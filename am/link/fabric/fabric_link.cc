@@ -28,6 +28,13 @@ std::uint64_t random_token() {
   return token;
 }
 
+// Where the target's processor writes, in the order of all that comes from a process: there a
+// second operation costs as much as the first. (Of hardware it is not known.)
+bool writes_frames(const rdma::Fabric& fabric) {
+  return fabric.puts_in_parts() && fabric.put_data_bits() == 64 && fabric.write_before_send() &&
+         !fabric.is_hardware();
+}
+
 std::size_t received_frames(std::uint32_t peers) {
   return std::clamp(peers * kReceivedFramesPerPeer, kMinReceivedFrames, kMaxReceivedFrames);
 }
@@ -69,16 +76,18 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
                      FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE, &endpoint_.fid());
   }
   receives_.emplace(*fabric_, endpoint_, received_frames(options.peers), frame_bytes_);
+  if (segment_ && writes_frames(*fabric_)) written_.emplace(*fabric_, endpoint_);
   address_bytes_ = endpoint_.address().size();
   known_ = NodeRows(options.size, sizeof(Known) + address_bytes_);
   can_ = abilities();
 }
 
 Abilities FabricLink::abilities() {
-  Abilities can{.frame_bytes = frame_bytes_,
-                .wait_fd = endpoint_.wait_fd(),
-                .drive = {},
-                .description = fabric_->describe()};
+  Abilities can{
+      .frame_bytes = frame_bytes_,
+      .wait_fd = endpoint_.wait_fd(),
+      .drive = {},
+      .description = fabric_->describe() + (written_ ? "; long messages are one write each" : "")};
   if (options_.progress_thread) can.drive = [this] { endpoint_.drive(); };
   can.emulated = !fabric_->is_hardware() && !options_.progress_thread;
   if (!segment_) return can;

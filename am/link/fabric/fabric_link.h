@@ -15,6 +15,7 @@
 #include "am/link/fabric/frames.h"
 #include "am/link/fabric/incoming.h"
 #include "am/link/fabric/receives.h"
+#include "am/link/fabric/written_frames.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
 #include "am/link/turn.h"
@@ -45,8 +46,14 @@ struct Route {
   InFlight::Share accesses;      // likewise
   std::uint32_t unsignaled = 0;  // frames injected since the last one that is reported
   std::uint32_t sent = 0;        // frames, in all
+  RoomThere room;                // for frames that are written
   bool dead = false;             // its process: nothing is sent any more, and nothing counted
 };
+
+// As the network knows that byte of the process.
+inline RemoteKey named(const Route& route, const RemoteKey& at) noexcept {
+  return at.key == RemoteKey::kSegment ? route.segment + at.base : at;
+}
 
 // The network as libfabric gives it: reliable-datagram endpoints (FI_EP_RDM).
 //
@@ -104,7 +111,7 @@ class FabricLink final : public Link, private Registrar {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   Tail* commit(Rank to, Next next) override;
-  Queue queue(Rank to) const noexcept override;
+  Queue queue(Rank to, std::size_t written) override;
   bool flush() override;
   bool try_access(const RmaAccess& access, Completion& completion) override;
   bool busy() const noexcept override;
@@ -135,6 +142,7 @@ class FabricLink final : public Link, private Registrar {
   Route& add_route(Rank rank);
   Abilities abilities();
   bool gathers(const Route& route) const noexcept;
+  bool is_stream(const Route& route) const noexcept;
   void start(Route& route);
   bool try_start(Frame& frame);
   bool may_inject(const Route& route, std::size_t bytes) const noexcept;
@@ -151,6 +159,7 @@ class FabricLink final : public Link, private Registrar {
   bool more_events() const noexcept { return events_end_ == static_cast<int>(events_.size()); }
   void settle_sends(PacketSink& sink);
   void begin_frame(const fi_cq_data_entry& event);
+  void open(std::span<const std::byte> frame);
   bool open_early();
   void look_at_gap();
   void add_receives();
@@ -169,6 +178,17 @@ class FabricLink final : public Link, private Registrar {
   void look_at_lost();
   [[noreturn]] void give_up(const std::string& sentence) const;
 
+  // Frames that are written (written.cc).
+  bool has_room(Rank to, std::size_t bytes);
+  bool try_write_with_packet(const RmaAccess& access, Completion& completion);
+  bool begin_written(std::uint64_t word);
+  void end_written();
+  void ask_room(Route& route);
+  bool give_room();
+  bool take_room(const PacketHeader& packet);
+  bool take_room_read(const PacketHeader& packet);
+  Frame* claim_written(Route& route, std::span<const std::byte> packet);
+
   // One-sided access (access.cc).
   struct Access {
     static Access& of(const rdma::Op& op) noexcept {
@@ -180,6 +200,7 @@ class FabricLink final : public Link, private Registrar {
     std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
     void* descriptor = nullptr;                       // of local memory
     std::span<const std::byte> piece;                 // of it, that the network works on
+    Frame* frame = nullptr;                           // written with it
     // What follows when the operation is complete: no bytes, unless all together is too long for
     // one.
     RmaAccess rest{};
@@ -224,8 +245,9 @@ class FabricLink final : public Link, private Registrar {
   std::array<fi_cq_data_entry, 32> events_{};
   int event_ = 0;  // the next to handle
   int events_end_ = 0;
-  bool in_frame_ = false;                    // a frame is open, and not all of it delivered
-  const rdma::Op* received_with_ = nullptr;  // its receive; nullptr: posted again already
+  bool in_frame_ = false;                       // a frame is open, and not all of it delivered
+  const rdma::Op* received_with_ = nullptr;     // its receive; nullptr: posted again already
+  WrittenFrames::Given* written_to_ = nullptr;  // or the room where it has been written
   InFlight frames_in_flight_{kFrames};
   InFlight accesses_in_flight_{kAccesses};
   int progress_ = 0;  // completions since the last poll
@@ -253,6 +275,7 @@ class FabricLink final : public Link, private Registrar {
   std::optional<rdma::Memory> segment_;
   FramePool frames_;
   std::optional<Receives> receives_;
+  std::optional<WrittenFrames> written_;  // where the network can
 };
 
 }  // namespace am::link

@@ -114,6 +114,7 @@ void FabricLink::settle_sends(PacketSink& sink) {
   while (!in_frame_ && event_ != events_end_) {
     const fi_cq_data_entry& event = events_[static_cast<std::size_t>(event_++)];
     if (event.op_context == nullptr) {  // a put has arrived
+      if (begin_written(event.data)) continue;
       ++progress_;
       if (!sink.arrived(event.data)) {
         ++stats_.strangers.words;

@@ -19,8 +19,12 @@ constexpr std::int64_t kVerifyNs = 100'000'000;  // between two questions to all
 
 void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   received_with_ = &rdma::Op::of(event.op_context);
+  open(Receives::frame(*received_with_, event.len));
+}
+
+void FabricLink::open(std::span<const std::byte> frame) {
   in_frame_ = true;
-  switch (incoming_.open(Receives::frame(*received_with_, event.len))) {
+  switch (incoming_.open(frame)) {
     case Incoming::Opened::kNext: ++arrived_; return;
     case Incoming::Opened::kEarly: return;
     case Incoming::Opened::kTwice: ++stats_.strangers.frames; return;
@@ -76,6 +80,9 @@ int FabricLink::deliver_frame(PacketSink& sink, bool keeping) {
 
 // The packets of links themselves.
 bool FabricLink::deliver_own(const PacketHeader& packet) {
+  if (packet.type == Type::kRoomRead) return take_room_read(packet);
+  if (packet.type == Type::kRoom) return take_room(packet);
+  if (packet.type == Type::kAskRoom) return give_room();
   if (packet.type == Type::kPing) {
     const PacketHeader pong = make_header(Type::kPong, sizeof pong);
     send(incoming_.source(), std::as_bytes(std::span(&pong, 1)));
@@ -113,6 +120,7 @@ void FabricLink::add_receives() {
 void FabricLink::end_frame() {
   in_frame_ = false;
   if (received_with_ != nullptr) receives_->renew(*std::exchange(received_with_, nullptr));
+  if (written_to_ != nullptr) end_written();
 }
 
 // A message that broke off, or was too long, does not say whose it was. No frame of the job is too

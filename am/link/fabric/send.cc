@@ -15,6 +15,9 @@ namespace {
 // Bytes queued for one process from which on queue() says that it is full.
 constexpr std::size_t kCongested = std::size_t{128} << 10;
 
+// Bytes that had better share a frame with others where packets come in a row.
+constexpr std::size_t kGathered = 32'768;
+
 // Times gather_ticks_: how long packets of a stream gather, which is when this frame or the last
 // one holds several. There none is urgent, and more of them share the system call.
 constexpr std::uint64_t kStreamTimes = 4;
@@ -63,13 +66,17 @@ void FabricLink::grow(Route& r) noexcept {
             .commits = &frame.commits};
 }
 
-bool FabricLink::gathers(const Route& route) const noexcept {
-  if (polling_) return true;
+bool FabricLink::gathers(const Route& route) const noexcept { return polling_ || is_stream(route); }
+
+bool FabricLink::is_stream(const Route& route) const noexcept {
   const bool streams = route.streams || (route.open != nullptr && route.open->commits > 1);
   return ticks() - route.sent_ticks < (streams ? kStreamTimes * gather_ticks_ : gather_ticks_);
 }
 
-Queue FabricLink::queue(Rank to) const noexcept {
+Queue FabricLink::queue(Rank to, std::size_t written) {
+  if (written != 0 && has_room(to, written) && (written > kGathered || !is_stream(*routes_[to]))) {
+    return Queue::kTogether;
+  }
   const Route* const r = routes_[to];
   if (r == nullptr) return polling_ ? Queue::kOpen : Queue::kEmpty;
   if (r->waiting.size() * frame_bytes_ >= kCongested) return Queue::kFull;

@@ -33,7 +33,7 @@ class FakeLink final : public link::Link, private link::Registrar {
 
   std::byte* claim(Rank to, std::uint32_t bytes) override;
   link::Tail* commit(Rank to, link::Next next) override;
-  link::Queue queue(Rank) const noexcept override { return link::Queue::kEmpty; }
+  link::Queue queue(Rank, std::size_t) override { return link::Queue::kEmpty; }
   bool flush() override { return true; }
   bool try_access(const link::RmaAccess& access, link::Completion& done) override;
   bool busy() const noexcept override { return !done_.empty(); }

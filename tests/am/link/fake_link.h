@@ -45,7 +45,7 @@ class FakeLink final : public Link {
     return &tail_;
   }
   void grow_until(std::uint64_t ticks) noexcept { tail_.until = ticks; }
-  Queue queue(Rank) const noexcept override { return Queue::kEmpty; }
+  Queue queue(Rank, std::size_t) override { return Queue::kEmpty; }
   bool flush() override { return true; }
   bool try_access(const RmaAccess&, Completion&) override { return false; }
   bool busy() const noexcept override { return false; }

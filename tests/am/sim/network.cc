@@ -77,7 +77,7 @@ class SimLink final : public link::Link, private link::Registrar {
     schedule().progressed();
     return nullptr;
   }
-  link::Queue queue(Rank to) const noexcept override {
+  link::Queue queue(Rank to, std::size_t) override {
     return network_.ends_[to].incoming[me_].size() > kWaiting ? link::Queue::kFull
                                                               : link::Queue::kEmpty;
   }
@@ -141,7 +141,7 @@ std::unique_ptr<link::Registration> SimLink::register_memory(std::span<std::byte
 }
 
 bool SimLink::try_access(const link::RmaAccess& access, link::Completion& done) {
-  const auto& [kind, peer, at, local, word] = access;
+  const auto& [kind, peer, at, local, word, packet] = access;
   network_.memory(peer, at, local.size());
   if (kind == link::RmaAccess::kWriteAndNotify) return try_notify(access, done);
   const bool before_packets = kind == link::RmaAccess::kWriteBeforePackets;

@@ -1,0 +1,126 @@
+// Frames that are written, in one operation with the bytes that they tell of.
+
+#include <cstring>
+#include <utility>
+
+#include "am/link/fabric/fabric_link.h"
+#include "am/link/packet_sinks.h"
+#include "am/types/ticks.h"
+#include "rdma/error.h"
+
+namespace am::link {
+
+// Asks for room at the first time.
+bool FabricLink::has_room(Rank to, std::size_t bytes) {
+  if (!written_ || bytes > longest_access_) return false;
+  Route& r = route(to);
+  if (r.dead) return false;
+  if (!r.room.known()) ask_room(r);
+  return r.room.free != 0;
+}
+
+bool FabricLink::try_write_with_packet(const RmaAccess& access, Completion& completion) {
+  const Rank to = access.peer;
+  const std::span<const std::byte> from = access.local;
+  const std::span<const std::byte> packet = access.packet;
+  if (!has_room(to, from.size())) return false;
+  Route& r = *routes_[to];
+  Frame* const frame = claim_written(r, packet);
+  if (frame == nullptr) return false;
+  const std::span<const std::byte> bytes(frame->data, frame->bytes + packet.size());
+  const std::uint32_t number = r.sent + 1;
+  std::memcpy(frame->data + offsetof(FrameHeader, number), &number, sizeof number);
+  const bool started = start_access(to, completion, [&](Access& write) {
+    write.piece = from;
+    const RemoteKey at = named(r, access.at);
+    const std::uint64_t word = WrittenFrames::name(r.room.word, r.room.next, bytes.size());
+    if (!endpoint_.try_put(r.address,
+                           {{{from, local_descriptor(write, from, false), {at.base, at.key}},
+                             {bytes, frame->descriptor, r.room.at()}}},
+                           word, write.op)) {
+      return false;
+    }
+    write.frame = frame;
+    return true;
+  });
+  if (!started) return false;
+  r.open = nullptr;
+  r.room.take();
+  r.sent = number;
+  r.sent_ticks = ticks();
+  r.streams = frame->commits != 0;
+  stats_.sent += {1, frame->commits + 1, bytes.size(), 0};
+  stats_.sent.accessed += from.size();
+  return true;
+}
+
+// The open frame, with `packet` behind what it holds, to be written as it is. nullptr: others are
+// to be sent before.
+Frame* FabricLink::claim_written(Route& r, std::span<const std::byte> packet) {
+  const auto fits = [&] {
+    return r.open == nullptr || r.open->bytes + packet.size() <= WrittenFrames::kBytes;
+  };
+  if (!fits()) start(r);
+  if (!r.waiting.empty() || !fits()) return nullptr;
+  std::byte* const room = claim(r.rank, static_cast<std::uint32_t>(packet.size()));
+  std::memcpy(room, packet.data(), packet.size());
+  return r.open;
+}
+
+void FabricLink::ask_room(Route& r) {
+  if (std::exchange(r.room.asked, true)) return;
+  const PacketHeader ask = make_header(Type::kAskRoom, sizeof ask);
+  send(r.rank, std::as_bytes(std::span(&ask, 1)));
+}
+
+// Who gets none goes on without.
+bool FabricLink::give_room() {
+  if (!written_) return true;
+  try {
+    const Room room = written_->give(incoming_.source());
+    send(incoming_.source(), std::as_bytes(std::span(&room, 1)));
+  } catch (const rdma::Error&) {
+  }
+  return true;
+}
+
+bool FabricLink::take_room(const PacketHeader& packet) {
+  const auto* const room = as_exactly<Room>(packet);
+  RoomThere& there = route(incoming_.source()).room;
+  if (room == nullptr || room->word == 0 || there.known()) return false;
+  there = {.asked = true,
+           .base = room->base,
+           .key = room->key,
+           .word = room->word,
+           .next = 0,
+           .free = WrittenFrames::kPlaces};
+  return true;
+}
+
+bool FabricLink::take_room_read(const PacketHeader& packet) {
+  RoomThere& there = route(incoming_.source()).room;
+  if (packet.detail > WrittenFrames::kPlaces - there.free) return false;
+  there.free += packet.detail;
+  return true;
+}
+
+// False: it is not the word of a frame.
+bool FabricLink::begin_written(std::uint64_t word) {
+  if (!written_) return false;
+  const auto [room, frame] = written_->find(word);
+  if (room == nullptr) return false;
+  written_to_ = room;
+  open(frame);
+  return true;
+}
+
+void FabricLink::end_written() {
+  WrittenFrames::Given& room = *std::exchange(written_to_, nullptr);
+  if (++room.read != WrittenFrames::kReported) return;
+  const PacketHeader read =
+      make_header(Type::kRoomRead, sizeof read, 0, static_cast<std::uint8_t>(room.read));
+  room.read = 0;
+  send(room.owner, std::as_bytes(std::span(&read, 1)));
+}
+
+}  // namespace am::link
