@@ -4,6 +4,7 @@
 #include "am/core/far/far.h"
 #include "am/core/process.h"
 #include "am/route/router.h"
+#include "am/types/released.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -57,11 +58,11 @@ void Endpoint::stage(shmem::Room room, shmem::Half& half, std::uint64_t offset,
 }
 
 void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
-                         std::span<const std::byte> payload) {
+                         std::span<const std::byte> payload, bool* released) {
   Endpoint& self = endpoint();
   const LongRequest message{handler, shape, offset, payload.size()};
   if (delivery_->from.segment == nullptr) {
-    return Endpoint::Far::place_reply(*delivery_, message, payload);
+    return Endpoint::Far::place_reply(*delivery_, message, payload, released);
   }
   shmem::Slot& slot = *delivery_->room.slot;
   const auto [inbox, lane, number] = self.mailbox_.position_of(slot);
@@ -73,6 +74,7 @@ void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset
   if (packet::placement(slot.reply).staged) {
     from.staged_reply[lane] = slot.request.head.load(std::memory_order_relaxed);
   }
+  if (released != nullptr) release(*released);
 }
 
 void Endpoint::refuse_in_handler(std::uint32_t to, const char* call) const {

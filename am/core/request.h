@@ -309,13 +309,26 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
 template <auto kFunction, class... Args>
 inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte> payload,
                                 const Args&... args) && {
+  reply_long_with<kFunction>(nullptr, offset, payload, args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_long_borrowing(std::uint64_t offset, std::span<const std::byte> payload,
+                                          bool& released, const Args&... args) && {
+  reply_long_with<kFunction>(&released, offset, payload, args...);
+}
+
+template <auto kFunction, class... Args>
+inline void Request::reply_long_with(bool* released, std::uint64_t offset,
+                                     std::span<const std::byte> payload, const Args&... args) {
   using H = Handler<kFunction>;
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
   static_assert(H::kind == Kind::kLong,
                 "the handler's second parameter must be std::span<std::byte>");
   const HandlerIndex handler = endpoint().index_of<kFunction>();
   check_unanswered();
-  place_long(handler, H::shape, offset, payload);  // may throw: then nothing has been answered
+  place_long(handler, H::shape, offset, payload,
+             released);  // may throw: then nothing has been answered
   H::Packing::pack(begin_reply(handler, H::kind, H::words), args...);
 }
 

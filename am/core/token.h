@@ -80,6 +80,12 @@ class Request : public Message {
   // comes back to this endpoint's on_returned().
   template <auto kFunction, class... Args>
   void reply_long(std::uint64_t offset, std::span<const std::byte> payload, const Args&... args) &&;
+  // The same without that buffer: the payload must not change, nor end, until `released`, which is
+  // false before and lives as long, is true. Near that is on return; else during a later poll, or
+  // in whichever thread of the process sees to the network (std::atomic_ref reads it then).
+  template <auto kFunction, class... Args>
+  void reply_long_borrowing(std::uint64_t offset, std::span<const std::byte> payload,
+                            bool& released, const Args&... args) &&;
 
  protected:
   // By the library.
@@ -89,7 +95,10 @@ class Request : public Message {
   template <auto kFunction, class... Args>
   static shmem::Mark reply_elsewhere(Endpoint& endpoint, shmem::Room room, Args... args);
   void place_long(HandlerIndex handler, Shape shape, std::uint64_t offset,
-                  std::span<const std::byte> payload);
+                  std::span<const std::byte> payload, bool* released = nullptr);
+  template <auto kFunction, class... Args>
+  void reply_long_with(bool* released, std::uint64_t offset, std::span<const std::byte> payload,
+                       const Args&... args);
 };
 
 // A request without a reply: what a handler takes that only has to hear of something. Its sender's

@@ -14,12 +14,11 @@ void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::b
   if (try_by_packets(to, offset, data, packet)) return;
   Transfer& transfer = take(to, offset, packet);
   try {
-    transfer.copy.assign(data.begin(), data.end());
+    transfer.data = transfer.copy_of(data);
   } catch (...) {  // no memory: nothing is owed
     give_back(transfer);
     throw;
   }
-  transfer.data = transfer.copy;
   if (!try_start(transfer)) waiting_.push_back(&transfer);
 }
 
@@ -43,7 +42,7 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
 
 bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::span<const std::byte> packet) {
-  if (!one_sided_.writes_by_packets(data.size())) return false;
+  if (!one_sided_.writes_by_packets(data.size()) || goes_together(to, data.size())) return false;
   one_sided_.write_by_packets(to, offset, data);
   link_.send(to, packet);
   return true;
@@ -64,7 +63,37 @@ Transfers::Transfer& Transfers::take(Rank to, std::uint64_t offset,
   return transfer;
 }
 
+bool Transfers::try_together(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                             std::span<const std::byte> packet, bool* released) {
+  Transfer& transfer = take(to, offset, packet);
+  transfer.released = released;
+  transfer.data = data;
+  try {
+    if (released == nullptr) transfer.data = transfer.copy_of(data);
+    if (try_together(transfer)) return true;
+  } catch (...) {  // no memory: nothing is owed
+    transfer.released = nullptr;
+    give_back(transfer);
+    throw;
+  }
+  transfer.released = nullptr;
+  give_back(transfer);
+  return false;
+}
+
+bool Transfers::try_together(Transfer& transfer) {
+  transfer.packet_sent = true;  // it may be done at once
+  if (link_.try_write_with_packet(transfer.to, transfer.offset, transfer.data,
+                                  std::span(transfer.packet).first(transfer.packet_bytes),
+                                  transfer)) {
+    return true;
+  }
+  transfer.packet_sent = false;
+  return false;
+}
+
 bool Transfers::try_start(Transfer& transfer) {
+  if (try_together(transfer)) return true;
   const bool in_order = one_sided_.writes_before_packets(transfer.data.size());
   if (!one_sided_.try_write(transfer.to, transfer.offset, transfer.data, in_order, transfer)) {
     return false;

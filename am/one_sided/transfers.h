@@ -31,9 +31,17 @@ class Transfers {
   // The same by swapping: `data` is left with memory of an earlier copy.
   void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                   std::span<const std::byte> packet);
-  // Calls release(released) when `data`, which is not copied, may be reused (am/types/released.h).
+  // The same without a copy: calls release(released) when `data`, which is not copied, may be
+  // reused (am/types/released.h).
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, bool& released);
+
+  // Whether a write and its packet would best be one operation now: the network has that, and they
+  // are not few bytes of a stream, which packets carry better.
+  bool goes_together(Rank to, std::size_t bytes) { return link_.writes_with_packets(to, bytes); }
+  // That, or nothing: then false. Without `released` the bytes are copied.
+  bool try_together(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                    std::span<const std::byte> packet, bool* released);
 
   // Starts what found no room before; call it with every poll.
   void resume();
@@ -43,6 +51,11 @@ class Transfers {
 
  private:
   struct Transfer : link::Completion {
+    std::span<const std::byte> copy_of(std::span<const std::byte> bytes) {
+      copy.assign(bytes.begin(), bytes.end());
+      return copy;
+    }
+
     Transfers* owner = nullptr;
     Rank to = 0;
     std::uint64_t offset = 0;
@@ -58,6 +71,7 @@ class Transfers {
   bool try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                       std::span<const std::byte> packet);
   Transfer& take(Rank to, std::uint64_t offset, std::span<const std::byte> packet);
+  bool try_together(Transfer& transfer);
   bool try_start(Transfer& transfer);
   void send_packet(Transfer& transfer);
   void give_back(Transfer& transfer) noexcept;

@@ -234,6 +234,7 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
     status = try_deliver<Access>(delivery, message, body, role, from.from.admitted, from.pieces);
   } catch (...) {
     delivery.reply = shmem::kNoReply;
+    answering.long_reply.drop();
     finish();  // no credit is lost
     throw;
   }

@@ -93,9 +93,9 @@ class Endpoint::Far {
   // Returns requests to the dead; returns how many. Whether it would find one.
   int return_unreachable();
   bool has_unreachable() const noexcept { return unreachable_; }
-  // The payload of a long reply that is being made, from its handler.
+  // The payload of a long reply that is being made, from its handler. `released`: see Parcel.
   static void place_reply(const Delivery& delivery, const LongRequest& message,
-                          std::span<const std::byte> payload);
+                          std::span<const std::byte> payload, bool* released);
 
   // A message has come from a process of another node. False: it is damaged. (In deliver.cc,
   // for both kinds of Access.)
@@ -224,11 +224,16 @@ class Endpoint::Far {
 
   // Of a long reply that a handler has made.
   struct LongReply {
+    Verdict judge(const LongRequest& message) const noexcept;
+    void drop() noexcept;  // it is not sent from its payload
+
     const Incoming* to = nullptr;  // whose request is being handled
     TagEpochs::Epoch epoch = 0;    // of that request
     link::Place place{};
     Status status = Status::kDelivered;
-    std::vector<std::byte> payload;  // if it does not fit the room
+    std::span<const std::byte> payload;  // if it does not fit the room
+    std::vector<std::byte> copy;         // which that is, unless it is the caller's
+    bool* released = nullptr;            // of the caller's
   };
   // Where a handler writes its reply, as it would into a mailbox: Delivery::room is its only slot.
   struct Answering : shmem::RingMemory<1> {
@@ -280,6 +285,10 @@ class Endpoint::Far {
                               link::Type type) const noexcept;
   link::MessagePacket head_to(const Incoming& to, link::Type type) const noexcept;
   bool send_long(Outgoing& to, std::uint32_t index, link::MessagePacket head, const Parcel& parcel);
+  bool send_together(const Outgoing& to, link::MessagePacket head, const Parcel& parcel);
+  bool send_together(const Incoming& to, const link::MessagePacket& head,
+                     std::span<const std::byte> arguments, const link::Place& place,
+                     const std::byte* payload);
   void keep(Outgoing& to, link::MessagePacket head, const Parcel& parcel);
   std::optional<Verdict> judge(Outgoing& to, std::uint32_t index, const LongRequest& message);
   void send_reply(Incoming& to, Kind request, shmem::Mark reply, Answering& answering);

@@ -18,6 +18,10 @@ using link::MessagePacket;
 using link::Place;
 using link::Type;
 
+// Long messages of more bytes, and no more than a packet takes, are faster as a write that brings
+// its packet, where the network has that: it copies no byte twice.
+constexpr std::size_t kCarried = 256;
+
 // Appends to a packet.
 class Writer {
  public:
@@ -112,7 +116,7 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
   const bool is_long = parcel.kind == Kind::kLong;
   if (is_long && parcel.payload.size() > link::kMaxData) {
     if (!send_long(out, to, head, parcel)) return false;
-  } else {
+  } else if (!is_long || !send_together(out, head, parcel)) {
     head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
     const Place place{parcel.offset, parcel.payload.size(), 0};
     post(port_.link(), out.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
@@ -200,6 +204,22 @@ bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket h
   return true;
 }
 
+// Of a payload that would fit a packet. False: it should go there, and be judged by the receiver.
+bool Endpoint::Far::send_together(const Outgoing& to, MessagePacket head, const Parcel& parcel) {
+  if (parcel.payload.size() <= kCarried || to.kept || !to.known || to.gone) return false;
+  Transfers& transfers = messages_.transfers();
+  if (!transfers.goes_together(to.rank, parcel.payload.size())) return false;
+  const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
+  const Verdict verdict = to.known->judge(
+      {parcel.handler, shape, parcel.offset, parcel.payload.size()}, to.known->admits);
+  if (verdict.status != Status::kDelivered || Extent::is_elsewhere(verdict.at)) return false;
+  head.head.detail = link::make_detail(parcel.kind, parcel.kind);
+  const Place place{parcel.offset, parcel.payload.size(), verdict.at - parcel.offset};
+  const LongPacket packet(head, place, parcel.argument_bytes());
+  return transfers.try_together(to.rank, verdict.at, parcel.payload, packet.span(),
+                                parcel.released);
+}
+
 void Endpoint::Far::send_pieces(Rank to, MessagePacket head, Role role,
                                 std::span<const std::byte> payload) {
   head.head.type = Type::kPiece;
@@ -262,6 +282,8 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
     return post(port_.link(), to.rank, head, &place, arguments, {});
   }
   if (place.bytes <= link::kMaxData) {
+    if (send_together(to, head, arguments, place, payload)) return;
+    place.base = 0;
     head.head.detail |= link::make_detail(Kind::kShort, Kind::kShort, Role::kRequest, true);
     return post(port_.link(), to.rank, head, &place, arguments, {payload, place.bytes});
   }
@@ -272,29 +294,64 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
     } catch (const std::exception&) {  // no memory: the reply comes back, and no credit is lost
       head.status = static_cast<std::uint8_t>(Status::kCongestion);
     }
-    clear_kept(reply.payload);
+    reply.drop();
     return post(port_.link(), to.rank, head, &place, arguments, {});
   }
   const LongPacket packet(head, place, arguments);
-  messages_.transfers().start_swap(to.rank, place.base + place.offset, reply.payload,
-                                   packet.span());
+  const std::uint64_t offset = place.base + place.offset;
+  if (bool* const released = std::exchange(reply.released, nullptr)) {
+    messages_.transfers().start(to.rank, offset, reply.payload, packet.span(), *released);
+  } else {
+    messages_.transfers().start_swap(to.rank, offset, reply.copy, packet.span());
+  }
+}
+
+// By what the requester had announced before its request.
+Verdict Endpoint::Far::LongReply::judge(const LongRequest& message) const noexcept {
+  const bool same_tag = epoch == to->epoch || epoch == 0;
+  return to->announced.judge(message, same_tag || to->announced.admits);
+}
+
+// As of a request.
+bool Endpoint::Far::send_together(const Incoming& to, const MessagePacket& head,
+                                  std::span<const std::byte> arguments, const Place& place,
+                                  const std::byte* payload) {
+  if (Extent::is_elsewhere(place.base) || survives()) return false;
+  Transfers& transfers = messages_.transfers();
+  if (!transfers.goes_together(to.rank, place.bytes)) return false;
+  const LongPacket packet(head, place, arguments);
+  return transfers.try_together(to.rank, place.base + place.offset, {payload, place.bytes},
+                                packet.span(), nullptr);
+}
+
+void Endpoint::Far::LongReply::drop() noexcept {
+  if (released != nullptr) release(*std::exchange(released, nullptr));
+  clear_kept(copy);
 }
 
 void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& message,
-                                std::span<const std::byte> payload) {
+                                std::span<const std::byte> payload, bool* released) {
   LongReply& reply = Answering::of(delivery.room).long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
-    reply.place = {message.offset, message.bytes, 0};
+    reply.place = {message.offset, message.bytes, Extent::kElsewhere};
+    if (payload.size() > kCarried) {  // ... unless it is admitted, and can go together with it
+      const Verdict verdict = reply.judge(message);
+      if (verdict.status == Status::kDelivered) reply.place.base = verdict.at - message.offset;
+    }
     reply.status = Status::kDelivered;
     packet::copy_payload(delivery.room.reply_payload(), payload);
+    if (released != nullptr) release(*released);
     return;
   }
-  // By what the requester had announced before its request.
-  const Incoming& to = *reply.to;
-  const bool same_tag = reply.epoch == to.epoch || reply.epoch == 0;
-  const Verdict verdict = to.announced.judge(message, same_tag || to.announced.admits);
-  if (verdict.status == Status::kDelivered) {  // first, as it may throw
-    reply.payload.assign(payload.begin(), payload.end());
+  const Verdict verdict = reply.judge(message);
+  if (verdict.status != Status::kDelivered) {
+    if (released != nullptr) release(*released);
+  } else if (released != nullptr) {
+    reply.payload = payload;
+    reply.released = released;
+  } else {
+    reply.copy.assign(payload.begin(), payload.end());  // first, as it may throw
+    reply.payload = reply.copy;
   }
   reply.status = verdict.status;
   reply.place = {message.offset, message.bytes, verdict.at - message.offset};
