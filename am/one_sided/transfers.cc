@@ -83,9 +83,10 @@ bool Transfers::try_together(Rank to, std::uint64_t offset, std::span<const std:
 
 bool Transfers::try_together(Transfer& transfer) {
   transfer.packet_sent = true;  // it may be done at once
-  if (link_.try_write_with_packet(transfer.to, transfer.offset, transfer.data,
-                                  std::span(transfer.packet).first(transfer.packet_bytes),
-                                  transfer)) {
+  const auto write = link::RmaAccess::with_packet(
+      transfer.to, link::RemoteKey::in_segment(transfer.offset), transfer.data,
+      std::span(transfer.packet).first(transfer.packet_bytes));
+  if (goes_together(transfer.to, transfer.data.size()) && link_.try_access(write, transfer)) {
     return true;
   }
   transfer.packet_sent = false;

@@ -38,7 +38,9 @@ class Transfers {
 
   // Whether a write and its packet would best be one operation now: the network has that, and they
   // are not few bytes of a stream, which packets carry better.
-  bool goes_together(Rank to, std::size_t bytes) { return link_.writes_with_packets(to, bytes); }
+  bool goes_together(Rank to, std::size_t bytes) {
+    return link_.queue(to, bytes) == link::Queue::kTogether;
+  }
   // That, or nothing: then false. Without `released` the bytes are copied.
   bool try_together(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                     std::span<const std::byte> packet, bool* released);
