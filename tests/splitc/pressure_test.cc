@@ -51,7 +51,9 @@ void barrier_left_by_all(const std::string& name) {
 }
 
 // The next store to process `to` has to wait.
-bool congested(std::uint32_t to) { return world().router().port()->link().congested(to); }
+bool congested(std::uint32_t to) {
+  return world().router().port()->link().queue(to) == am::link::Queue::kFull;
+}
 
 // Polls until nothing has come for a while.
 void drain() {

@@ -40,7 +40,7 @@ TEST_P(Packets, arrive_once_and_in_order_both_ways) {
     if (random() % 16 == 0) pair.a.link().poll(pair.a);
     if (random() % 16 == 0) pair.b.link().poll(pair.b);
     pair.poll_until([&] {
-      return pair.a.link().queue(1) != Queue::kFull && pair.b.link().queue(0) != Queue::kFull;
+      return pair.a.link().queue(1, 0) != Queue::kFull && pair.b.link().queue(0, 0) != Queue::kFull;
     });
   }
   pair.poll_until(
@@ -128,15 +128,16 @@ TEST_P(Packets, congest_while_the_receiver_looks_away) {
   constexpr std::uint64_t kMost = 64 << 20;  // bytes that may be in buffers of whatever kind
   Pair pair(GetParam());
   std::uint64_t sent = 0;
-  while (pair.a.link().queue(1) != Queue::kFull && sent * 4096 < kMost) {
+  while (pair.a.link().queue(1, 0) != Queue::kFull && sent * 4096 < kMost) {
     pair.a.send(1, sent++, 4096);
     pair.a.link().poll(pair.a);
   }
-  EXPECT_EQ(pair.a.link().queue(1), Queue::kFull) << sent << " packets of a page";
+  EXPECT_EQ(pair.a.link().queue(1, 0), Queue::kFull) << sent << " packets of a page";
   EXPECT_TRUE(pair.a.link().busy());
   pair.poll_until([&] { return pair.b.numbers().size() >= sent; });
   EXPECT_EQ(pair.b.numbers(), first_numbers(sent));
-  pair.poll_until([&] { return pair.a.link().queue(1) != Queue::kFull && !pair.a.link().busy(); });
+  pair.poll_until(
+      [&] { return pair.a.link().queue(1, 0) != Queue::kFull && !pair.a.link().busy(); });
 }
 
 struct Flag : Completion {
