@@ -17,7 +17,6 @@ using link::Stores;
 using link::Type;
 
 constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
-constexpr std::uint32_t kAlone = 2;      // of these in flight before the next ones are coalesced
 
 // One access packet with `data` behind it. The commit comes next.
 void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
@@ -88,18 +87,6 @@ OneSided::OneSided(Router& router, link::Link& link, Tails& tails) noexcept
               ? link.can().packet_write
               : as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
       coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))) {}
-
-bool OneSided::try_alone(const link::RmaAccess& access, link::Completion& completion) {
-  if (!rma_ || counted_.in_use() == kAlone) return false;
-  Counted& counted = counted_.take([this](Counted& made, std::uint32_t) {
-    made.owner = this;
-    made.done = &ended;
-  });
-  counted.counted = &completion;
-  if (link_.try_access(access, counted)) return true;
-  counted_.give_back(counted);
-  return false;
-}
 
 void OneSided::ended(link::Completion& completion) {
   auto& counted = static_cast<Counted&>(completion);
@@ -260,6 +247,19 @@ bool OneSided::take_done(Rank from, const Access& packet) {
   return true;
 }
 
+// A packet of one, which others may join.
+[[gnu::always_inline]] inline void OneSided::start_small(Rank to, std::uint64_t offset,
+                                                         std::span<const std::byte> data,
+                                                         std::uint64_t counter) {
+  constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
+  const Stores packet{
+      link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
+  std::byte* const at = link_.claim(to, kBytes);
+  std::memcpy(at, &packet, sizeof packet);
+  write_small(at + sizeof packet, offset, data);
+  tails_.commit(to);
+}
+
 void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                      std::uint64_t counter) {
   if (is_small(data)) return start_small(to, offset, data, counter);
@@ -269,18 +269,6 @@ void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> d
 
 bool OneSided::take_store(const Access& packet) {
   return take_write(packet) && count(packet.number, packet.head.data_bytes);
-}
-
-// A packet of one, which others may join.
-void OneSided::start_small(Rank to, std::uint64_t offset, std::span<const std::byte> data,
-                           std::uint64_t counter) {
-  constexpr std::uint32_t kBytes = sizeof(Stores) + sizeof(SmallStore);
-  const Stores packet{
-      link::make_header(Type::kStores, kBytes, 0, static_cast<std::uint8_t>(data.size())), counter};
-  std::byte* const at = link_.claim(to, kBytes);
-  std::memcpy(at, &packet, sizeof packet);
-  write_small(at + sizeof packet, offset, data);
-  tails_.commit(to);
 }
 
 bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,

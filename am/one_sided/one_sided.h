@@ -43,7 +43,18 @@ class OneSided {
   bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
                  bool before_packets, link::Completion& completion);
   // By the network itself, unless enough of these are in flight, or it cannot.
-  bool try_alone(const link::RmaAccess& access, link::Completion& completion);
+  [[gnu::always_inline]] bool try_alone(const link::RmaAccess& access,
+                                        link::Completion& completion) {
+    if (!rma_ || counted_.in_use() == kAlone) return false;
+    Counted& counted = counted_.take([this](Counted& made, std::uint32_t) {
+      made.owner = this;
+      made.done = &ended;
+    });
+    counted.counted = &completion;
+    if (link_.try_access(access, counted)) return true;
+    counted_.give_back(counted);
+    return false;
+  }
   bool writes_before_packets(std::size_t bytes) const noexcept {
     return bytes <= link_.can().ordered_write;
   }
@@ -91,6 +102,8 @@ class OneSided {
   }
 
  private:
+  static constexpr std::uint32_t kAlone = 2;  // in flight before the next ones are coalesced
+
   // An access by the network itself, where it is counted.
   struct Counted : link::Completion {
     OneSided* owner = nullptr;

@@ -109,7 +109,7 @@ template <class Start>
 void RemoteMemory::start_get(Rank rank, std::span<std::byte> to, std::uint32_t ticket,
                              const CallSite& site, const Start& start) {
   Operation& operation = take(ticket);
-  const auto try_start = [&] {
+  const auto try_start = [&]() __attribute__((always_inline)) {
     const Port::Inside inside(*bundle_.router().port());
     return start(operation);
   };
@@ -169,12 +169,27 @@ void RemoteMemory::put(Rank rank, std::uint64_t offset, std::span<const std::byt
     from = {operation.copy.data(), from.size()};
   }
   SmallAccesses& small = bundle_.process().far_memory()->small_accesses();
-  const auto start = [&] {
+  const auto start = [&]() __attribute__((always_inline)) {
     const Port::Inside inside(*bundle_.router().port());
     return small.takes(from.size()) ? small.try_put(rank, offset, from, operation)
                                     : memory.try_write(rank, offset, from, false, operation);
   };
   if (!start()) wait_for_room(operation, {site, rank, from.size()}, start);
+}
+
+// Part of store(), which nearly every store goes through.
+[[gnu::always_inline]] inline void RemoteMemory::store_by_packets(FarMemory& memory, const Put& put,
+                                                                  const Access& access,
+                                                                  std::uint64_t& sent) {
+  Port& port = *bundle_.router().port();
+  const auto try_store = [&]() __attribute__((always_inline)) {
+    const Port::Inside inside(port);
+    if (port.link().queue(access.rank) == link::Queue::kFull) return false;
+    memory.one_sided().store(access.rank, put.offset, put.from, put.word);
+    return true;
+  };
+  if (!try_store()) wait_until(access, kRoom, try_store);
+  sent += put.from.size();
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
@@ -193,19 +208,6 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
   } else {
     store_much(memory, {offset, from, counter}, access, sent);
   }
-}
-
-void RemoteMemory::store_by_packets(FarMemory& memory, const Put& put, const Access& access,
-                                    std::uint64_t& sent) {
-  Port& port = *bundle_.router().port();
-  const auto try_store = [&] {
-    const Port::Inside inside(port);
-    if (port.link().queue(access.rank) == link::Queue::kFull) return false;
-    memory.one_sided().store(access.rank, put.offset, put.from, put.word);
-    return true;
-  };
-  if (!try_store()) wait_until(access, kRoom, try_store);
-  sent += put.from.size();
 }
 
 void RemoteMemory::store_much(FarMemory& memory, const Put& put, const Access& access,

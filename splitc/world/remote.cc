@@ -110,7 +110,9 @@ namespace {
   return am::kChecked || local >= __builtin_frame_address(0);
 }
 
-handle begin_get(std::uint32_t proc, std::uint64_t offset, std::span<std::byte> to, Call call) {
+// What a call goes through on its way to the network is part of few functions (docs/design.md).
+[[gnu::always_inline]] inline handle begin_get(std::uint32_t proc, std::uint64_t offset,
+                                               std::span<std::byte> to, Call call) {
   World& w = world();
   if (to.size() <= am::RemoteMemory::kSmall) {
     if (const auto ticket = w.remote().try_join_get(proc, offset, to)) {
@@ -122,8 +124,8 @@ handle begin_get(std::uint32_t proc, std::uint64_t offset, std::span<std::byte> 
   return start.started();
 }
 
-handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
-                 const void* caller) {
+[[gnu::always_inline]] inline handle start_get(void* local, std::uint64_t bits, std::size_t bytes,
+                                               Call call, const void* caller) {
   if (bytes == 0) return {};
   if (const std::byte* const from = watched(bits, bytes, call, caller); from != far_base()) {
     am::copy_whole(static_cast<std::byte*>(local), from, bytes);
@@ -138,8 +140,9 @@ handle start_get(void* local, std::uint64_t bits, std::size_t bytes, Call call,
   return started;
 }
 
-handle start_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call,
-                 const void* caller) {
+[[gnu::always_inline]] inline handle start_put(std::uint64_t bits, const void* local,
+                                               std::size_t bytes, Source source, Call call,
+                                               const void* caller) {
   if (bytes == 0) return {};
   if (std::byte* const to = watched(bits, bytes, call, caller); to != far_base()) {
     am::copy_whole(to, static_cast<const std::byte*>(local), bytes);

@@ -48,20 +48,8 @@ bool FabricLink::start_access(Rank rank, Completion& completion, Start start) {
   return false;
 }
 
-bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
-  if (access.kind == RmaAccess::kWriteAndNotify && access.local.size() <= fabric_->inject_bytes()) {
-    return try_inject(route(access.peer), access, completion);
-  }
-  if (access.kind == RmaAccess::kWriteWithPacket) return try_write_with_packet(access, completion);
-  return start_access(access.peer, completion, [&](Access& started) {
-    started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
-    started.rest = access;
-    started.rest.at = named(*routes_[access.peer], access.at);
-    return try_next_piece(started);
-  });
-}
-
-bool FabricLink::try_next_piece(Access& access) {
+// Part of try_access(), which nearly every access goes through.
+[[gnu::always_inline]] inline bool FabricLink::try_next_piece(Access& access) {
   RmaAccess& rest = access.rest;
   if (routes_[rest.peer]->dead) [[unlikely]] {
     unfinished_.push_back(&access);  // ends with the next poll
@@ -85,6 +73,19 @@ bool FabricLink::try_next_piece(Access& access) {
   rest.local = rest.local.subspan(piece.size());
   rest.at = rest.at + piece.size();
   return true;
+}
+
+bool FabricLink::try_access(const RmaAccess& access, Completion& completion) {
+  if (access.kind == RmaAccess::kWriteAndNotify && access.local.size() <= fabric_->inject_bytes()) {
+    return try_inject(route(access.peer), access, completion);
+  }
+  if (access.kind == RmaAccess::kWriteWithPacket) return try_write_with_packet(access, completion);
+  return start_access(access.peer, completion, [&](Access& started) {
+    started.descriptor = local_descriptor(started, access.local, access.kind == RmaAccess::kRead);
+    started.rest = access;
+    started.rest.at = named(*routes_[access.peer], access.at);
+    return try_next_piece(started);
+  });
 }
 
 void FabricLink::go_on(Access& access) {

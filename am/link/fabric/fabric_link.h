@@ -144,6 +144,7 @@ class FabricLink final : public Link, private Registrar {
   bool gathers(const Route& route) const noexcept;
   bool is_stream(const Route& route) const noexcept;
   void start(Route& route);
+  void start_here(Route& route);
   bool try_start(Frame& frame);
   bool may_inject(const Route& route, std::size_t bytes) const noexcept;
   void restart(Route& route);

@@ -24,6 +24,59 @@ constexpr std::uint64_t kStreamTimes = 4;
 
 }  // namespace
 
+void FabricLink::list(Route& r) {
+  if (std::exchange(r.listed, true)) return;
+  unsent_.push_back(&r);
+}
+
+bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcept {
+  return bytes <= fabric_->inject_bytes() && route.unsignaled < kMaxUnsignaled;
+}
+
+// True: it was injected, and the frame is empty again; or it is in flight, and its completion will
+// be reported.
+[[gnu::always_inline]] inline bool FabricLink::try_start(Frame& frame) {
+  Route& r = *frame.route;
+  if (!frames_in_flight_.available(r.frames)) return false;
+  const std::span<const std::byte> bytes(frame.data, frame.bytes);
+  const std::uint32_t number = r.sent + 1;
+  std::memcpy(frame.data + offsetof(FrameHeader, number), &number, sizeof number);
+  r.streams = frame.commits > 1;
+  const SendStats one{1, frame.commits, bytes.size(), 0};
+  try {
+    if (may_inject(r, bytes.size())) {
+      if (!endpoint_.try_inject(r.address, bytes)) return false;
+      frame.bytes = sizeof(FrameHeader);
+      frame.commits = 0;
+      ++r.unsignaled;
+      r.sent = number;
+      stats_.sent += one;
+      return true;
+    }
+    if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
+  } catch (const rdma::Error& error) {
+    not_started(r.rank, error);
+    return false;
+  }
+  if (r.open == &frame) r.open = nullptr;
+  r.sent = number;
+  stats_.sent += one;
+  frames_in_flight_.take(r.frames);
+  return true;
+}
+
+// Sends what `r` has, as far as the provider takes it. Part of commit(), which nearly every packet
+// goes through.
+[[gnu::always_inline]] inline void FabricLink::start_here(Route& r) {
+  r.tail.packet = nullptr;
+  if (r.dead) [[unlikely]]
+    return;
+  if (!r.waiting.empty()) restart(r);
+  if (r.open == nullptr || r.open->empty()) return;
+  if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
+  r.sent_ticks = ticks();
+}
+
 std::byte* FabricLink::claim(Rank to, std::uint32_t bytes) {
   Route& r = route(to);
   r.tail.packet = nullptr;
@@ -48,7 +101,7 @@ Tail* FabricLink::commit(Rank to, Next next) {
   }
   ++frame.commits;
   if (!gathers(r)) {
-    start(r);
+    start_here(r);
   } else {
     list(r);
   }
@@ -83,21 +136,7 @@ Queue FabricLink::queue(Rank to, std::size_t written) {
   return gathers(*r) ? Queue::kOpen : Queue::kEmpty;
 }
 
-void FabricLink::list(Route& r) {
-  if (std::exchange(r.listed, true)) return;
-  unsent_.push_back(&r);
-}
-
-// Sends what `r` has, as far as the provider takes it.
-void FabricLink::start(Route& r) {
-  r.tail.packet = nullptr;
-  if (r.dead) [[unlikely]]
-    return;
-  restart(r);
-  if (r.open == nullptr || r.open->empty()) return;
-  if (!r.waiting.empty() || !try_start(*r.open)) return list(r);
-  r.sent_ticks = ticks();
-}
+void FabricLink::start(Route& r) { start_here(r); }
 
 // Sends the frames that have waited.
 void FabricLink::restart(Route& r) {
@@ -133,42 +172,6 @@ void FabricLink::forget(Rank dead) {
   while (r.frames.in_flight != 0) frames_in_flight_.give_back(r.frames);
   incoming_.forget(dead);
   buries_ = true;
-}
-
-bool FabricLink::may_inject(const Route& route, std::size_t bytes) const noexcept {
-  return bytes <= fabric_->inject_bytes() && route.unsignaled < kMaxUnsignaled;
-}
-
-// True: it was injected, and the frame is empty again; or it is in flight, and its completion will
-// be reported.
-bool FabricLink::try_start(Frame& frame) {
-  Route& r = *frame.route;
-  if (!frames_in_flight_.available(r.frames)) return false;
-  const std::span<const std::byte> bytes(frame.data, frame.bytes);
-  const std::uint32_t number = r.sent + 1;
-  std::memcpy(frame.data + offsetof(FrameHeader, number), &number, sizeof number);
-  r.streams = frame.commits > 1;
-  const SendStats one{1, frame.commits, bytes.size(), 0};
-  try {
-    if (may_inject(r, bytes.size())) {
-      if (!endpoint_.try_inject(r.address, bytes)) return false;
-      frame.bytes = sizeof(FrameHeader);
-      frame.commits = 0;
-      ++r.unsignaled;
-      r.sent = number;
-      stats_.sent += one;
-      return true;
-    }
-    if (!endpoint_.try_send(r.address, bytes, frame.descriptor, frame.op)) return false;
-  } catch (const rdma::Error& error) {
-    not_started(r.rank, error);
-    return false;
-  }
-  if (r.open == &frame) r.open = nullptr;
-  r.sent = number;
-  stats_.sent += one;
-  frames_in_flight_.take(r.frames);
-  return true;
 }
 
 // Of the routes that are listed now; those that find no room are listed again.
