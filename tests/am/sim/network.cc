@@ -77,7 +77,10 @@ class SimLink final : public link::Link, private link::Registrar {
     schedule().progressed();
     return nullptr;
   }
-  link::Queue queue(Rank to, std::size_t) override {
+  link::Queue queue(Rank to, std::size_t written) override {
+    if (written != 0 && network_.options_.writes_with_packets && schedule().one_in(2)) {
+      return link::Queue::kTogether;
+    }
     return network_.ends_[to].incoming[me_].size() > kWaiting ? link::Queue::kFull
                                                               : link::Queue::kEmpty;
   }
@@ -144,13 +147,17 @@ bool SimLink::try_access(const link::RmaAccess& access, link::Completion& done) 
   const auto& [kind, peer, at, local, word, packet] = access;
   network_.memory(peer, at, local.size());
   if (kind == link::RmaAccess::kWriteAndNotify) return try_notify(access, done);
+  const bool together = kind == link::RmaAccess::kWriteWithPacket;
   const bool before_packets = kind == link::RmaAccess::kWriteBeforePackets;
   if (before_packets && can_.ordered_write == 0) {
     schedule().give_up("a write before packets, which this network does not offer");
   }
   if (!network_.room()) return false;
-  if (before_packets) {
-    under_way(peer).push_back({.packet = {}, .at = at, .bytes = {local.begin(), local.end()}});
+  if (before_packets || together) {
+    std::vector<std::uint64_t> words(packet.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data(), packet.data(), packet.size());
+    under_way(peer).push_back(
+        {.packet = std::move(words), .at = at, .bytes = {local.begin(), local.end()}});
     end_.complete.push_back(&done);
     return true;
   }
@@ -237,11 +244,11 @@ bool SimLink::deliver(link::PacketSink& sink, bool keeping, int& count) {
       const Network::Item item = std::move(items.front());
       items.pop_front();
       schedule().progressed();
-      if (item.packet.empty()) {
+      if (!item.bytes.empty()) {
         std::memcpy(network_.memory(me_, item.at, item.bytes.size()), item.bytes.data(),
                     item.bytes.size());
-        continue;
       }
+      if (item.packet.empty()) continue;
       ++network_.stats_.packets;
       ++count;
       sink.deliver(from, *reinterpret_cast<const link::PacketHeader*>(item.packet.data()));

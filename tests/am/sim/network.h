@@ -19,6 +19,7 @@ struct NetworkOptions {
   bool rma = true;
   bool writes_before_packets = false;
   bool prefers_packets = false;
+  bool writes_with_packets = false;
   unsigned no_room = 4;  // one in so many operations is refused; 0: none
 };
 
@@ -43,8 +44,8 @@ class Network {
  private:
   friend class SimLink;
 
-  // Travels behind what was sent before to the same process: a packet, or a write that comes before
-  // later packets.
+  // Travels behind what was sent before to the same process: a packet, a write that comes before
+  // later packets, or a write with a packet.
   struct Item {
     std::vector<std::uint64_t> packet;  // words: packets are aligned
     link::RemoteKey at{};               // of a write, in the memory of its receiver

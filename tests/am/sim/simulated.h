@@ -30,6 +30,7 @@ inline constexpr Kind kKinds[] = {
     {"rma", {}},
     {"ordered_writes", {.writes_before_packets = true}},
     {"emulated_rma", {.prefers_packets = true}},
+    {"written_together", {.prefers_packets = true, .writes_with_packets = true}},
     {"no_rma", {.rma = false}},
 };
 
