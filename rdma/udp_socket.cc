@@ -29,7 +29,8 @@ constexpr int kSendRoom = 1 << 20;
 int open_socket(std::span<const std::byte> local) {
   sockaddr head{};
   std::memcpy(&head, local.data(), std::min(local.size(), sizeof head));
-  const int fd = socket(head.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd =
+      above_standard_streams(socket(head.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) fail("a socket for datagrams", errno);
   return fd;
 }
