@@ -90,6 +90,14 @@ bool is_in(std::uintptr_t address, const Stack& stack) noexcept {
   return address >= stack.begin && address < stack.end;
 }
 
+// Of two of one operation: which of them is gone before the other one is.
+bool goes_first(const Tickets::Borrowed& one, const Tickets::Borrowed& other) noexcept {
+  const Stack stack = worlds_stack();
+  const bool in_frame = is_in(begin_of(one), stack);
+  if (in_frame != is_in(begin_of(other), stack)) return in_frame;
+  return begin_of(one) < begin_of(other);
+}
+
 }  // namespace
 
 void Tickets::borrow(handle h, Borrowed what) noexcept {
@@ -97,7 +105,7 @@ void Tickets::borrow(handle h, Borrowed what) noexcept {
   what.generation = h.generation();
   if (borrowed_.size() < tickets_.size()) borrowed_.resize(tickets_.size());
   Borrowed& noted = borrowed_[h.ticket()];
-  if (noted.generation == what.generation && begin_of(noted) < begin_of(what)) return;
+  if (noted.generation == what.generation && goes_first(noted, what)) return;
   noted = what;
   if constexpr (am::kChecked) {
     if (is_in(begin_of(what), worlds_stack())) lowest_ = std::min(lowest_, begin_of(what));

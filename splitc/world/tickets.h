@@ -82,7 +82,7 @@ class Tickets {
     std::uint32_t generation = 0;  // of the operation
   };
   // Notes that of one that is not done, if it is one. Of several that have one ticket, that which
-  // lies lowest.
+  // lies lowest on the stack, or else anywhere.
   void borrow(handle h, Borrowed what) noexcept;
   // One that is not done and borrows memory of this thread's stack below `frame`: of a function
   // that has returned. nullptr: there is none. Looks at all, but where none has ever been so low.
