@@ -1,13 +1,12 @@
 #include "am/one_sided/far_memory.h"
 
-#include "am/route/router.h"
-
 namespace am {
 
 using link::Type;
 
 FarMemory::FarMemory(Router& router, Port& port)
-    : tails_(port.link(), router.size()),
+    : router_(router),
+      tails_(port.link(), router.size()),
       one_sided_(router, port.link(), tails_),
       small_accesses_(router, port.link(), one_sided_, tails_),
       transfers_(port.link(), one_sided_),
@@ -21,7 +20,7 @@ FarMemory::FarMemory(Router& router, Port& port)
   port.add(static_cast<Resumed&>(*this));
 }
 
-bool FarMemory::take(Rank from, const link::PacketHeader& packet) {
+bool FarMemory::take_packet(Rank from, const link::PacketHeader& packet) {
   if (packet.type == Type::kCount) {
     const auto* const count = link::as_exactly<link::Count>(packet);
     return count != nullptr && one_sided_.take_count(*count);
@@ -61,6 +60,11 @@ bool FarMemory::take_row(Rank from, const link::Row& packet) {
 }
 
 void FarMemory::resume() {
+  const Deaths* const deaths = router_.deaths();
+  if (deaths != nullptr && deaths->count() != 0) [[unlikely]] {
+    one_sided_.end_accesses_of_dead();
+    small_accesses_.end_rows_of_dead();
+  }
   one_sided_.resume();
   transfers_.resume();
 }

@@ -7,10 +7,9 @@
 #include "am/one_sided/tails.h"
 #include "am/one_sided/transfers.h"
 #include "am/route/port.h"
+#include "am/route/router.h"
 
 namespace am {
-
-class Router;
 
 // One-sided access to and from the processes of other nodes: the operations in flight, and the
 // packets that carry them on. Nothing here waits.
@@ -26,14 +25,19 @@ class FarMemory final : public link::TypeSink, public Resumed {
   Transfers& transfers() noexcept { return transfers_; }
   ArrivalWords& arrival_words() noexcept { return arrival_words_; }
 
-  bool take(Rank from, const link::PacketHeader& packet) override;
+  // (An answer of the dead may be that to an access which has ended.)
+  bool take(Rank from, const link::PacketHeader& packet) override {
+    return take_packet(from, packet) || router_.is_dead(from);
+  }
   void resume() override;
   bool idle() const noexcept override { return one_sided_.idle() && small_accesses_.idle(); }
 
  private:
+  bool take_packet(Rank from, const link::PacketHeader& packet);
   bool take_access(Rank from, const link::Access& packet);
   bool take_row(Rank from, const link::Row& packet);
 
+  Router& router_;
   Tails tails_;
   OneSided one_sided_;
   SmallAccesses small_accesses_;

@@ -185,6 +185,23 @@ void OneSided::resume() {
   std::erase_if(waiting_, [this](Target* target) { return send_fragments(*target); });
 }
 
+void OneSided::end_accesses_of_dead() {
+  if (idle()) return;
+  std::vector<link::Completion*> ended;
+  for (std::uint32_t number = 0; number < accesses_.size(); ++number) {
+    ByMessages& access = accesses_[number];
+    if (access.completion == nullptr || !router_.is_dead(access.rank)) continue;
+    Target& target = targets_[access.rank];
+    target.asked = 0;
+    target.unfinished.clear();
+    in_flight_.give_back(target.accesses);
+    accesses_.give_back(access);
+    ended.push_back(std::exchange(access.completion, nullptr));
+  }
+  std::erase_if(waiting_, [](const Target* target) { return target->unfinished.empty(); });
+  for (link::Completion* const completion : ended) link::complete(*completion);
+}
+
 bool OneSided::in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   return offset <= router_.segment_bytes() && bytes <= router_.segment_bytes() - offset;
 }

@@ -67,6 +67,9 @@ class OneSided {
 
   // Starts what could not be sent before; call it with every poll.
   void resume();
+  // Those by messages, which nobody answers, as the network ends its own: what they were to read is
+  // undefined. Also those that were started since.
+  void end_accesses_of_dead();
   // Nothing is in flight by messages.
   bool idle() const noexcept { return accesses_.in_use() == 0; }
 

@@ -178,6 +178,19 @@ void SmallAccesses::end(Row& row) {
   link::complete(completion);
 }
 
+void SmallAccesses::end_rows_of_dead() {
+  if (idle()) return;
+  std::vector<Row*> dead;
+  for (std::uint32_t number = 0; number < rows_.size(); ++number) {
+    Row& row = rows_[number];
+    if (row.completion != nullptr && router_.is_dead(row.peer)) dead.push_back(&row);
+  }
+  for (Row* const row : dead) {
+    tails_.forget(row->peer);
+    end(*row);
+  }
+}
+
 bool SmallAccesses::take_done(Rank from, const link::Row& packet) {
   Row* const row = find(from, packet, false);
   if (row == nullptr || packet.head.bytes != sizeof packet) return false;

@@ -43,6 +43,8 @@ class SmallAccesses {
   bool try_get(Rank from, std::uint64_t offset, std::span<std::byte> to,
                link::Completion& completion);
 
+  // Those that wait for an answer of the dead, as OneSided does.
+  void end_rows_of_dead();
   bool idle() const noexcept { return rows_.in_use() == 0; }
 
   // A packet of one of these types has come. False: it is damaged, or answers nothing.

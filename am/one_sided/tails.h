@@ -38,6 +38,9 @@ class Tails {
   // Commits the packet that was claimed for `to`; more of its kind may join.
   void commit(Rank to) { tails_[to] = link_.commit(to, link::Next::kSame); }
 
+  // Nothing joins what was committed to it.
+  void forget(Rank to) { tails_[to] = nullptr; }
+
   // The packet of that type and detail, if it can take `bytes` more and need not leave yet.
   // nullptr: begin another. Next comes grow().
   link::PacketHeader* find(Rank to, link::Type type, std::uint8_t detail, std::uint32_t bytes) {

@@ -34,7 +34,7 @@ struct Done : Completion {
 class SmallAccessesTest : public ::testing::Test {
  protected:
   SmallAccessesTest()
-      : router_({.size = 2, .segment_bytes = kSegment, .abort = {}, .watch = {}},
+      : router_({.size = 2, .segment_bytes = kSegment, .abort = {}, .watch = {}, .survives = true},
                 shmem::Region::create({.what = "a segment that is accessed",
                                        .bytes = RegionHeader::kBytes + kSegment})),
         tails_(link_, router_.size()),
@@ -188,6 +188,31 @@ TEST_F(SmallAccessesTest, an_answer_to_nothing_is_refused) {
   EXPECT_EQ(done.times, 0);
   EXPECT_TRUE(answered([](Row&) {}));
   EXPECT_EQ(done.times, 1);
+}
+
+TEST_F(SmallAccessesTest, rows_of_a_process_that_has_died_end_and_leave_room_for_others) {
+  link_.grows_by = 4 * sizeof(SmallStore);
+  std::vector<Done> done(1000);
+  std::uint64_t got = 0;
+  const auto start_all = [&] {
+    std::size_t started = 0;
+    while (put(8 * started, started, done[started]) != nullptr) ++started;
+    return started;
+  };
+  const std::size_t room = start_all();
+  small_.end_rows_of_dead();
+  EXPECT_FALSE(small_.idle()) << "it lives";
+  router_.note_death(kOther, 1);
+  small_.end_rows_of_dead();
+  EXPECT_TRUE(small_.idle());
+  EXPECT_EQ(get(0, got, done.back()), &done.back()) << "a row that has ended was joined";
+  small_.end_rows_of_dead();
+  EXPECT_EQ(done.back().times, 1);
+  for (Done& one : done) {
+    EXPECT_LE(one.times, 1);
+    one.times = 0;
+  }
+  EXPECT_EQ(start_all(), room);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "splitc/splitc.h"
 
@@ -18,6 +19,12 @@ int main(int argc, char** argv) {
     }
     store(box.pointer(1), 1L);
     const std::string call = args[1];
+    if (call == "sync") {
+      std::vector<long> in(10'000);  // more than can be in flight
+      for (long& one : in) get(one, box.pointer(1));
+      for (std::size_t i = 0; i < in.size(); ++i) put(box.pointer(1), 2L);
+      sync();
+    }
     if (call == "barrier") barrier();
     if (call == "all_reduce") (void)all_reduce_to_all_add(1L);
     if (call == "store_sync") store_sync(8);

@@ -248,6 +248,16 @@ TEST(Survive, split_c_ends_with_a_sentence_that_names_the_dead) {
   }
 }
 
+// The network ends what it does by itself; what goes by messages nobody answers.
+TEST(Survive, split_c_does_not_wait_for_room_towards_the_dead) {
+  for (const char* const way : {"SPLITC_RMA=1", "SPLITC_RMA=0", "SPLITC_LINK=datagram"}) {
+    const auto result = run({"env", way, kSplitcrun, "--survive", "--timeout", "120", "-n", "3",
+                             "--nodes", "3", kSplitC, "sync"});
+    EXPECT_EQ(result.exit_code, 1) << way << result.err;
+    expect_contains(result.err, {"sync: rank 1 has died"});
+  }
+}
+
 // As that is no exception of the library's own, it ended the process by std::terminate() once.
 TEST(Survive, split_c_ends_with_a_sentence_also_in_a_destructor) {
   for (const char* const nodes : {"1", "2"}) {
