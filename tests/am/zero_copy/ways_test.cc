@@ -142,7 +142,8 @@ TEST(Ways, memory_that_was_unmapped_and_mapped_again_is_the_new_one) {
 // Registrations of this process that somebody needs.
 std::size_t registered() {
   Port* const port = job().router().port();
-  return port == nullptr ? 0 : port->link().can().registrar->registration_stats().used;
+  link::Registrar* const registrar = port == nullptr ? nullptr : port->link().can().registrar;
+  return registrar == nullptr ? 0 : registrar->registration_stats().used;
 }
 
 TEST(Ways, a_buffer_is_reused_ten_thousand_times_in_every_mode_and_leaves_nothing_registered) {
