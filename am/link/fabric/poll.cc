@@ -30,10 +30,6 @@ constexpr std::int64_t kLookNs = 1'000'000;  // between attempts to send what fo
 }  // namespace
 
 int FabricLink::take(PacketSink& sink, bool keeping) {
-  return keeping ? static_cast<int>(fetch_some(sink)) : poll_all(sink);
-}
-
-int FabricLink::poll_all(PacketSink& sink) {
   const Gathering gathering(polling_);
   if (!lost_.empty()) [[unlikely]]
     look_at_lost();
@@ -41,6 +37,13 @@ int FabricLink::poll_all(PacketSink& sink) {
     look_at_gap();
   if (!unsent_.empty()) flush();
   if (!unfinished_.empty()) go_on_with_unfinished();
+  const int taken = keeping ? static_cast<int>(fetch_some(sink)) : poll_all(sink);
+  receives_->retry();
+  if (!unsent_.empty()) flush();
+  return keeping ? taken : taken + std::exchange(progress_, 0);
+}
+
+int FabricLink::poll_all(PacketSink& sink) {
   int count = 0;
   TurnClock turn;
   do {
@@ -52,19 +55,10 @@ int FabricLink::poll_all(PacketSink& sink) {
     count += deliver_all(sink, turn, false);
     // Another read that finds nothing would delay the answers.
   } while (more_events() && !turn.over());
-  receives_->retry();
-  if (!unsent_.empty()) flush();
-  return count + std::exchange(progress_, 0);
+  return count;
 }
 
 bool FabricLink::fetch_some(PacketSink& sink) {
-  const Gathering gathering(polling_);
-  if (!lost_.empty()) [[unlikely]]
-    look_at_lost();
-  if (incoming_.waits()) [[unlikely]]
-    look_at_gap();
-  if (!unsent_.empty()) flush();
-  if (!unfinished_.empty()) go_on_with_unfinished();
   TurnClock turn;
   bool more = in_frame_ || read_events();
   while (more) {
@@ -75,8 +69,6 @@ bool FabricLink::fetch_some(PacketSink& sink) {
   if (!more && buries_) [[unlikely]]
     end_accesses_of_dead();
   if (in_frame_) endpoint_.drive();  // the provider goes on while a packet is kept
-  receives_->retry();
-  if (!unsent_.empty()) flush();
   return more;
 }
 
