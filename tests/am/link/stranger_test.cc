@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -105,6 +106,13 @@ class Stranger {
  private:
   const int fd_;
 };
+
+std::uint16_t port_of(Side& link) {
+  const auto card = parts_of(link.link().card());
+  sockaddr_in address{};
+  std::memcpy(&address, card.address.data(), std::min(sizeof address, card.address.size()));
+  return ntohs(address.sin_port);
+}
 
 class Strangers : public testing::Test {
  protected:
@@ -240,6 +248,44 @@ TEST_F(Strangers, who_hold_messages_open_do_not_stop_the_job) {
   });
   all.clear();
   exchange();
+}
+
+// A stranger on the same machine can say that he is a process of the job: the provider then drops
+// that one's connection, and what is under way on it. What follows comes by the next connection.
+TEST(Replaced, connections_bring_no_packet_without_the_bytes_that_were_written_before) {
+  struct Done : Completion {};
+  constexpr std::size_t kBytes = Side::kSegment - 64;  // more than sockets hold
+  const std::vector<std::byte> source(kBytes, std::byte{7});
+  int lost = 0;
+  for (int round = 0; round < 8; ++round) {
+    Pair pair(kProvider, {.longest_gap_ns = 50'000'000});
+    pair.b.on_packet = [&](std::uint64_t number) {
+      const auto there = std::ranges::count(pair.b.segment(), std::byte{7});
+      EXPECT_EQ(there, number == 0 ? 0 : kBytes);
+    };
+    pair.a.send(1, 0);
+    pair.b.send(0, 0);
+    pair.poll_until([&] { return !pair.a.numbers().empty() && !pair.b.numbers().empty(); });
+    Done done;
+    done.done = [](Completion&) {};
+    const auto write = RmaAccess::write(1, RemoteKey::in_segment(0), source, true);
+    pair.poll_until([&] { return pair.a.link().try_access(write, done); });
+    pair.a.send(1, 1);
+    for (int i = 0; i < round; ++i) pair.b.link().poll(pair.b);
+    auto stranger = std::make_unique<Stranger>(pair.b);
+    stranger->introduce(port_of(pair.a));
+    int polls = 0;
+    try {
+      pair.poll_until([&] {
+        if (++polls == 100) stranger.reset();
+        if (polls % 10'000 == 0) pair.a.link().verify(), pair.b.link().verify();
+        return pair.b.numbers().size() == 2;
+      });
+    } catch (const test::Fatal&) {
+      ++lost;
+    }
+  }
+  EXPECT_GT(lost, 0) << "no connection was replaced";
 }
 
 }  // namespace stranger_test
