@@ -1,6 +1,6 @@
 """The conformance suite, as one job after the other."""
 
-def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tags = []):
+def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tags = [], data = []):
     """One test per shape: NAME_nN_mM runs splitcrun -n N --nodes M on `program`.
 
     Args:
@@ -11,6 +11,7 @@ def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tag
       wait: how its processes do (SPLITC_WAIT).
       env: variables set besides, such as {"SPLITC_PROVIDER": "net"}.
       tags: of the tests.
+      data: files that these variables name.
     """
     settings = ["SPLITC_WAIT=" + wait] + ["'%s=%s'" % (key, env[key]) for key in sorted(env)]
     tests = []
@@ -30,7 +31,7 @@ def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tag
             data = [
                 program,
                 "//am/job/launcher:splitcrun",
-            ],
+            ] + data,
         )
     native.test_suite(
         name = name,
