@@ -1,5 +1,5 @@
-// am/channel: persistent puts. It uses am/core, as a poller of one bundle, and am/one_sided for the
-// words that notify of puts. A put makes no message, and only its sender writes the word that
+// am/channel: persistent puts. It uses am/core, as a poller of one bundle, and am/far for the words
+// that notify of puts. A put makes no message, and only its sender writes the word that
 // announces it.
 //
 // For programs of splitc/ there are typed channels, set up in one collective call, in

@@ -10,8 +10,8 @@
 #include "am/channel/senders.h"
 #include "am/core/poller.h"
 #include "am/core/process.h"
+#include "am/far/arrival_words.h"
 #include "am/link/packet_sinks.h"
-#include "am/one_sided/arrival_words.h"
 
 namespace am {
 

@@ -6,7 +6,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/process.h"
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 #include "am/route/port.h"
 #include "am/trace/flow.h"
 #include "am/trace/traced_call.h"

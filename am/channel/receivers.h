@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "am/channel/ends.h"
-#include "am/one_sided/arrival_words.h"
+#include "am/far/arrival_words.h"
 #include "am/route/router.h"
 #include "am/trace/active.h"
 #include "am/types/owned.h"

@@ -1,8 +1,7 @@
 // am/core: endpoints and the bundles they are polled in. Sending, dispatch, replies, what comes
-// back, and the only loop that waits. It uses am/message, am/one_sided, am/route and shmem; what
-// else makes progress in a poll (channels, zero-copy buffers) is added as a Poller. Handlers run
-// inside poll() and nowhere else, never one inside another; a request has reserved the room for its
-// reply.
+// back, and the only loop that waits. It uses am/message, am/far, am/route and shmem; what else
+// makes progress in a poll (channels, zero-copy buffers) is added as a Poller. Handlers run inside
+// poll() and nowhere else, never one inside another; a request has reserved the room for its reply.
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/far/messages.h"
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 #include "am/route/port.h"
 #include "am/types/forked.h"
 

@@ -11,6 +11,8 @@
 
 #include "am/collective/barrier.h"
 #include "am/core/process.h"
+#include "am/far/far_memory.h"
+#include "am/far/learned_stores.h"
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
@@ -28,8 +30,6 @@
 #include "am/job/start_watch.h"
 #include "am/job/trace/job_trace.h"
 #include "am/job/trial.h"
-#include "am/one_sided/far_memory.h"
-#include "am/remote_memory/learned_stores.h"
 #include "am/route/port.h"
 #include "shmem/cores.h"
 #include "shmem/error.h"

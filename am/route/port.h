@@ -35,9 +35,9 @@ class Resumed {
 // A process's connection to the network, in a job that has processes on other nodes: owns the link
 // to them. All rooms above share it, and register for the packets that are theirs.
 //
-// Thread rule: any thread. Whoever calls the link, or a room that several bundles share (one_sided,
-// far/messages.h), is Inside meanwhile, which one thread at a time can be. What comes is then read
-// by whichever thread polls, and put aside for the bundle that it is for (am/core/far/messages.h).
+// Thread rule: any thread. Whoever calls the link, or a room that several bundles share (am/far,
+// am/core/far), is Inside meanwhile, which one thread at a time can be. What comes is then read by
+// whichever thread polls, and put aside for the bundle that it is for (am/core/far/messages.h).
 // A process whose far calls all come from one thread pays for none of that, see BiasedLock.
 class Port {
  public:

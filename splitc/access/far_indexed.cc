@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "am/core/endpoint.h"
+#include "am/core/far/remote_memory.h"
 #include "am/core/token.h"
-#include "am/remote_memory/remote_memory.h"
 #include "am/route/activity.h"
 #include "am/route/router.h"
 #include "am/types/types.h"

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "am/core/endpoint.h"
+#include "am/core/far/remote_memory.h"
 #include "am/core/token.h"
-#include "am/remote_memory/remote_memory.h"
 #include "am/route/router.h"
 #include "am/types/types.h"
 #include "splitc/access/pieces.h"

@@ -5,8 +5,8 @@
 #include <exception>
 #include <span>
 
+#include "am/core/far/remote_memory.h"
 #include "am/core/token.h"
-#include "am/remote_memory/remote_memory.h"
 #include "splitc/access/local_elements.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/tickets.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "am/route/router.h"
 #include "am/types/copy_whole.h"
 #include "splitc/collective/barrier.h"

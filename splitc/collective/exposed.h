@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "am/collective/neighbour_memory.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "splitc/collective/round.h"
 #include "splitc/world/place.h"
 #include "splitc/world/tickets.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "am/route/router.h"
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"

@@ -6,10 +6,10 @@
 
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/core/far/plain_requests.h"
+#include "am/core/far/remote_memory.h"
 #include "am/job/config/config.h"
 #include "am/job/job.h"
-#include "am/remote_memory/plain_requests.h"
-#include "am/remote_memory/remote_memory.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
 #include "am/types/forked.h"

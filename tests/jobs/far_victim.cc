@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "am/am.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 
 namespace {
 

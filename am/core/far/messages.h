@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/far/transfers.h"
 #include "am/link/packet_sinks.h"
-#include "am/one_sided/transfers.h"
 #include "am/route/port.h"
 #include "am/types/types.h"
 

@@ -4,7 +4,7 @@
 
 #include "am/channel/channels.h"
 #include "am/channel/ends.h"
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 #include "am/route/port.h"
 #include "am/zero_copy/engine.h"
 

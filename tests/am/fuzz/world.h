@@ -11,7 +11,7 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/process.h"
-#include "am/remote_memory/learned_stores.h"
+#include "am/far/learned_stores.h"
 #include "am/route/router.h"
 #include "am/zero_copy/zero_copy.h"
 #include "tests/am/fuzz/fake_link.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "tests/am/link/oracle.h"
 #include "tests/support/job_main.h"
 

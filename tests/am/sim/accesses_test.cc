@@ -12,7 +12,7 @@
 
 #include "am/channel/channel.h"
 #include "am/channel/channels.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "tests/am/sim/simulated.h"
 
 namespace am::sim {

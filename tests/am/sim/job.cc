@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 #include "am/route/port.h"
 
 namespace am::sim {

@@ -19,7 +19,7 @@
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/core/process.h"
-#include "am/remote_memory/learned_stores.h"
+#include "am/far/learned_stores.h"
 #include "am/route/router.h"
 #include "tests/am/sim/network.h"
 #include "tests/am/sim/schedule.h"

@@ -1,6 +1,6 @@
 // get, put and store by requests and replies, on a network that delays, reorders and refuses what
 // it may.
-#include "am/remote_memory/plain_requests.h"
+#include "am/core/far/plain_requests.h"
 
 #include <gtest/gtest.h>
 

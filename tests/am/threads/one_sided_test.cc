@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "am/channel/channel.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "tests/am/threads/party.h"
 
 namespace am::test_threads {

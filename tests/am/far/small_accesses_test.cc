@@ -1,5 +1,5 @@
 // Gets and puts of a few bytes, several of which share a packet and an answer.
-#include "am/one_sided/small_accesses.h"
+#include "am/far/small_accesses.h"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "am/one_sided/one_sided.h"
-#include "am/one_sided/tails.h"
+#include "am/far/one_sided.h"
+#include "am/far/tails.h"
 #include "am/route/router.h"
 #include "shmem/region.h"
-#include "tests/am/link/fake_link.h"
+#include "tests/am/far/fake_link.h"
 
 namespace am::link {
-namespace {
+namespace small_accesses_test {
 
 constexpr std::uint64_t kSegment = 1 << 16;
 constexpr Rank kOther = 1;
@@ -215,5 +215,5 @@ TEST_F(SmallAccessesTest, rows_of_a_process_that_has_died_end_and_leave_room_for
   EXPECT_EQ(start_all(), room);
 }
 
-}  // namespace
+}  // namespace small_accesses_test
 }  // namespace am::link

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/far/arrival_words.h"
+#include "am/far/far_memory.h"
+#include "am/far/learning_stats.h"
+#include "am/far/one_sided.h"
 #include "am/link/link.h"
-#include "am/one_sided/arrival_words.h"
-#include "am/one_sided/far_memory.h"
-#include "am/one_sided/one_sided.h"
-#include "am/remote_memory/learning_stats.h"
 #include "am/route/port.h"
 #include "am/types/types.h"
 

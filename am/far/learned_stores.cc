@@ -1,4 +1,4 @@
-#include "am/remote_memory/learned_stores.h"
+#include "am/far/learned_stores.h"
 
 #include <span>
 #include <utility>

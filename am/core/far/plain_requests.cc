@@ -1,4 +1,4 @@
-#include "am/remote_memory/plain_requests.h"
+#include "am/core/far/plain_requests.h"
 
 #include <algorithm>
 #include <string>
@@ -7,8 +7,8 @@
 #include "am/core/bundle.h"
 #include "am/core/process.h"
 #include "am/core/request.h"
-#include "am/one_sided/far_memory.h"
-#include "am/one_sided/one_sided.h"
+#include "am/far/far_memory.h"
+#include "am/far/one_sided.h"
 #include "am/route/router.h"
 #include "am/types/copy_whole.h"
 

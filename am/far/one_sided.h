@@ -1,7 +1,3 @@
-// am/one_sided: reads, writes and stores of other nodes' memory, and writes that are followed by a
-// notice, of which long messages, large stores and puts on channels are made. It uses am/route,
-// am/link and am/types. Nothing here waits or runs handlers: "no room now" is false, and what is in
-// flight goes on with every poll of the port.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/far/tails.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/one_sided/tails.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 

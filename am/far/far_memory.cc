@@ -1,4 +1,4 @@
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 
 namespace am {
 

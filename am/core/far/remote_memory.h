@@ -1,5 +1,3 @@
-// am/remote_memory: get, put and store to other nodes for programs, which wait for room and run
-// handlers meanwhile; am/one_sided is what they are made of. It uses am/core and what is below.
 #pragma once
 
 #include <array>
@@ -12,9 +10,9 @@
 
 #include "am/core/bundle.h"
 #include "am/core/poller.h"
+#include "am/far/learned_stores.h"
+#include "am/far/small_accesses.h"
 #include "am/link/link.h"
-#include "am/one_sided/small_accesses.h"
-#include "am/remote_memory/learned_stores.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 

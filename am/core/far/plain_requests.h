@@ -5,7 +5,7 @@
 #include <span>
 
 #include "am/core/endpoint.h"
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 

@@ -1,4 +1,4 @@
-#include "am/one_sided/one_sided.h"
+#include "am/far/one_sided.h"
 
 #include <algorithm>
 #include <atomic>

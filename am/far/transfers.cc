@@ -1,4 +1,4 @@
-#include "am/one_sided/transfers.h"
+#include "am/far/transfers.h"
 
 #include <algorithm>
 #include <cstring>

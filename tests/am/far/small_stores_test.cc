@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "am/one_sided/one_sided.h"
-#include "am/one_sided/tails.h"
+#include "am/far/one_sided.h"
+#include "am/far/tails.h"
 #include "am/route/router.h"
 #include "shmem/region.h"
-#include "tests/am/link/fake_link.h"
+#include "tests/am/far/fake_link.h"
 
 namespace am::link {
-namespace {
+namespace small_stores_test {
 
 constexpr std::uint64_t kSegment = 1 << 16;
 constexpr std::uint64_t kCounter = 1024;
@@ -132,5 +132,5 @@ TEST_F(SmallStores, are_refused_when_the_packet_is_damaged) {
   EXPECT_FALSE(is_taken([](Stores& head, SmallStore&) { head.head.bytes -= 8; }));
 }
 
-}  // namespace
+}  // namespace small_stores_test
 }  // namespace am::link

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "am/far/one_sided.h"
 #include "am/link/link.h"
-#include "am/one_sided/one_sided.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 

@@ -1,4 +1,4 @@
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
-#include "am/one_sided/far_memory.h"
+#include "am/far/far_memory.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 #include "am/types/released.h"

@@ -1,11 +1,16 @@
+// am/far: reads, writes and stores of other nodes' memory, and writes that are followed by a
+// notice, of which long messages, large stores and puts on channels are made. It uses am/route,
+// am/link, am/table and am/types. Nothing here waits or runs handlers: "no room now" is false, and
+// what is in flight goes on with every poll of the port. RemoteMemory (am/core/far/remote_memory.h)
+// waits for programs.
 #pragma once
 
+#include "am/far/arrival_words.h"
+#include "am/far/one_sided.h"
+#include "am/far/small_accesses.h"
+#include "am/far/tails.h"
+#include "am/far/transfers.h"
 #include "am/link/packet_sinks.h"
-#include "am/one_sided/arrival_words.h"
-#include "am/one_sided/one_sided.h"
-#include "am/one_sided/small_accesses.h"
-#include "am/one_sided/tails.h"
-#include "am/one_sided/transfers.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "am/remote_memory/remote_memory.h"
+#include "am/core/far/remote_memory.h"
 #include "tests/support/job_main.h"
 #include "tests/support/side_channel.h"
 

@@ -1,4 +1,4 @@
-#include "am/one_sided/arrival_words.h"
+#include "am/far/arrival_words.h"
 
 #include <unistd.h>
 

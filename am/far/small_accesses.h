@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "am/far/one_sided.h"
+#include "am/far/tails.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/one_sided/one_sided.h"
-#include "am/one_sided/tails.h"
 #include "am/table/sparse_table.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"

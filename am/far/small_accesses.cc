@@ -1,4 +1,4 @@
-#include "am/one_sided/small_accesses.h"
+#include "am/far/small_accesses.h"
 
 #include <cstring>
 #include <utility>
