@@ -1,19 +1,32 @@
 #include "am/far/far_memory.h"
 
 namespace am {
+namespace {
 
 using link::Type;
 
+// Calls room.take(from, packet) if it can be such a packet, which it is not if it is too short.
+template <class Room, class Packet>
+[[gnu::always_inline]] inline bool pass(Room& room, bool (Room::*take)(Rank, const Packet&),
+                                        Rank from, const link::PacketHeader& head) {
+  const auto* const packet = link::as<Packet>(head);
+  return packet != nullptr && (room.*take)(from, *packet);
+}
+
+}  // namespace
+
 FarMemory::FarMemory(Router& router, Port& port)
     : router_(router),
+      link_(port.link()),
       tails_(port.link(), router.size()),
       one_sided_(router, port.link(), tails_),
       small_accesses_(router, port.link(), one_sided_, tails_),
       transfers_(port.link(), one_sided_),
-      arrival_words_(port.link().can().word_bits) {
-  for (const Type type :
-       {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot, Type::kPutDone,
-        Type::kWrite, Type::kStores, Type::kPuts, Type::kPutsDone, Type::kGets, Type::kGotWords}) {
+      arrival_words_(port.link().can().word_bits),
+      learned_stores_(port.link(), one_sided_, arrival_words_) {
+  for (const Type type : {Type::kStore, Type::kCount, Type::kGet, Type::kPut, Type::kGot,
+                          Type::kPutDone, Type::kWrite, Type::kStores, Type::kPuts, Type::kPutsDone,
+                          Type::kGets, Type::kGotWords, Type::kLearn, Type::kLearned}) {
     port.add(type, *this);
   }
   port.add(arrival_words_);
@@ -21,42 +34,35 @@ FarMemory::FarMemory(Router& router, Port& port)
 }
 
 bool FarMemory::take_packet(Rank from, const link::PacketHeader& packet) {
-  if (packet.type == Type::kCount) {
-    const auto* const count = link::as_exactly<link::Count>(packet);
-    return count != nullptr && one_sided_.take_count(*count);
-  }
-  if (packet.type == Type::kStores) {
-    const auto* const stores = link::as<link::Stores>(packet);
-    return stores != nullptr && one_sided_.take_stores(*stores);
-  }
-  if (packet.type >= Type::kPuts) {
-    const auto* const row = link::as<link::Row>(packet);
-    return row != nullptr && take_row(from, *row);
-  }
-  const auto* const access = link::as<link::Access>(packet);
-  return access != nullptr && take_access(from, *access);
-}
-
-bool FarMemory::take_access(Rank from, const link::Access& packet) {
-  switch (packet.head.type) {
-    case Type::kStore: return one_sided_.take_store(packet);
-    case Type::kGet: return one_sided_.serve_get(from, packet);
-    case Type::kPut: return one_sided_.serve_put(from, packet);
-    case Type::kGot: return one_sided_.take_data(from, packet);
-    case Type::kPutDone: return one_sided_.take_done(from, packet);
-    case Type::kWrite: return one_sided_.take_write(packet);
+  switch (packet.type) {
+    case Type::kStore: return pass(one_sided_, &OneSided::take_store, from, packet);
+    case Type::kStores: return pass(one_sided_, &OneSided::take_stores, from, packet);
+    case Type::kCount: return pass(one_sided_, &OneSided::take_count, from, packet);
+    case Type::kWrite: return pass(one_sided_, &OneSided::take_write, from, packet);
+    case Type::kGet: return pass(one_sided_, &OneSided::serve_get, from, packet);
+    case Type::kPut: return pass(one_sided_, &OneSided::serve_put, from, packet);
+    case Type::kGot:
+    case Type::kPutDone: return pass(one_sided_, &OneSided::take_answer, from, packet);
+    case Type::kGets: return pass(small_accesses_, &SmallAccesses::serve_gets, from, packet);
+    case Type::kPuts: return pass(small_accesses_, &SmallAccesses::serve_puts, from, packet);
+    case Type::kGotWords:
+    case Type::kPutsDone: return pass(small_accesses_, &SmallAccesses::take_answer, from, packet);
+    case Type::kLearn: return pass(learned_stores_, &LearnedStores::take_question, from, packet);
+    case Type::kLearned: return pass(learned_stores_, &LearnedStores::take_answer, from, packet);
     default: return false;
   }
 }
 
-bool FarMemory::take_row(Rank from, const link::Row& packet) {
-  switch (packet.head.type) {
-    case Type::kPuts: return small_accesses_.serve_puts(from, packet);
-    case Type::kPutsDone: return small_accesses_.take_done(from, packet);
-    case Type::kGets: return small_accesses_.serve_gets(from, packet);
-    case Type::kGotWords: return small_accesses_.take_words(from, packet);
-    default: return false;
+bool FarMemory::try_store_much(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                               std::uint64_t counter, link::Completion& completion) {
+  if (link_.queue(to) == link::Queue::kFull) return false;
+  if (const auto word = learned_stores_.find(to, offset, data.size(), counter)) {
+    return learned_stores_.try_put(
+        link::RmaAccess::notify(to, link::RemoteKey::in_segment(offset), data, *word), completion);
   }
+  const link::Count packet = OneSided::make_count(counter, data.size());
+  transfers_.start(to, offset, data, std::as_bytes(std::span(&packet, 1)), completion);
+  return true;
 }
 
 void FarMemory::resume() {

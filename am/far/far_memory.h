@@ -1,11 +1,11 @@
-// am/far: reads, writes and stores of other nodes' memory, and writes that are followed by a
-// notice, of which long messages, large stores and puts on channels are made. It uses am/route,
-// am/link, am/table and am/types. Nothing here waits or runs handlers: "no room now" is false, and
-// what is in flight goes on with every poll of the port. RemoteMemory (am/core/far/remote_memory.h)
-// waits for programs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "am/far/arrival_words.h"
+#include "am/far/learned_stores.h"
 #include "am/far/one_sided.h"
 #include "am/far/small_accesses.h"
 #include "am/far/tails.h"
@@ -17,7 +17,7 @@
 namespace am {
 
 // One-sided access to and from the processes of other nodes: the operations in flight, and the
-// packets that carry them on. Nothing here waits.
+// packets that carry them on.
 //
 // Thread rule: its callers are inside the port (am/route/port.h).
 class FarMemory final : public link::TypeSink, public Resumed {
@@ -29,6 +29,17 @@ class FarMemory final : public link::TypeSink, public Resumed {
   SmallAccesses& small_accesses() noexcept { return small_accesses_; }
   Transfers& transfers() noexcept { return transfers_; }
   ArrivalWords& arrival_words() noexcept { return arrival_words_; }
+  LearnedStores& learned_stores() noexcept { return learned_stores_; }
+
+  // OneSided::try_access(), or that of SmallAccesses.
+  bool try_access(const link::RmaAccess& access, link::Completion& completion) {
+    return small_accesses_.takes(access) ? small_accesses_.try_access(access, completion)
+                                         : one_sided_.try_access(access, completion);
+  }
+  // A store that packets had better not carry (OneSided::stores_by_packets()), as OneSided's.
+  // False: no room now. Done: `data` may be reused, perhaps before return.
+  bool try_store_much(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                      std::uint64_t counter, link::Completion& completion);
 
   // (An answer of the dead may be that to an access which has ended.)
   bool take(Rank from, const link::PacketHeader& packet) override {
@@ -39,15 +50,15 @@ class FarMemory final : public link::TypeSink, public Resumed {
 
  private:
   bool take_packet(Rank from, const link::PacketHeader& packet);
-  bool take_access(Rank from, const link::Access& packet);
-  bool take_row(Rank from, const link::Row& packet);
 
   Router& router_;
+  link::Link& link_;
   Tails tails_;
   OneSided one_sided_;
   SmallAccesses small_accesses_;
   Transfers transfers_;
   ArrivalWords arrival_words_;
+  LearnedStores learned_stores_;
 };
 
 }  // namespace am

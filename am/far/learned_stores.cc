@@ -10,22 +10,6 @@ constexpr std::uint64_t kRefused = 0;
 
 }  // namespace
 
-LearnedStores::LearnedStores(Port& port, FarMemory& memory, bool enabled)
-    : link_(port.link()),
-      one_sided_(memory.one_sided()),
-      words_(memory.arrival_words()),
-      enabled_(enabled && link_.can().notified_write != 0) {
-  port.add(link::Type::kLearn, *this);
-  port.add(link::Type::kLearned, *this);
-}
-
-bool LearnedStores::take(Rank from, const link::PacketHeader& packet) {
-  const auto* const learn = link::as_exactly<link::Learn>(packet);
-  if (learn == nullptr) return false;
-  return packet.type == link::Type::kLearn ? take_question(from, *learn)
-                                           : take_answer(from, *learn);
-}
-
 std::size_t LearnedStores::Hash::operator()(const Key& key) const noexcept {
   std::uint64_t hash = key.to;
   for (const std::uint64_t part : {key.offset, key.bytes, key.counter}) {
@@ -46,8 +30,13 @@ std::optional<std::uint64_t> LearnedStores::find(Rank to, std::uint64_t offset, 
   }
   Repeated& repeated = found->second;
   if (repeated.times < kTimes && ++repeated.times == kTimes) ask(key);
-  if (repeated.word) ++stats_.puts;
   return repeated.word;
+}
+
+bool LearnedStores::try_put(const link::RmaAccess& put, link::Completion& completion) {
+  if (!link_.try_access(put, completion)) return false;
+  ++stats_.puts;
+  return true;
 }
 
 void LearnedStores::ask(const Key& key) {
@@ -62,7 +51,7 @@ void LearnedStores::ask(const Key& key) {
 }
 
 bool LearnedStores::take_question(Rank from, const link::Learn& packet) {
-  if (!one_sided_.in_segment(packet.offset, packet.size) ||
+  if (packet.head.bytes != sizeof packet || !one_sided_.in_segment(packet.offset, packet.size) ||
       !one_sided_.has_counter(packet.counter)) {
     return false;
   }
@@ -78,7 +67,10 @@ bool LearnedStores::take_question(Rank from, const link::Learn& packet) {
 }
 
 bool LearnedStores::take_answer(Rank from, const link::Learn& packet) {
-  if (packet.question >= asked_.size() || asked_[packet.question].to != from) return false;
+  if (packet.head.bytes != sizeof packet || packet.question >= asked_.size() ||
+      asked_[packet.question].to != from) {
+    return false;
+  }
   Repeated* const repeated = std::exchange(asked_[packet.question].about, nullptr);
   if (repeated == nullptr) return false;
   if (packet.word == kRefused) return true;

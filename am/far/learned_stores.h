@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "am/far/arrival_words.h"
-#include "am/far/far_memory.h"
 #include "am/far/learning_stats.h"
 #include "am/far/one_sided.h"
 #include "am/link/link.h"
-#include "am/route/port.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -25,16 +23,24 @@ namespace am {
 // room for more, stores go as ever.
 //
 // Thread rule: its callers are inside the port (am/route/port.h).
-class LearnedStores final : public link::TypeSink, public ArrivalSink {
+class LearnedStores final : public ArrivalSink {
  public:
-  // Both outlive it.
-  LearnedStores(Port& port, FarMemory& memory, bool enabled);
+  // All outlive it.
+  LearnedStores(link::Link& link, OneSided& one_sided, ArrivalWords& words) noexcept
+      : link_(link), one_sided_(one_sided), words_(words) {}
 
+  // Before, stores go as ever. What others ask is answered all the same.
+  void enable() noexcept { enabled_ = link_.can().notified_write != 0; }
   // How a store may be put: the word of its target. std::nullopt: it goes as ever.
   std::optional<std::uint64_t> find(Rank to, std::uint64_t offset, std::uint64_t bytes,
                                     std::uint64_t counter);
 
-  bool take(Rank from, const link::PacketHeader& packet) override;
+  // That put. False: no room now.
+  bool try_put(const link::RmaAccess& put, link::Completion& completion);
+
+  // A packet has come. False: it is damaged, or answers nothing.
+  bool take_question(Rank from, const link::Learn& packet);  // kLearn
+  bool take_answer(Rank from, const link::Learn& packet);    // kLearned
   // A put is complete.
   void arrived(std::uint32_t arrival) override;
 
@@ -65,15 +71,13 @@ class LearnedStores final : public link::TypeSink, public ArrivalSink {
   };
 
   void ask(const Key& key);
-  bool take_question(Rank from, const link::Learn& packet);
-  bool take_answer(Rank from, const link::Learn& packet);
 
   // Constant after construction.
   link::Link& link_;
   OneSided& one_sided_;
   ArrivalWords& words_;
-  const bool enabled_;
   // Owned by whoever is inside.
+  bool enabled_ = false;
   std::unordered_map<Key, Repeated, Hash> repeated_;
   struct Question {
     Rank to;

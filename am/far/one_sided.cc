@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <utility>
 
 #include "am/route/router.h"
 #include "am/types/copy_whole.h"
@@ -16,7 +15,11 @@ using link::SmallStore;
 using link::Stores;
 using link::Type;
 
-constexpr std::size_t kSlots = 1 << 16;  // accesses by messages that packets can name
+// The first fragment of what a packet cannot carry.
+template <class Byte>
+std::span<Byte> fragment_of(std::span<Byte> data) noexcept {
+  return data.first(std::min<std::size_t>(data.size(), link::kMaxData));
+}
 
 // One access packet with `data` behind it. The commit comes next.
 void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
@@ -40,7 +43,7 @@ std::span<const std::byte> send_down_to(std::size_t left, link::Link& link, Rank
                                         std::uint64_t& offset, std::uint64_t number,
                                         std::span<const std::byte> data) {
   while (data.size() > left) {
-    const auto piece = data.first(std::min<std::size_t>(data.size(), link::kMaxData));
+    const auto piece = fragment_of(data);
     claim(link, to, type, offset, number, piece);
     link.commit(to, link::Next::kSoon);
     offset += piece.size();
@@ -56,14 +59,6 @@ const std::byte* data_of(const Access& packet) noexcept {
 bool is_small(std::span<const std::byte> data) noexcept {
   return !data.empty() && data.size() <= OneSided::kSmall;
 }
-// What an access by messages is called in packets: which of accesses_, and how often it was used.
-constexpr std::uint64_t name_of(std::uint64_t generation, std::uint32_t slot) noexcept {
-  return generation << 16 | slot;
-}
-std::uint32_t slot_of(const Access& packet) noexcept {
-  return static_cast<std::uint32_t>(packet.number & 0xffff);
-}
-
 bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
   return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
 }
@@ -76,7 +71,7 @@ std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
 
 }  // namespace
 
-OneSided::OneSided(Router& router, link::Link& link, Tails& tails) noexcept
+OneSided::OneSided(Router& router, link::Link& link, Tails& tails)
     : router_(router),
       link_(link),
       tails_(tails),
@@ -86,7 +81,8 @@ OneSided::OneSided(Router& router, link::Link& link, Tails& tails) noexcept
           link.can().packet_write != 0
               ? link.can().packet_write
               : as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
-      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))) {}
+      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))),
+      accesses_(router, kAccesses) {}
 
 void OneSided::ended(link::Completion& completion) {
   auto& counted = static_cast<Counted&>(completion);
@@ -94,89 +90,61 @@ void OneSided::ended(link::Completion& completion) {
   link::complete(*counted.counted);
 }
 
-bool OneSided::try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                        link::Completion& completion) {
+bool OneSided::try_access(const link::RmaAccess& access, link::Completion& completion) {
   if (rma_) {
-    const auto read = link::RmaAccess::read(from, link::RemoteKey::in_segment(offset), to);
-    if (!emulated_ || to.size() > coalesced_) return link_.try_access(read, completion);
-    if (try_alone(read, completion)) return true;
+    const bool exposed = access.at.key != link::RemoteKey::kSegment;
+    if (!emulated_ || access.local.size() > coalesced_ || exposed) {
+      return link_.try_access(access, completion);
+    }
+    if (try_alone(access, completion)) return true;
   }
-  return start({from, offset, to.data(), to.size(), false, &completion});
-}
-
-bool OneSided::try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
-                        link::Completion& completion) {
-  return link_.try_access(link::RmaAccess::read(from, at, to), completion);
-}
-
-bool OneSided::try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                         bool before_packets, link::Completion& completion) {
-  if (rma_) {
-    const auto write =
-        link::RmaAccess::write(to, link::RemoteKey::in_segment(offset), from, before_packets);
-    if (!emulated_ || from.size() > coalesced_) return link_.try_access(write, completion);
-    if (try_alone(write, completion)) return true;
-  }
-  return start({to, offset, const_cast<std::byte*>(from.data()), from.size(), true, &completion});
+  return start(access, completion);
 }
 
 void OneSided::write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from) {
   send_down_to(0, link_, to, Type::kWrite, offset, 0, from);
 }
 
-bool OneSided::take_write(const Access& packet) {
+bool OneSided::take_write(Rank, const Access& packet) {
   const std::uint32_t bytes = packet.head.data_bytes;
   if (!whole(packet, bytes) || !in_segment(packet.offset, bytes)) return false;
   copy_whole(router_.segment() + packet.offset, data_of(packet), bytes);
   return true;
 }
 
-bool OneSided::start(const ByMessages& access) {
-  Target& target = targets_[access.rank];
-  if (!in_flight_.available(target.accesses)) return false;
-  if (accesses_.in_use() == kSlots) return false;
-  in_flight_.take(target.accesses);
-  ByMessages& taken =
-      accesses_.take([](ByMessages& made, std::uint32_t number) { made.number = number; });
-  const std::uint64_t generation = taken.generation + 1;
-  const std::uint32_t number = taken.number;
-  taken = access;
-  taken.generation = generation;
-  taken.number = number;
-  target.unfinished.push_back(number);
+bool OneSided::start(const link::RmaAccess& access, link::Completion& completion) {
+  ByMessages* const taken = accesses_.take(access.peer, completion);
+  if (taken == nullptr) return false;
+  taken->write = access.kind != link::RmaAccess::kRead;
+  taken->offset = access.at.base;
+  taken->unasked = taken->undone = access.local;
+  Target& target = targets_[access.peer];
+  target.unfinished.push_back(taken);
   if (target.unfinished.size() == 1 && !send_fragments(target)) waiting_.push_back(&target);
   return true;
 }
 
 // False: there is more to send, later.
 bool OneSided::send_fragments(Target& target) {
-  while (!target.unfinished.empty()) {
-    if (!send_fragments(target, target.unfinished.front())) return false;
-    target.unfinished.pop_front();
-  }
-  return true;
-}
-
-bool OneSided::send_fragments(Target& target, std::uint32_t number) {
-  ByMessages& access = accesses_[number];
-  while (access.asked < access.bytes) {
-    if (target.asked >= (access.write ? kWrittenAhead : kAhead) ||
-        link_.queue(access.rank) == link::Queue::kFull) {
-      return false;
+  for (; !target.unfinished.empty(); target.unfinished.pop_front()) {
+    ByMessages& access = *target.unfinished.front();
+    while (!access.unasked.empty()) {
+      if (target.asked >= (access.write ? kWrittenAhead : kAhead) ||
+          link_.queue(access.peer) == link::Queue::kFull) {
+        return false;
+      }
+      const std::span<std::byte> asked = fragment_of(access.unasked);
+      const std::uint64_t bytes = asked.size();
+      if (access.write) {
+        send(link_, access.peer, Type::kPut, access.offset, access.name, asked);
+      } else {
+        send(link_, access.peer, Type::kGet, access.offset, access.name,
+             std::as_bytes(std::span(&bytes, 1)));
+      }
+      access.unasked = access.unasked.subspan(bytes);
+      access.offset += bytes;
+      target.asked += bytes;
     }
-    const std::uint64_t bytes =
-        std::min<std::uint64_t>(access.bytes - access.asked, link::kMaxData);
-    const std::uint64_t name = name_of(access.generation, number);
-    if (access.write) {
-      send(link_, access.rank, Type::kPut, access.offset + access.asked, name,
-           {access.local + access.asked, bytes});
-    } else {
-      std::byte wanted[sizeof bytes];
-      std::memcpy(wanted, &bytes, sizeof bytes);
-      send(link_, access.rank, Type::kGet, access.offset + access.asked, name, wanted);
-    }
-    access.asked += bytes;
-    target.asked += bytes;
   }
   return true;
 }
@@ -186,20 +154,10 @@ void OneSided::resume() {
 }
 
 void OneSided::end_accesses_of_dead() {
-  if (idle()) return;
-  std::vector<link::Completion*> ended;
-  for (std::uint32_t number = 0; number < accesses_.size(); ++number) {
-    ByMessages& access = accesses_[number];
-    if (access.completion == nullptr || !router_.is_dead(access.rank)) continue;
-    Target& target = targets_[access.rank];
-    target.asked = 0;
-    target.unfinished.clear();
-    in_flight_.give_back(target.accesses);
-    accesses_.give_back(access);
-    ended.push_back(std::exchange(access.completion, nullptr));
-  }
+  const std::vector<ByMessages*> dead = accesses_.of_dead();
+  for (const ByMessages* const access : dead) targets_[access->peer] = {};
   std::erase_if(waiting_, [](const Target* target) { return target->unfinished.empty(); });
-  for (link::Completion* const completion : ended) link::complete(*completion);
+  for (ByMessages* const access : dead) accesses_.end(*access);
 }
 
 bool OneSided::in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept {
@@ -216,51 +174,29 @@ bool OneSided::serve_get(Rank from, const Access& packet) {
 }
 
 bool OneSided::serve_put(Rank from, const Access& packet) {
-  if (!take_write(packet)) return false;
+  if (!take_write(from, packet)) return false;
   send(link_, from, Type::kPutDone, packet.head.data_bytes, packet.number, {});
   return true;
 }
 
-// The access of this process that `packet` answers; nullptr: none.
-const OneSided::ByMessages* OneSided::find(Rank from, const Access& packet,
-                                           bool write) const noexcept {
-  const std::uint32_t number = slot_of(packet);
-  if (number >= accesses_.size()) return nullptr;
-  const ByMessages& access = accesses_[number];
-  const bool awaited = access.completion != nullptr && access.asked != access.done &&
-                       name_of(access.generation, number) == packet.number;
-  return awaited && access.rank == from && access.write == write ? &access : nullptr;
-}
-
-// Notes that the oldest outstanding fragment of access `number`, of `bytes`, is done.
-void OneSided::account(std::uint32_t number, std::uint64_t bytes) {
-  ByMessages& access = accesses_[number];
-  Target& target = targets_.at(access.rank);
-  access.done += bytes;
-  target.asked -= bytes;
-  if (access.done != access.bytes) return router_.activity().count_pieces(1);
-  link::Completion& completion = *std::exchange(access.completion, nullptr);
-  in_flight_.give_back(target.accesses);
-  accesses_.give_back(access);
-  link::complete(completion);
-}
-
-bool OneSided::take_data(Rank from, const Access& packet) {
-  const std::uint64_t bytes = packet.head.data_bytes;
-  const ByMessages* const access = find(from, packet, false);
-  if (access == nullptr || !whole(packet, packet.head.data_bytes)) return false;
-  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
-  copy_whole(access->local + access->done, data_of(packet), bytes);
-  account(slot_of(packet), bytes);
-  return true;
-}
-
-bool OneSided::take_done(Rank from, const Access& packet) {
-  const ByMessages* const access = find(from, packet, true);
-  if (access == nullptr || !whole(packet, 0)) return false;
-  const std::uint64_t bytes = packet.offset;
-  if (bytes != std::min<std::uint64_t>(access->bytes - access->done, link::kMaxData)) return false;
-  account(slot_of(packet), bytes);
+// Of the oldest fragment of an access that has not been answered.
+bool OneSided::take_answer(Rank from, const Access& packet) {
+  ByMessages* const access = accesses_.find(from, packet.number);
+  if (access == nullptr || access->undone.size() == access->unasked.size()) return false;
+  const std::span<std::byte> fragment = fragment_of(access->undone);
+  const auto came = static_cast<std::uint32_t>(access->write ? 0 : fragment.size());
+  if (packet.head.type != (access->write ? Type::kPutDone : Type::kGot) ||
+      packet.offset != fragment.size() || packet.head.data_bytes != came || !whole(packet, came)) {
+    return false;
+  }
+  copy_whole(fragment.data(), data_of(packet), came);
+  targets_.at(from).asked -= fragment.size();
+  access->undone = access->undone.subspan(fragment.size());
+  if (access->undone.empty()) {
+    accesses_.end(*access);
+  } else {
+    router_.activity().count_pieces(1);
+  }
   return true;
 }
 
@@ -277,15 +213,20 @@ bool OneSided::take_done(Rank from, const Access& packet) {
   tails_.commit(to);
 }
 
-void OneSided::store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
-                     std::uint64_t counter) {
-  if (is_small(data)) return start_small(to, offset, data, counter);
+bool OneSided::try_store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                         std::uint64_t counter) {
+  if (link_.queue(to) == link::Queue::kFull) return false;
+  if (is_small(data)) {
+    start_small(to, offset, data, counter);
+    return true;
+  }
   data = send_down_to(link::kMaxData, link_, to, Type::kStore, offset, counter, data);
   send(link_, to, Type::kStore, offset, counter, data);
+  return true;
 }
 
-bool OneSided::take_store(const Access& packet) {
-  return take_write(packet) && count(packet.number, packet.head.data_bytes);
+bool OneSided::take_store(Rank from, const Access& packet) {
+  return take_write(from, packet) && count(packet.number, packet.head.data_bytes);
 }
 
 bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
@@ -300,26 +241,27 @@ bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::by
   return true;
 }
 
-bool OneSided::take_stores(const Stores& packet) {
-  const std::uint32_t each = packet.head.detail;
-  const std::uint32_t count_of = (packet.head.bytes - sizeof packet) / sizeof(SmallStore);
-  if (each == 0 || each > sizeof SmallStore::data || count_of == 0 ||
-      packet.head.bytes != sizeof packet + count_of * sizeof(SmallStore)) {
-    return false;
-  }
-  const auto* const all = reinterpret_cast<const SmallStore*>(&packet + 1);
-  for (const SmallStore& store : std::span(all, count_of)) {
+bool OneSided::take_stores(Rank, const Stores& packet) {
+  const auto all = items_of<SmallStore>(packet);
+  return !all.empty() && write_each(all, packet.head.detail) &&
+         count(packet.counter, all.size() * packet.head.detail);
+}
+
+bool OneSided::write_each(std::span<const SmallStore> all, std::uint32_t each) noexcept {
+  for (const SmallStore& store : all) {
     if (!in_segment(store.offset, each)) return false;
     copy_whole(router_.segment() + store.offset, store.data, each);
   }
-  return count(packet.counter, std::uint64_t{count_of} * each);
+  return true;
 }
 
 link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {
   return {link::make_header(Type::kCount, sizeof(link::Count)), counter, bytes};
 }
 
-bool OneSided::take_count(const link::Count& packet) { return count(packet.counter, packet.bytes); }
+bool OneSided::take_count(Rank, const link::Count& packet) {
+  return packet.head.bytes == sizeof packet && count(packet.counter, packet.bytes);
+}
 
 // To a counter of stores, of which this process is the only writer: its line is that of all other
 // nodes.

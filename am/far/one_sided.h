@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "am/far/pending.h"
 #include "am/far/tails.h"
-#include "am/link/in_flight.h"
 #include "am/link/link.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
@@ -26,18 +26,12 @@ class Router;
 // Thread rule: its callers are inside the port (am/route/port.h).
 class OneSided {
  public:
-  OneSided(Router& router, link::Link& link, Tails& tails) noexcept;
+  OneSided(Router& router, link::Link& link, Tails& tails);
 
   // As link::Link's: false means that there is no room now. Memory and completion live until done.
-  bool try_read(Rank from, std::uint64_t offset, std::span<std::byte> to,
-                link::Completion& completion);
-  // From memory that its owner has registered: `at` is Registration::key() there. Only with RMA.
-  bool try_read(Rank from, const link::RemoteKey& at, std::span<std::byte> to,
-                link::Completion& completion);
-  // Done: visible at the target; or with `before_packets`, which needs
-  // writes_before_packets(bytes), that `from` may be reused.
-  bool try_write(Rank to, std::uint64_t offset, std::span<const std::byte> from,
-                 bool before_packets, link::Completion& completion);
+  // A read or write; of memory that its owner has registered only with RMA, and
+  // kWriteBeforePackets needs writes_before_packets(bytes).
+  bool try_access(const link::RmaAccess& access, link::Completion& completion);
   // By the network itself, unless enough of these are in flight, or it cannot.
   [[gnu::always_inline]] bool try_alone(const link::RmaAccess& access,
                                         link::Completion& completion) {
@@ -67,35 +61,38 @@ class OneSided {
   // undefined. Also those that were started since.
   void end_accesses_of_dead();
   // Nothing is in flight by messages.
-  bool idle() const noexcept { return accesses_.in_use() == 0; }
+  bool idle() const noexcept { return accesses_.idle(); }
 
   // A packet of one of the types below has arrived from `from`. False: it is damaged, or answers
   // nothing that this process has asked of that one.
   bool serve_get(Rank from, const link::Access& packet);
   bool serve_put(Rank from, const link::Access& packet);
-  bool take_write(const link::Access& packet);
-  bool take_data(Rank from, const link::Access& packet);  // kGot
-  bool take_done(Rank from, const link::Access& packet);  // kPutDone
+  bool take_write(Rank from, const link::Access& packet);
+  bool take_answer(Rank from, const link::Access& packet);  // kGot, kPutDone
+  bool take_store(Rank from, const link::Access& packet);
+  bool take_stores(Rank from, const link::Stores& packet);
+  bool take_count(Rank from, const link::Count& packet);
 
   // Writes `data` at `offset` of `to`'s segment without an answer, and adds the number of its bytes
   // to the word at `counter` there. Copied at once, so not for much: stores_by_packets(bytes).
-  void store(Rank to, std::uint64_t offset, std::span<const std::byte> data, std::uint64_t counter);
+  // False: no room now.
+  [[nodiscard]] bool try_store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                               std::uint64_t counter);
   bool stores_by_packets(std::size_t bytes) const noexcept {
     return bytes <= link::kMaxData || bytes <= coalesced_;
   }
-  bool take_store(const link::Access& packet);
   // The same, of 1 to kSmall bytes, if the last packet of such stores can take it. False: it
   // cannot.
   static constexpr std::size_t kSmall = 8;
   bool try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                   std::uint64_t counter);
-  bool take_stores(const link::Stores& packet);
   // The packet of a store whose `bytes` are written by other means before it.
   static link::Count make_count(std::uint64_t counter, std::uint64_t bytes) noexcept;
-  bool take_count(const link::Count& packet);
   // Adds to a counter of stores. False: there is none.
   bool count(std::uint64_t counter, std::uint64_t bytes);
   bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  // Writes what small stores and puts have, of `each` byte. False: some are outside the segment.
+  bool write_each(std::span<const link::SmallStore> all, std::uint32_t each) noexcept;
   bool has_counter(std::uint64_t counter) const noexcept {
     return counter % sizeof counter == 0 && in_segment(counter, sizeof counter);
   }
@@ -110,23 +107,16 @@ class OneSided {
   };
   // An access by messages, in fragments of at most link::kMaxData. The fragments of one target are
   // answered in the order in which they were sent.
-  struct ByMessages {
-    Rank rank = 0;
-    std::uint64_t offset = 0;
-    std::byte* local = nullptr;
-    std::uint64_t bytes = 0;
+  struct ByMessages : Pending {
     bool write = false;
-    link::Completion* completion = nullptr;  // nullptr: this one is free
-    std::uint64_t asked = 0;                 // bytes, in fragments that have been sent
-    std::uint64_t done = 0;                  // bytes
-    std::uint64_t generation = 0;            // counts the uses
-    std::uint32_t number = 0;                // in the pool
+    std::uint64_t offset = 0;      // there, of `unasked`
+    std::span<std::byte> unasked;  // what no fragment has been sent for
+    std::span<std::byte> undone;
   };
   // A process that is accessed by messages.
   struct Target {
-    link::InFlight::Share accesses;
-    std::uint64_t asked = 0;               // bytes that have been asked for and are not done
-    std::deque<std::uint32_t> unfinished;  // accesses with fragments to send, oldest first
+    std::uint64_t asked = 0;             // bytes that have been asked for and are not done
+    std::deque<ByMessages*> unfinished;  // accesses with fragments to send, oldest first
   };
   static constexpr link::InFlight::Limits kAccesses{
       .reserved = 8, .per_peer = 2048, .shared = 4096};
@@ -139,11 +129,8 @@ class OneSided {
   static void ended(link::Completion& completion);
   void start_small(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                    std::uint64_t counter);
-  bool start(const ByMessages& access);
+  bool start(const link::RmaAccess& access, link::Completion& completion);
   bool send_fragments(Target& target);
-  bool send_fragments(Target& target, std::uint32_t number);
-  const ByMessages* find(Rank from, const link::Access& packet, bool write) const noexcept;
-  void account(std::uint32_t number, std::uint64_t bytes);
 
   // Constant after construction.
   Router& router_;
@@ -155,8 +142,7 @@ class OneSided {
   const std::size_t coalesced_;           // accesses of so many bytes that come in a row
   // Owned by whoever is inside.
   ObjectPool<Counted> counted_;
-  ObjectPool<ByMessages> accesses_;
-  link::InFlight in_flight_{kAccesses};
+  PendingPool<ByMessages> accesses_;
   std::unordered_map<Rank, Target> targets_;
   std::vector<Target*> waiting_;  // those with unfinished accesses
 };

@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "am/far/one_sided.h"
+#include "am/far/pending.h"
 #include "am/far/tails.h"
-#include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/table/sparse_table.h"
-#include "am/types/object_pool.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -30,47 +28,33 @@ class SmallAccesses {
 
   SmallAccesses(Router& router, link::Link& link, OneSided& one_sided, Tails& tails);
 
-  // Whether accesses of so many bytes are for this.
-  bool takes(std::size_t bytes) const noexcept { return applies_ && bytes <= kMost; }
+  // Whether that access is for this.
+  bool takes(const link::RmaAccess& access) const noexcept {
+    return applies_ && access.local.size() <= kMost && access.at.key == link::RemoteKey::kSegment;
+  }
 
   // Joins a row that is under way: returns its completion, which is called when all of it is done;
-  // nullptr: there is none. `to` of a get lives until then.
-  link::Completion* try_join_put(Rank to, std::uint64_t offset, std::span<const std::byte> data);
-  link::Completion* try_join_get(Rank from, std::uint64_t offset, std::span<std::byte> to);
-  // One that others may join. False: no room now. `data`, too, lives until done.
-  bool try_put(Rank to, std::uint64_t offset, std::span<const std::byte> data,
-               link::Completion& completion);
-  bool try_get(Rank from, std::uint64_t offset, std::span<std::byte> to,
-               link::Completion& completion);
+  // nullptr: there is none. What a get writes to lives until then.
+  link::Completion* try_join(const link::RmaAccess& access);
+  // One that others may join. False: no room now. What a put reads lives until done, too.
+  bool try_access(const link::RmaAccess& access, link::Completion& completion);
 
   // Those that wait for an answer of the dead, as OneSided does.
   void end_rows_of_dead();
-  bool idle() const noexcept { return rows_.in_use() == 0; }
+  bool idle() const noexcept { return rows_.idle(); }
 
   // A packet of one of these types has come. False: it is damaged, or answers nothing.
   bool serve_puts(Rank from, const link::Row& packet);
   bool serve_gets(Rank from, const link::Row& packet);
-  bool take_done(Rank from, const link::Row& packet);   // kPutsDone
-  bool take_words(Rank from, const link::Row& packet);  // kGotWords
+  bool take_answer(Rank from, const link::Row& packet);  // kPutsDone, kGotWords
 
  private:
   // One packet's.
-  struct Row {
-    Rank peer = 0;
-    std::uint32_t bytes = 0;                 // of each
-    std::vector<std::byte*> to;              // of gets
-    link::Completion* completion = nullptr;  // nullptr: this one is free
-    std::uint64_t generation = 0;            // counts the uses
-    std::uint32_t number = 0;                // in the pool
+  struct Row : Pending {
+    std::uint32_t bytes = 0;     // of each
+    std::vector<std::byte*> to;  // of gets
   };
-  static constexpr std::size_t kSlots = 1 << 16;  // rows that packets can name
   static constexpr link::InFlight::Limits kRows{.reserved = 8, .per_peer = 32, .shared = 1024};
-
-  Row* begin(link::Type type, Rank peer, std::size_t bytes, link::Completion& completion,
-             std::uint32_t item_bytes, std::byte*& item);
-  Row& of(const link::PacketHeader& packet) noexcept;
-  Row* find(Rank from, const link::Row& packet, bool gets) noexcept;
-  void end(Row& row);
 
   // Constant after construction.
   Router& router_;
@@ -79,9 +63,7 @@ class SmallAccesses {
   Tails& tails_;
   const bool applies_;
   // Owned by whoever is inside.
-  ObjectPool<Row> rows_;
-  link::InFlight in_flight_{kRows};
-  SparseTable<link::InFlight::Share> shares_;  // by rank
+  PendingPool<Row> rows_;
 };
 
 }  // namespace am

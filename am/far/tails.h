@@ -27,6 +27,15 @@ inline void write_small(std::byte* at, std::uint64_t offset,
   std::memcpy(at + offsetof(link::SmallStore, data), &word, sizeof word);
 }
 
+// What stands behind the header of a packet of small stores, puts or gets. Empty: it is damaged.
+template <class Item, class Packet>
+std::span<const Item> items_of(const Packet& packet) noexcept {
+  const std::size_t bytes = packet.head.bytes - sizeof packet;
+  const std::uint8_t each = packet.head.detail;
+  if (each == 0 || each > sizeof link::SmallStore::data || bytes % sizeof(Item) != 0) return {};
+  return {reinterpret_cast<const Item*>(&packet + 1), bytes / sizeof(Item)};
+}
+
 // The packets that were committed last to each process and may still grow, so that small accesses
 // which come in a row share one.
 //

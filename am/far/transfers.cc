@@ -40,6 +40,15 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
   if (!try_start(transfer)) waiting_.push_back(&transfer);
 }
 
+void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+                      std::span<const std::byte> packet, link::Completion& completion) {
+  if (try_by_packets(to, offset, data, packet)) return link::complete(completion);
+  Transfer& transfer = take(to, offset, packet);
+  transfer.data = data;
+  transfer.completion = &completion;
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
+}
+
 bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::span<const std::byte> packet) {
   if (!one_sided_.writes_by_packets(data.size()) || goes_together(to, data.size())) return false;
@@ -96,9 +105,9 @@ bool Transfers::try_together(Transfer& transfer) {
 bool Transfers::try_start(Transfer& transfer) {
   if (try_together(transfer)) return true;
   const bool in_order = one_sided_.writes_before_packets(transfer.data.size());
-  if (!one_sided_.try_write(transfer.to, transfer.offset, transfer.data, in_order, transfer)) {
-    return false;
-  }
+  const auto write = link::RmaAccess::write(
+      transfer.to, link::RemoteKey::in_segment(transfer.offset), transfer.data, in_order);
+  if (!one_sided_.try_access(write, transfer)) return false;
   if (in_order) send_packet(transfer);
   return true;
 }
@@ -114,7 +123,9 @@ void Transfers::written(link::Completion& completion) {
   if (!transfer.packet_sent) owner.send_packet(transfer);
   if (transfer.released != nullptr) release(*transfer.released);
   transfer.released = nullptr;
+  link::Completion* const waiting = std::exchange(transfer.completion, nullptr);
   owner.give_back(transfer);
+  if (waiting != nullptr) link::complete(*waiting);
 }
 
 void Transfers::give_back(Transfer& transfer) noexcept {

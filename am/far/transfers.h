@@ -35,6 +35,9 @@ class Transfers {
   // reused (am/types/released.h).
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, bool& released);
+  // The same, calling `completion` then, perhaps before return.
+  void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
+             std::span<const std::byte> packet, link::Completion& completion);
 
   // Whether a write and its packet would best be one operation now: the network has that, and they
   // are not few bytes of a stream, which packets carry better.
@@ -64,6 +67,7 @@ class Transfers {
     std::span<const std::byte> data;
     std::vector<std::byte> copy;  // what data refers to, unless it is the caller's
     bool* released = nullptr;
+    link::Completion* completion = nullptr;
     bool free = true;
     bool packet_sent = false;
     std::uint32_t packet_bytes = 0;

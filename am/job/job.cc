@@ -12,7 +12,6 @@
 #include "am/collective/barrier.h"
 #include "am/core/process.h"
 #include "am/far/far_memory.h"
-#include "am/far/learned_stores.h"
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
@@ -163,8 +162,8 @@ Job::Job(const Config& config)
             .most_near = layout.most_near,
             .crowding = layout.crowding};
   process_ = std::make_unique<Process>(*router_);
-  if (Port* const port = router_->port()) {
-    learned_stores_ = std::make_unique<LearnedStores>(*port, *process_->far_memory(), config.learn);
+  if (config.learn && process_->far_memory() != nullptr) {
+    process_->far_memory()->learned_stores().enable();
   }
   barrier_ = std::make_unique<Barrier>(*router_);
   bootstrap_->barrier();  // nobody goes on before all have a place to be told of it
@@ -251,8 +250,8 @@ ExitRequest* Job::exit_request() noexcept { return bootstrap_->exit_request(); }
 Job::~Job() {
   if (!is_forked()) return;
   const auto forget = [](auto&... parts) { (static_cast<void>(parts.release()), ...); };
-  forget(bootstrap_, router_, process_, learned_stores_, barrier_, crash_report_, stall_reporter_,
-         death_watch_, trace_);
+  forget(bootstrap_, router_, process_, barrier_, crash_report_, stall_reporter_, death_watch_,
+         trace_);
 }
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine,

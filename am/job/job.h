@@ -24,7 +24,6 @@ class CrashReport;
 class DeathWatch;
 class ExitRequest;
 class JobTrace;
-class LearnedStores;
 struct Layout;
 struct OutOfBand;
 class StallReporter;
@@ -78,7 +77,6 @@ class Job final : public Exchange {
   operator Process&() noexcept { return *process_; }
   // The put channels that repeated stores to other nodes use; nullptr: all processes are on this
   // node.
-  LearnedStores* learned_stores() noexcept { return learned_stores_.get(); }
   // The settings of this process.
   const Config& config() const noexcept { return *config_; }
   // What is known, the same in all processes, of the ways that collective calls can go. `board`:
@@ -190,7 +188,6 @@ class Job final : public Exchange {
   LogGP network_{};
   Owned<Router> router_;
   Owned<Process> process_;
-  Owned<LearnedStores> learned_stores_;  // nullptr: all processes are on this node
   Owned<Barrier> barrier_;
   std::uint64_t messages_ = 0;  // sent and received, at the last entry of quiesce()
   Owned<CrashReport> crash_report_;

@@ -99,7 +99,7 @@ std::uint64_t store_counter::sent() const noexcept {
 
 bool store_counter::store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
                                   detail::Call call, const void* caller) {
-  std::byte* const to = detail::watched(bits, bytes, call, caller);
+  std::byte* const to = detail::reach(bits, local, bytes, call, caller);
   if (to == detail::far_base()) return false;
   am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
   count(detail::mapping_of(bits), bits, bytes);
@@ -111,8 +111,6 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   if (bytes == 0) return;
   const void* const caller = __builtin_return_address(0);
   if (store_watched(bits, local, bytes, call, caller)) return;
-  detail::check_far(bits, bytes, call, caller);
-  detail::check_local(local, bytes, call);
   world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
                          {static_cast<const std::byte*>(local), bytes}, offset_,
                          {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
@@ -123,8 +121,6 @@ handle store_counter::start_store_far(std::uint64_t bits, const void* local, std
   if (bytes == 0) return {};
   const void* const caller = __builtin_return_address(0);
   if (store_watched(bits, local, bytes, call, caller)) return {};
-  detail::check_far(bits, bytes, call, caller);
-  detail::check_local(local, bytes, call);
   detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
   const bool waits = world().remote().start_store(
       detail::proc_of(bits), bits & detail::kOffsetMask,

@@ -23,8 +23,6 @@ am::Reason reason_of(Call call, std::size_t bytes, const void* caller) noexcept 
       .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
 }
 
-am::CallSite site_of(Call call) noexcept { return {.call = call.name, .where = call.where}; }
-
 // As sync(handle).
 void finish(handle h, const am::Reason& reason) noexcept {
   if (h.generation() != 0) finish_one(h, reason);
@@ -96,6 +94,15 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* c
   note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
 }
 
+std::byte* reach(std::uint64_t bits, const void* local, std::uint64_t bytes, Call call,
+                 const void* caller) {
+  std::byte* const near = watched(bits, bytes, call, caller);
+  if (near != far_base()) return near;
+  check_far(bits, bytes, call, caller);
+  check_local(local, bytes, call);
+  return far_base();
+}
+
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call) {
   check_reach(bits, extent, call);
   note_operation({call.name, call.where}, proc_of(bits), moved);
@@ -110,31 +117,32 @@ namespace {
   return am::kChecked || local >= __builtin_frame_address(0);
 }
 
+using am::link::RemoteKey;
+using am::link::RmaAccess;
+
+RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bits & kOffsetMask); }
+
 // What a call goes through on its way to the network is part of few functions (docs/design.md).
-[[gnu::always_inline]] inline handle begin_get(std::uint32_t proc, std::uint64_t offset,
-                                               std::span<std::byte> to, Call call) {
+[[gnu::always_inline]] inline handle begin(const RmaAccess& access, Call call,
+                                           am::Owned<std::byte[]> kept = nullptr) {
   World& w = world();
-  if (to.size() <= am::RemoteMemory::kSmall) {
-    if (const auto ticket = w.remote().try_join_get(proc, offset, to)) {
-      return w.tickets().handle_of(*ticket);
-    }
+  if (access.local.size() <= am::RemoteMemory::kSmall) {
+    if (const auto ticket = w.remote().try_join(access)) return w.tickets().handle_of(*ticket);
   }
-  Tickets::Start start(w.tickets(), {.proc = proc});
-  w.remote().get(proc, offset, to, start.ticket(), site_of(call));
+  Tickets::Start start(w.tickets(), {.proc = access.peer, .kept = std::move(kept)});
+  w.remote().start(access, start.ticket(), {.call = call.name, .where = call.where});
   return start.started();
 }
 
 [[gnu::always_inline]] inline handle start_get(void* local, std::uint64_t bits, std::size_t bytes,
                                                Call call, const void* caller) {
   if (bytes == 0) return {};
-  if (const std::byte* const from = watched(bits, bytes, call, caller); from != far_base()) {
-    am::copy_whole(static_cast<std::byte*>(local), from, bytes);
+  const std::span to(static_cast<std::byte*>(local), bytes);
+  if (const std::byte* const from = reach(bits, local, bytes, call, caller); from != far_base()) {
+    am::copy_whole(to.data(), from, bytes);
     return {};
   }
-  check_far(bits, bytes, call, caller);
-  check_local(local, bytes, call);
-  const handle started =
-      begin_get(proc_of(bits), bits & kOffsetMask, {static_cast<std::byte*>(local), bytes}, call);
+  const handle started = begin(RmaAccess::read(proc_of(bits), key_of(bits), to), call);
   if (may_be_left(local))
     world().tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
   return started;
@@ -144,31 +152,22 @@ namespace {
                                                std::size_t bytes, Source source, Call call,
                                                const void* caller) {
   if (bytes == 0) return {};
-  if (std::byte* const to = watched(bits, bytes, call, caller); to != far_base()) {
-    am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
+  std::span from(static_cast<const std::byte*>(local), bytes);
+  if (std::byte* const to = reach(bits, local, bytes, call, caller); to != far_base()) {
+    am::copy_whole(to, from.data(), bytes);
     return {};
   }
-  check_far(bits, bytes, call, caller);
-  check_local(local, bytes, call);
-  World& w = world();
-  const std::uint64_t offset = bits & kOffsetMask;
-  if (bytes <= am::RemoteMemory::kSmall) {
-    const std::span from(static_cast<const std::byte*>(local), bytes);
-    if (const auto ticket = w.remote().try_join_put(proc_of(bits), offset, from)) {
-      return w.tickets().handle_of(*ticket);
-    }
-  }
+  const bool used = bytes > am::RemoteMemory::kCopied;  // after return
   std::unique_ptr<std::byte[]> kept;
-  if (source == Source::kGoes && bytes > am::RemoteMemory::kCopied) {
+  if (source == Source::kGoes && used) {
     kept = std::make_unique<std::byte[]>(bytes);
-    local = std::memcpy(kept.get(), local, bytes);
+    std::memcpy(kept.get(), local, bytes);
+    from = {kept.get(), bytes};
   }
-  Tickets::Start start(w.tickets(), {.proc = proc_of(bits), .kept = std::move(kept)});
-  w.remote().put(proc_of(bits), offset, {static_cast<const std::byte*>(local), bytes},
-                 start.ticket(), site_of(call));
-  const handle started = start.started();
-  if (source == Source::kStays && bytes > am::RemoteMemory::kCopied && may_be_left(local)) {
-    w.tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  const handle started =
+      begin(RmaAccess::write(proc_of(bits), key_of(bits), from), call, std::move(kept));
+  if (source == Source::kStays && used && may_be_left(local)) {
+    world().tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
   }
   return started;
 }
@@ -190,7 +189,8 @@ handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, s
                Call call) {
   World& w = world();
   Tickets::Start start(w.tickets(), {.proc = proc});
-  w.remote().get(proc, at, {static_cast<std::byte*>(local), bytes}, start.ticket(), site_of(call));
+  w.remote().start(RmaAccess::read(proc, at, {static_cast<std::byte*>(local), bytes}),
+                   start.ticket(), {.call = call.name, .where = call.where});
   return start.started();
 }
 
@@ -202,12 +202,10 @@ void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
 
 std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call) {
   check_thread(call);
-  World& w = world();
   std::uint64_t word = 0;
-  Tickets::Start start(w.tickets(), {.proc = proc});
-  w.remote().get(proc, offset, {reinterpret_cast<std::byte*>(&word), sizeof word}, start.ticket(),
-                 site_of(call));
-  finish(start.started(), reason_of(call, sizeof word, nullptr));
+  const handle started = begin(
+      RmaAccess::read(proc, key_of(offset), std::as_writable_bytes(std::span(&word, 1))), call);
+  finish(started, reason_of(call, sizeof word, nullptr));
   return word;
 }
 

@@ -73,12 +73,11 @@ void finished(std::uint32_t ticket) { world().tickets().give_back(ticket); }
 
 std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bundle& bundle,
                                               am::Endpoint& endpoint) {
-  am::LearnedStores* const learned = job.learned_stores();
-  if (learned == nullptr) return nullptr;
+  if (job.router().port() == nullptr) return nullptr;
   if (way == am::Way::kMessages) {
-    return std::make_unique<am::PlainRequests>(endpoint, bundle, learned, &finished);
+    return std::make_unique<am::PlainRequests>(endpoint, bundle, &finished);
   }
-  return std::make_unique<am::RemoteMemory>(bundle, learned, &finished);
+  return std::make_unique<am::RemoteMemory>(bundle, &finished);
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ class Victim {
   am::Job job_;
   am::Bundle bundle_{job_};
   am::Endpoint endpoint_{bundle_};
-  am::RemoteMemory remote_{bundle_, job_.learned_stores(), [](std::uint32_t) { ++completed; }};
+  am::RemoteMemory remote_{bundle_, [](std::uint32_t) { ++completed; }};
   std::vector<am::Rank> far_;
   std::vector<std::byte> much_ = std::vector<std::byte>(kMuch);
   std::vector<std::byte> room_ = std::vector<std::byte>(kMuch);

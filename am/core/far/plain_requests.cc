@@ -30,8 +30,8 @@ void in_pieces(std::uint64_t bytes, Piece&& piece) {
 
 }  // namespace
 
-PlainRequests::PlainRequests(Endpoint& endpoint, Bundle& bundle, LearnedStores* learned, Done done)
-    : RemoteMemory(bundle, learned, done),
+PlainRequests::PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done)
+    : RemoteMemory(bundle, done),
       endpoint_(endpoint),
       router_(bundle.router()),
       memory_(bundle.process().far_memory()->one_sided()) {
@@ -64,35 +64,30 @@ std::byte* PlainRequests::target(std::uint64_t offset, std::uint64_t bytes) cons
                                     std::to_string(offset) + " is outside the segment");
 }
 
-void PlainRequests::get(Rank rank, std::uint64_t offset, std::span<std::byte> to,
-                        std::uint32_t ticket, const CallSite& site) {
-  far(rank, "get");
-  if (to.empty()) return done(ticket);
-  Operation& operation = take(to.size(), ticket);
-  operation.to = to;
+void PlainRequests::start(const link::RmaAccess& access, std::uint32_t ticket,
+                          const CallPlace& place) {
+  check(access.peer, place.call);
+  if (access.local.empty()) return done(ticket);
+  Operation& operation = take(access.local.size(), ticket);
+  operation.to = access.local;
+  const To to{access.peer, place.where};
   const std::uint32_t number = operation.number;
-  in_pieces(to.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request<&PlainRequests::on_get>({rank, site.where}, offset + at, number,
-                                              static_cast<std::uint32_t>(bytes), at);
-  });
-}
-
-void PlainRequests::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                        std::uint32_t ticket, const CallSite& site) {
-  far(rank, "put");
-  if (from.empty()) return done(ticket);
-  const std::uint32_t number = take(from.size(), ticket).number;
-  in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request_medium<&PlainRequests::on_put>({rank, site.where}, from.subspan(at, bytes),
-                                                     offset + at, number);
+  in_pieces(access.local.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    if (access.kind == link::RmaAccess::kRead) {
+      endpoint_.request<&PlainRequests::on_get>(to, access.at.base + at, number,
+                                                static_cast<std::uint32_t>(bytes), at);
+    } else {
+      endpoint_.request_medium<&PlainRequests::on_put>(to, access.local.subspan(at, bytes),
+                                                       access.at.base + at, number);
+    }
   });
 }
 
 void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                          std::uint64_t counter, const CallSite& site, std::uint64_t& sent) {
-  far(rank, "store");
+                          std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) {
+  check(rank, place.call);
   in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request_medium<&PlainRequests::on_store>({rank, site.where}, from.subspan(at, bytes),
+    endpoint_.request_medium<&PlainRequests::on_store>({rank, place.where}, from.subspan(at, bytes),
                                                        offset + at, counter);
     sent += bytes;
   });
@@ -100,8 +95,8 @@ void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::
 
 bool PlainRequests::start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                                 std::uint64_t counter, std::uint32_t /*ticket*/,
-                                const CallSite& site, std::uint64_t& sent) {
-  store(rank, offset, from, counter, site, sent);
+                                const CallPlace& place, std::uint64_t& sent) {
+  store(rank, offset, from, counter, place, sent);
   return false;
 }
 

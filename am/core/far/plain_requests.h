@@ -27,19 +27,16 @@ class PlainRequests final : public RemoteMemory {
  public:
   // Registers handlers at `endpoint`, whose index r is rank r: every process does so at the same
   // point among its handlers. In jobs with far processes.
-  PlainRequests(Endpoint& endpoint, Bundle& bundle, LearnedStores* learned, Done done);
+  PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done);
 
-  void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
-           const CallSite& site) override;
+  // What a put reads may be reused on return.
+  void start(const link::RmaAccess& access, std::uint32_t ticket, const CallPlace& place) override;
   bool can_expose() const noexcept override { return false; }
-  // `from` may be reused on return.
-  void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
-           const CallSite& site) override;
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const CallSite& site, std::uint64_t& sent) override;
+             std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) override;
   [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                                 std::uint64_t counter, std::uint32_t ticket, const CallSite& site,
-                                 std::uint64_t& sent) override;
+                                 std::uint64_t counter, std::uint32_t ticket,
+                                 const CallPlace& place, std::uint64_t& sent) override;
 
  private:
   struct Operation {

@@ -42,24 +42,26 @@ class SmallAccessesTest : public ::testing::Test {
         small_(router_, link_, one_sided_, tails_) {}
 
   // As RemoteMemory does it: the completion is that of the row.
+  Completion* access(const RmaAccess& access, Done& done) {
+    if (Completion* const row = small_.try_join(access)) return row;
+    return small_.try_access(access, done) ? &done : nullptr;
+  }
   template <class T>
   Completion* put(std::uint64_t offset, T value, Done& done) {
     const auto data = std::as_bytes(std::span(&value, 1));
-    if (Completion* const row = small_.try_join_put(kOther, offset, data)) return row;
-    return small_.try_put(kOther, offset, data, done) ? &done : nullptr;
+    return access(RmaAccess::write(kOther, RemoteKey::in_segment(offset), data), done);
   }
   template <class T>
   Completion* get(std::uint64_t offset, T& value, Done& done) {
     const auto to = std::as_writable_bytes(std::span(&value, 1));
-    if (Completion* const row = small_.try_join_get(kOther, offset, to)) return row;
-    return small_.try_get(kOther, offset, to, done) ? &done : nullptr;
+    return access(RmaAccess::read(kOther, RemoteKey::in_segment(offset), to), done);
   }
   bool take(const Row& packet) {
     switch (packet.head.type) {
       case Type::kPuts: return small_.serve_puts(kOther, packet);
       case Type::kGets: return small_.serve_gets(kOther, packet);
-      case Type::kPutsDone: return small_.take_done(kOther, packet);
-      case Type::kGotWords: return small_.take_words(kOther, packet);
+      case Type::kPutsDone:
+      case Type::kGotWords: return small_.take_answer(kOther, packet);
       default: return false;
     }
   }

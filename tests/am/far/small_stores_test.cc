@@ -32,13 +32,14 @@ class SmallStores : public ::testing::Test {
   template <class T>
   void store(std::uint64_t offset, T value, std::uint64_t counter = kCounter) {
     const auto data = std::as_bytes(std::span(&value, 1));
-    if (!memory_.try_append(1, offset, data, counter)) memory_.store(1, offset, data, counter);
+    if (memory_.try_append(1, offset, data, counter)) return;
+    EXPECT_TRUE(memory_.try_store(1, offset, data, counter));
   }
   // The packets that are sent arrive in this process's own segment.
   bool all_arrive() {
     bool taken = true;
     for (FakeLink::Packet& packet : link_.sent) {
-      taken &= memory_.take_stores(*reinterpret_cast<const Stores*>(packet.bytes.data()));
+      taken &= memory_.take_stores(1, *reinterpret_cast<const Stores*>(packet.bytes.data()));
     }
     return taken;
   }
@@ -54,7 +55,7 @@ class SmallStores : public ::testing::Test {
       SmallStore store{.offset = 64, .data = {}};
     } packet;
     change(packet.head, packet.store);
-    return memory_.take_stores(packet.head);
+    return memory_.take_stores(1, packet.head);
   }
 
   using FakeLink = test::FakeLink;

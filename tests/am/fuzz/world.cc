@@ -58,7 +58,7 @@ World::World(Rank me, const FakeLinkOptions& options)
   link_ = link.get();
   router_.add_port(std::make_unique<Port>(router_, std::move(link), Port::Options{}));
   process_.emplace(router_);
-  learned_stores_.emplace(*router_.port(), *process_->far_memory(), true);
+  process_->far_memory()->learned_stores().enable();
   barrier_.emplace(router_);
   bundle_ = std::make_unique<Bundle>(*process_);
   endpoint_ = std::make_unique<Endpoint>(*bundle_);
@@ -122,14 +122,18 @@ void World::start_accesses() {
   OneSided& access = process_->far_memory()->one_sided();
   const std::span local(local_);
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{8}, kBlock}) {
-    static_cast<void>(access.try_read(peer_, 0, local.first(bytes), completion_));
-    static_cast<void>(access.try_write(peer_, 0, local.last(bytes), false, completion_));
+    const auto at = link::RemoteKey::in_segment(0);
+    static_cast<void>(
+        access.try_access(link::RmaAccess::read(peer_, at, local.first(bytes)), completion_));
+    static_cast<void>(
+        access.try_access(link::RmaAccess::write(peer_, at, local.last(bytes)), completion_));
   }
-  access.store(peer_, 512, local.first(100), 1024);
-  access.store(peer_, 512, local.first(8), 1024);
+  static_cast<void>(access.try_store(peer_, 512, local.first(100), 1024));
+  static_cast<void>(access.try_store(peer_, 512, local.first(8), 1024));
   const link::Count count = OneSided::make_count(1024, 100);
   link_->send(peer_, std::as_bytes(std::span(&count, 1)));
-  for (int i = 0; i < 3; ++i) learned_stores_->find(peer_, 4096, 8192, 1024);
+  for (int i = 0; i < 3; ++i)
+    process_->far_memory()->learned_stores().find(peer_, 4096, 8192, 1024);
   struct {
     link::Access head;
     ChannelHandle to;

@@ -11,7 +11,6 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/process.h"
-#include "am/far/learned_stores.h"
 #include "am/route/router.h"
 #include "am/zero_copy/zero_copy.h"
 #include "tests/am/fuzz/fake_link.h"
@@ -55,7 +54,6 @@ class World {
 
   Router router_;
   std::optional<Process> process_;
-  std::optional<LearnedStores> learned_stores_;
   std::optional<Barrier> barrier_;
   FakeLink* link_;
   std::unique_ptr<Bundle> bundle_;

@@ -56,7 +56,7 @@ std::atomic_ref<std::uint64_t> counter(Rank rank, Rank writer) {
 
 }  // namespace
 
-void Memory::SetUpTestSuite() { remote.emplace(bundle(), job().learned_stores(), &note); }
+void Memory::SetUpTestSuite() { remote.emplace(bundle(), &note); }
 void Memory::TearDownTestSuite() { remote.reset(); }
 
 void Memory::begin(std::size_t tickets) {

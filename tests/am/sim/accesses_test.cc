@@ -39,7 +39,7 @@ class Accesses : public Simulated {};
 TEST_P(Accesses, read_what_was_put_before_them) {
   run_all([](Process& process) {
     done.clear();
-    RemoteMemory memory(process.bundle(), &process.learned_stores(), &is_done);
+    RemoteMemory memory(process.bundle(), &is_done);
     process.barrier();
     const Rank to = process.right();
     const std::uint64_t base = process.rank() * kPart;
@@ -76,7 +76,7 @@ TEST_P(Accesses, read_what_was_put_before_them) {
 TEST_P(Accesses, stores_are_there_when_they_are_counted) {
   run_all([](Process& process) {
     done.clear();
-    RemoteMemory memory(process.bundle(), &process.learned_stores(), &is_done);
+    RemoteMemory memory(process.bundle(), &is_done);
     const Rank to = process.right();
     const Rank from = process.left();
     const std::uint64_t counter = kCounters + process.rank() * 64;

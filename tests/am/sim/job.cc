@@ -38,7 +38,7 @@ Process::Process(Shared& shared, Rank rank)
   router_.add_port(
       std::make_unique<Port>(router_, shared.network.make_link(rank, segment()), Port::Options{}));
   process_.emplace(router_);
-  learned_stores_.emplace(*router_.port(), *process_->far_memory(), true);
+  process_->far_memory()->learned_stores().enable();
   barrier_.emplace(router_);
   bundle_ = std::make_unique<Bundle>(*process_);
 }

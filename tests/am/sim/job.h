@@ -19,7 +19,6 @@
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/core/process.h"
-#include "am/far/learned_stores.h"
 #include "am/route/router.h"
 #include "tests/am/sim/network.h"
 #include "tests/am/sim/schedule.h"
@@ -49,7 +48,6 @@ class Process final : public Exchange {
   Router& router() noexcept { return router_; }
   am::Process& process() noexcept { return *process_; }
   Bundle& bundle() noexcept { return *bundle_; }
-  LearnedStores& learned_stores() noexcept { return *learned_stores_; }
   std::mt19937_64& random() noexcept { return shared_.schedule.random(); }
   // Less than `n`.
   std::uint64_t any(std::uint64_t n) noexcept { return random()() % n; }
@@ -70,7 +68,6 @@ class Process final : public Exchange {
   Shared& shared_;
   Router router_;
   std::optional<am::Process> process_;
-  std::optional<LearnedStores> learned_stores_;
   std::optional<Barrier> barrier_;
   std::unique_ptr<Bundle> bundle_;
   std::uint64_t exchanges_ = 0;

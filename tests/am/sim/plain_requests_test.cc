@@ -58,7 +58,7 @@ struct Plain {
 
   Process& process;
   Endpoint endpoint;
-  PlainRequests memory{endpoint, process.bundle(), nullptr, &is_done};
+  PlainRequests memory{endpoint, process.bundle(), &is_done};
 };
 
 // Around one piece, two and many.

@@ -46,7 +46,7 @@ class Accesses {
  public:
   explicit Accesses(Bundle& bundle)
       : bundle_(bundle),
-        memory_(bundle, job().learned_stores(), [](std::uint32_t) { ++finished; }),
+        memory_(bundle, [](std::uint32_t) { ++finished; }),
         random_(::test::seed() + rank()) {}
 
   // To all processes of other nodes.
