@@ -60,7 +60,7 @@ bool FarMemory::try_store_much(Rank to, std::uint64_t offset, std::span<const st
     return learned_stores_.try_put(
         link::RmaAccess::notify(to, link::RemoteKey::in_segment(offset), data, *word), completion);
   }
-  const link::Count packet = OneSided::make_count(counter, data.size());
+  const link::Count packet{link::make_header(Type::kCount, sizeof packet), counter, data.size()};
   transfers_.start(to, offset, data, std::as_bytes(std::span(&packet, 1)), completion);
   return true;
 }

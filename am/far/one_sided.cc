@@ -21,20 +21,16 @@ std::span<Byte> fragment_of(std::span<Byte> data) noexcept {
   return data.first(std::min<std::size_t>(data.size(), link::kMaxData));
 }
 
-// One access packet with `data` behind it. The commit comes next.
-void claim(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
-           std::span<const std::byte> data) {
+// One access packet with `data` behind it.
+void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
+          std::span<const std::byte> data, link::Next next = link::Next::kUnknown) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
   const std::uint32_t packet_bytes = sizeof(Access) + link::rounded(bytes);
   const Access packet{link::make_header(type, packet_bytes, bytes), offset, number};
   std::byte* const at = link.claim(to, packet_bytes);
   std::memcpy(at, &packet, sizeof packet);
   copy_whole(at + sizeof packet, data.data(), bytes);
-}
-void send(link::Link& link, Rank to, Type type, std::uint64_t offset, std::uint64_t number,
-          std::span<const std::byte> data) {
-  claim(link, to, type, offset, number, data);
-  link.commit(to);
+  link.commit(to, next);
 }
 
 // Sends `data` in packets of at most link::kMaxData that others follow, down to `left` bytes, which
@@ -44,8 +40,7 @@ std::span<const std::byte> send_down_to(std::size_t left, link::Link& link, Rank
                                         std::span<const std::byte> data) {
   while (data.size() > left) {
     const auto piece = fragment_of(data);
-    claim(link, to, type, offset, number, piece);
-    link.commit(to, link::Next::kSoon);
+    send(link, to, type, offset, number, piece, link::Next::kSoon);
     offset += piece.size();
     data = data.subspan(piece.size());
   }
@@ -56,9 +51,6 @@ const std::byte* data_of(const Access& packet) noexcept {
   return reinterpret_cast<const std::byte*>(&packet + 1);
 }
 
-bool is_small(std::span<const std::byte> data) noexcept {
-  return !data.empty() && data.size() <= OneSided::kSmall;
-}
 bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
   return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
 }
@@ -76,7 +68,6 @@ OneSided::OneSided(Router& router, link::Link& link, Tails& tails)
       link_(link),
       tails_(tails),
       rma_(link.can().rma),
-      emulated_(link.can().emulated),
       written_by_packets_(
           link.can().packet_write != 0
               ? link.can().packet_write
@@ -93,9 +84,7 @@ void OneSided::ended(link::Completion& completion) {
 bool OneSided::try_access(const link::RmaAccess& access, link::Completion& completion) {
   if (rma_) {
     const bool exposed = access.at.key != link::RemoteKey::kSegment;
-    if (!emulated_ || access.local.size() > coalesced_ || exposed) {
-      return link_.try_access(access, completion);
-    }
+    if (access.local.size() > coalesced_ || exposed) return link_.try_access(access, completion);
     if (try_alone(access, completion)) return true;
   }
   return start(access, completion);
@@ -216,7 +205,7 @@ bool OneSided::take_answer(Rank from, const Access& packet) {
 bool OneSided::try_store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                          std::uint64_t counter) {
   if (link_.queue(to) == link::Queue::kFull) return false;
-  if (is_small(data)) {
+  if (!data.empty() && data.size() <= kSmall) {
     start_small(to, offset, data, counter);
     return true;
   }
@@ -253,10 +242,6 @@ bool OneSided::write_each(std::span<const SmallStore> all, std::uint32_t each) n
     copy_whole(router_.segment() + store.offset, store.data, each);
   }
   return true;
-}
-
-link::Count OneSided::make_count(std::uint64_t counter, std::uint64_t bytes) noexcept {
-  return {link::make_header(Type::kCount, sizeof(link::Count)), counter, bytes};
 }
 
 bool OneSided::take_count(Rank, const link::Count& packet) {

@@ -86,8 +86,6 @@ class OneSided {
   static constexpr std::size_t kSmall = 8;
   bool try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                   std::uint64_t counter);
-  // The packet of a store whose `bytes` are written by other means before it.
-  static link::Count make_count(std::uint64_t counter, std::uint64_t bytes) noexcept;
   // Adds to a counter of stores. False: there is none.
   bool count(std::uint64_t counter, std::uint64_t bytes);
   bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
@@ -137,9 +135,8 @@ class OneSided {
   link::Link& link_;
   Tails& tails_;
   const bool rma_;
-  const bool emulated_;  // the provider emulates RMA: each access costs a send, too
   const std::size_t written_by_packets_;  // so many bytes with a packet behind them
-  const std::size_t coalesced_;           // accesses of so many bytes that come in a row
+  const std::size_t coalesced_;           // ... of an access that costs a send anyway; 0: none does
   // Owned by whoever is inside.
   ObjectPool<Counted> counted_;
   PendingPool<ByMessages> accesses_;

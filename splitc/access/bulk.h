@@ -145,8 +145,7 @@ inline void bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
 //
 // It is for work between the call and sync(), not for bandwidth. Eight of 1 MiB between two nodes,
 // TCP on the loopback, return in 0.5 to 1.3 ms where bulk_store() takes 1.1 to 1.3, and have landed
-// at the same time. It is given no put channel: where 64 KiB are stored at the same places again
-// and again, eight take 160 us until they have landed, and of bulk_store() 120.
+// at the same time.
 template <detail::writable T>
 inline handle start_bulk_store(global_ptr<T> to, const void* local, std::size_t bytes,
                                store_counter& counter = store_counter::default_counter(),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
@@ -30,35 +31,29 @@ static_assert(sizeof(WordRequest) == 32);
 // An answer is 64 bits, of which as many bytes are copied as the word has.
 static_assert(std::endian::native == std::endian::little);
 
-// A word of this node, and what is to become of it.
-struct Change {
-  AtomicOp op;
-  std::byte* word;
-  std::uint64_t a;
-  std::uint64_t b;
-};
-
-template <class T>
-std::uint64_t change_as(const Change& change) noexcept {
+// Changes `word`, of this node, as a `Change` says, which has the operation and its operands.
+template <class T, class Change>
+std::uint64_t change_as(const Change& change, std::byte* word) noexcept {
   if (!has_op<T>(change.op)) return 0;  // no caller asks for that
-  return word_bits(change_word(change.op, reinterpret_cast<T*>(change.word),
-                               word_of_bits<T>(change.a), word_of_bits<T>(change.b)));
+  return word_bits(change_word(change.op, reinterpret_cast<T*>(word), word_of_bits<T>(change.a),
+                               word_of_bits<T>(change.b)));
 }
-
-template <class Signed, class Unsigned>
-std::uint64_t change_integer_word(const Change& change, WordType type) noexcept {
-  return type.is_signed ? change_as<Signed>(change) : change_as<Unsigned>(change);
+template <class Signed, class Change>
+std::uint64_t change_integer(const Change& change, std::byte* word) noexcept {
+  if (change.type.is_signed) return change_as<Signed>(change, word);
+  return change_as<std::make_unsigned_t<Signed>>(change, word);
 }
-
-std::uint64_t make(const Change& change, WordType type) noexcept {
-  if (type.is_float) {
-    return type.bytes == 4 ? change_as<float>(change) : change_as<double>(change);
+template <class Change>
+std::uint64_t make(const Change& change, std::byte* word) noexcept {
+  if (change.type.is_float) {
+    return change.type.bytes == 4 ? change_as<float>(change, word)
+                                  : change_as<double>(change, word);
   }
-  switch (type.bytes) {
-    case 1: return change_integer_word<std::int8_t, std::uint8_t>(change, type);
-    case 2: return change_integer_word<std::int16_t, std::uint16_t>(change, type);
-    case 4: return change_integer_word<std::int32_t, std::uint32_t>(change, type);
-    default: return change_integer_word<std::int64_t, std::uint64_t>(change, type);
+  switch (change.type.bytes) {
+    case 1: return change_integer<std::int8_t>(change, word);
+    case 2: return change_integer<std::int16_t>(change, word);
+    case 4: return change_integer<std::int32_t>(change, word);
+    default: return change_integer<std::int64_t>(change, word);
   }
 }
 
@@ -68,8 +63,7 @@ void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
 
 void on_word(am::Request message, WordRequest request) {
   std::byte* const word = world().router().segment() + request.offset;
-  std::move(message).reply<&on_word_before>(
-      request.ticket, make({request.op, word, request.a, request.b}, request.type));
+  std::move(message).reply<&on_word_before>(request.ticket, make(request, word));
 }
 
 // If the word is on this node, a change that is watched: makes it, and returns the value before.
@@ -78,7 +72,7 @@ std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call,
   std::byte* const word = watched(change.bits, change.type.bytes, call, caller);
   if (word == far_base()) return {};
   fence_before_comparison();
-  const std::uint64_t before = make({change.op, word, change.a, change.b}, change.type);
+  const std::uint64_t before = make(change, word);
   fence_behind_atomic();
   return before;
 }

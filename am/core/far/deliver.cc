@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "am/core/dispatch.h"
@@ -19,26 +20,24 @@ using link::Type;
 
 }  // namespace
 
-template <>
-class Endpoint::Far::Borrowed<Endpoint::OneThread> {
- public:
-  explicit Borrowed(Far& far) noexcept : answering(*far.own_answering_) {}
-  Answering& answering;
-};
-template <>
-class Endpoint::Far::Borrowed<Endpoint::AnyThread> {
+template <class Access>
+class Endpoint::Far::Borrowed {
+  static constexpr bool kOwn = std::is_same_v<Access, OneThread>;
+
  public:
   explicit Borrowed(Far& far)
-      : far_(far), answering(far.answerings_.take([](Answering&, std::uint32_t) {})) {}
-  ~Borrowed() { far_.answerings_.give_back(answering); }
+      : answering(kOwn ? *far.own_answering_ : far.answerings_.take([](auto&, auto) {})),
+        far_(far) {}
+  ~Borrowed() {
+    if constexpr (!kOwn) far_.answerings_.give_back(answering);
+  }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
 
+  Answering& answering;
+
  private:
   Far& far_;
-
- public:
-  Answering& answering;
 };
 
 bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
@@ -102,14 +101,12 @@ template <class Access>
 bool Endpoint::Far::deliver_to_receiver(Rank from, const MessagePacket& message) {
   Incoming* const sender = find_incoming(from, message);
   if (sender == nullptr) return false;
-  if (message.head.type == Type::kRequest) {
-    return deliver_request<Access>(*sender, message, Role::kRequest);
+  if (message.head.type == Type::kFlush) {
+    send_credits(*sender, true);
+    return true;
   }
-  if (message.head.type == Type::kOneWay) {
-    return deliver_request<Access>(*sender, message, Role::kOneWay);
-  }
-  send_credits(*sender, true);
-  return true;
+  const bool one_way = message.head.type == Type::kOneWay;
+  return deliver_request<Access>(*sender, message, one_way ? Role::kOneWay : Role::kRequest);
 }
 
 // To the endpoint whose translation sends.

@@ -284,6 +284,8 @@ class Endpoint::Far {
   link::MessagePacket head_to(const Outgoing& to, std::uint32_t index,
                               link::Type type) const noexcept;
   link::MessagePacket head_to(const Incoming& to, link::Type type) const noexcept;
+  link::MessagePacket head_to(std::uint32_t serial, std::uint32_t index,
+                              link::Type type) const noexcept;
   bool send_long(Outgoing& to, std::uint32_t index, link::MessagePacket head, const Parcel& parcel);
   bool send_together(const Outgoing& to, link::MessagePacket head, const Parcel& parcel);
   bool send_together(const Incoming& to, const link::MessagePacket& head,

@@ -15,6 +15,9 @@ namespace {
 
 using link::Type;
 
+// For FarMessages::take_late().
+constexpr auto kAny = [](const auto&) { return true; };
+
 // Says whose poll it is for as long as it lives.
 template <class Of>
 class Turn {
@@ -120,7 +123,7 @@ bool FarMessages::fetch(const Bundle& bundle) {
     port_.fetch();
   }
   complete(bundle);
-  while (const auto taken = take_late(bundle, true)) deliver_late(nullptr, *taken);
+  while (const auto taken = take_late(bundle, true, kAny)) deliver_late(nullptr, *taken);
   return late_of(bundle) != 0;
 }
 
@@ -266,19 +269,21 @@ std::size_t FarMessages::late_of(const Bundle& bundle) const {
   return found == late_.end() ? 0 : found->second.size();
 }
 
-// The oldest that was put aside for `bundle`, and for whom; std::nullopt: none, or one that needs a
-// handler.
-std::optional<FarMessages::Taken> FarMessages::take_late(const Bundle& bundle,
-                                                         bool without_handler) {
+// The oldest that was put aside for `bundle` and may be taken, and for whom; std::nullopt: none, or
+// one that needs a handler.
+std::optional<FarMessages::Taken> FarMessages::take_late(
+    const Bundle& bundle, bool without_handler, FunctionRef<bool(const Late&)> may_be_taken) {
   const Port::Inside inside(port_);
   const auto queue = late_.find(&bundle);
   if (queue == late_.end()) return std::nullopt;
-  if (without_handler && is_for_poll(queue->second.front().packet())) return std::nullopt;
+  LateQueue& late = queue->second;
+  const auto found = std::ranges::find_if(late, may_be_taken);
+  if (found == late.end() || (without_handler && is_for_poll(found->packet()))) return std::nullopt;
   std::optional<Taken> taken;
-  taken.emplace(Taken{std::move(queue->second.front()), nullptr});
+  taken.emplace(Taken{std::move(*found), nullptr});
   taken->endpoint = find(taken->late.packet()).endpoint;
-  queue->second.pop_front();
-  if (queue->second.empty()) late_.erase(queue);
+  late.erase(found);
+  if (late.empty()) late_.erase(queue);
   return taken;
 }
 
@@ -286,7 +291,7 @@ std::optional<FarMessages::Taken> FarMessages::take_late(const Bundle& bundle,
 int FarMessages::deliver_late(Bundle& bundle) {
   int count = 0;
   for (std::size_t there = late_of(bundle); there != 0; --there, ++count) {
-    const std::optional<Taken> taken = take_late(bundle, false);
+    const std::optional<Taken> taken = take_late(bundle, false, kAny);
     if (!taken) break;
     deliver_late(&bundle, *taken);
   }

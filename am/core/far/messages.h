@@ -11,6 +11,7 @@
 #include "am/far/transfers.h"
 #include "am/link/packet_sinks.h"
 #include "am/route/port.h"
+#include "am/types/function_ref.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -127,7 +128,8 @@ class FarMessages final : public link::TypeSink, public Resumed {
   int deliver_late(Bundle& bundle);
   void deliver_late(Bundle* polling, const Taken& taken);
   std::size_t late_of(const Bundle& bundle) const;
-  std::optional<Taken> take_late(const Bundle& bundle, bool without_handler);
+  std::optional<Taken> take_late(const Bundle& bundle, bool without_handler,
+                                 FunctionRef<bool(const Late&)> may_be_taken);
   int complete(const Bundle& bundle);
   bool may_be_taken(Bundle& bundle, const Late& late) const noexcept;
   std::optional<Taken> take_among_threads(Bundle& bundle, bool without_handler);

@@ -107,23 +107,12 @@ bool FarMessages::has_late_among_threads(Bundle& bundle) const noexcept {
          });
 }
 
-// The oldest that may be handled now; std::nullopt: none, or one that needs a handler.
+// The oldest that may be handled now.
 std::optional<FarMessages::Taken> FarMessages::take_among_threads(Bundle& bundle,
                                                                   bool without_handler) {
-  const Port::Inside inside(port_);
-  const auto queue = late_.find(&bundle);
-  if (queue == late_.end()) return std::nullopt;
-  LateQueue& late = queue->second;
-  const auto found = std::ranges::find_if(late, [&](const Late& one) {
+  return take_late(bundle, without_handler, [&](const Late& one) {
     return !find(one.packet()).endpoint->held() && may_be_taken(bundle, one);
   });
-  if (found == late.end() || (without_handler && is_for_poll(found->packet()))) return std::nullopt;
-  std::optional<Taken> taken;
-  taken.emplace(Taken{std::move(*found), nullptr});
-  taken->endpoint = find(taken->late.packet()).endpoint;
-  late.erase(found);
-  if (late.empty()) late_.erase(queue);
-  return taken;
 }
 
 int FarMessages::deliver_among_threads(Bundle& bundle) {

@@ -15,11 +15,6 @@
 namespace am {
 namespace {
 
-[[noreturn]] void refuse_access(Rank me, const std::string& what) {
-  throw Error("rank " + std::to_string(me) + ": " + what +
-              "; all programs of a job must be built from the same Splitphase");
-}
-
 // Calls piece(at, bytes) for all pieces of `bytes`.
 template <class Piece>
 void in_pieces(std::uint64_t bytes, Piece&& piece) {
@@ -60,8 +55,10 @@ void PlainRequests::account(std::uint32_t number, std::uint64_t bytes) {
 
 std::byte* PlainRequests::target(std::uint64_t offset, std::uint64_t bytes) const {
   if (memory_.in_segment(offset, bytes)) return router_.segment() + offset;
-  refuse_access(router_.rank(), "an access to " + std::to_string(bytes) + " bytes at offset " +
-                                    std::to_string(offset) + " is outside the segment");
+  throw Error("rank " + std::to_string(router_.rank()) + ": an access to " + std::to_string(bytes) +
+              " bytes at offset " + std::to_string(offset) +
+              " is outside the segment; all programs of a job must be built from the same "
+              "Splitphase");
 }
 
 void PlainRequests::start(const link::RmaAccess& access, std::uint32_t ticket,
@@ -93,13 +90,6 @@ void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::
   });
 }
 
-bool PlainRequests::start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                                std::uint64_t counter, std::uint32_t /*ticket*/,
-                                const CallPlace& place, std::uint64_t& sent) {
-  store(rank, offset, from, counter, place, sent);
-  return false;
-}
-
 void PlainRequests::on_get(Request message, std::uint64_t offset, std::uint32_t number,
                            std::uint32_t bytes, std::uint64_t at) {
   std::byte copy[max_medium()];
@@ -127,14 +117,8 @@ void PlainRequests::on_done(Reply, std::uint32_t number, std::uint32_t bytes) {
 
 void PlainRequests::on_store(Request message, std::span<const std::byte> payload,
                              std::uint64_t offset, std::uint64_t counter) {
-  std::byte* const to = target(offset, payload.size());
-  if (!memory_.has_counter(counter)) {
-    refuse_access(router_.rank(), "a store that is to be counted at offset " +
-                                      std::to_string(counter) +
-                                      ", where the segment has no counter");
-  }
-  copy_whole(to, payload.data(), payload.size());
-  memory_.count(counter, payload.size());
+  copy_whole(target(offset, payload.size()), payload.data(), payload.size());
+  count(counter, payload.size());
   std::move(message).reply<&PlainRequests::on_stored>();
 }
 

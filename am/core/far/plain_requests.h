@@ -31,12 +31,11 @@ class PlainRequests final : public RemoteMemory {
 
   // What a put reads may be reused on return.
   void start(const link::RmaAccess& access, std::uint32_t ticket, const CallPlace& place) override;
-  bool can_expose() const noexcept override { return false; }
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) override;
-  [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                                 std::uint64_t counter, std::uint32_t ticket,
-                                 const CallPlace& place, std::uint64_t& sent) override;
+
+ protected:
+  bool by_requests() const noexcept override { return true; }
 
  private:
   struct Operation {

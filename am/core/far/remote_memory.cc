@@ -120,7 +120,7 @@ std::optional<std::uint32_t> RemoteMemory::try_join(const link::RmaAccess& acces
 }
 
 bool RemoteMemory::can_expose() const noexcept {
-  return port_ != nullptr && port_->link().can().rma;
+  return !by_requests() && port_ != nullptr && port_->link().can().rma;
 }
 
 // It also ends inside the port.
@@ -167,7 +167,7 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
                                std::uint64_t counter, std::uint32_t ticket, const CallPlace& place,
                                std::uint64_t& sent) {
   check(rank, place.call);
-  if (memory_->one_sided().stores_by_packets(from.size())) {
+  if (by_requests() || memory_->one_sided().stores_by_packets(from.size())) {
     store(rank, offset, from, counter, place, sent);
     return false;
   }

@@ -57,7 +57,7 @@ class RemoteMemory {
   }
 
   // Whether processes can read memory outside the segments of others, as follows.
-  virtual bool can_expose() const noexcept;
+  bool can_expose() const noexcept;
   // Lets others read `memory`, wherever it is, by key(), until what is returned ends. Throws Error:
   // no such thing here; too much would be pinned.
   std::shared_ptr<const link::Registration> expose(std::span<const std::byte> memory);
@@ -77,10 +77,9 @@ class RemoteMemory {
                      std::uint64_t counter, const CallPlace& place, std::uint64_t& sent);
   // The same, but does not wait for `from`. True: that lives unchanged until done. False: it may be
   // reused, and the ticket is not used.
-  [[nodiscard]] virtual bool start_store(Rank rank, std::uint64_t offset,
-                                         std::span<const std::byte> from, std::uint64_t counter,
-                                         std::uint32_t ticket, const CallPlace& place,
-                                         std::uint64_t& sent);
+  [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                                 std::uint64_t counter, std::uint32_t ticket,
+                                 const CallPlace& place, std::uint64_t& sent);
   // While one lives with `yes`, requests to other nodes that this process makes are followed by
   // others to the same process: they share a frame with these, as far as that goes, and so do their
   // answers.
@@ -107,6 +106,8 @@ class RemoteMemory {
   const LearningStats& learning() const noexcept;
 
  protected:
+  // Whether all is done by requests, and nothing by FarMemory.
+  virtual bool by_requests() const noexcept { return false; }
   // Throws Error if the program may not reach the memory of `rank` by this, or not now.
   void check(Rank rank, const char* call) const;
   void done(std::uint32_t ticket) const { done_(ticket); }

@@ -65,43 +65,41 @@ void post(link::Link& link, Rank to, const MessagePacket& head, const Place* pla
 
 // A long message without its payload, which is written separately.
 struct LongPacket {
-  LongPacket(MessagePacket head, const Place& place,
+  LongPacket(const MessagePacket& head, const Place& place,
              std::span<const std::byte> arguments) noexcept {
-    const auto argument_bytes = static_cast<std::uint32_t>(arguments.size());
-    bytes = sizeof head + sizeof place + link::rounded(argument_bytes);
-    head.head.bytes = static_cast<std::uint16_t>(bytes);
-    head.head.words = static_cast<std::uint8_t>(argument_bytes / packet::kWord);
-    Writer packet(data.data());
-    packet.put(&head, sizeof head);
-    packet.put(&place, sizeof place);
-    packet.put(arguments.data(), arguments.size());
+    assemble(head, &place, arguments, {}, [this](std::uint32_t needed) {
+      bytes = needed;
+      return data.data();
+    });
   }
   std::span<const std::byte> span() const noexcept { return {data.data(), bytes}; }
 
   std::array<std::byte, Transfers::kMaxPacket> data{};
-  std::size_t bytes;
+  std::size_t bytes = 0;
 };
 
 }  // namespace
 
-MessagePacket Endpoint::Far::head_to(const Outgoing& to, std::uint32_t index,
-                                     Type type) const noexcept {
+[[gnu::always_inline]] inline MessagePacket Endpoint::Far::head_to(std::uint32_t serial,
+                                                                   std::uint32_t index,
+                                                                   Type type) const noexcept {
   MessagePacket message{};
   message.head = link::make_header(type, sizeof message);
-  message.to = to.serial;
+  message.to = serial;
   message.from = endpoint_.name().serial;
-  message.index = index & (link::kMaxIndices - 1);
+  message.index = index;
+  return message;
+}
+
+MessagePacket Endpoint::Far::head_to(const Outgoing& to, std::uint32_t index,
+                                     Type type) const noexcept {
+  MessagePacket message = head_to(to.serial, index & (link::kMaxIndices - 1), type);
   message.epoch = epochs_.current();
   return message;
 }
 
 MessagePacket Endpoint::Far::head_to(const Incoming& to, Type type) const noexcept {
-  MessagePacket message{};
-  message.head = link::make_header(type, sizeof message);
-  message.to = to.serial;
-  message.from = endpoint_.name().serial;
-  message.index = to.index;
-  return message;
+  return head_to(to.serial, to.index, type);
 }
 
 bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
@@ -182,14 +180,12 @@ bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket h
   head.head.detail = link::make_detail(parcel.kind, parcel.kind);
   head.status = static_cast<std::uint8_t>(verdict->status);
   Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};
-  if (verdict->status != Status::kDelivered) {  // to be returned
-    post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
-    if (parcel.released != nullptr) release(*parcel.released);
-    return true;
-  }
-  if (Extent::is_elsewhere(verdict->at) || to.kept) {
-    place.base = Extent::kElsewhere;
-    send_pieces(to.rank, head, Role::kRequest, parcel.payload);
+  const bool returns = verdict->status != Status::kDelivered;
+  if (returns || Extent::is_elsewhere(verdict->at) || to.kept) {
+    if (!returns) {
+      place.base = Extent::kElsewhere;
+      send_pieces(to.rank, head, Role::kRequest, parcel.payload);
+    }
     post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
     if (parcel.released != nullptr) release(*parcel.released);
     return true;

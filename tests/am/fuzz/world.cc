@@ -130,7 +130,7 @@ void World::start_accesses() {
   }
   static_cast<void>(access.try_store(peer_, 512, local.first(100), 1024));
   static_cast<void>(access.try_store(peer_, 512, local.first(8), 1024));
-  const link::Count count = OneSided::make_count(1024, 100);
+  const link::Count count{link::make_header(link::Type::kCount, sizeof count), 1024, 100};
   link_->send(peer_, std::as_bytes(std::span(&count, 1)));
   for (int i = 0; i < 3; ++i)
     process_->far_memory()->learned_stores().find(peer_, 4096, 8192, 1024);

@@ -96,7 +96,7 @@ void Memory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> f
 }
 
 std::uint64_t Memory::stored_by(Rank writer) {
-  // pairs with: Memory::store, OneSided::add
+  // pairs with: Memory::store, OneSided::count
   return counter(job().rank(), writer).load(std::memory_order_acquire);
 }
 
