@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 namespace am {
 namespace {
@@ -10,12 +9,7 @@ namespace {
 // Walks over the bytes of a shape, in their order.
 class Walk {
  public:
-  Walk(const Strided& shape, std::uint64_t at) noexcept : shape_(shape) {
-    if (shape.bytes() == 0) return;
-    in_run_ = at % shape.run;
-    row_ = at / shape.run % shape.rows;
-    plane_ = at / shape.run / shape.rows;
-  }
+  explicit Walk(const Strided& shape) noexcept : shape_(shape) {}
   // Where the next byte lies, and how many lie behind it in one piece.
   std::uint64_t offset() const noexcept {
     return plane_ * shape_.plane_stride + row_ * shape_.row_stride + in_run_;
@@ -53,17 +47,6 @@ void copy_runs(std::byte* to, const Strided& to_shape, const std::byte* from,
   }
 }
 
-// Calls f(run) with a number that is known when this is compiled, if there is one for that length.
-template <class F>
-void with_run(std::uint64_t run, F&& f) {
-  switch (run) {
-    case 4: return f(std::integral_constant<std::uint64_t, 4>());
-    case 8: return f(std::integral_constant<std::uint64_t, 8>());
-    case 16: return f(std::integral_constant<std::uint64_t, 16>());
-    default: return f(run);
-  }
-}
-
 // The same runs as `shape` has, one behind the other.
 Strided packed(const Strided& shape) noexcept {
   return {.run = shape.run,
@@ -73,40 +56,40 @@ Strided packed(const Strided& shape) noexcept {
           .plane_stride = shape.run * shape.rows};
 }
 
-// Whole runs.
-bool is_runs(const Strided& shape, std::uint64_t at, std::uint64_t bytes) noexcept {
-  return at % shape.run == 0 && bytes % shape.run == 0;
+// Calls f(byte in the order from `at` on, byte in memory, bytes) for every run of a shape, or part
+// of one, that `bytes` bytes from byte `at` on have.
+template <class F>
+void for_each_part(const Strided& shape, std::uint64_t at, std::uint64_t bytes, F&& f) {
+  if (bytes == 0) return;
+  if (shape.is_contiguous()) return f(0, at, bytes);
+  with_size(shape.run, [&](auto run) {
+    for (std::uint64_t done = 0; done != bytes;) {
+      const std::uint64_t number = (at + done) / run;
+      const std::uint64_t row = number % shape.rows;
+      std::uint64_t offset = number / shape.rows * shape.plane_stride + row * shape.row_stride;
+      if (const std::uint64_t before = (at + done) % run; before != 0 || bytes - done < run) {
+        const std::uint64_t part = std::min(run - before, bytes - done);
+        f(done, offset + before, part);
+        done += part;
+        continue;
+      }
+      const std::uint64_t end = done + std::min(shape.rows - row, (bytes - done) / run) * run;
+      for (; done != end; done += run, offset += shape.row_stride) f(done, offset, run);
+    }
+  });
 }
 
-// Calls f(byte in the order from `at` on, byte in memory) for every run of `bytes` bytes.
-template <class Run, class F>
-void for_each_run(const Strided& shape, std::uint64_t at, std::uint64_t bytes, Run run, F&& f) {
-  std::uint64_t flat = 0;
-  while (flat != bytes) {
-    const std::uint64_t number = (at + flat) / run;
-    const std::uint64_t row = number % shape.rows;
-    std::uint64_t offset = number / shape.rows * shape.plane_stride + row * shape.row_stride;
-    const std::uint64_t end = std::min(bytes, flat + (shape.rows - row) * run);
-    for (; flat != end; flat += run, offset += shape.row_stride) f(flat, offset);
-  }
-}
-
-// One side: a shape from some byte on, and from which byte of its order.
-struct Side {
-  const Strided& shape;
-  std::uint64_t at;
-};
-
-void copy_any(std::byte* to, const Side& to_side, const std::byte* from, const Side& from_side,
-              std::uint64_t bytes) {
-  Walk target(to_side.shape, to_side.at);
-  Walk source(from_side.shape, from_side.at);
-  while (bytes != 0) {
-    const std::uint64_t piece = std::min({target.left(), source.left(), bytes});
-    std::memcpy(to + target.offset(), from + source.offset(), piece);
-    target.advance(piece);
-    source.advance(piece);
-    bytes -= piece;
+// Of shapes whose runs differ.
+void copy_any(std::byte* to, const Strided& to_shape, const std::byte* from,
+              const Strided& from_shape) {
+  Walk target(to_shape);
+  Walk source(from_shape);
+  for (std::uint64_t left = to_shape.bytes(); left != 0;) {
+    const std::uint64_t part = std::min(target.left(), source.left());
+    std::memcpy(to + target.offset(), from + source.offset(), part);
+    target.advance(part);
+    source.advance(part);
+    left -= part;
   }
 }
 
@@ -125,42 +108,24 @@ void copy(std::byte* to, const Strided& to_shape, const std::byte* from,
   const Strided target = to_packed ? packed(from_shape) : to_shape;
   const Strided source = from_packed ? packed(to_shape) : from_shape;
   if (target.run == source.run && target.rows == source.rows) {
-    with_run(target.run, [&](auto run) { copy_runs(to, target, from, source, run); });
+    with_size(target.run, [&](auto run) { copy_runs(to, target, from, source, run); });
   } else {
-    copy_any(to, {to_shape, 0}, from, {from_shape, 0}, bytes);
+    copy_any(to, to_shape, from, from_shape);
   }
 }
 
 void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uint64_t at,
             std::uint64_t bytes) {
-  if (bytes == 0) return;
-  if (shape.is_contiguous()) {
-    std::memcpy(to, from + at, bytes);
-  } else if (is_runs(shape, at, bytes)) {
-    with_run(shape.run, [&](auto run) {
-      for_each_run(shape, at, bytes, run, [&](std::uint64_t flat, std::uint64_t offset) {
-        std::memcpy(to + flat, from + offset, run);
-      });
-    });
-  } else {
-    copy_any(to, {Strided::contiguous(bytes), 0}, from, {shape, at}, bytes);
-  }
+  for_each_part(shape, at, bytes, [&](std::uint64_t done, std::uint64_t offset, auto size) {
+    std::memcpy(to + done, from + offset, size);
+  });
 }
 
 void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::byte* from,
              std::uint64_t bytes) {
-  if (bytes == 0) return;
-  if (shape.is_contiguous()) {
-    std::memcpy(to + at, from, bytes);
-  } else if (is_runs(shape, at, bytes)) {
-    with_run(shape.run, [&](auto run) {
-      for_each_run(shape, at, bytes, run, [&](std::uint64_t flat, std::uint64_t offset) {
-        std::memcpy(to + offset, from + flat, run);
-      });
-    });
-  } else {
-    copy_any(to, {shape, at}, from, {Strided::contiguous(bytes), 0}, bytes);
-  }
+  for_each_part(shape, at, bytes, [&](std::uint64_t done, std::uint64_t offset, auto size) {
+    std::memcpy(to + offset, from + done, size);
+  });
 }
 
 }  // namespace am

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace am {
 
@@ -49,5 +50,19 @@ void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uin
             std::uint64_t bytes);
 void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::byte* from,
              std::uint64_t bytes);
+
+// Calls f(size) with a number that is known when this is compiled, if there is one: then a copy of
+// `size` bytes is a load and a store.
+template <class F>
+[[gnu::always_inline]] inline void with_size(std::uint64_t size, F&& f) {
+  switch (size) {
+    case 1: return f(std::integral_constant<std::uint64_t, 1>());
+    case 2: return f(std::integral_constant<std::uint64_t, 2>());
+    case 4: return f(std::integral_constant<std::uint64_t, 4>());
+    case 8: return f(std::integral_constant<std::uint64_t, 8>());
+    case 16: return f(std::integral_constant<std::uint64_t, 16>());
+    default: return f(size);
+  }
+}
 
 }  // namespace am

@@ -9,7 +9,7 @@
 
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
-#include "splitc/access/far_indexed.h"
+#include "splitc/access/shapes.h"
 #include "splitc/access/split_phase.h"
 #include "splitc/access/store.h"
 #include "splitc/world/elements.h"
@@ -68,40 +68,34 @@ template <class R>
 concept indices_like = elements<R> && index_like<ElementOf<R>>;
 
 template <class T, class I>
-GlobalList global_list(global_ptr<T> base, std::span<I> indices, std::size_t local, Call call) {
+GlobalShape global_list(global_ptr<T> base, std::span<I> indices, std::size_t local, Call call) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
-  if (local != indices.size()) [[unlikely]]
-    refuse_sizes(local, indices.size(), call);
+  check_sizes(local, indices.size(), call);
   return {base.bits(),
-          {indices.data(), indices.size(), sizeof(I) == 8},
-          sizeof(T),
+          Shape::listed(sizeof(T), sizeof(T), {indices.data(), indices.size(), sizeof(I) == 8}),
           needed_alignment<T>};
 }
-
 // Calls near(i, base) for all of `pointers` that are on this node, when those on others have been
 // noted and checked; returns these.
 template <class P, class Near>
 std::vector<FarElement> sort_out(std::span<P> pointers, std::size_t local, Call call, Near near) {
-  if (local != pointers.size()) [[unlikely]]
-    refuse_sizes(local, pointers.size(), call);
+  using T = typename P::element_type;
+  check_sizes(local, pointers.size(), call);
   std::vector<FarElement> far;
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     check_access(pointers[i], 0, call);
     const std::uint64_t bits = pointers[i].bits();
-    if (mapping_of(bits) == far_base()) far.push_back({bits, i});
+    if (mapping_of(bits) != far_base()) continue;
+    check_far(bits, sizeof(T), call);
+    far.push_back({bits, i});
   }
-  check_each(far, sizeof(typename P::element_type), call);
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     std::byte* const base = mapping_of(pointers[i].bits());
     if (base == far_base()) continue;
-    note_near(pointers[i].bits(), sizeof(typename P::element_type), call);
+    note_near(pointers[i].bits(), sizeof(T), call);
     near(i, base);
   }
   return far;
-}
-template <class T>
-const std::byte* bytes_at(const T* local) noexcept {
-  return reinterpret_cast<const std::byte*>(local);
 }
 
 }  // namespace detail
@@ -113,9 +107,9 @@ inline handle get_indexed(R&& local, global_ptr<const detail::ValueOf<R>> base, 
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("get_indexed", where);
   const auto to = detail::destination_of(local);
-  return detail::get_list(reinterpret_cast<std::byte*>(to.data()),
-                          detail::global_list(base, detail::span_of(indices), to.size(), call),
-                          call);
+  return detail::get_shape(detail::local_array(to),
+                           detail::global_list(base, detail::span_of(indices), to.size(), call),
+                           call);
 }
 // Starts copying local[i] to base[indices[i]], for all i. `local` may be reused on return. Complete
 // at sync(), or sync() of the handle.
@@ -124,8 +118,8 @@ inline handle put_indexed(global_ptr<T> base, const I& indices,
                           std::span<std::type_identity_t<const T>> local,
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("put_indexed", where);
-  return detail::put_list(detail::global_list(base, detail::span_of(indices), local.size(), call),
-                          detail::bytes_at(local.data()), call);
+  return detail::put_shape(detail::global_list(base, detail::span_of(indices), local.size(), call),
+                           detail::local_array(local), call);
 }
 // The same without an answer: the bytes of all elements are added to the target's `counter` when
 // they have landed, far in parts.
@@ -135,8 +129,8 @@ inline void store_indexed(global_ptr<T> base, const I& indices,
                           store_counter& counter = store_counter::default_counter(),
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("store_indexed", where);
-  detail::store_list(detail::global_list(base, detail::span_of(indices), local.size(), call),
-                     detail::bytes_at(local.data()), counter, call);
+  detail::store_shape(detail::global_list(base, detail::span_of(indices), local.size(), call),
+                      detail::local_array(local), counter, call);
 }
 
 // Starts copying *from[i] to local[i], for all i: as get_indexed, from any processes.
@@ -150,7 +144,7 @@ inline handle get_each(R&& local_elements, std::span<const global_ptr<detail::Va
     detail::copy_plain(local[i], *reinterpret_cast<T*>(detail::mapped(base, from[i].bits())));
   });
   if (far.empty()) return {};
-  return detail::get_each(reinterpret_cast<std::byte*>(local.data()), far, sizeof(T), call);
+  return detail::get_each(detail::bytes_at(local.data()), far, sizeof(T), call);
 }
 // Starts copying local[i] to *to[i], for all i: as put_indexed, to any processes.
 template <elements R>

@@ -7,7 +7,7 @@
 
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
-#include "splitc/access/far_strided.h"
+#include "splitc/access/shapes.h"
 #include "splitc/access/store.h"
 #include "splitc/pointer/strided.h"
 #include "splitc/world/elements.h"
@@ -41,8 +41,8 @@
 // What each costs, and where it may be called:
 //
 //   route               cost                                            allowed
-//   near (same node)    a load and a store for each run of 4, 8 or 16   any thread (store: the
-//                       bytes, else a memcpy for each run               world's), handlers
+//   near (same node)    a load and a store for each run of 1, 2, 4, 8   any thread (store: the
+//                       or 16 bytes, else a memcpy for each run         world's), handlers
 //   far (other node)    a message and its answer (store: none) for each the world's thread,
 //                       4 KiB: the owner gathers and scatters. 1,000    outside handlers
 //                       doubles take 1.5 times as long as a bulk_get
@@ -61,18 +61,15 @@ namespace splitc {
 namespace detail {
 
 template <class T>
-GlobalShape global_shape(global_ptr<T> p, const strided& shape, Call call) {
+GlobalShape global_shape(global_ptr<T> p, const strided& shape, std::uint64_t local, Call call) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
-  return {p.bits(), in_bytes(shape, sizeof(T), call), needed_alignment<T>};
+  const GlobalShape made{p.bits(), {in_bytes(shape, sizeof(T), call), {}}, needed_alignment<T>};
+  check_sizes(local, shape.size(), call);
+  return made;
 }
 template <class T>
-LocalElements local_shape(const T* local, const strided& shape, const GlobalShape& other,
-                          Call call) {
-  const LocalElements made{reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(local)),
-                           in_bytes(shape, sizeof(T), call)};
-  if (made.shape.bytes() != other.shape.bytes()) [[unlikely]]
-    refuse_sizes(made.shape.bytes() / sizeof(T), other.shape.bytes() / sizeof(T), call);
-  return made;
+LocalShape local_shape(const T* local, const strided& shape, Call call) {
+  return {bytes_at(local), {in_bytes(shape, sizeof(T), call), {}}};
 }
 
 }  // namespace detail
@@ -85,15 +82,17 @@ inline handle get_strided(T* local, const strided& local_shape,
                           global_ptr<std::type_identity_t<const T>> from, const strided& from_shape,
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("get_strided", where);
-  const auto theirs = detail::global_shape(from, from_shape, call);
-  return detail::get_shape(detail::local_shape(local, local_shape, theirs, call), theirs, call);
+  const auto theirs = detail::global_shape(from, from_shape, local_shape.size(), call);
+  return detail::get_shape(detail::local_shape(local, local_shape, call), theirs, call);
 }
 template <lasting_elements R>
 inline handle get_strided(R&& local, global_ptr<const detail::ValueOf<R>> from,
                           const strided& from_shape,
                           am::SourceLocation where = am::SourceLocation::current()) {
+  const detail::Call call("get_strided", where);
   const auto to = detail::destination_of(local);
-  return get_strided(to.data(), {.run = to.size()}, from, from_shape, where);
+  const auto theirs = detail::global_shape(from, from_shape, to.size(), call);
+  return detail::get_shape(detail::local_array(to), theirs, call);
 }
 
 // Starts copying the elements of `local_shape` from `local` on, or of a span, to those of
@@ -104,14 +103,16 @@ inline handle put_strided(global_ptr<T> to, const strided& to_shape,
                           const std::type_identity_t<T>* local, const strided& local_shape,
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("put_strided", where);
-  const auto theirs = detail::global_shape(to, to_shape, call);
-  return detail::put_shape(theirs, detail::local_shape(local, local_shape, theirs, call), call);
+  const auto theirs = detail::global_shape(to, to_shape, local_shape.size(), call);
+  return detail::put_shape(theirs, detail::local_shape(local, local_shape, call), call);
 }
 template <detail::writable T>
 inline handle put_strided(global_ptr<T> to, const strided& to_shape,
                           std::span<std::type_identity_t<const T>> local,
                           am::SourceLocation where = am::SourceLocation::current()) {
-  return put_strided(to, to_shape, local.data(), {.run = local.size()}, where);
+  const detail::Call call("put_strided", where);
+  const auto theirs = detail::global_shape(to, to_shape, local.size(), call);
+  return detail::put_shape(theirs, detail::local_array(local), call);
 }
 
 // The same without an answer: the bytes of all elements are added to the target's `counter` when
@@ -122,15 +123,17 @@ inline void store_strided(global_ptr<T> to, const strided& to_shape,
                           store_counter& counter = store_counter::default_counter(),
                           am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Call call("store_strided", where);
-  const auto theirs = detail::global_shape(to, to_shape, call);
-  detail::store_shape(theirs, detail::local_shape(local, local_shape, theirs, call), counter, call);
+  const auto theirs = detail::global_shape(to, to_shape, local_shape.size(), call);
+  detail::store_shape(theirs, detail::local_shape(local, local_shape, call), counter, call);
 }
 template <detail::writable T>
 inline void store_strided(global_ptr<T> to, const strided& to_shape,
                           std::span<std::type_identity_t<const T>> local,
                           store_counter& counter = store_counter::default_counter(),
                           am::SourceLocation where = am::SourceLocation::current()) {
-  store_strided(to, to_shape, local.data(), {.run = local.size()}, counter, where);
+  const detail::Call call("store_strided", where);
+  const auto theirs = detail::global_shape(to, to_shape, local.size(), call);
+  detail::store_shape(theirs, detail::local_array(local), counter, call);
 }
 
 }  // namespace splitc

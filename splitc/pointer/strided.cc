@@ -11,6 +11,14 @@ bool add_product(std::uint64_t a, std::uint64_t b, std::uint64_t& c) {
   return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(product, c, &c);
 }
 
+// Not in the frame of in_bytes(), which small operations wait for.
+[[noreturn, gnu::noinline]] void refuse_reach(const strided& s, Call call) {
+  refuse(call, "runs of " + std::to_string(s.run) + " elements, " + std::to_string(s.rows) +
+                   " rows every " + std::to_string(s.row_stride) + ", " + std::to_string(s.planes) +
+                   " planes every " + std::to_string(s.plane_stride) +
+                   " reach further than any memory; check how the shape was computed");
+}
+
 }  // namespace
 
 am::Strided in_bytes(const strided& s, std::size_t element, Call call) {
@@ -22,12 +30,8 @@ am::Strided in_bytes(const strided& s, std::size_t element, Call call) {
                     !__builtin_mul_overflow(reach, element, &reach) &&
                     add_product(std::uint64_t{s.rows} * s.planes, s.run, taken) &&
                     !__builtin_mul_overflow(taken, element, &taken);
-  if (!held) {
-    refuse(call, "runs of " + std::to_string(s.run) + " elements, " + std::to_string(s.rows) +
-                     " rows every " + std::to_string(s.row_stride) + ", " +
-                     std::to_string(s.planes) + " planes every " + std::to_string(s.plane_stride) +
-                     " reach further than any memory; check how the shape was computed");
-  }
+  if (!held) [[unlikely]]
+    refuse_reach(s, call);
   return {.run = s.run * element,
           .rows = s.rows,
           .planes = s.planes,

@@ -12,7 +12,7 @@
 #include "am/types/forked.h"
 #include "am/types/source_location.h"
 #include "splitc/access/far_atomic.h"
-#include "splitc/access/pieces.h"
+#include "splitc/access/far_shapes.h"
 #include "splitc/access/store.h"
 #include "splitc/async/task.h"
 #include "splitc/call/remote_call.h"
@@ -51,7 +51,7 @@ struct detail::Running {
         teams(world.bundle(), world.endpoint()),
         stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
-    add_piece_handlers(world.endpoint());
+    add_shape_handlers(world.endpoint());
     world.job().connect(world.endpoint());
     choose_crossovers();
     shared.allocate();

@@ -54,7 +54,9 @@ const Hardware& hardware() {
   return chosen;
 }
 
-bool demands(std::uint64_t mode) { return (static_cast<std::uint64_t>(hardware().mr_mode) & mode) != 0; }
+bool demands(std::uint64_t mode) {
+  return (static_cast<std::uint64_t>(hardware().mr_mode) & mode) != 0;
+}
 
 // --- The real library
 
@@ -161,8 +163,8 @@ int register_memory(fid* domain, const void* at, std::size_t bytes, std::uint64_
   if (own_key && hardware().key_bytes < sizeof key && key >> (8 * hardware().key_bytes) != 0) {
     return -FI_EKEYREJECTED;
   }
-  const int result = real_memory_operations->reg(domain, at, bytes, access, offset, key, flags,
-                                                 memory, context);
+  const int result =
+      real_memory_operations->reg(domain, at, bytes, access, offset, key, flags, memory, context);
   if (result != 0) return result;
   const std::lock_guard lock(memory_mutex);
   const auto* const begin = static_cast<const std::byte*>(at);
@@ -237,7 +239,7 @@ void replace_accesses(fid_ep& endpoint) {
     return real_accesses->writedata(ep, at, bytes, descriptor, data, to, there, key, context);
   };
   ours.injectdata = [](fid_ep* ep, const void* at, std::size_t bytes, std::uint64_t data,
-                             fi_addr_t to, std::uint64_t there, std::uint64_t key) {
+                       fi_addr_t to, std::uint64_t there, std::uint64_t key) {
     check_injected("fi_inject_writedata", bytes);
     check_data("fi_inject_writedata", data);
     return real_accesses->injectdata(ep, at, bytes, data, to, there, key);
