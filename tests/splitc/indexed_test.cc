@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "am/route/router.h"
+#include "splitc/access/shape.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"
@@ -179,6 +180,40 @@ TYPED_TEST(ListOf, each_reads_and_writes_what_the_pointers_point_to) {
   get_each(all, given);
   sync();
   EXPECT_TRUE(local == written);
+}
+
+// As messages do, which begin and end in the middle of an element that is longer than they are.
+template <class Index>
+void copy_any_part_of_list() {
+  std::mt19937_64 random(test::seed());
+  for (const std::uint64_t run : {1u, 2u, 3u, 4u, 8u, 12u, 16u, 40u}) {
+    constexpr std::size_t kRows = 50;
+    std::vector<std::byte> bytes(kRows * run), packed(kRows * run + 1);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+    std::vector<Index> rows(kRows);
+    std::iota(rows.begin(), rows.end(), Index{0});
+    std::ranges::shuffle(rows, random);
+    const auto shape = detail::Shape::listed(run, run, {rows.data(), kRows, sizeof(Index) == 8});
+    ASSERT_EQ(shape.bytes(), kRows * run);
+    ASSERT_EQ(shape.extent("test"), kRows * run);
+    std::vector<std::byte> whole(kRows * run), back(kRows * run);
+    for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = bytes[rows[i / run] * run + i % run];
+    for (std::uint64_t at = 0; at < whole.size();) {
+      const std::uint64_t part = std::min(whole.size() - at, random() % (3 * run));
+      std::ranges::fill(packed, std::byte{7});
+      shape.gather(packed.data(), bytes.data(), at, part);
+      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(at);
+      ASSERT_TRUE(std::equal(first, first + static_cast<std::ptrdiff_t>(part), packed.begin()));
+      ASSERT_EQ(packed[part], std::byte{7});
+      shape.scatter(back.data(), at, packed.data(), part);
+      at += part;
+    }
+    ASSERT_EQ(back, bytes);
+  }
+}
+TEST(List, any_part_of_its_elements_can_be_copied) {
+  copy_any_part_of_list<std::uint32_t>();
+  copy_any_part_of_list<std::uint64_t>();
 }
 
 TEST(List, stores_are_counted_in_bytes_at_their_targets) {
