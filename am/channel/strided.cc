@@ -62,11 +62,12 @@ template <class F>
 void for_each_part(const Strided& shape, std::uint64_t at, std::uint64_t bytes, F&& f) {
   if (bytes == 0) return;
   if (shape.is_contiguous()) return f(0, at, bytes);
+  const std::uint64_t stride = shape.row_stride;  // what f() writes does not change it
   with_size(shape.run, [&](auto run) {
     for (std::uint64_t done = 0; done != bytes;) {
       const std::uint64_t number = (at + done) / run;
       const std::uint64_t row = number % shape.rows;
-      std::uint64_t offset = number / shape.rows * shape.plane_stride + row * shape.row_stride;
+      std::uint64_t offset = number / shape.rows * shape.plane_stride + row * stride;
       if (const std::uint64_t before = (at + done) % run; before != 0 || bytes - done < run) {
         const std::uint64_t part = std::min(run - before, bytes - done);
         f(done, offset + before, part);
@@ -74,7 +75,7 @@ void for_each_part(const Strided& shape, std::uint64_t at, std::uint64_t bytes, 
         continue;
       }
       const std::uint64_t end = done + std::min(shape.rows - row, (bytes - done) / run) * run;
-      for (; done != end; done += run, offset += shape.row_stride) f(done, offset, run);
+      for (; done != end; done += run, offset += stride) f(done, offset, run);
     }
   });
 }
