@@ -115,9 +115,10 @@ bool Endpoint::try_send(fi_addr_t to, std::span<const std::byte> message, void* 
 }
 
 bool Endpoint::try_receive(std::span<std::byte> room, void* descriptor, Op& op) {
-  return started(
-      fi_recv(endpoint_.get(), room.data(), room.size(), descriptor, FI_ADDR_UNSPEC, &op),
-      "fi_recv", op);
+  const ssize_t result =
+      fi_recv(endpoint_.get(), room.data(), room.size(), descriptor, FI_ADDR_UNSPEC, &op);
+  // shm of libfabric 1.17 says so where it has no room for more receives.
+  return started(result == -FI_ENOMEM ? -FI_EAGAIN : result, "fi_recv", op);
 }
 
 bool Endpoint::try_read(fi_addr_t from, const RemoteKey& key, std::uint64_t offset,

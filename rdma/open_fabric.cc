@@ -243,9 +243,11 @@ std::string Fabric::describe() const {
   std::string text = candidate_.provider + " on " + candidate_.interface + " (" +
                      candidate_.network + "): inject " + std::to_string(inject_bytes()) + " B";
   if (is_unreliable()) return text + " (" + reason_ + ")";
-  text += has_reliable_rma() ? ", RMA" : has_rma() ? ", RMA that may hang" : ", no RMA";
+  text += has_usable_rma() ? ", RMA"
+          : !has_rma()     ? ", no RMA"
+          : is_rxd()       ? ", RMA that may hang"
+                           : ", RMA without FI_DELIVERY_COMPLETE";
   if (write_before_send()) text += ", FI_ORDER_SAW";
-  if (has_rma() && !has_delivery_complete()) text += ", no FI_DELIVERY_COMPLETE";
   if (needs_local_keys()) text += ", FI_MR_LOCAL";
   text += has_wait_fd() ? ", wait by descriptor" : ", wait by polling";
   return text + " (" + reason_ + ")";

@@ -59,12 +59,11 @@ class Fabric {
 
   bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
 
-  // ... and every read and write comes to its end. Under load, when packets are lost, those of
-  // ofi_rxd may not (libfabric 1.17): a read is never answered, or fi_cq_read() never returns.
-  bool has_reliable_rma() const { return has_rma() && !is_rxd(); }
-
-  // A completion of an RMA write can mean that it is in the target's memory (FI_DELIVERY_COMPLETE).
-  bool has_delivery_complete() const { return delivery_complete_; }
+  // ... and it can be used. Every read and write comes to its end: under load, when packets are
+  // lost, those of ofi_rxd may not (libfabric 1.17), as a read is never answered, or fi_cq_read()
+  // never returns. And the completion of a write can mean that it is in the target's memory
+  // (FI_DELIVERY_COMPLETE).
+  bool has_usable_rma() const { return has_rma() && !is_rxd() && delivery_complete_; }
 
   // How many bits of completion data a put carries to its target.
   unsigned put_data_bits() const { return info_->domain_attr->cq_data_size >= 8 ? 64 : 32; }

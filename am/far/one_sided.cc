@@ -55,12 +55,6 @@ bool whole(const Access& packet, std::uint32_t data_bytes) noexcept {
   return packet.head.bytes == sizeof packet + link::rounded(data_bytes);
 }
 
-// Where each access costs a send, up to `most` bytes had better be packets, as copying twice costs
-// less than a send more.
-std::size_t as_packets(const link::Link& link, std::size_t most) noexcept {
-  return link.can().emulated ? most : 0;
-}
-
 }  // namespace
 
 OneSided::OneSided(Router& router, link::Link& link, Tails& tails)
@@ -68,11 +62,7 @@ OneSided::OneSided(Router& router, link::Link& link, Tails& tails)
       link_(link),
       tails_(tails),
       rma_(link.can().rma),
-      written_by_packets_(
-          link.can().packet_write != 0
-              ? link.can().packet_write
-              : as_packets(link, std::min<std::size_t>(link.can().frame_bytes - 1024, 32'768))),
-      coalesced_(as_packets(link, std::min<std::size_t>(link.can().frame_bytes / 2, 16'384))),
+      sizes_(link.can()),
       accesses_(router, kAccesses) {}
 
 void OneSided::ended(link::Completion& completion) {
@@ -84,7 +74,7 @@ void OneSided::ended(link::Completion& completion) {
 bool OneSided::try_access(const link::RmaAccess& access, link::Completion& completion) {
   if (rma_) {
     const bool exposed = access.at.key != link::RemoteKey::kSegment;
-    if (access.local.size() > coalesced_ || exposed) return link_.try_access(access, completion);
+    if (access.local.size() > sizes_.access || exposed) return link_.try_access(access, completion);
     if (try_alone(access, completion)) return true;
   }
   return start(access, completion);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "am/far/pending.h"
+#include "am/far/sizes.h"
 #include "am/far/tails.h"
 #include "am/link/link.h"
 #include "am/types/object_pool.h"
@@ -20,8 +21,9 @@ class Router;
 // Reads and writes of other nodes' segments: by the network itself where it can (RMA), else by
 // messages that the target answers when it polls.
 //
-// Where the provider emulates RMA by messages anyway, small accesses that start while others are in
-// flight, or find no room, are sent as packets of ours instead: many of these share one send.
+// Where the provider emulates RMA by messages anyway, accesses of up to Sizes::access bytes that
+// start while others are in flight, or find no room, are sent as packets of ours instead: many of
+// these share one send.
 //
 // Thread rule: its callers are inside the port (am/route/port.h).
 class OneSided {
@@ -50,10 +52,11 @@ class OneSided {
   }
 
   // The same by packets, copied at once. Next comes the commit of the packet that tells of it,
-  // which arrives when the bytes are there. Faster, if writes_by_packets(bytes), than an access and
+  // which arrives when the bytes are there. Faster, up to Sizes::before_packet, than an access and
   // a packet behind it.
   void write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from);
-  bool writes_by_packets(std::size_t bytes) const noexcept { return bytes <= written_by_packets_; }
+
+  const Sizes& sizes() const noexcept { return sizes_; }
 
   // Starts what could not be sent before; call it with every poll.
   void resume();
@@ -74,13 +77,10 @@ class OneSided {
   bool take_count(Rank from, const link::Count& packet);
 
   // Writes `data` at `offset` of `to`'s segment without an answer, and adds the number of its bytes
-  // to the word at `counter` there. Copied at once, so not for much: stores_by_packets(bytes).
-  // False: no room now.
+  // to the word at `counter` there. Copied at once, so for at most Sizes::store bytes. False: no
+  // room now.
   [[nodiscard]] bool try_store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::uint64_t counter);
-  bool stores_by_packets(std::size_t bytes) const noexcept {
-    return bytes <= link::kMaxData || bytes <= coalesced_;
-  }
   // The same, of 1 to kSmall bytes, if the last packet of such stores can take it. False: it
   // cannot.
   static constexpr std::size_t kSmall = 8;
@@ -135,8 +135,7 @@ class OneSided {
   link::Link& link_;
   Tails& tails_;
   const bool rma_;
-  const std::size_t written_by_packets_;  // so many bytes with a packet behind them
-  const std::size_t coalesced_;           // ... of an access that costs a send anyway; 0: none does
+  const Sizes sizes_;
   // Owned by whoever is inside.
   ObjectPool<Counted> counted_;
   PendingPool<ByMessages> accesses_;

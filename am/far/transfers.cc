@@ -51,7 +51,9 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
 
 bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::span<const std::byte> packet) {
-  if (!one_sided_.writes_by_packets(data.size()) || goes_together(to, data.size())) return false;
+  if (data.size() > one_sided_.sizes().before_packet || goes_together(to, data.size())) {
+    return false;
+  }
   one_sided_.write_by_packets(to, offset, data);
   link_.send(to, packet);
   return true;

@@ -81,7 +81,7 @@ std::unique_ptr<link::FabricLink> make_fabric_link(std::unique_ptr<rdma::Fabric>
                                                    Bootstrap& bootstrap, const Config& config,
                                                    Router& router) {
   const Router::Options& options = router.options();
-  const bool use_rma = config.rma && fabric->has_reliable_rma();
+  const bool use_rma = config.rma && fabric->has_usable_rma();
   return std::make_unique<link::FabricLink>(
       std::move(fabric), link::FabricLink::Options{
                              .rank = options.rank,

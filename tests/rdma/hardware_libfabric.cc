@@ -1,7 +1,8 @@
 // A libfabric whose only provider is one of hardware, as far as programs can tell: the real one's
 // provider over TCP, by the name, the abilities and the demands of the one that HARDWARE names
-// (`efa`, `cxi` or `verbs;ofi_rxm`: fi_efa(7), fi_cxi(7), fi_verbs(7) and fi_rxm(7)). What such
-// hardware would not do, or would do wrong, ends the process with a sentence.
+// (`efa`, `cxi` or `verbs;ofi_rxm`: fi_efa(7), fi_cxi(7), fi_verbs(7) and fi_rxm(7); `psm2` has the
+// least of all that the library could be given). What such hardware would not do, or would do wrong,
+// ends the process with a sentence.
 #include <dlfcn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
@@ -29,6 +30,7 @@ struct Hardware {
   std::size_t key_bytes;
   std::size_t inject_bytes;
   bool wait_fd;
+  bool delivery_complete = true;
 };
 
 constexpr int kBasic = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -36,6 +38,7 @@ constexpr Hardware kKnown[] = {
     {"efa", kBasic, false, 4, 8, 32, false},
     {"cxi", FI_MR_ALLOCATED | FI_MR_ENDPOINT, false, 8, 4, 128, true},
     {"verbs;ofi_rxm", kBasic, true, 4, 8, 64, true},
+    {"psm2", 0, false, 4, 8, 16, false, false},
 };
 
 [[noreturn]] void wrong(const std::string& what) {
@@ -317,7 +320,9 @@ fi_info* fi_dupinfo(const fi_info* from) { return REAL(fi_dupinfo, "FABRIC_1.3")
 int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
                const fi_info* hints, fi_info** found) {
   const bool ordered = (hints->tx_attr->msg_order & FI_ORDER_SAW) != 0;
+  const bool delivered = (hints->tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
   if (ordered && !hardware().write_before_send) return -FI_ENODATA;
+  if (delivered && !hardware().delivery_complete) return -FI_ENODATA;
   fi_info* const asked = real_info(*hints);
   asked->domain_attr->mr_mode = hardware().mr_mode & ~(FI_MR_LOCAL | FI_MR_ENDPOINT);
   fi_info* all = nullptr;

@@ -146,7 +146,7 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
     }
   }
   const Target target{place, rank, from.size()};
-  if (memory.stores_by_packets(from.size())) {
+  if (from.size() <= memory.sizes().store) {
     until(
         target, [&]() __attribute__((always_inline)) {
           return memory.try_store(rank, offset, from, counter);
@@ -167,7 +167,7 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
                                std::uint64_t counter, std::uint32_t ticket, const CallPlace& place,
                                std::uint64_t& sent) {
   check(rank, place.call);
-  if (by_requests() || memory_->one_sided().stores_by_packets(from.size())) {
+  if (by_requests() || from.size() <= memory_->one_sided().sizes().store) {
     store(rank, offset, from, counter, place, sent);
     return false;
   }

@@ -18,10 +18,6 @@ using link::MessagePacket;
 using link::Place;
 using link::Type;
 
-// Long messages of more bytes, and no more than a packet takes, are faster as a write that brings
-// its packet, where the network has that: it copies no byte twice.
-constexpr std::size_t kCarried = 256;
-
 // Appends to a packet.
 class Writer {
  public:
@@ -202,7 +198,7 @@ bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket h
 
 // Of a payload that would fit a packet. False: it should go there, and be judged by the receiver.
 bool Endpoint::Far::send_together(const Outgoing& to, MessagePacket head, const Parcel& parcel) {
-  if (parcel.payload.size() <= kCarried || to.kept || !to.known || to.gone) return false;
+  if (parcel.payload.size() <= Sizes::kCarried || to.kept || !to.known || to.gone) return false;
   Transfers& transfers = messages_.transfers();
   if (!transfers.goes_together(to.rank, parcel.payload.size())) return false;
   const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
@@ -330,7 +326,7 @@ void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& mes
   LongReply& reply = Answering::of(delivery.room).long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
     reply.place = {message.offset, message.bytes, Extent::kElsewhere};
-    if (payload.size() > kCarried) {  // ... unless it is admitted, and can go together with it
+    if (payload.size() > Sizes::kCarried) {  // ... unless it is admitted, and can go together with it
       const Verdict verdict = reply.judge(message);
       if (verdict.status == Status::kDelivered) reply.place.base = verdict.at - message.offset;
     }
