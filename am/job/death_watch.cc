@@ -2,15 +2,17 @@
 
 #include <sched.h>
 
+#include <string>
+
 #include "am/job/config/death_notices.h"
 #include "am/route/router.h"
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 
 namespace am {
 
 DeathWatch::DeathWatch(DeathNotices& notices, Router& router) : notices_(notices), router_(router) {
-  const SignalsBlocked blocked;  // the thread inherits it
-  thread_ = std::thread([this] { watch(); });
+  thread_ = start_thread("rank " + std::to_string(router.rank()) + ": Job: ",
+                         "that hears of deaths (SPLITC_SURVIVE=1)", [this] { watch(); });
 }
 
 // No other memory is published by the two flags: the thread is joined.

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 #include "shmem/descriptor.h"
 
 namespace am::link {
@@ -32,8 +32,13 @@ int make_stop_fd() {
 
 ProgressThread::ProgressThread(Link& link, std::function<void()> wake_owner)
     : link_(link), wake_owner_(std::move(wake_owner)), stop_fd_(make_stop_fd()) {
-  const SignalsBlocked blocked;  // the thread inherits it
-  thread_ = std::jthread([this](const std::stop_token& stopped) { run(stopped); });
+  try {
+    thread_ = start_thread<std::jthread>("SPLITC_PROGRESS=thread: ", "that keeps the network going",
+                                         [this](const std::stop_token& stopped) { run(stopped); });
+  } catch (...) {  // no destructor will run
+    close(stop_fd_);
+    throw;
+  }
 }
 
 ProgressThread::~ProgressThread() {

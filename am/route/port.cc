@@ -16,7 +16,7 @@
 #include "am/route/router.h"
 #include "am/types/forked.h"
 #include "am/types/released.h"
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 
 namespace am {
 namespace {
@@ -197,19 +197,18 @@ void Port::tend_until(const std::atomic<bool>& done) {
 void Port::tend_while(FunctionRef<void()> blocking) {
   std::atomic<bool> done{false};
   lock_.give_up_bias();  // to `tending`, which does the far calls of this one meanwhile
-  std::thread tending;
-  {
-    const SignalsBlocked blocked;  // the thread inherits it
-    tending = std::thread([&] {
-      try {
-        tend_until(done);
-        lock_.give_up_bias();
-      } catch (const std::exception& error) {
-        // Others may need what this process no longer serves, before they let `blocking` return.
-        router_.fatal(error.what());
-      }
-    });
-  }
+  std::thread tending =
+      start_thread("rank " + std::to_string(router_.rank()) + ": ",
+                   "that serves other nodes while this process waits for them", [&] {
+                     try {
+                       tend_until(done);
+                       lock_.give_up_bias();
+                     } catch (const std::exception& error) {
+                       // Others may need what this process no longer serves, before they let
+                       // `blocking` return.
+                       router_.fatal(error.what());
+                     }
+                   });
   const auto stop = [&] {
     done.store(true, std::memory_order_release);  // pairs with: the load in tend_until()
     router_.notify(router_.rank());

@@ -12,7 +12,7 @@
 #include "am/c/spmd.h"
 #include "am/core/bundle.h"
 #include "am/job/config/exit_request.h"
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 
 namespace am::c {
 namespace {
@@ -68,8 +68,9 @@ void start_exit_watch(Job& job) {
   ExitRequest& used = shared != nullptr ? *shared : own_request;
   process = getpid();
   starter = gettid();
-  const SignalsBlocked blocked;  // those of the program are for its own threads
-  std::thread([&used] { watch(used); }).detach();
+  start_thread("rank " + std::to_string(job.rank()) + ": AMX_SPMDStartup: ",
+               "that waits for AMX_SPMDExit", [&used] { watch(used); })
+      .detach();
   // No partner: whoever exits in a thread of this process was started after this, or is this one.
   request.store(&used, std::memory_order_relaxed);
 }

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "am/job/bootstrap/last_words.h"
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 #include "shmem/descriptor.h"
 
 namespace am {
@@ -44,8 +44,8 @@ Watch::Watch(Rank me, std::uint32_t size, std::vector<Met> connections)
       alarm_(shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (!alarm_) throw Error(std::string("cannot watch connections: ") + std::strerror(errno));
   note(std::move(connections));
-  const SignalsBlocked blocked;  // the thread inherits it
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("rank " + std::to_string(me_) + ": Job: ",
+                         "that watches the connections of SPLITC_RENDEZVOUS", [this] { run(); });
 }
 
 Watch::~Watch() {
