@@ -30,6 +30,7 @@ struct JobShape {
 struct SharedMemoryFacts {
   std::string memfd_refusal = {};   // why memfd_create fails; "": it works
   std::string region_refusal = {};  // why a segment cannot be made; "": one was
+  std::string node_refusal = {};    // why this node cannot be told from others; "": it can
   bool mounted = false;             // there is a /dev/shm
   std::uint64_t bytes = 0;          // size of its file system
   std::uint64_t free_bytes = 0;
@@ -38,7 +39,7 @@ struct SharedMemoryFacts {
 
 struct MemoryFacts {
   std::uint64_t segment_bytes = 0;
-  std::uint64_t available_bytes = 0;               // MemAvailable
+  std::optional<std::uint64_t> available_bytes = {};  // MemAvailable; none: it cannot be read
   std::optional<std::uint64_t> cgroup_bytes = {};  // what the cgroup's limit leaves; none: no limit
   std::optional<std::uint64_t> commit_bytes = {};  // left, where overcommit is strict
   std::uint64_t file_bytes = kUnlimited;           // RLIMIT_FSIZE

@@ -78,6 +78,13 @@ std::string remove_command(const std::vector<const LeftoverFile*>& files) {
 }  // namespace
 
 Finding check_shared_memory(const SharedMemoryFacts& facts, const JobShape& job) {
+  if (!facts.node_refusal.empty()) {
+    return {.check = "shared-memory",
+            .severity = Severity::kError,
+            .seen = facts.node_refusal,
+            .means = "no process of a job starts",
+            .remedy = "mount -t proc proc /proc, or what in the container hides it"};
+  }
   if (!facts.memfd_refusal.empty()) return check_fallback(facts, job);
   if (!facts.region_refusal.empty()) {
     return {.check = "shared-memory",
@@ -127,9 +134,14 @@ Finding check_memory(const MemoryFacts& facts, const JobShape& job) {
         .means = "segments are reserved at the start, so the job does not start",
         .remedy = "a smaller SPLITC_SEGMENT, fewer processes, or sysctl vm.overcommit_memory=0"};
   }
-  const std::uint64_t available =
-      std::min(facts.available_bytes, facts.cgroup_bytes.value_or(kUnlimited));
-  const bool by_cgroup = facts.cgroup_bytes && *facts.cgroup_bytes <= facts.available_bytes;
+  if (!facts.available_bytes && !facts.cgroup_bytes) {
+    return {.check = "memory",
+            .seen = needs + "; /proc/meminfo cannot be read",
+            .means = "it is not known whether that fits"};
+  }
+  const std::uint64_t free = facts.available_bytes.value_or(kUnlimited);
+  const std::uint64_t available = std::min(free, facts.cgroup_bytes.value_or(kUnlimited));
+  const bool by_cgroup = facts.cgroup_bytes && *facts.cgroup_bytes <= free;
   const std::string measured =
       bytes_text(available) + (by_cgroup ? " left by the cgroup's limit" : " available");
   if (available < needed) {

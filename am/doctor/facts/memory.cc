@@ -17,6 +17,7 @@
 #include "am/route/process_stat.h"
 #include "shmem/cores.h"
 #include "shmem/error.h"
+#include "shmem/node.h"
 #include "shmem/region.h"
 
 namespace am::doctor {
@@ -28,15 +29,17 @@ std::uint64_t soft_limit(decltype(RLIMIT_AS) resource) {
   return limit.rlim_cur;
 }
 
+using Room = std::optional<std::uint64_t>;
+
 // A line such as "MemAvailable:   23618040 kB" of /proc/meminfo, in bytes.
-std::uint64_t meminfo(const std::string& name) {
+Room meminfo(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;) {
     std::uint64_t kib = 0;
     if (word == name + ":" && file >> kib) return kib << 10;
     std::getline(file, word);
   }
-  return 0;
+  return std::nullopt;
 }
 
 bool overcommit_is_strict() {
@@ -50,8 +53,6 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   if (!(std::ifstream(path) >> value)) return std::nullopt;  // also of "max"
   return value;
 }
-
-using Room = std::optional<std::uint64_t>;
 
 Room least(Room a, Room b) {
   if (!a || !b) return a ? a : b;
@@ -112,6 +113,11 @@ SharedMemoryFacts gather_shared_memory(const Config& config) {
       facts.region_refusal = error.what();
     }
   }
+  try {
+    static_cast<void>(shmem::this_node());
+  } catch (const shmem::Error& error) {
+    facts.node_refusal = error.what();
+  }
   struct statvfs space {};
   facts.mounted = statvfs("/dev/shm", &space) == 0;
   facts.bytes = std::uint64_t{space.f_blocks} * space.f_frsize;
@@ -136,8 +142,8 @@ MemoryFacts gather_memory(const Config& config) {
                     .file_bytes = soft_limit(RLIMIT_FSIZE),
                     .address_space_bytes = soft_limit(RLIMIT_AS)};
   if (overcommit_is_strict()) {
-    const std::uint64_t limit = meminfo("CommitLimit");
-    facts.commit_bytes = limit - std::min(limit, meminfo("Committed_AS"));
+    const std::uint64_t limit = meminfo("CommitLimit").value_or(0);
+    facts.commit_bytes = limit - std::min(limit, meminfo("Committed_AS").value_or(0));
   }
   return facts;
 }

@@ -62,6 +62,14 @@ TEST(SharedMemory, without_memfd_and_dev_shm_there_is_none) {
   EXPECT_EQ(check_shared_memory(facts, {}).severity, Severity::kError);
 }
 
+TEST(SharedMemory, without_proc_no_job_starts) {
+  SharedMemoryFacts facts = shared_memory();
+  facts.node_refusal = "shmem: cannot tell this node from others: /proc is not readable";
+  const Finding finding = check_shared_memory(facts, here(2));
+  EXPECT_EQ(finding.severity, Severity::kError);
+  expect_contains(finding.seen, {"/proc is not readable"});
+}
+
 TEST(SharedMemory, segment_that_could_not_be_made_is_an_error_with_its_sentence) {
   SharedMemoryFacts facts = shared_memory();
   facts.region_refusal = "shmem: cannot map a segment";
@@ -121,6 +129,16 @@ TEST(Memlock, of_nothing_is_an_error_for_hardware_alone) {
   facts = {.provider = "tcp", .segment_bytes = kGiB};
   EXPECT_EQ(check_memlock(facts).severity, Severity::kRemark);
   expect_contains(check_memlock(facts).means, {"tcp pins no memory"});
+}
+
+TEST(Memory, that_nobody_tells_is_not_taken_for_none) {
+  MemoryFacts facts = memory();
+  facts.available_bytes = std::nullopt;
+  EXPECT_EQ(check_memory(facts, here(4)).severity, Severity::kRemark);
+  expect_contains(check_memory(facts, here(4)).means, {"not known"});
+  facts.cgroup_bytes = 512 * kMiB;
+  EXPECT_EQ(check_memory(facts, here(4)).severity, Severity::kWarning);
+  EXPECT_EQ(check_memory(facts, here(2)).severity, Severity::kRemark);
 }
 
 TEST(OpenFiles, too_few_for_all_far_processes_are_a_warning) {
