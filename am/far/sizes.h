@@ -12,9 +12,10 @@ namespace am {
 // (am/link/fabric/send.cc).
 struct Sizes {
   explicit Sizes(const link::Abilities& can) noexcept
-      : before_packet(can.packet_write != 0
-                          ? can.packet_write
-                          : if_emulated(can, std::min<std::size_t>(can.frame_bytes - 1024, 32'768))),
+      : before_packet(
+            can.packet_write != 0
+                ? can.packet_write
+                : if_emulated(can, std::min<std::size_t>(can.frame_bytes - 1024, 32'768))),
         access(if_emulated(can, std::min<std::size_t>(can.frame_bytes / 2, 16'384))),
         store(std::max<std::size_t>(access, link::kMaxData)) {}
 

@@ -1,8 +1,8 @@
 // A libfabric whose only provider is one of hardware, as far as programs can tell: the real one's
 // provider over TCP, by the name, the abilities and the demands of the one that HARDWARE names
 // (`efa`, `cxi` or `verbs;ofi_rxm`: fi_efa(7), fi_cxi(7), fi_verbs(7) and fi_rxm(7); `psm2` has the
-// least of all that the library could be given). What such hardware would not do, or would do wrong,
-// ends the process with a sentence.
+// least of all that the library could be given). What such hardware would not do, or would do
+// wrong, ends the process with a sentence.
 #include <dlfcn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>

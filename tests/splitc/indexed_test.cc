@@ -262,7 +262,8 @@ TEST(List, refuses_what_it_cannot_do_with_a_sentence) {
   };
   test::expect_error(get(nullptr, {0, 1}), {"get_indexed: the pointer is null"});
   test::expect_error(get({procs(), 4096}, {0, 1}), {"get_indexed: there is no process"});
-  test::expect_error(get(there, {~std::uint64_t{0}, 1}), {"get_indexed: ", "any memory"});
+  test::expect_error(get(there, {~std::uint64_t{0}, 1}),
+                     {"get_indexed: 18446744073709551615 elements of 8 bytes", "any memory"});
   test::expect_error(get(there, {~std::uint64_t{0} / 8, 1}), {"get_indexed: ", "any memory"});
   test::expect_error(get(there, {0, segment / 8}), {"get_indexed: ", "outside its segment"});
   std::array<std::uint32_t, 3> three{};

@@ -326,7 +326,8 @@ void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& mes
   LongReply& reply = Answering::of(delivery.room).long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
     reply.place = {message.offset, message.bytes, Extent::kElsewhere};
-    if (payload.size() > Sizes::kCarried) {  // ... unless it is admitted, and can go together with it
+    if (payload.size() >
+        Sizes::kCarried) {  // ... unless it is admitted, and can go together with it
       const Verdict verdict = reply.judge(message);
       if (verdict.status == Status::kDelivered) reply.place.base = verdict.at - message.offset;
     }
