@@ -36,7 +36,7 @@ class FarMemory final : public link::TypeSink, public Resumed {
     return small_accesses_.takes(access) ? small_accesses_.try_access(access, completion)
                                          : one_sided_.try_access(access, completion);
   }
-  // A store that packets had better not carry (OneSided::stores_by_packets()), as OneSided's.
+  // A store of more than Sizes::store bytes, as OneSided's.
   // False: no room now. Done: `data` may be reused, perhaps before return.
   bool try_store_much(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                       std::uint64_t counter, link::Completion& completion);

@@ -16,7 +16,8 @@ namespace am {
 class Router;
 
 // Gets and puts of 1 to 8 bytes each, where an access by the network costs as much as a message:
-// those that come in a row for one process share a packet, and are answered together. One alone
+// those that come in a row for one process, before its packet has left, share that packet, and are
+// answered together. One alone
 // goes by RMA, if there is any, which needs no poll of the other program.
 //
 // A row is one operation to its user: it has one completion, that of its first access.

@@ -13,8 +13,8 @@
 
 namespace am {
 
-// Writes a store or put of 1 to 8 bytes as packets have it: whole words, which a wider read may
-// follow at once.
+// Writes a store or put of 1 to 8 bytes as packets have it: whole words, so that
+// reading one back at once does not wait for narrower stores.
 inline void write_small(std::byte* at, std::uint64_t offset,
                         std::span<const std::byte> data) noexcept {
   std::uint64_t word = 0;

@@ -14,8 +14,8 @@
 namespace am {
 
 // Writes to other nodes' segments that are each followed by a packet: the receiver gets the packet
-// when the bytes are there. Long messages and large stores are made of these. Small ones go in
-// packets where the network has no access of its own.
+// when the bytes are there. Long messages and large stores are made of these. Those of up to
+// Sizes::before_packet bytes go in packets.
 //
 // Thread rule: its callers are inside the port (am/route/port.h).
 class Transfers {
@@ -26,6 +26,7 @@ class Transfers {
 
   Transfers(link::Link& link, OneSided& one_sided) noexcept : link_(link), one_sided_(one_sided) {}
 
+  // Copies `data`, writes it, and sends `packet`.
   void start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                   std::span<const std::byte> packet);
   // The same by swapping: `data` is left with memory of an earlier copy.

@@ -1,7 +1,8 @@
 // am/link: packets between nodes, and the network that carries them. It knows bytes, ranks and
 // types of packets, but not what a packet means: whoever it is for has registered (packet_sinks.h).
-// It uses am/types, shmem, and, in fabric/ and datagram/ alone, rdma. Packets from one process to
-// another arrive once and in order; nothing that has arrived is believed before it is checked.
+// It uses am/types, am/table, shmem, and, in fabric/ and datagram/ alone, rdma and am/sodium.
+// Packets from one process to another arrive once and in order; nothing that has arrived is
+// believed before it is checked.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,8 @@ struct Abilities {
   // Accesses cost a message each, which the target answers when it polls: small ones had better be
   // packets, which share a system call.
   bool emulated = false;
-  // What a packet tells of had better travel ahead of it in packets, up to so many bytes. 0: it
-  // does not matter to the link.
+  // Writes of up to so many bytes that a packet tells of are best sent as packets ahead of it. 0:
+  // it does not matter to the link.
   std::size_t packet_write = 0;
 
   bool rma = false;                // one-sided access, which what follows needs
@@ -115,8 +116,9 @@ class Link {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
     commit(to);
   }
-  // `written`: bytes that a packet would tell of. kTogether is said of these alone, if that is best
-  // now, and then nothing else is.
+  // How a packet would leave now. With `written`, the bytes of a write that it tells of: kTogether
+  // if both are best one operation. (The first such question makes the link ask the other process
+  // for room.)
   virtual Queue queue(Rank to, std::size_t written = 0) = 0;
   // For callers that will not poll soon: all that was committed leaves now. False: there was no
   // room for all.

@@ -27,7 +27,7 @@ class Home {
 
 // What waits for a one-sided operation. Lives until called.
 struct Completion {
-  // Inside poll() or fetch(), or where `home` calls it.
+  // Inside poll() or fetch(), or before try_access() returns, or where `home` calls it.
   void (*done)(Completion&) = nullptr;
   Home* home = nullptr;        // nullptr: it does not matter which thread calls
   Completion* next = nullptr;  // for `home`

@@ -12,8 +12,8 @@
 // Gets, puts and stores of shapes of other nodes, in parts of a medium message each. A get asks for
 // every part by a request, which says what is in it: the owner gathers that and replies with it. A
 // put gathers the parts itself, and each brings along where it goes. So the owner keeps nothing
-// between two parts, the credits of the messages hold the sender back, and an operation is complete
-// when as many bytes as it has have been answered.
+// between two parts, the credits of the messages hold the sender back, and a get or put is complete
+// when all its bytes have been answered. (A store has no answers: its bytes are counted.)
 
 namespace am {
 class Endpoint;

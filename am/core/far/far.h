@@ -28,10 +28,10 @@ namespace am {
 // request is in flight until its answer has come, a one-way request until the other has reported it
 // as read; answers need no room at the other end, as the requester has set it aside.
 //
-// A long payload that does not fit a packet is written before its packet, so its sender decides
-// whether it is admitted (am/message/admission.h), by what the other has announced. What it knows
-// may be old. Where it says yes, the message is delivered: it was admitted when that was announced.
-// Where it says no, the sender asks once more, and refuses by the answer.
+// A long payload that does not fit its packet is written before it or with it, so its sender
+// decides whether it is admitted (am/message/admission.h), by what the other has announced. What it
+// knows may be old. Where it says yes, the message is delivered: it was admitted when that was
+// announced. Where it says no, the sender asks once more, and refuses by the answer.
 //
 // In a job that goes on without its dead, requests are kept until their ends have come, and all
 // packets of a translation keep their order: payloads travel in pieces, which the receiver copies.
@@ -47,8 +47,8 @@ class Endpoint::Far {
   // Requests of each kind in flight on a translation. Of short ones more than on a node: a round
   // trip takes a hundred times as long, and many share a frame and a system call.
   static constexpr std::uint32_t kWindow[kKinds] = {1024, 16, 16};
-  // One-way requests that are reported as read together. So many fit link::pack_credits(), and what
-  // is left of a window is none.
+  // One-way requests that are reported as read together. So many fit link::pack_credits(), and a
+  // window is a multiple of them.
   static constexpr std::uint32_t kReported[kKinds] = {32, 4, 4};
   static_assert(kWindow[0] % kReported[0] == 0 && kReported[0] < 64);
 

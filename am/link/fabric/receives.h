@@ -12,7 +12,8 @@
 
 namespace am::link {
 
-// Posted receives: one buffer for each frame that may arrive before the next poll.
+// Posted receives, one buffer each: as many frames as that may arrive before the next poll. How
+// many there are at first depends on the number of peers (fabric_link.cc).
 //
 // Multi-receive buffers (FI_MULTI_RECV), which would need fewer calls, are not used: libfabric
 // before 1.18.3, 1.19.1 and 1.20.0 reports such a buffer as finished when its last slice has been

@@ -12,7 +12,7 @@
 namespace am::link {
 
 // Frames that others write here, each in one operation with the bytes that it tells of. A process
-// that asks gets room for a few of them, which it uses in a row.
+// that asks gets room for a few of them, which it uses in turn.
 //
 // Such a write is reported by completion data, a word: what was given to its writer at random, and
 // with it the place and the length of the frame. A word of anybody else names nothing here, and the
