@@ -128,7 +128,7 @@ TEST_P(Provider, opens_and_has_what_is_needed) {
   EXPECT_NE(fabric.domain(), nullptr);
   EXPECT_NE(fabric.fabric(), nullptr);
   EXPECT_TRUE(fabric.has_rma());
-  EXPECT_TRUE(fabric.has_usable_rma());
+  EXPECT_EQ(fabric.has_usable_rma(), GetParam() != "udp;ofi_rxd");  // whose may hang
   EXPECT_GE(fabric.inject_bytes(), fabric.most_sends() == Fabric::kRefusesMore ? 64u : 0u);
   EXPECT_NE(fabric.info().tx_attr->msg_order & FI_ORDER_SAS, 0u);
   EXPECT_NE(fabric.info().rx_attr->msg_order & FI_ORDER_SAS, 0u);
