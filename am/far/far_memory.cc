@@ -13,6 +13,14 @@ template <class Room, class Packet>
   return packet != nullptr && (room.*take)(from, *packet);
 }
 
+// The same of packets that have nothing behind what they begin with.
+template <class Room, class Packet>
+bool pass_exactly(Room& room, bool (Room::*take)(Rank, const Packet&), Rank from,
+                  const link::PacketHeader& head) {
+  const auto* const packet = link::as_exactly<Packet>(head);
+  return packet != nullptr && (room.*take)(from, *packet);
+}
+
 }  // namespace
 
 FarMemory::FarMemory(Router& router, Port& port)
@@ -37,7 +45,7 @@ bool FarMemory::take_packet(Rank from, const link::PacketHeader& packet) {
   switch (packet.type) {
     case Type::kStore: return pass(one_sided_, &OneSided::take_store, from, packet);
     case Type::kStores: return pass(one_sided_, &OneSided::take_stores, from, packet);
-    case Type::kCount: return pass(one_sided_, &OneSided::take_count, from, packet);
+    case Type::kCount: return pass_exactly(one_sided_, &OneSided::take_count, from, packet);
     case Type::kWrite: return pass(one_sided_, &OneSided::take_write, from, packet);
     case Type::kGet: return pass(one_sided_, &OneSided::serve_get, from, packet);
     case Type::kPut: return pass(one_sided_, &OneSided::serve_put, from, packet);
@@ -47,8 +55,10 @@ bool FarMemory::take_packet(Rank from, const link::PacketHeader& packet) {
     case Type::kPuts: return pass(small_accesses_, &SmallAccesses::serve_puts, from, packet);
     case Type::kGotWords:
     case Type::kPutsDone: return pass(small_accesses_, &SmallAccesses::take_answer, from, packet);
-    case Type::kLearn: return pass(learned_stores_, &LearnedStores::take_question, from, packet);
-    case Type::kLearned: return pass(learned_stores_, &LearnedStores::take_answer, from, packet);
+    case Type::kLearn:
+      return pass_exactly(learned_stores_, &LearnedStores::take_question, from, packet);
+    case Type::kLearned:
+      return pass_exactly(learned_stores_, &LearnedStores::take_answer, from, packet);
     default: return false;
   }
 }

@@ -51,7 +51,7 @@ void LearnedStores::ask(const Key& key) {
 }
 
 bool LearnedStores::take_question(Rank from, const link::Learn& packet) {
-  if (packet.head.bytes != sizeof packet || !one_sided_.in_segment(packet.offset, packet.size) ||
+  if (!one_sided_.in_segment(packet.offset, packet.size) ||
       !one_sided_.has_counter(packet.counter)) {
     return false;
   }
@@ -67,10 +67,7 @@ bool LearnedStores::take_question(Rank from, const link::Learn& packet) {
 }
 
 bool LearnedStores::take_answer(Rank from, const link::Learn& packet) {
-  if (packet.head.bytes != sizeof packet || packet.question >= asked_.size() ||
-      asked_[packet.question].to != from) {
-    return false;
-  }
+  if (packet.question >= asked_.size() || asked_[packet.question].to != from) return false;
   Repeated* const repeated = std::exchange(asked_[packet.question].about, nullptr);
   if (repeated == nullptr) return false;
   if (packet.word == kRefused) return true;

@@ -235,7 +235,7 @@ bool OneSided::write_each(std::span<const SmallStore> all, std::uint32_t each) n
 }
 
 bool OneSided::take_count(Rank, const link::Count& packet) {
-  return packet.head.bytes == sizeof packet && count(packet.counter, packet.bytes);
+  return count(packet.counter, packet.bytes);
 }
 
 // To a counter of stores, of which this process is the only writer: its line is that of all other

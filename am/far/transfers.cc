@@ -19,7 +19,7 @@ void Transfers::start_copy(Rank to, std::uint64_t offset, std::span<const std::b
     give_back(transfer);
     throw;
   }
-  if (!try_start(transfer)) waiting_.push_back(&transfer);
+  begin(transfer);
 }
 
 void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
@@ -28,7 +28,7 @@ void Transfers::start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>
   Transfer& transfer = take(to, offset, packet);
   transfer.copy.swap(data);
   transfer.data = transfer.copy;
-  if (!try_start(transfer)) waiting_.push_back(&transfer);
+  begin(transfer);
 }
 
 void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
@@ -37,7 +37,7 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
   Transfer& transfer = take(to, offset, packet);
   transfer.data = data;
   transfer.released = &released;
-  if (!try_start(transfer)) waiting_.push_back(&transfer);
+  begin(transfer);
 }
 
 void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
@@ -46,7 +46,7 @@ void Transfers::start(Rank to, std::uint64_t offset, std::span<const std::byte> 
   Transfer& transfer = take(to, offset, packet);
   transfer.data = data;
   transfer.completion = &completion;
-  if (!try_start(transfer)) waiting_.push_back(&transfer);
+  begin(transfer);
 }
 
 bool Transfers::try_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> data,
@@ -112,6 +112,10 @@ bool Transfers::try_start(Transfer& transfer) {
   if (!one_sided_.try_access(write, transfer)) return false;
   if (in_order) send_packet(transfer);
   return true;
+}
+
+void Transfers::begin(Transfer& transfer) {
+  if (!try_start(transfer)) waiting_.push_back(&transfer);
 }
 
 void Transfers::send_packet(Transfer& transfer) {

@@ -80,6 +80,7 @@ class Transfers {
   Transfer& take(Rank to, std::uint64_t offset, std::span<const std::byte> packet);
   bool try_together(Transfer& transfer);
   bool try_start(Transfer& transfer);
+  void begin(Transfer& transfer);
   void send_packet(Transfer& transfer);
   void give_back(Transfer& transfer) noexcept;
   static void written(link::Completion& completion);

@@ -117,7 +117,9 @@ void PlainRequests::on_done(Reply, std::uint32_t number, std::uint32_t bytes) {
 
 void PlainRequests::on_store(Request message, std::span<const std::byte> payload,
                              std::uint64_t offset, std::uint64_t counter) {
-  copy_whole(target(offset, payload.size()), payload.data(), payload.size());
+  std::byte* const to = target(offset, payload.size());
+  if (!memory_.has_counter(counter)) refuse_counter(counter);  // before anything is written
+  copy_whole(to, payload.data(), payload.size());
   count(counter, payload.size());
   std::move(message).reply<&PlainRequests::on_stored>();
 }

@@ -186,12 +186,14 @@ void RemoteMemory::set_more_to_come(bool yes) noexcept {
 void RemoteMemory::count(std::uint64_t counter, std::uint64_t bytes) {
   // A progress thread may be counting others.
   const Port::Inside inside(*port_);
-  if (!memory_->one_sided().count(counter, bytes)) {
-    throw Error("rank " + std::to_string(bundle_.router().rank()) +
-                ": a store that is to be counted at offset " + std::to_string(counter) +
-                ", where the segment has no counter; all programs of a job must be built from the "
-                "same Splitphase");
-  }
+  if (!memory_->one_sided().count(counter, bytes)) refuse_counter(counter);
+}
+
+void RemoteMemory::refuse_counter(std::uint64_t counter) const {
+  throw Error("rank " + std::to_string(bundle_.router().rank()) +
+              ": a store that is to be counted at offset " + std::to_string(counter) +
+              ", where the segment has no counter; all programs of a job must be built from the "
+              "same Splitphase");
 }
 
 const LearningStats& RemoteMemory::learning() const noexcept {

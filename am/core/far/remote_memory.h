@@ -110,6 +110,8 @@ class RemoteMemory {
   virtual bool by_requests() const noexcept { return false; }
   // Throws Error if the program may not reach the memory of `rank` by this, or not now.
   void check(Rank rank, const char* call) const;
+  // Throws Error: this process has no counter of stores at that offset.
+  [[noreturn]] void refuse_counter(std::uint64_t counter) const;
   void done(std::uint32_t ticket) const { done_(ticket); }
 
  private:
