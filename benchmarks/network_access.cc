@@ -121,9 +121,9 @@ void apart(Bench& b) {
 }
 
 void stores(Bench& b) {
-  const int n = b.count(4000);
+  const int n = b.count(20'000);
   beside(
-      b, {"store", 8, Kind::kRate}, 150, [&] { return stores_of(b, n); }, "fi_inject_write",
+      b, {"store", 8, Kind::kRate}, 30, [&] { return stores_of(b, n); }, "fi_inject_write",
       [&] { return b.raw_network->inject_writes(n); });
 }
 

@@ -66,7 +66,9 @@ bool FarMemory::take_packet(Rank from, const link::PacketHeader& packet) {
 bool FarMemory::try_store_much(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::uint64_t counter, link::Completion& completion) {
   if (link_.queue(to) == link::Queue::kFull) return false;
-  if (const auto word = learned_stores_.find(to, offset, data.size(), counter)) {
+  const bool repeats = data.size() > one_sided_.sizes().store;  // packets carry others, too
+  if (const auto word =
+          repeats ? learned_stores_.find(to, offset, data.size(), counter) : std::nullopt) {
     return learned_stores_.try_put(
         link::RmaAccess::notify(to, link::RemoteKey::in_segment(offset), data, *word), completion);
   }

@@ -36,8 +36,13 @@ class FarMemory final : public link::TypeSink, public Resumed {
     return small_accesses_.takes(access) ? small_accesses_.try_access(access, completion)
                                          : one_sided_.try_access(access, completion);
   }
-  // A store of more than Sizes::store bytes, as OneSided's.
-  // False: no room now. Done: `data` may be reused, perhaps before return.
+  // Whether a store of so many bytes is better written now, than carried in packets.
+  bool writes_store(Rank to, std::size_t bytes) {
+    return bytes > one_sided_.sizes().store ||
+           (bytes > link::kMaxData && transfers_.goes_together(to, bytes));
+  }
+  // Such a store, as OneSided's. False: no room now. Done: `data` may be reused, perhaps before
+  // return.
   bool try_store_much(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                       std::uint64_t counter, link::Completion& completion);
 

@@ -208,18 +208,6 @@ bool OneSided::take_store(Rank from, const Access& packet) {
   return take_write(from, packet) && count(packet.number, packet.head.data_bytes);
 }
 
-bool OneSided::try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
-                          std::uint64_t counter) {
-  const auto bytes = static_cast<std::uint8_t>(data.size());
-  const link::PacketHeader* const packet =
-      tails_.find(to, Type::kStores, bytes, sizeof(SmallStore));
-  if (packet == nullptr || reinterpret_cast<const Stores*>(packet)->counter != counter) {
-    return false;
-  }
-  write_small(tails_.grow(to, sizeof(SmallStore)), offset, data);
-  return true;
-}
-
 bool OneSided::take_stores(Rank, const Stores& packet) {
   const auto all = items_of<SmallStore>(packet);
   return !all.empty() && write_each(all, packet.head.detail) &&

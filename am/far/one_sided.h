@@ -84,8 +84,18 @@ class OneSided {
   // The same, of 1 to kSmall bytes, if the last packet of such stores can take it. False: it
   // cannot.
   static constexpr std::size_t kSmall = 8;
-  bool try_append(Rank to, std::uint64_t offset, std::span<const std::byte> data,
-                  std::uint64_t counter);
+  [[gnu::always_inline]] bool try_append(Rank to, std::uint64_t offset,
+                                         std::span<const std::byte> data, std::uint64_t counter) {
+    const auto bytes = static_cast<std::uint8_t>(data.size());
+    const link::PacketHeader* const packet =
+        tails_.find(to, link::Type::kStores, bytes, sizeof(link::SmallStore));
+    if (packet == nullptr || reinterpret_cast<const link::Stores*>(packet)->counter != counter)
+        [[unlikely]] {
+      return false;
+    }
+    write_small(tails_.grow(to, sizeof(link::SmallStore)), offset, data);
+    return true;
+  }
   // Adds to a counter of stores. False: there is none.
   bool count(std::uint64_t counter, std::uint64_t bytes);
   bool in_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;

@@ -52,7 +52,8 @@ class Tails {
 
   // The packet of that type and detail, if it can take `bytes` more and need not leave yet.
   // nullptr: begin another. Next comes grow().
-  link::PacketHeader* find(Rank to, link::Type type, std::uint8_t detail, std::uint32_t bytes) {
+  [[gnu::always_inline]] link::PacketHeader* find(Rank to, link::Type type, std::uint8_t detail,
+                                                  std::uint32_t bytes) {
     link::Tail* const tail = tails_[to];
     if (tail == nullptr || tail->packet == nullptr || tail->room < bytes) return nullptr;
     auto& packet = *reinterpret_cast<link::PacketHeader*>(tail->packet);
@@ -66,7 +67,7 @@ class Tails {
     return &packet;
   }
   // So many bytes more of what find() has returned; to be written.
-  std::byte* grow(Rank to, std::uint32_t bytes) noexcept {
+  [[gnu::always_inline]] std::byte* grow(Rank to, std::uint32_t bytes) noexcept {
     link::Tail& tail = *tails_[to];
     auto& packet = *reinterpret_cast<link::PacketHeader*>(tail.packet);
     std::byte* const at = tail.packet + packet.bytes;

@@ -45,12 +45,12 @@ class Port {
   // itself. It may have several. User code runs inside only while alone().
   class Inside {
    public:
-    explicit Inside(Port& port) noexcept : port_(port) {
+    [[gnu::always_inline]] explicit Inside(Port& port) noexcept : port_(port) {
       port_.lock_.lock();
       if (!alone()) [[unlikely]]
         port_.attention_.store(kAttention, std::memory_order_relaxed);
     }
-    ~Inside() { port_.lock_.unlock(); }
+    [[gnu::always_inline]] ~Inside() { port_.lock_.unlock(); }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 

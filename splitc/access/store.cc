@@ -1,6 +1,7 @@
 #include "splitc/access/store.h"
 
 #include <algorithm>
+#include <span>
 
 #include "am/core/far/remote_memory.h"
 #include "am/route/router.h"
@@ -8,6 +9,7 @@
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
+#include "splitc/world/reach.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/tickets.h"
 #include "splitc/world/world.h"
@@ -97,10 +99,14 @@ std::uint64_t store_counter::sent() const noexcept {
   return sum;
 }
 
-bool store_counter::store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
-                                  detail::Call call, const void* caller) {
+[[gnu::always_inline]] inline bool store_counter::store_watched(std::uint64_t bits,
+                                                                const void* local,
+                                                                std::size_t bytes,
+                                                                const detail::Call& call,
+                                                                const void* caller) {
   std::byte* const to = detail::reach(bits, local, bytes, call, caller);
-  if (to == detail::far_base()) return false;
+  if (to == detail::far_base()) [[likely]]
+    return false;
   am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
   count(detail::mapping_of(bits), bits, bytes);
   return true;
@@ -111,8 +117,14 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   if (bytes == 0) return;
   const void* const caller = __builtin_return_address(0);
   if (store_watched(bits, local, bytes, call, caller)) return;
-  world().remote().store(detail::proc_of(bits), bits & detail::kOffsetMask,
-                         {static_cast<const std::byte*>(local), bytes}, offset_,
+  const std::uint32_t proc = detail::proc_of(bits);
+  const std::uint64_t offset = bits & detail::kOffsetMask;
+  const std::span from(static_cast<const std::byte*>(local), bytes);
+  if (world().remote().try_append(proc, offset, from, offset_)) {
+    sent_far_ += bytes;
+    return;
+  }
+  world().remote().store(proc, offset, from, offset_,
                          {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
 }
 

@@ -11,8 +11,8 @@
 #include "am/statistics/call_sites.h"
 #include "am/trace/traced_call.h"
 #include "am/types/copy_whole.h"
-#include "am/types/forked.h"
 #include "am/types/local_memory.h"
+#include "splitc/world/reach.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -57,6 +57,14 @@ void check_mapped(const void* local, std::uint64_t bytes, Call call) {
 namespace {
 
 void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
+  if (!is_reached(bits, bytes)) [[unlikely]]
+    refuse_reach(bits, bytes, call);
+}
+
+}  // namespace
+
+void refuse_reach(std::uint64_t bits, std::uint64_t bytes, const Call& call) {
+  if (am::is_forked()) refuse(call, am::fork_sentence());
   check_process(proc_of(bits), call);
   check_thread(call);
   if (world().bundle().handling()) {
@@ -66,8 +74,6 @@ void check_reach(std::uint64_t bits, std::uint64_t bytes, Call call) {
   }
   check_in_segment(bits, bytes, call);
 }
-
-}  // namespace
 
 void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
   if (am::CallSites* const sites = am::active_call_sites(); sites != nullptr && proc < procs()) {
@@ -92,15 +98,6 @@ void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* c
   check_reach(bits, bytes, call);
   if (caller == nullptr) caller = __builtin_return_address(0);
   note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
-}
-
-std::byte* reach(std::uint64_t bits, const void* local, std::uint64_t bytes, Call call,
-                 const void* caller) {
-  std::byte* const near = watched(bits, bytes, call, caller);
-  if (near != far_base()) return near;
-  check_far(bits, bytes, call, caller);
-  check_local(local, bytes, call);
-  return far_base();
 }
 
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call) {

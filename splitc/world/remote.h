@@ -57,11 +57,6 @@ inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
 // the node only where that is watched, if somebody wants to know (am/statistics, am/trace).
 void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes);
 
-// What a transfer of `local` comes to: where the memory there is mapped, after an access that is
-// watched; or far_base(), for one with another node that check_far() and check_local() let pass.
-std::byte* reach(std::uint64_t bits, const void* local, std::uint64_t bytes, Call call,
-                 const void* caller);
-
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job. Counts the operation
 // and shows it in a trace, if somebody wants to know (am/statistics, am/trace). `caller`: where it

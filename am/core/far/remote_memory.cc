@@ -134,22 +134,27 @@ std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const s
           }};
 }
 
+bool RemoteMemory::try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                              std::uint64_t counter) {
+  if (from.size() > OneSided::kSmall) return false;
+  const Port::Inside inside(*port_);
+  return memory_->one_sided().try_append(rank, offset, from, counter);
+}
+
+bool RemoteMemory::writes_store(Rank rank, std::size_t bytes) {
+  if (bytes <= link::kMaxData) return false;
+  const Port::Inside inside(*port_);
+  return memory_->writes_store(rank, bytes);
+}
+
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                          std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) {
   check(rank, place.call);
-  OneSided& memory = memory_->one_sided();
-  if (from.size() <= OneSided::kSmall) [[likely]] {
-    const Port::Inside inside(*port_);
-    if (memory.try_append(rank, offset, from, counter)) [[likely]] {
-      sent += from.size();
-      return;
-    }
-  }
   const Target target{place, rank, from.size()};
-  if (from.size() <= memory.sizes().store) {
+  if (!writes_store(rank, from.size())) {
     until(
         target, [&]() __attribute__((always_inline)) {
-          return memory.try_store(rank, offset, from, counter);
+          return memory_->one_sided().try_store(rank, offset, from, counter);
         });
     sent += from.size();
     return;
@@ -167,7 +172,7 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
                                std::uint64_t counter, std::uint32_t ticket, const CallPlace& place,
                                std::uint64_t& sent) {
   check(rank, place.call);
-  if (by_requests() || from.size() <= memory_->one_sided().sizes().store) {
+  if (by_requests() || !writes_store(rank, from.size())) {
     store(rank, offset, from, counter, place, sent);
     return false;
   }

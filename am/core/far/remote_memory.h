@@ -75,8 +75,12 @@ class RemoteMemory {
   // that it is right also where a handler throws while this waits for `from`.
   virtual void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                      std::uint64_t counter, const CallPlace& place, std::uint64_t& sent);
-  // The same, but does not wait for `from`. True: that lives unchanged until done. False: it may be
-  // reused, and the ticket is not used.
+  // A store of at most kSmall bytes that joins those which were made just before. False: it cannot;
+  // store() it.
+  [[nodiscard]] bool try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
+                                std::uint64_t counter);
+  // As store(), but does not wait for `from`. True: that lives unchanged until done. False: it may
+  // be reused, and the ticket is not used.
   [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                                  std::uint64_t counter, std::uint32_t ticket,
                                  const CallPlace& place, std::uint64_t& sent);
@@ -122,6 +126,7 @@ class RemoteMemory {
   };
   struct Target;  // of a call that may wait
 
+  bool writes_store(Rank rank, std::size_t bytes);
   Operation& take(std::uint32_t ticket);
   static void finished(link::Completion& completion);
   template <class Try>

@@ -20,7 +20,7 @@ constexpr std::size_t kGathered = 32'768;
 
 // Times gather_ticks_: how long packets of a stream gather, which is when this frame or the last
 // one holds several. There none is urgent, and more of them share the system call.
-constexpr std::uint64_t kStreamTimes = 4;
+constexpr std::uint64_t kStreamTimes = 8;
 
 }  // namespace
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/core/bundle.h"
+#include "am/statistics/call_place.h"
+#include "am/trace/active.h"
+#include "am/types/forked.h"
+#include "splitc/world/place.h"
+#include "splitc/world/remote.h"
+#include "splitc/world/world.h"
+
+// What every transfer with another node is asked before it begins. Part of the few functions that
+// begin one: called there, with what `call` has to be copied for, it took as long as a small store.
+
+namespace splitc::detail {
+
+// Throws the Error why this process may not reach [bits, bits + bytes) of another node now.
+[[gnu::cold]] void refuse_reach(std::uint64_t bits, std::uint64_t bytes, const Call& call);
+
+[[gnu::always_inline]] inline bool is_reached(std::uint64_t bits, std::uint64_t bytes) noexcept {
+  const std::uint64_t offset = bits & kOffsetMask;
+  return proc_of(bits) < place.procs && is_worlds_thread && !am::Bundle::handling() &&
+         offset <= place.segment_bytes && bytes <= place.segment_bytes - offset;
+}
+
+// What a transfer of `local` comes to: where the memory there is mapped, after an access that is
+// watched; or far_base(), for one with another node that may begin.
+[[gnu::always_inline]] inline std::byte* reach(std::uint64_t bits, const void* local,
+                                               std::uint64_t bytes, const Call& call,
+                                               const void* caller) {
+  std::byte* const base = mapping_of(bits);
+  const bool far = base == far_base();
+  if (am::is_forked() || (far && !is_reached(bits, bytes))) [[unlikely]]
+    refuse_reach(bits, bytes, call);
+  if (am::active_call_sites() != nullptr || am::active_trace() != nullptr) [[unlikely]]
+    note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+  if (!far) [[unlikely]]
+    return mapped(base, bits);
+  check_local(local, bytes, call);
+  return far_base();
+}
+
+}  // namespace splitc::detail
