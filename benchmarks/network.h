@@ -34,6 +34,9 @@ void barriers(bench::Bench& b);
 // network_faces.cc: beside packing by hand.
 void faces(bench::Bench& b);
 
+// network_memory.cc: alone.
+void registrations(bench::Bench& b);
+
 // network_access.cc: through global pointers.
 void reads_and_writes(bench::Bench& b);
 void atomics(bench::Bench& b);

@@ -13,8 +13,6 @@ namespace {
 
 using bench::Bench;
 
-constexpr std::size_t kFace = 32'768;  // bytes
-
 // A channel there and one back, of one shape.
 class Faces {
  public:
@@ -54,12 +52,13 @@ class Faces {
   am::SendChannel out_;
 };
 
-void face_of(Bench& b, const std::string& name, std::uint32_t rows, std::uint64_t stride) {
-  const am::Strided shape{.run = kFace / rows, .rows = rows, .row_stride = stride};
+void face_of(Bench& b, const std::string& name, std::size_t bytes, std::uint32_t rows,
+             std::uint64_t stride) {
+  const am::Strided shape{.run = bytes / rows, .rows = rows, .row_stride = stride};
   std::byte* const mine = b.pair.buffer(b.pair.me());
-  std::vector<std::byte> array(shape.extent()), packed(kFace);
+  std::vector<std::byte> array(shape.extent()), packed(bytes);
   Faces faces(b, mine, array.data(), shape);
-  Faces by_hand(b, mine, packed.data(), am::Strided::contiguous(kFace));
+  Faces by_hand(b, mine, packed.data(), am::Strided::contiguous(bytes));
   const int n = b.count(20);
   const auto rows_of = [&](auto&& copy) {
     for (std::uint32_t row = 0; row < rows; ++row) {
@@ -67,7 +66,7 @@ void face_of(Bench& b, const std::string& name, std::uint32_t rows, std::uint64_
     }
   };
   beside(
-      b, {name, kFace}, 100,
+      b, {name, bytes}, 100,
       [&] {
         return faces.round_trips(
             n, [] {}, [] {});
@@ -92,8 +91,9 @@ void face_of(Bench& b, const std::string& name, std::uint32_t rows, std::uint64_
 }  // namespace
 
 void faces(Bench& b) {
-  face_of(b, "face_of_rows", 64, 4096);
-  face_of(b, "face_of_words", 4096, 64);
+  face_of(b, "face_of_rows", 32'768, 64, 4096);
+  face_of(b, "face_of_words", 32'768, 4096, 64);
+  face_of(b, "face_of_long_rows", 524'288, 8, 131'072);
 }
 
 }  // namespace network

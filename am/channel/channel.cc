@@ -1,5 +1,6 @@
 #include "am/channel/channel.h"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <string>
@@ -11,6 +12,11 @@
 
 namespace am {
 namespace {
+
+// Bytes of a row that is written by itself, to another node: from there on a write, with a system
+// call at either end, takes less than packets, which are copied there. Of 8 rows of 64 KiB 0.71 of
+// the time, of 32 KiB 0.94, of 16 KiB 1.5 (net).
+constexpr std::uint64_t kWrittenRow = 32'768;
 
 // Throws Error unless all bytes of `shape` from `first` on are of this process's segment; returns
 // the offset of the first.
@@ -131,10 +137,12 @@ void SendChannel::set_source(std::uint32_t index, const std::byte* first, const 
     bundle_->refuse(call, detail::describe(end_->handle) +
                               ": a put has not left its source yet; wait until reusable()");
   }
-  end_->sources[index] = {
-      first, shape,
-      end_->bytes != 0 && shape.is_contiguous() && end_->handle.shape.is_contiguous()};
+  detail::SendEnd::Source& source = end_->sources[index] = {first, shape};
   end_->source_count = index + 1;
+  if (end_->bytes == 0) return;
+  const std::uint64_t row = std::min(shape.piece_at(0).bytes, end_->handle.shape.piece_at(0).bytes);
+  source.in_one_piece = row == end_->bytes;
+  source.in_long_rows = !source.in_one_piece && row >= kWrittenRow;
 }
 
 void SendChannel::associate(std::span<const std::byte> source) {
@@ -155,9 +163,7 @@ void SendChannel::alternate(const std::byte* first, const Strided& shape) {
 }
 
 void SendChannel::put() { channels_->senders.put(*end_); }
-bool SendChannel::reusable() const noexcept {
-  return end_->near() || end_->completed == end_->puts;
-}
+bool SendChannel::reusable() const noexcept { return end_->near() || end_->all_left(); }
 std::uint64_t SendChannel::puts() const noexcept { return end_->puts; }
 std::span<const std::byte> SendChannel::next_source() const noexcept {
   if (end_->source_count == 0) return {};

@@ -259,7 +259,7 @@ bool ChannelReceivers::take_piece(const link::Access& packet) {
   }
   End* const end = find(arrival);
   if (end == nullptr) {
-    if (packet.offset == 0) arrived(arrival);  // poll() finds that it is stale, once
+    if (packet.offset == 0 || bytes == 0) arrived(arrival);  // poll() finds that it is stale, once
     return true;
   }
   const std::uint64_t all = end->handle.shape.bytes();
@@ -267,7 +267,8 @@ bool ChannelReceivers::take_piece(const link::Access& packet) {
   const auto* const data = reinterpret_cast<const std::byte*>(&packet + 1);
   scatter(end->first, end->handle.shape, packet.offset, data, bytes);
   end->pieces += bytes;
-  if (end->pieces < all) return true;
+  const bool written = bytes == 0 && packet.offset == all;  // row by row, before
+  if (end->pieces < all && !written) return true;
   end->pieces = 0;
   arrived(arrival);
   return true;

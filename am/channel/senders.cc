@@ -21,6 +21,9 @@ namespace {
 constexpr std::size_t kGathered = 1024;
 
 void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
+void row_left(link::Completion& completion) {
+  --static_cast<detail::SendEnd::Row&>(completion).under_way;
+}
 
 }  // namespace
 
@@ -45,10 +48,11 @@ void ChannelSenders::open(End& end) {
   }
   end.bytes = handle.shape.bytes();
   end.done = &left;
+  end.row.done = &row_left;
   if (router_.is_near(handle.rank)) {
     open_near(end);
   } else {
-    end.home = &bundle_.process().far_messages()->home(bundle_);
+    end.home = end.row.home = &bundle_.process().far_messages()->home(bundle_);
   }
   end.place = ends_.size();
   ends_.push_back(&end);
@@ -87,12 +91,12 @@ void ChannelSenders::wait_for_last(End& end) {
     end.target = nullptr;
     return;
   }
-  if (end.completed == end.puts) return;
+  if (end.all_left()) return;
   if (bundle_.handling()) {
     refuse("SendChannel::close", end.handle,
            "a put has not left its source yet, and a handler or callback may not wait for that");
   }
-  bundle_.wait_until([&end] { return end.completed == end.puts; }, Wake::kRung,
+  bundle_.wait_until([&end] { return end.all_left(); }, Wake::kRung,
                      [&end] {
                        return Reason{.call = "SendChannel::close",
                                      .needs = "the end of a put",
@@ -164,6 +168,7 @@ bool ChannelSenders::try_start(End& end) {
   // Small ones that come close together are better off in a frame than each in a write.
   const bool in_company = bytes <= kGathered && link.can().emulated &&
                           link.queue(end.handle.rank) == link::Queue::kOpen;
+  if (source.in_long_rows && link.can().ordered_write != 0) return try_write_rows(end, source);
   if (!source.in_one_piece || bytes > link.can().notified_write || in_company) {
     return try_send_pieces(end, source);
   }
@@ -172,6 +177,32 @@ bool ChannelSenders::try_start(End& end) {
                               {source.first, bytes}, end.handle.word);
   if (!link.try_access(write, end)) return false;
   ++end.started;
+  return true;
+}
+
+// Each where it belongs, uncopied. A packet behind them says that all have come.
+bool ChannelSenders::try_write_rows(End& end, const End::Source& source) {
+  link::Link& link = router_.port()->link();
+  const Rank to = end.handle.rank;
+  while (end.sent != end.bytes) {
+    const Strided::Piece from = source.shape.piece_at(end.sent);
+    const Strided::Piece at = end.handle.shape.piece_at(end.sent);
+    const std::uint64_t bytes = std::min({from.bytes, at.bytes, link.can().ordered_write});
+    ++end.row.under_way;  // it may be done at once
+    if (!link.try_access(
+            link::RmaAccess::write(to, link::RemoteKey::in_segment(end.handle.offset + at.offset),
+                                   {source.first + from.offset, bytes}, true),
+            end.row)) {
+      --end.row.under_way;
+      return false;
+    }
+    end.sent += bytes;
+  }
+  if (link.queue(to) == link::Queue::kFull) return false;
+  send_piece(end, source, 0);
+  end.sent = 0;
+  ++end.started;
+  ++end.completed;
   return true;
 }
 

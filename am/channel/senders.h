@@ -44,6 +44,7 @@ class ChannelSenders {
   void check(const End& end) const;
   void put_near(End& end, const End::Source& source);
   bool try_start(End& end);
+  bool try_write_rows(End& end, const End::Source& source);
   bool try_send_pieces(End& end, const End::Source& source);
   void send_piece(const End& end, const End::Source& source, std::uint32_t bytes);
   int resume();

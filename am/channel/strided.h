@@ -38,6 +38,17 @@ struct Strided {
            !__builtin_add_overflow(last_row, last_plane, &end) &&
            !__builtin_add_overflow(end, run, &end) && end <= room;
   }
+  // Where byte `at` of the order lies, and how many bytes are in one piece from there on.
+  struct Piece {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+  };
+  constexpr Piece piece_at(std::uint64_t at) const noexcept {
+    if (is_contiguous()) return {at, bytes() - at};
+    const std::uint64_t number = at / run;
+    const std::uint64_t in_run = at % run;
+    return {number / rows * plane_stride + number % rows * row_stride + in_run, run - in_run};
+  }
   bool operator==(const Strided&) const = default;
 };
 

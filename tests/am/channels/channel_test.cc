@@ -111,6 +111,43 @@ INSTANTIATE_TEST_SUITE_P(Put, Sizes,
                          testing::Values(0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097,
                                          16383, 65536, 65545, (4 << 20) + 1));
 
+// Long enough to be written row by row, cut differently at the two ends.
+TEST(Rows, arrive_each_in_its_place_and_touch_nothing_else) {
+  constexpr Strided kTarget{
+      .run = 49'152, .rows = 3, .planes = 2, .row_stride = 49'200, .plane_stride = 150'000};
+  constexpr Strided kSource{.run = 73'728, .rows = 4, .row_stride = 73'800};
+  constexpr auto kGuard = static_cast<std::byte>(0xa5);
+  for (Rank from = 0; from < ::test::size(); ++from) {
+    std::fill_n(area(from), kTarget.extent() + 16, kGuard);
+  }
+  barrier();
+  Mesh mesh(kTarget);
+  std::vector<std::vector<std::byte>> sources(::test::size(),
+                                              std::vector<std::byte>(kSource.extent()));
+  for (Rank to = 0; to < ::test::size(); ++to) mesh.out(to).associate(sources[to].data(), kSource);
+  std::vector<std::byte> expected(kTarget.extent() + 16);
+  for (std::uint64_t put = 1; put <= 4; ++put) {
+    for (Rank to = 0; to < ::test::size(); ++to) {
+      bundle().wait_until([&] { return mesh.out(to).reusable(); });
+      for (std::uint64_t i = 0; i < kSource.bytes(); ++i) {
+        sources[to][i / 73'728 * 73'800 + i % 73'728] = value(rank(), to, put, i);
+      }
+      mesh.out(to).put();
+    }
+    mesh.wait_for(put);
+    for (Rank from = 0; from < ::test::size(); ++from) {
+      std::ranges::fill(expected, kGuard);
+      for (std::uint64_t i = 0; i < kTarget.bytes(); ++i) {
+        const std::uint64_t run = i / 49'152;
+        expected[run / 3 * 150'000 + run % 3 * 49'200 + i % 49'152] = value(from, rank(), put, i);
+      }
+      ASSERT_EQ(std::memcmp(area(from), expected.data(), expected.size()), 0)
+          << "put " << put << " from " << from;
+    }
+    mesh.ready();
+  }
+}
+
 TEST(Payload, of_any_value_is_told_once) {
   Mesh mesh(Strided::contiguous(24));
   std::vector<std::byte> source(24);

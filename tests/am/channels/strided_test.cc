@@ -101,6 +101,21 @@ TEST(Shape, counts_its_bytes) {
   EXPECT_EQ((Strided{.run = 0, .rows = 5, .row_stride = 10}).extent(), 0u);
 }
 
+TEST(Shape, knows_what_lies_in_one_piece) {
+  Shapes shapes;
+  for (int i = 0; i < 3'000 && !testing::Test::HasFailure(); ++i) {
+    const Strided shape = shapes.any();
+    const auto where = places(shape);
+    const std::uint64_t at = shapes.below(shape.bytes());
+    const Strided::Piece piece = shape.piece_at(at);
+    ASSERT_GE(piece.bytes, 1u);
+    ASSERT_LE(piece.bytes, where.size() - at);
+    for (std::uint64_t b = 0; b < piece.bytes; ++b) {
+      EXPECT_EQ(where[at + b], piece.offset + b) << testing::PrintToString(shape) << " at " << at;
+    }
+  }
+}
+
 TEST(Copy, moves_every_byte_to_its_place_and_touches_no_other) {
   Shapes shapes;
   for (int i = 0; i < 3'000 && !testing::Test::HasFailure(); ++i) {
