@@ -107,12 +107,20 @@ mpich() {
   done
 }
 
+# with_limits MPI: with the size up to which it sends at once as it is installed, and without that limit.
+with_limits() {
+  "$1"
+  local open_mpi_options=("${open_mpi_options[@]}") mpich_environment=("${mpich_environment[@]}")
+  mpi_sends_eagerly
+  "$1"
+}
+
 find_mpis "$root/benchmarks/rivals/mpi_put.c"
-contenders=(splitphase "${mpis[@]}")
 
 touch "$work/figures" "$work/lines"
 for ((round = 0; round < rounds; ++round)); do
-  for contender in "${contenders[@]}"; do "$contender"; done
+  splitphase
+  for mpi in "${mpis[@]}"; do with_limits "$mpi"; done
 done
 
 name=channel_$place

@@ -77,6 +77,13 @@ mpi_settings() {
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 }
 
+# mpi_sends_eagerly: besides these settings, both send at once whatever is measured. As they are installed they
+# first ask the receiver from a size on, which is best for some sizes and not for others.
+mpi_sends_eagerly() {
+  open_mpi_options+=(--mca btl_tcp_eager_limit 4194304 --mca btl_vader_eager_limit 4194304)
+  mpich_environment+=(UCX_RNDV_THRESH=inf)
+}
+
 # with_open_mpi PROGRAM [ARGUMENT]..., with_mpich PROGRAM [ARGUMENT]...: run it so, for `seconds` at
 # most, by default 600; then they end it, and fail with 124.
 with_open_mpi() { timeout "${seconds:-600}" "$open_mpi_run" "${open_mpi_options[@]}" "$@"; }

@@ -3,8 +3,10 @@
 # the least of REPETITIONS.
 #
 #   benchmarks/measure/ping_pong.sh node|tcp REPETITIONS BYTES...   there and back: Open MPI and MPICH,
-#                                                                   fewer repetitions of large ones; on
-#                                                                   one node 8 bytes also UCX and GASNet
+#                                                                   fewer repetitions of large ones, from
+#                                                                   4 KiB on also with another limit for
+#                                                                   what is sent at once; on one node 8
+#                                                                   bytes also UCX and GASNet
 #   benchmarks/measure/ping_pong.sh read REPETITIONS                a word of the other process: GASNet
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -27,12 +29,19 @@ if [[ $place == read ]]; then
   ! find_gasnet >&2 || figure gasnet 8 "$(on_gasnet get "$repetitions")"
   exit
 fi
-mpi_settings 2 "$([[ $place == node ]] && echo 1 || echo 2)"
+nodes=$([[ $place == node ]] && echo 1 || echo 2)
 find_mpis "$root/benchmarks/rivals/mpi_ping_pong.c" >&2
 for bytes; do
   [[ $place != node || $bytes != 8 ]] || libraries
   count=$((1 + repetitions / 50 + repetitions * 1000 / (1000 + bytes)))
-  for mpi in "${mpis[@]}"; do
-    figure "$mpi" "$bytes" "$("on_$mpi" "$count" "$bytes" | awk '$1 > 0 { print $1; exit }')"
+  for limit in installed none; do
+    mpi_settings 2 "$nodes"
+    if [[ $limit == none ]]; then
+      ((bytes >= 4096)) || continue
+      mpi_sends_eagerly
+    fi
+    for mpi in "${mpis[@]}"; do
+      figure "$mpi" "$bytes" "$("on_$mpi" "$count" "$bytes" | awk '$1 > 0 { print $1; exit }')"
+    done
   done
 done

@@ -23,6 +23,7 @@ struct Seen {
 struct Answer {
   const std::byte* source = nullptr;  // of the payload
   std::uint64_t offset = 0;           // of a long reply, in the segment of rank 0
+  bool released = false;              // the last one's payload, which never changes
 } answer;
 
 void on_pong(am::Reply, std::uint64_t n) {
@@ -43,7 +44,9 @@ void on_medium(am::Request request, std::span<const std::byte> payload) {
 void on_long_back(am::Reply, std::span<std::byte>) { ++seen.replies; }
 void on_long(am::Request request, std::span<std::byte> payload) {
   ++seen.requests;
-  std::move(request).reply_long<&on_long_back>(answer.offset, {answer.source, payload.size()});
+  answer.released = false;
+  std::move(request).reply_long_borrowing<&on_long_back>(
+      answer.offset, {answer.source, payload.size()}, answer.released);
 }
 
 void on_stream(am::Request request, std::span<std::byte>, std::uint64_t n) {
@@ -69,7 +72,7 @@ void Messages::add_handlers(am::Endpoint& endpoint) {
 }
 
 Messages::Messages(Pair& pair, am::Endpoint& endpoint) noexcept : pair_(pair), endpoint_(endpoint) {
-  answer = {pair.source(), pair.buffer_offset()};
+  answer = {.source = pair.source(), .offset = pair.buffer_offset()};
 }
 
 Messages::Card Messages::swap_cards(const Card& mine) {

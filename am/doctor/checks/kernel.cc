@@ -40,7 +40,7 @@ Finding check_cross_memory(const CrossMemoryFacts& facts) {
             .severity = Severity::kWarning,
             .seen = "no two processes could be started to try it",
             .means = "it is not known whether processes can read one another's memory",
-            .remedy = "raise the limit of processes (ulimit -u)"};
+            .remedy = "raise the limit of processes (ulimit -u, or pids.max of the control group)"};
   }
   if (facts.error == 0) {
     return {.check = "cross-memory",

@@ -91,7 +91,8 @@ void Children::start(const Setup& setup, Rank rank, int null_fd, int error_pipe)
   if (pid < 0) {
     throw Failure(kExitUsage, "cannot start process " + std::to_string(rank + 1) + " of " +
                                   std::to_string(pids_.size()) + " (" + std::strerror(error) +
-                                  "); raise ulimit -u or start fewer");
+                                  "); start fewer, or raise the limit (ulimit -u, or pids.max of "
+                                  "the control group)");
   }
   pids_[rank] = pid;
   ++running_;

@@ -165,7 +165,8 @@ Console::Console() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error == 0) return;
   throw Failure(kExitUsage, std::string("cannot start a thread (") + std::strerror(error) +
-                                "); raise ulimit -u");
+                                "); raise the limit of processes and threads (ulimit -u, or "
+                                "pids.max of the control group)");
 }
 
 // The descriptor stays open: a thread that hangs in a write may wake up once more.
