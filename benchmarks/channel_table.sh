@@ -110,6 +110,7 @@ mpich() {
 # with_limits MPI: with the size up to which it sends at once as it is installed, and without that limit.
 with_limits() {
   "$1"
+  mpi_asks_first "${sizes[-1]}" || return 0
   local open_mpi_options=("${open_mpi_options[@]}") mpich_environment=("${mpich_environment[@]}")
   mpi_sends_eagerly
   "$1"

@@ -77,8 +77,11 @@ mpi_settings() {
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
 }
 
-# mpi_sends_eagerly: besides these settings, both send at once whatever is measured. As they are installed they
-# first ask the receiver from a size on, which is best for some sizes and not for others.
+# mpi_asks_first BYTES: whether so many bytes are beyond what both send at once, as they are installed and
+# with these settings: they ask the receiver first, which is best for some sizes and not for others.
+mpi_asks_first() { (($1 >= (${#mpich_environment[@]} ? 16384 : 4096))); }
+
+# mpi_sends_eagerly: besides these settings, both send at once whatever is measured.
 mpi_sends_eagerly() {
   open_mpi_options+=(--mca btl_tcp_eager_limit 4194304 --mca btl_vader_eager_limit 4194304)
   mpich_environment+=(UCX_RNDV_THRESH=inf)

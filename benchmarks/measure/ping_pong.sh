@@ -3,8 +3,8 @@
 # the least of REPETITIONS.
 #
 #   benchmarks/measure/ping_pong.sh node|tcp REPETITIONS BYTES...   there and back: Open MPI and MPICH,
-#                                                                   fewer repetitions of large ones, from
-#                                                                   4 KiB on also with another limit for
+#                                                                   fewer repetitions of large ones, and
+#                                                                   of these also without the limit for
 #                                                                   what is sent at once; on one node 8
 #                                                                   bytes also UCX and GASNet
 #   benchmarks/measure/ping_pong.sh read REPETITIONS                a word of the other process: GASNet
@@ -31,17 +31,21 @@ if [[ $place == read ]]; then
 fi
 nodes=$([[ $place == node ]] && echo 1 || echo 2)
 find_mpis "$root/benchmarks/rivals/mpi_ping_pong.c" >&2
+
+# A figure of each, of $count repetitions of $bytes.
+all_mpis() {
+  local mpi
+  for mpi in "${mpis[@]}"; do
+    figure "$mpi" "$bytes" "$("on_$mpi" "$count" "$bytes" | awk '$1 > 0 { print $1; exit }')"
+  done
+}
+
 for bytes; do
   [[ $place != node || $bytes != 8 ]] || libraries
   count=$((1 + repetitions / 50 + repetitions * 1000 / (1000 + bytes)))
-  for limit in installed none; do
-    mpi_settings 2 "$nodes"
-    if [[ $limit == none ]]; then
-      ((bytes >= 4096)) || continue
-      mpi_sends_eagerly
-    fi
-    for mpi in "${mpis[@]}"; do
-      figure "$mpi" "$bytes" "$("on_$mpi" "$count" "$bytes" | awk '$1 > 0 { print $1; exit }')"
-    done
-  done
+  mpi_settings 2 "$nodes"
+  all_mpis
+  mpi_asks_first "$bytes" || continue
+  mpi_sends_eagerly
+  all_mpis
 done
