@@ -11,8 +11,9 @@
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
-// What every transfer with another node is asked before it begins. Part of the few functions that
-// begin one: called there, with what `call` has to be copied for, it took as long as a small store.
+// What every transfer with another node is asked before it begins. It is part of the few functions
+// that begin one: as calls, each of which copied `call`, these checks took as long as all else of a
+// small store.
 
 namespace splitc::detail {
 

