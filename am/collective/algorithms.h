@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+
+#include "am/collective/schedule.h"
+
+// Collective calls as schedules: each function writes that of one member, and all members of a team
+// write theirs with the same arguments but for `me`. They know neither memory nor network: which is
+// best for how many bytes and members, and over what, is chosen elsewhere.
+//
+// Buffers: `bytes` is the input of each member, unless it says otherwise. P is the number of
+// members, lg its logarithm, rounded up. Costs are those of the member that has most to do.
+//
+// Sources: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+// MPICH", IJHPCA 19 (2005); Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient algorithms for
+// all-to-all communications in multiport message-passing systems", IEEE TPDS 8 (1997); Hensgen,
+// Finkel, Manber, "Two algorithms for barrier synchronization", IJPP 17 (1988).
+
+namespace am::schedule {
+
+struct Member {
+  std::uint32_t size;  // of the team, at least 1
+  std::uint32_t me;
+};
+
+// Elements that are combined one by one, and divided among members as evenly as they can be.
+struct Vector {
+  std::uint64_t elements;
+  std::uint64_t element_bytes;
+
+  std::uint64_t bytes() const noexcept { return elements * element_bytes; }
+  // Where block `number` of `count` begins, in bytes; that of `count` is the end.
+  std::uint64_t begin(std::uint64_t number, std::uint64_t count) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(elements) * number / count) *
+           element_bytes;
+  }
+};
+
+// In which order a reduction combines: as the members are numbered, for any associative operation;
+// or in another one that is as fixed, for those that commute. Either way every member that gets the
+// result has the same bits, in every run.
+enum class Order : std::uint8_t { kMembers, kAny };
+
+// Nobody leaves before all have come: lg rounds of a signal each.
+Schedule barrier(Member member);
+
+// The root's input becomes the output of all.
+// From each to up to (radix - 1) lg members, the largest subtree first. lg hops; `radix` at
+// least 2.
+Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
+                        std::uint32_t radix);
+// From each to the next, `segment` bytes at a time: P - 2 hops of one segment and then the rest.
+Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
+                         std::uint64_t segment);
+// A block to each, down a tree, and then the blocks around a ring: lg + P - 1 hops, and the root
+// sends twice the bytes. `radix` as above.
+Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector,
+                             std::uint32_t radix);
+
+// All inputs, combined, become the root's output.
+// Up a tree: as broadcast_tree(); in the order of members one hop more, unless 0 is the root.
+Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix,
+                     Order order);
+// By halves, then collected: 2 lg hops, and each sends twice the bytes. In the order of members.
+Schedule reduce_halving(Member member, std::uint32_t root, const Vector& vector);
+
+// The same becomes the output of all.
+// All bytes in each of lg hops, and 2 more unless P is a power of 2. In the order of members.
+Schedule all_reduce_doubling(Member member, std::uint64_t bytes);
+// By halves: 2 lg hops, each sends twice the bytes; and 2 hops of all bytes unless P is a power of
+// 2. In the order of members.
+Schedule all_reduce_halving(Member member, const Vector& vector);
+// Around a ring: 2 (P - 1) hops, each sends 2 (P - 1) / P of the bytes. For operations that
+// commute.
+Schedule all_reduce_ring(Member member, const Vector& vector);
+
+// The inputs of the members up to this one, combined in their order. lg hops of all bytes.
+Schedule scan(Member member, std::uint64_t bytes);
+
+// The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
+// are copied once.
+Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
+// The reverse: of the root's input, P times `bytes`, each gets its part.
+Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
+
+// The inputs, one behind the other, become the output of all.
+Schedule all_gather_bruck(Member member, std::uint64_t bytes);  // lg hops, and a copy of it all
+Schedule all_gather_ring(Member member, std::uint64_t bytes);   // P - 1 hops
+
+// The input is a block of `bytes` for each member; the output one of each. Not in place.
+// P - 1 messages of a block, `at_once` of them in a round.
+Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once);
+// lg hops of half of all blocks, which are copied at each.
+Schedule all_to_all_bruck(Member member, std::uint64_t bytes);
+
+}  // namespace am::schedule

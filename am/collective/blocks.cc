@@ -1,0 +1,124 @@
+// Collective calls that move a block of each member: around a ring, pairwise, and Bruck's.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "am/collective/algorithms.h"
+
+namespace am::schedule {
+namespace {
+
+// The member so far behind this one, and before it, around the ring.
+std::uint32_t behind(Member member, std::uint64_t distance) noexcept {
+  return static_cast<std::uint32_t>((member.me + distance) % member.size);
+}
+std::uint32_t before(Member member, std::uint64_t distance) noexcept {
+  return static_cast<std::uint32_t>((member.me + member.size - distance) % member.size);
+}
+
+// Block `first` of the output goes to the next member, whose predecessor's takes its place; and so
+// on, until each has been everywhere.
+template <class Block>
+void pass_around(Schedule& s, Member member, std::uint32_t shift, const Block& block) {
+  for (std::uint32_t i = 0; i + 1 < member.size; ++i) {
+    s.send(behind(member, 1), block((member.me + member.size + shift - i) % member.size));
+    s.receive(before(member, 1), block((member.me + member.size + shift - i - 1) % member.size));
+    s.end_round();
+  }
+}
+
+}  // namespace
+
+Schedule all_reduce_ring(Member member, const Vector& vector) {
+  const auto block = [&](std::uint64_t number) {
+    const std::uint64_t begin = vector.begin(number, member.size);
+    return output(begin, vector.begin(number + 1, member.size) - begin);
+  };
+  Schedule s;
+  s.copy(input(0, vector.bytes()), output(0, vector.bytes()));
+  s.end_round();
+  const Range other = s.scratch(vector.bytes() / member.size + vector.element_bytes);
+  for (std::uint32_t i = 0; i + 1 < member.size; ++i) {
+    const Range mine = block(before(member, i + 1));
+    const Range theirs = other.part(0, mine.bytes);
+    s.send(behind(member, 1), block(before(member, i)));
+    s.receive(before(member, 1), theirs);
+    s.combine_before(theirs, mine);
+    s.end_round();
+  }
+  pass_around(s, member, 1, block);  // the next member's is complete here
+  return s;
+}
+
+Schedule all_gather_ring(Member member, std::uint64_t bytes) {
+  const auto block = [&](std::uint64_t number) { return output(number * bytes, bytes); };
+  Schedule s;
+  s.copy(input(0, bytes), block(member.me));
+  s.end_round();
+  pass_around(s, member, 0, block);
+  return s;
+}
+
+Schedule all_gather_bruck(Member member, std::uint64_t bytes) {
+  const std::uint64_t size = member.size;
+  Schedule s;
+  const Range from_me_on = s.scratch(size * bytes);  // blocks of this member and those behind it
+  s.copy(input(0, bytes), from_me_on.part(0, bytes));
+  s.end_round();
+  for (std::uint64_t have = 1; have < size; have *= 2) {
+    const std::uint64_t moved = std::min(have, size - have) * bytes;
+    s.send(before(member, have), from_me_on.part(0, moved));
+    s.receive(behind(member, have), from_me_on.part(have * bytes, moved));
+    s.end_round();
+  }
+  const std::uint64_t first = (size - member.me) * bytes;
+  const std::uint64_t rest = member.me * bytes;
+  s.copy(from_me_on.part(0, first), output(rest, first));
+  s.copy(from_me_on.part(first, rest), output(0, rest));
+  s.end_round();
+  return s;
+}
+
+Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once) {
+  Schedule s;
+  s.copy(input(member.me * bytes, bytes), output(member.me * bytes, bytes));
+  for (std::uint32_t i = 1; i < member.size; ++i) {
+    s.send(behind(member, i), input(behind(member, i) * bytes, bytes));
+    s.receive(before(member, i), output(before(member, i) * bytes, bytes));
+    if (i % at_once == 0) s.end_round();
+  }
+  s.end_round();
+  return s;
+}
+
+Schedule all_to_all_bruck(Member member, std::uint64_t bytes) {
+  const std::uint64_t size = member.size;
+  Schedule s;
+  const Range blocks = s.scratch(size * bytes);  // number i travels i members on, bit by bit
+  const Range out = s.scratch((size + 1) / 2 * bytes);
+  const Range in = s.scratch((size + 1) / 2 * bytes);
+  const auto block = [&](const Range& all, std::uint64_t i) { return all.part(i * bytes, bytes); };
+  for (std::uint64_t i = 0; i < size; ++i) {
+    s.copy(input(behind(member, i) * bytes, bytes), block(blocks, i));
+  }
+  for (std::uint64_t distance = 1; distance < size; distance *= 2) {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = distance; i < size; ++i) {
+      if ((i & distance) != 0) s.copy(block(blocks, i), block(out, count++));
+    }
+    s.end_round();
+    s.send(behind(member, distance), out.part(0, count * bytes));
+    s.receive(before(member, distance), in.part(0, count * bytes));
+    for (std::uint64_t i = size; i-- > distance;) {
+      if ((i & distance) != 0) s.copy(block(in, --count), block(blocks, i));
+    }
+  }
+  s.end_round();
+  for (std::uint64_t i = 0; i < size; ++i) {
+    s.copy(block(blocks, i), output(before(member, i) * bytes, bytes));
+  }
+  s.end_round();
+  return s;
+}
+
+}  // namespace am::schedule

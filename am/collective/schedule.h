@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// What one member of a team does in a collective call: a list of sends, receives and local steps,
+// written before the call begins, so that starting it, progressing it in a poll and testing it need
+// no knowledge of the algorithm. (LibNBC's schedules: Hoefler, Lumsdaine, Rehm, "Implementation and
+// performance analysis of non-blocking collective operations for MPI", SC 2007.)
+//
+// Pure data, of one thread at a time. Making one costs an allocation or two, and no communication.
+
+namespace am::schedule {
+
+// Where bytes of a step lie, at the member itself.
+enum class Buffer : std::uint8_t {
+  kInput,    // what the member gives; nothing is written to it
+  kOutput,   // what it gets; may be its input where both have one size
+  kScratch,  // for the duration of the call: Schedule::scratch_bytes()
+};
+
+struct Range {
+  Buffer buffer = Buffer::kInput;
+  std::uint64_t offset = 0;  // bytes
+  std::uint64_t bytes = 0;
+
+  Range part(std::uint64_t from, std::uint64_t size) const noexcept {
+    return {buffer, offset + from, size};
+  }
+};
+
+inline Range input(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  return {Buffer::kInput, offset, bytes};
+}
+inline Range output(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  return {Buffer::kOutput, offset, bytes};
+}
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    kSend,           // `from` to `peer`
+    kReceive,        // what `peer` sends to `to`
+    kCopy,           // `from` to `to`
+    kCombineBefore,  // to = from op to
+    kCombineBehind,  // to = to op from
+  };
+  Kind kind;
+  std::uint32_t peer;  // a member; of a send or receive
+  Range from;
+  Range to;
+};
+
+// The steps come in rounds. The sends and receives of a round are all begun at once; what they send
+// stays unchanged, and what they receive is not read, until all have ended. Then its other steps
+// are done, in their order, and then the next round begins. What one member sends another arrives
+// in the order of its sends.
+class Schedule {
+ public:
+  std::size_t rounds() const noexcept { return ends_.size(); }
+  std::span<const Step> round(std::size_t number) const noexcept {
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::span(steps_).subspan(begin, ends_[number] - begin);
+  }
+  std::uint64_t scratch_bytes() const noexcept { return scratch_; }
+
+  // For algorithms. No bytes: there is no such step, at either end.
+  void send(std::uint32_t peer, const Range& from) { add(Step::Kind::kSend, peer, from, {}); }
+  void receive(std::uint32_t peer, const Range& to) { add(Step::Kind::kReceive, peer, {}, to); }
+  void copy(const Range& from, const Range& to) { add(Step::Kind::kCopy, 0, from, to); }
+  void combine_before(const Range& from, const Range& to) {
+    add(Step::Kind::kCombineBefore, 0, from, to);
+  }
+  void combine_behind(const Range& from, const Range& to) {
+    add(Step::Kind::kCombineBehind, 0, from, to);
+  }
+  // A message without bytes.
+  void signal(std::uint32_t peer) { steps_.push_back({Step::Kind::kSend, peer, {}, {}}); }
+  void await(std::uint32_t peer) { steps_.push_back({Step::Kind::kReceive, peer, {}, {}}); }
+  // Ends the round, unless it is empty.
+  void end_round() {
+    if (steps_.size() != (ends_.empty() ? 0 : ends_.back())) ends_.push_back(steps_.size());
+  }
+  // Memory for the duration of the call.
+  Range scratch(std::uint64_t bytes) noexcept {
+    const Range taken{Buffer::kScratch, scratch_, bytes};
+    scratch_ += (bytes + 15) / 16 * 16;
+    return taken;
+  }
+
+ private:
+  void add(Step::Kind kind, std::uint32_t peer, const Range& from, const Range& to) {
+    if ((kind == Step::Kind::kReceive ? to : from).bytes == 0) return;
+    steps_.push_back({kind, peer, from, to});
+  }
+
+  std::vector<Step> steps_;
+  std::vector<std::size_t> ends_;  // of the rounds
+  std::uint64_t scratch_ = 0;
+};
+
+}  // namespace am::schedule

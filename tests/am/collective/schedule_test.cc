@@ -1,0 +1,325 @@
+// Every algorithm for every number of members from 1 to 70, any root, and sizes that do not divide.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "am/collective/algorithms.h"
+#include "tests/am/collective/performers.h"
+#include "tests/support/seed.h"
+
+namespace schedule_test {
+namespace {
+
+using am::schedule::Member;
+using am::schedule::Order;
+using am::schedule::Vector;
+
+constexpr std::uint32_t kMost = 70;  // members
+
+// What member `who` gives at byte `at`.
+Value given(std::uint32_t who, std::uint64_t at) { return {{static_cast<char>('0' + who)}, at}; }
+Value combined(std::uint32_t count, std::uint64_t at) {
+  Value all{"", at};
+  for (std::uint32_t who = 0; who < count; ++who) all.members += given(who, at).members;
+  return all;
+}
+// For operations that commute.
+Value sorted(Value value) {
+  std::ranges::sort(value.members);
+  return value;
+}
+
+struct Call {
+  std::function<Schedule(Member)> schedule;
+  std::function<std::size_t(std::uint32_t who)> inputs;   // bytes
+  std::function<std::size_t(std::uint32_t who)> outputs;  // bytes; 0: nothing is expected
+  std::function<Value(std::uint32_t who, std::size_t at)> expected;
+  bool commutes = false;
+  bool in_place = false;
+};
+
+class Schedules : public testing::Test {
+ protected:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  // Of `size` members; returns the most sends, and the most rounds.
+  std::pair<std::size_t, std::size_t> perform(std::uint32_t size, const Call& call) {
+    std::vector<Schedule> schedules;
+    std::vector<Values> inputs(size);
+    std::vector<std::size_t> outputs;
+    for (std::uint32_t who = 0; who < size; ++who) {
+      schedules.push_back(call.schedule({size, who}));
+      for (std::size_t at = 0; at < call.inputs(who); ++at) inputs[who].push_back(given(who, at));
+      outputs.push_back(call.outputs(who));
+    }
+    Team team(std::move(schedules), std::move(inputs), outputs, call.in_place, below(2) == 0,
+              random_());
+    EXPECT_EQ(team.perform(), "") << size << " members";
+    std::pair<std::size_t, std::size_t> most;
+    for (std::uint32_t who = 0; who < size; ++who) {
+      for (std::size_t at = 0; at < outputs[who]; ++at) {
+        const Value& value = team.output(who)[at];
+        EXPECT_EQ(call.commutes ? sorted(value) : value,
+                  call.commutes ? sorted(call.expected(who, at)) : call.expected(who, at))
+            << size << " members, byte " << at << " of member " << who;
+        if (HasFailure()) return most;
+      }
+      most.first = std::max(most.first, team.sends(who));
+      most.second = std::max(most.second, team.rounds(who));
+    }
+    return most;
+  }
+
+  // f(members, root, bytes) for all numbers of members, until something fails.
+  template <class F>
+  void for_all(F&& f) {
+    for (std::uint32_t size = 1; size <= kMost && !HasFailure(); ++size) {
+      for (const std::uint64_t bytes : {below(2), below(size <= 20 ? 40 : 9)}) {
+        f(size, static_cast<std::uint32_t>(below(size)), bytes);
+      }
+    }
+  }
+
+  // Each gets what the root gives.
+  void broadcasts(const std::function<Schedule(Member, std::uint32_t, std::uint64_t)>& write) {
+    for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
+      perform(size, {.schedule = [&](Member member) { return write(member, root, bytes); },
+                     .inputs = [&](std::uint32_t who) { return who == root ? bytes : 0; },
+                     .outputs = [&](std::uint32_t) { return bytes; },
+                     .expected = [&](std::uint32_t, std::size_t at) { return given(root, at); }});
+    });
+  }
+  // `gets`: who gets the sum of all.
+  void reductions(const std::function<Schedule(Member, std::uint32_t, std::uint64_t)>& write,
+                  bool at_all, bool commutes) {
+    for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
+      perform(size,
+              {.schedule = [&](Member member) { return write(member, root, bytes); },
+               .inputs = [&](std::uint32_t) { return bytes; },
+               .outputs = [&](std::uint32_t who) { return at_all || who == root ? bytes : 0; },
+               .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
+               .commutes = commutes,
+               .in_place = at_all && below(2) == 0});
+    });
+  }
+
+ private:
+  std::mt19937_64 random_{::test::seed()};
+};
+
+std::uint32_t logarithm(std::uint32_t size) {
+  return static_cast<std::uint32_t>(std::bit_width(size - 1));
+}
+
+TEST_F(Schedules, of_a_barrier_let_nobody_leave_before_all_have_come) {
+  for (std::uint32_t size = 1; size <= kMost; ++size) {
+    // Who has come, as everybody knows it who has heard of them, round by round.
+    std::vector<std::vector<bool>> known(size, std::vector<bool>(size));
+    for (std::uint32_t who = 0; who < size; ++who) known[who][who] = true;
+    std::vector<Schedule> all;
+    for (std::uint32_t who = 0; who < size; ++who)
+      all.push_back(am::schedule::barrier({size, who}));
+    ASSERT_EQ(all[0].rounds(), logarithm(size));
+    for (std::size_t round = 0; round < all[0].rounds(); ++round) {
+      const auto before = known;
+      for (std::uint32_t who = 0; who < size; ++who) {
+        for (const Step& step : all[who].round(round)) {
+          if (step.kind != Step::Kind::kReceive) continue;
+          for (std::uint32_t other = 0; other < size; ++other) {
+            if (before[step.peer][other]) known[who][other] = true;
+          }
+        }
+      }
+    }
+    for (const auto& one : known) {
+      ASSERT_TRUE(std::ranges::all_of(one, [](bool yes) { return yes; })) << size << " members";
+    }
+    perform(size, {.schedule = [](Member member) { return am::schedule::barrier(member); },
+                   .inputs = [](std::uint32_t) { return 0; },
+                   .outputs = [](std::uint32_t) { return 0; },
+                   .expected = {}});
+  }
+}
+
+TEST_F(Schedules, of_broadcasts_bring_the_roots_bytes_to_all) {
+  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
+    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
+      return am::schedule::broadcast_tree(member, root, bytes, radix);
+    });
+    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
+      return am::schedule::broadcast_scattered(member, root, {bytes, 1}, radix);
+    });
+  }
+  for (const std::uint64_t segment : {1, 7, 1000}) {
+    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
+      return am::schedule::broadcast_chain(member, root, bytes, segment);
+    });
+  }
+}
+
+TEST_F(Schedules, of_reductions_to_one_combine_in_the_order_of_the_members) {
+  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
+    reductions(
+        [&](Member member, std::uint32_t root, std::uint64_t bytes) {
+          return am::schedule::reduce_tree(member, root, bytes, radix, Order::kMembers);
+        },
+        false, false);
+    reductions(
+        [&](Member member, std::uint32_t root, std::uint64_t bytes) {
+          return am::schedule::reduce_tree(member, root, bytes, radix, Order::kAny);
+        },
+        false, true);
+  }
+  reductions(
+      [](Member member, std::uint32_t root, std::uint64_t bytes) {
+        return am::schedule::reduce_halving(member, root, {bytes, 1});
+      },
+      false, false);
+}
+
+TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
+  reductions([](Member member, std::uint32_t,
+                std::uint64_t bytes) { return am::schedule::all_reduce_doubling(member, bytes); },
+             true, false);
+  reductions(
+      [](Member member, std::uint32_t, std::uint64_t bytes) {
+        return am::schedule::all_reduce_halving(member, {bytes, 1});
+      },
+      true, false);
+  reductions(
+      [](Member member, std::uint32_t, std::uint64_t bytes) {
+        return am::schedule::all_reduce_ring(member, {bytes, 1});
+      },
+      true, true);
+}
+
+TEST_F(Schedules, of_a_scan_combine_those_up_to_each) {
+  for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
+    perform(size,
+            {.schedule = [&](Member member) { return am::schedule::scan(member, bytes); },
+             .inputs = [&](std::uint32_t) { return bytes; },
+             .outputs = [&](std::uint32_t) { return bytes; },
+             .expected = [](std::uint32_t who, std::size_t at) { return combined(who + 1, at); },
+             .in_place = below(2) == 0});
+  });
+}
+
+TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
+  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
+    for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
+      perform(size, {.schedule =
+                         [&](Member member) {
+                           return am::schedule::gather_tree(member, root, bytes, radix);
+                         },
+                     .inputs = [&](std::uint32_t) { return bytes; },
+                     .outputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
+                     .expected =
+                         [&](std::uint32_t, std::size_t at) {
+                           return given(static_cast<std::uint32_t>(at / bytes), at % bytes);
+                         }});
+      perform(size, {.schedule =
+                         [&](Member member) {
+                           return am::schedule::scatter_tree(member, root, bytes, radix);
+                         },
+                     .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
+                     .outputs = [&](std::uint32_t) { return bytes; },
+                     .expected = [&](std::uint32_t who,
+                                     std::size_t at) { return given(root, who * bytes + at); }});
+    });
+  }
+}
+
+TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
+  using am::schedule::all_gather_bruck;
+  using am::schedule::all_gather_ring;
+  for (const auto write : {all_gather_bruck, all_gather_ring}) {
+    for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
+      perform(size, {.schedule = [&](Member member) { return write(member, bytes); },
+                     .inputs = [&](std::uint32_t) { return bytes; },
+                     .outputs = [&](std::uint32_t) { return size * bytes; },
+                     .expected =
+                         [&](std::uint32_t, std::size_t at) {
+                           return given(static_cast<std::uint32_t>(at / bytes), at % bytes);
+                         }});
+    });
+  }
+}
+
+TEST_F(Schedules, of_exchanges_give_everybody_its_block_of_each) {
+  const std::vector<std::function<Schedule(Member, std::uint64_t)>> all = {
+      am::schedule::all_to_all_bruck,
+      [](Member member, std::uint64_t bytes) {
+        return am::schedule::all_to_all_pairwise(member, bytes, 1);
+      },
+      [](Member member, std::uint64_t bytes) {
+        return am::schedule::all_to_all_pairwise(member, bytes, 8);
+      }};
+  for (const auto& write : all) {
+    for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
+      bytes = std::min<std::uint64_t>(bytes, size <= 20 ? 5 : 1);
+      perform(size, {.schedule = [&](Member member) { return write(member, bytes); },
+                     .inputs = [&](std::uint32_t) { return size * bytes; },
+                     .outputs = [&](std::uint32_t) { return size * bytes; },
+                     .expected =
+                         [&](std::uint32_t who, std::size_t at) {
+                           return given(static_cast<std::uint32_t>(at / bytes),
+                                        who * bytes + at % bytes);
+                         }});
+    });
+  }
+}
+
+// What algorithms.h says of hops and messages, for 1 byte or one of each block.
+TEST_F(Schedules, send_as_many_messages_as_they_say) {
+  for (std::uint32_t size = 2; size <= kMost; ++size) {
+    const std::uint32_t lg = logarithm(size);
+    for (std::uint32_t who = 0; who < size; ++who) {
+      const Member member{size, who};
+      const auto sends = [](const Schedule& schedule) {
+        std::size_t count = 0;
+        for (std::size_t round = 0; round < schedule.rounds(); ++round) {
+          for (const Step& step : schedule.round(round)) count += step.kind == Step::Kind::kSend;
+        }
+        return count;
+      };
+      ASSERT_LE(sends(am::schedule::broadcast_tree(member, 0, 1, 2)), lg);
+      ASSERT_LE(sends(am::schedule::reduce_tree(member, 0, 1, 2, Order::kAny)), 1u);
+      ASSERT_LE(sends(am::schedule::all_reduce_doubling(member, 1)), lg + 1);
+      ASSERT_LE(sends(am::schedule::all_reduce_halving(member, {size, 1})), 2 * lg + 1);
+      ASSERT_EQ(sends(am::schedule::all_reduce_ring(member, {size, 1})), 2 * (size - 1));
+      ASSERT_EQ(sends(am::schedule::all_gather_bruck(member, 1)), lg);
+      ASSERT_EQ(sends(am::schedule::all_to_all_bruck(member, 1)), lg);
+      ASSERT_EQ(sends(am::schedule::all_to_all_pairwise(member, 1, 4)), size - 1);
+      ASSERT_EQ(am::schedule::all_to_all_pairwise(member, 1, 4).rounds(), (size - 1 + 3) / 4);
+    }
+  }
+}
+
+TEST_F(Schedules, cut_vectors_between_elements) {
+  for (std::uint32_t size = 1; size <= 20; ++size) {
+    const Vector vector{below(100), 8};
+    for (std::uint32_t who = 0; who < size; ++who) {
+      for (const Schedule& schedule :
+           {am::schedule::all_reduce_halving({size, who}, vector),
+            am::schedule::all_reduce_ring({size, who}, vector),
+            am::schedule::reduce_halving({size, who}, 0, vector),
+            am::schedule::broadcast_scattered({size, who}, 0, vector, 2)}) {
+        for (std::size_t round = 0; round < schedule.rounds(); ++round) {
+          for (const Step& step : schedule.round(round)) {
+            EXPECT_EQ(step.from.bytes % 8 + step.to.bytes % 8, 0u);
+            EXPECT_EQ(step.from.offset % 8 + step.to.offset % 8, 0u);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace schedule_test
