@@ -49,15 +49,12 @@ struct ReceiveEnd {
   std::vector<SendChannel> relays;    // which pass on what comes (am/channel/multicast.h)
 };
 
-struct SendEnd : link::Completion {  // done: the source of one put may be reused
+struct SendEnd {
   struct Source {
     const std::byte* first = nullptr;
     Strided shape;
     bool in_one_piece = false;  // some bytes, and so is the receiver's buffer
     bool in_long_rows = false;  // each of which is worth a write
-  };
-  struct Row : link::Completion {  // done: a row has left its source
-    std::uint64_t under_way = 0;   // writes
   };
 
   const Source& source_of(std::uint64_t put) const noexcept {
@@ -65,7 +62,7 @@ struct SendEnd : link::Completion {  // done: the source of one put may be reuse
   }
   bool near() const noexcept { return target != nullptr; }
   // No put to another node reads its source any more.
-  bool all_left() const noexcept { return completed == puts && row.under_way == 0; }
+  bool all_left() const noexcept { return started == puts && under_way == 0; }
 
   ChannelHandle handle;
   Source sources[2];
@@ -81,11 +78,10 @@ struct SendEnd : link::Completion {  // done: the source of one put may be reuse
       0;  // puts announced so far, those of the channel's earlier senders included
   // To one on another.
   std::uint64_t started = 0;    // puts handed to the network
-  std::uint64_t completed = 0;  // puts whose source may be reused, but for rows under way
+  std::uint64_t under_way = 0;  // writes of these that still read their source
   std::uint64_t sent = 0;       // bytes already sent of a put that goes in fragments or rows
-  Row row;
-  bool waiting = false;   // with puts that have not started
-  std::size_t place = 0;  // in ChannelSenders
+  bool waiting = false;         // with puts that have not started
+  std::size_t place = 0;        // in ChannelSenders
 };
 
 // How this process names a channel of its own: what ArrivalWords gives for the completion data of a

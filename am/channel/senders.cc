@@ -20,11 +20,6 @@ namespace {
 // Most bytes of a put that goes as a packet where others are gathered for the same process.
 constexpr std::size_t kGathered = 1024;
 
-void left(link::Completion& completion) { ++static_cast<detail::SendEnd&>(completion).completed; }
-void row_left(link::Completion& completion) {
-  --static_cast<detail::SendEnd::Row&>(completion).under_way;
-}
-
 }  // namespace
 
 ChannelSenders::ChannelSenders(Bundle& bundle, ChannelSeats& seats)
@@ -47,13 +42,7 @@ void ChannelSenders::open(End& end) {
     refuse("SendChannel", handle, "the handle is damaged, or of another job");
   }
   end.bytes = handle.shape.bytes();
-  end.done = &left;
-  end.row.done = &row_left;
-  if (router_.is_near(handle.rank)) {
-    open_near(end);
-  } else {
-    end.home = end.row.home = &bundle_.process().far_messages()->home(bundle_);
-  }
+  if (router_.is_near(handle.rank)) open_near(end);
   end.place = ends_.size();
   ends_.push_back(&end);
 }
@@ -175,9 +164,28 @@ bool ChannelSenders::try_start(End& end) {
   const auto write =
       link::RmaAccess::notify(end.handle.rank, link::RemoteKey::in_segment(end.handle.offset),
                               {source.first, bytes}, end.handle.word);
-  if (!link.try_access(write, end)) return false;
+  if (!try_write(end, write)) return false;
   ++end.started;
   return true;
+}
+
+bool ChannelSenders::try_write(End& end, const link::RmaAccess& access) {
+  Write& write = writes_.take([this](Write& made, std::uint32_t) {
+    made.owner = this;
+    made.done = &left;
+    made.home = &bundle_.process().far_messages()->home(bundle_);
+  });
+  write.end = &end;
+  ++end.under_way;  // it may be done at once
+  if (router_.port()->link().try_access(access, write)) return true;
+  left(write);
+  return false;
+}
+
+void ChannelSenders::left(link::Completion& completion) {
+  auto& write = static_cast<Write&>(completion);
+  --write.end->under_way;
+  write.owner->writes_.give_back(write);
 }
 
 // Each where it belongs, uncopied. A packet behind them says that all have come.
@@ -188,12 +196,9 @@ bool ChannelSenders::try_write_rows(End& end, const End::Source& source) {
     const Strided::Piece from = source.shape.piece_at(end.sent);
     const Strided::Piece at = end.handle.shape.piece_at(end.sent);
     const std::uint64_t bytes = std::min({from.bytes, at.bytes, link.can().ordered_write});
-    ++end.row.under_way;  // it may be done at once
-    if (!link.try_access(
-            link::RmaAccess::write(to, link::RemoteKey::in_segment(end.handle.offset + at.offset),
-                                   {source.first + from.offset, bytes}, true),
-            end.row)) {
-      --end.row.under_way;
+    if (!try_write(end, link::RmaAccess::write(
+                            to, link::RemoteKey::in_segment(end.handle.offset + at.offset),
+                            {source.first + from.offset, bytes}, true))) {
       return false;
     }
     end.sent += bytes;
@@ -202,7 +207,6 @@ bool ChannelSenders::try_write_rows(End& end, const End::Source& source) {
   send_piece(end, source, 0);
   end.sent = 0;
   ++end.started;
-  ++end.completed;
   return true;
 }
 
@@ -218,7 +222,6 @@ bool ChannelSenders::try_send_pieces(End& end, const End::Source& source) {
   } while (end.sent != all);
   end.sent = 0;
   ++end.started;
-  ++end.completed;
   return true;
 }
 

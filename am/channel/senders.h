@@ -7,6 +7,7 @@
 #include "am/channel/seats.h"
 #include "am/route/router.h"
 #include "am/trace/active.h"
+#include "am/types/object_pool.h"
 
 namespace am {
 
@@ -36,6 +37,12 @@ class ChannelSenders {
 
  private:
   using End = detail::SendEnd;
+  // Of a put or row that the network writes. Each has its own: another thread may report several
+  // before this one looks.
+  struct Write : link::Completion {
+    ChannelSenders* owner = nullptr;
+    End* end = nullptr;
+  };
 
   void start(End& end);
   void put_traced(Trace& trace, End& end);
@@ -44,6 +51,8 @@ class ChannelSenders {
   void check(const End& end) const;
   void put_near(End& end, const End::Source& source);
   bool try_start(End& end);
+  bool try_write(End& end, const link::RmaAccess& access);
+  static void left(link::Completion& completion);
   bool try_write_rows(End& end, const End::Source& source);
   bool try_send_pieces(End& end, const End::Source& source);
   void send_piece(const End& end, const End::Source& source, std::uint32_t bytes);
@@ -58,6 +67,7 @@ class ChannelSenders {
   // Owned by the bundle's thread.
   std::vector<End*> ends_;     // open ones
   std::vector<End*> waiting_;  // oldest first
+  ObjectPool<Write> writes_;
 };
 
 }  // namespace am

@@ -109,8 +109,10 @@ bool Transfers::try_start(Transfer& transfer) {
   const bool in_order = one_sided_.writes_before_packets(transfer.data.size());
   const auto write = link::RmaAccess::write(
       transfer.to, link::RemoteKey::in_segment(transfer.offset), transfer.data, in_order);
-  if (!one_sided_.try_access(write, transfer)) return false;
-  if (in_order) send_packet(transfer);
+  if (!in_order) return one_sided_.try_access(write, transfer);
+  // By the network itself: what packets of OneSided carry may still wait when the packet leaves.
+  if (!link_.try_access(write, transfer)) return false;
+  send_packet(transfer);
   return true;
 }
 

@@ -71,7 +71,7 @@ unit_test(shmem_mailbox_test shmem
 unit_test(am_test am backoff_test call_sites_test cost_test object_pool_test packet_sinks_test
   published_admission_test staging_test tag_epochs_test ticks_test)
 unit_test(am_collective_test am/collective schedule_test)
-unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test)
+unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test transfers_test)
 unit_test(am_table_test am/table compact_rows_test node_rows_test sparse_table_test)
 unit_test(am_trace_test am/trace clock_line_test flow_test json_test record_test)
 unit_test(splitc_test splitc heap_side_test layout_test store_lines_test summary_test)

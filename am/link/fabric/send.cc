@@ -129,7 +129,8 @@ bool FabricLink::is_stream(const Route& route) const noexcept {
 }
 
 Queue FabricLink::queue(Rank to, std::size_t written) {
-  if (written != 0 && has_room(to, written) && (written > kGathered || !is_stream(*routes_[to]))) {
+  if (written != 0 && has_room(to, written) && routes_[to]->waiting.empty() &&
+      (written > kGathered || !is_stream(*routes_[to]))) {
     return Queue::kTogether;
   }
   const Route* const r = routes_[to];

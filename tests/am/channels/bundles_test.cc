@@ -1,12 +1,16 @@
 // Channels of several bundles, one after the other: nothing of an earlier one is taken for news.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <thread>
 #include <vector>
 
+#include "am/channel/strided.h"
 #include "tests/support/job_main.h"
 
 namespace am {
@@ -63,6 +67,51 @@ class Generation {
   std::vector<ReceiveChannel> in_;
   std::vector<SendChannel> out_;
 };
+
+// Another thread polls the network, too, and so reports what this one has started, several rows or
+// puts before this one looks.
+class BesideAThread : public testing::Test {
+ protected:
+  void put(const Strided& shape, int puts) {
+    constexpr std::uint64_t kBack = 1 << 20;  // where the other half of the segment begins
+    int arrived = 0;
+    ReceiveChannel in(bundle_, job().router().segment() + kBack, shape, [&] { ++arrived; });
+    const auto handles = job().exchange(in.handle());
+    SendChannel out(bundle_, handles[(job().rank() + 1) % job().size()]);
+    std::vector<std::byte> source(shape.extent());
+    out.associate(source.data(), shape);
+    job().barrier(bundle_);
+    for (int put = 1; put <= puts; ++put) {
+      bundle_.wait_until([&] { return out.reusable(); });
+      std::ranges::fill(source, static_cast<std::byte>(put));
+      out.put();
+      bundle_.wait_until([&] { return arrived == put; });
+      std::vector<std::byte> packed(shape.bytes());
+      gather(packed.data(), job().router().segment() + kBack, shape, 0, packed.size());
+      EXPECT_EQ(std::ranges::count(packed, static_cast<std::byte>(put)),
+                static_cast<std::ptrdiff_t>(packed.size()));
+      in.ready();
+      job().barrier(bundle_);
+    }
+  }
+
+ private:
+  Bundle bundle_{job()};
+  std::atomic<bool> stop_{false};
+  std::jthread other_{[this] {
+    Bundle mine(job());
+    while (!stop_) mine.poll();
+  }};
+  struct Stopped {
+    ~Stopped() { stop = true; }
+    std::atomic<bool>& stop;
+  } stopped_{stop_};
+};
+
+TEST_F(BesideAThread, long_rows_are_all_reported) {
+  put({.run = 40'000, .rows = 8, .row_stride = 40'064}, 5);
+}
+TEST_F(BesideAThread, puts_in_one_piece_are_all_reported) { put(Strided::contiguous(200'000), 10); }
 
 TEST(Bundles, one_after_the_other_have_channels_of_their_own) {
   std::optional<ChannelHandle> earlier;

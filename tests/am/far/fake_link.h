@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace am::link::test {
 class FakeLink final : public Link {
  public:
   FakeLink() { can_.emulated = true; }
+  // With this from the beginning: what is made for the link looks at it once.
+  explicit FakeLink(const Abilities& can) { can_ = can; }
 
   struct Packet {
     Rank to;
@@ -25,6 +28,8 @@ class FakeLink final : public Link {
   std::uint32_t tail_commits = 0;
   std::uint32_t grows_by = 0;  // bytes that the next packet of Next::kSame may still get
   std::uint64_t grows_until = ~std::uint64_t{0};
+  Queue queued = Queue::kEmpty;                        // what queue() says
+  std::function<bool(const RmaAccess&)> takes_access;  // try_access(); empty: none
 
   std::byte* claim(Rank to, std::uint32_t bytes) override {
     claimed_ = {to, std::vector<std::byte>(bytes)};
@@ -45,9 +50,11 @@ class FakeLink final : public Link {
     return &tail_;
   }
   void grow_until(std::uint64_t ticks) noexcept { tail_.until = ticks; }
-  Queue queue(Rank, std::size_t) override { return Queue::kEmpty; }
+  Queue queue(Rank, std::size_t) override { return queued; }
   bool flush() override { return true; }
-  bool try_access(const RmaAccess&, Completion&) override { return false; }
+  bool try_access(const RmaAccess& access, Completion&) override {
+    return takes_access && takes_access(access);
+  }
   bool busy() const noexcept override { return false; }
   std::int64_t longest_sleep_ns() noexcept override { return -1; }
   void verify() override {}
