@@ -64,7 +64,7 @@ Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
 // By halves, then collected: 2 lg hops, and each sends twice the bytes. In the order of members.
 Schedule reduce_halving(Member member, std::uint32_t root, const Vector& vector);
 
-// The same becomes the output of all.
+// All inputs, combined, become the output of all.
 // All bytes in each of lg hops, and 2 more unless P is a power of 2. In the order of members.
 Schedule all_reduce_doubling(Member member, std::uint64_t bytes);
 // By halves: 2 lg hops, each sends twice the bytes; and 2 hops of all bytes unless P is a power of
@@ -80,7 +80,7 @@ Schedule scan(Member member, std::uint64_t bytes);
 // The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
 // are copied once.
 Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
-// The reverse: of the root's input, P times `bytes`, each gets its part.
+// Of the root's input, P times `bytes`, each member gets its part. Down a tree, as gather_tree().
 Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
 
 // The inputs, one behind the other, become the output of all.

@@ -72,8 +72,6 @@ class Team {
   }
 
   const Values& output(std::size_t who) const { return all_[who].output; }
-  std::size_t sends(std::size_t who) const { return all_[who].sends; }
-  std::size_t rounds(std::size_t who) const { return all_[who].schedule.rounds(); }
 
  private:
   struct Performer {
@@ -82,7 +80,6 @@ class Team {
     bool in_place = false;
     std::size_t round = 0;
     std::vector<bool> done;  // exchanges of this round; empty: they have not begun
-    std::size_t sends = 0;
   };
   struct Letter {
     std::uint64_t number;
@@ -153,7 +150,6 @@ class Team {
       one.done[i] = !is_exchange(step);
       if (step.kind != Step::Kind::kSend) continue;
       if (step.peer >= all_.size() || step.peer == who) wrong_ = "a send to nobody, or to itself";
-      ++one.sends;
       under_way_[{who, step.peer}].push_back({step_number(one, i), step.from});
     }
     return true;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -44,12 +45,15 @@ struct Call {
   bool in_place = false;
 };
 
+// `number`: the radix of a tree, or the bytes of a segment.
+using Writes =
+    std::function<Schedule(Member, std::uint32_t root, std::uint64_t bytes, std::uint32_t number)>;
+
 class Schedules : public testing::Test {
  protected:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
-  // Of `size` members; returns the most sends, and the most rounds.
-  std::pair<std::size_t, std::size_t> perform(std::uint32_t size, const Call& call) {
+  void perform(std::uint32_t size, const Call& call) {
     std::vector<Schedule> schedules;
     std::vector<Values> inputs(size);
     std::vector<std::size_t> outputs;
@@ -61,46 +65,51 @@ class Schedules : public testing::Test {
     Team team(std::move(schedules), std::move(inputs), outputs, call.in_place, below(2) == 0,
               random_());
     EXPECT_EQ(team.perform(), "") << size << " members";
-    std::pair<std::size_t, std::size_t> most;
     for (std::uint32_t who = 0; who < size; ++who) {
       for (std::size_t at = 0; at < outputs[who]; ++at) {
         const Value& value = team.output(who)[at];
         EXPECT_EQ(call.commutes ? sorted(value) : value,
                   call.commutes ? sorted(call.expected(who, at)) : call.expected(who, at))
             << size << " members, byte " << at << " of member " << who;
-        if (HasFailure()) return most;
+        if (HasFailure()) return;
       }
-      most.first = std::max(most.first, team.sends(who));
-      most.second = std::max(most.second, team.rounds(who));
     }
-    return most;
+  }
+
+  std::uint32_t any_number() {
+    constexpr std::array<std::uint32_t, 4> kAll{2, 3, 8, 100};
+    return kAll[below(kAll.size())];
   }
 
   // f(members, root, bytes) for all numbers of members, until something fails.
   template <class F>
   void for_all(F&& f) {
     for (std::uint32_t size = 1; size <= kMost && !HasFailure(); ++size) {
-      for (const std::uint64_t bytes : {below(2), below(size <= 20 ? 40 : 9)}) {
-        f(size, static_cast<std::uint32_t>(below(size)), bytes);
-      }
+      const auto draw = [&](std::uint64_t most) {
+        const auto root = static_cast<std::uint32_t>(below(size));
+        f(size, root, below(most));
+      };
+      draw(size > 20 ? 9 : 40);
+      if (size <= 20) draw(2);
     }
   }
 
   // Each gets what the root gives.
-  void broadcasts(const std::function<Schedule(Member, std::uint32_t, std::uint64_t)>& write) {
+  void broadcasts(const Writes& write) {
     for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
-      perform(size, {.schedule = [&](Member member) { return write(member, root, bytes); },
+      const std::uint32_t number = any_number();
+      perform(size, {.schedule = [&](Member member) { return write(member, root, bytes, number); },
                      .inputs = [&](std::uint32_t who) { return who == root ? bytes : 0; },
                      .outputs = [&](std::uint32_t) { return bytes; },
                      .expected = [&](std::uint32_t, std::size_t at) { return given(root, at); }});
     });
   }
-  // `gets`: who gets the sum of all.
-  void reductions(const std::function<Schedule(Member, std::uint32_t, std::uint64_t)>& write,
-                  bool at_all, bool commutes) {
+  // Everybody gets what all give, combined; or, unless `at_all`, the root.
+  void reductions(const Writes& write, bool at_all, bool commutes) {
     for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
+      const std::uint32_t number = any_number();
       perform(size,
-              {.schedule = [&](Member member) { return write(member, root, bytes); },
+              {.schedule = [&](Member member) { return write(member, root, bytes, number); },
                .inputs = [&](std::uint32_t) { return bytes; },
                .outputs = [&](std::uint32_t who) { return at_all || who == root ? bytes : 0; },
                .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
@@ -148,52 +157,46 @@ TEST_F(Schedules, of_a_barrier_let_nobody_leave_before_all_have_come) {
 }
 
 TEST_F(Schedules, of_broadcasts_bring_the_roots_bytes_to_all) {
-  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
-    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
-      return am::schedule::broadcast_tree(member, root, bytes, radix);
-    });
-    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
-      return am::schedule::broadcast_scattered(member, root, {bytes, 1}, radix);
-    });
-  }
-  for (const std::uint64_t segment : {1, 7, 1000}) {
-    broadcasts([&](Member member, std::uint32_t root, std::uint64_t bytes) {
-      return am::schedule::broadcast_chain(member, root, bytes, segment);
-    });
-  }
+  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
+    return am::schedule::broadcast_tree(member, root, bytes, radix);
+  });
+  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
+    return am::schedule::broadcast_scattered(member, root, {bytes, 1}, radix);
+  });
+  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t segment) {
+    return am::schedule::broadcast_chain(member, root, bytes, segment);
+  });
 }
 
 TEST_F(Schedules, of_reductions_to_one_combine_in_the_order_of_the_members) {
-  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
-    reductions(
-        [&](Member member, std::uint32_t root, std::uint64_t bytes) {
-          return am::schedule::reduce_tree(member, root, bytes, radix, Order::kMembers);
-        },
-        false, false);
-    reductions(
-        [&](Member member, std::uint32_t root, std::uint64_t bytes) {
-          return am::schedule::reduce_tree(member, root, bytes, radix, Order::kAny);
-        },
-        false, true);
-  }
   reductions(
-      [](Member member, std::uint32_t root, std::uint64_t bytes) {
+      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
+        return am::schedule::reduce_tree(member, root, bytes, radix, Order::kMembers);
+      },
+      false, false);
+  reductions(
+      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
+        return am::schedule::reduce_tree(member, root, bytes, radix, Order::kAny);
+      },
+      false, true);
+  reductions(
+      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
         return am::schedule::reduce_halving(member, root, {bytes, 1});
       },
       false, false);
 }
 
 TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
-  reductions([](Member member, std::uint32_t,
-                std::uint64_t bytes) { return am::schedule::all_reduce_doubling(member, bytes); },
+  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
+                std::uint32_t) { return am::schedule::all_reduce_doubling(member, bytes); },
              true, false);
   reductions(
-      [](Member member, std::uint32_t, std::uint64_t bytes) {
+      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
         return am::schedule::all_reduce_halving(member, {bytes, 1});
       },
       true, false);
   reductions(
-      [](Member member, std::uint32_t, std::uint64_t bytes) {
+      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
         return am::schedule::all_reduce_ring(member, {bytes, 1});
       },
       true, true);
@@ -211,28 +214,27 @@ TEST_F(Schedules, of_a_scan_combine_those_up_to_each) {
 }
 
 TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
-  for (const std::uint32_t radix : {2u, 3u, 8u, 100u}) {
-    for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
-      perform(size, {.schedule =
-                         [&](Member member) {
-                           return am::schedule::gather_tree(member, root, bytes, radix);
-                         },
-                     .inputs = [&](std::uint32_t) { return bytes; },
-                     .outputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
-                     .expected =
-                         [&](std::uint32_t, std::size_t at) {
-                           return given(static_cast<std::uint32_t>(at / bytes), at % bytes);
-                         }});
-      perform(size, {.schedule =
-                         [&](Member member) {
-                           return am::schedule::scatter_tree(member, root, bytes, radix);
-                         },
-                     .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
-                     .outputs = [&](std::uint32_t) { return bytes; },
-                     .expected = [&](std::uint32_t who,
-                                     std::size_t at) { return given(root, who * bytes + at); }});
-    });
-  }
+  for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
+    const std::uint32_t radix = any_number();
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         return am::schedule::gather_tree(member, root, bytes, radix);
+                       },
+                   .inputs = [&](std::uint32_t) { return bytes; },
+                   .outputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
+                   .expected =
+                       [&](std::uint32_t, std::size_t at) {
+                         return given(static_cast<std::uint32_t>(at / bytes), at % bytes);
+                       }});
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         return am::schedule::scatter_tree(member, root, bytes, radix);
+                       },
+                   .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
+                   .outputs = [&](std::uint32_t) { return bytes; },
+                   .expected = [&](std::uint32_t who,
+                                   std::size_t at) { return given(root, who * bytes + at); }});
+  });
 }
 
 TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
