@@ -70,7 +70,6 @@ unit_test(shmem_mailbox_test shmem
   mailbox_close_test mailbox_dead_test mailbox_rules_test mailbox_test)
 unit_test(am_test am backoff_test call_sites_test cost_test object_pool_test packet_sinks_test
   published_admission_test staging_test tag_epochs_test ticks_test)
-unit_test(am_collective_test am/collective schedule_test)
 unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test transfers_test)
 unit_test(am_table_test am/table compact_rows_test node_rows_test sparse_table_test)
 unit_test(am_trace_test am/trace clock_line_test flow_test json_test record_test)
