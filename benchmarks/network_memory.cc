@@ -1,8 +1,7 @@
 // What it costs to let other nodes access memory outside the segment: the first time, and later.
 #include <sys/mman.h>
 
-#include <cstring>
-#include <memory>
+#include <cstddef>
 #include <span>
 
 #include "am/am.h"

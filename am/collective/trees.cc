@@ -9,63 +9,72 @@
 namespace am::schedule {
 namespace {
 
-// A member's place in a tree of the ranks 0 to size - 1 below rank 0, in which the ranks of each
-// subtree are a run. The parent of a rank is the rank with its last digit other than 0, to the base
-// `radix`, cleared.
+// A member's place in a tree. Members have ranks in it, which count from the root on, and the ranks
+// of each subtree are a run. The parent of a rank is the rank with its last digit other than 0, to
+// the base `radix`, cleared.
 class Tree {
  public:
   struct Child {
+    std::uint32_t member;
     std::uint32_t rank;
     std::uint32_t count;  // ranks of its subtree, itself included
   };
 
-  Tree(std::uint32_t size, std::uint32_t rank, std::uint32_t radix) : rank_(rank) {
-    for (std::uint64_t unit = 1; unit < size; unit *= radix) {
-      if (const std::uint64_t digit = rank / unit % radix; digit != 0) {
-        parent_ = static_cast<std::uint32_t>(rank - digit * unit);
+  Tree(Member member, std::uint32_t root, std::uint32_t radix)
+      : size_(member.size),
+        root_(root),
+        rank_(member.me >= root ? member.me - root : member.me + (size_ - root)) {
+    for (std::uint64_t unit = 1; unit < size_; unit *= radix) {
+      if (const std::uint64_t digit = rank_ / unit % radix; digit != 0) {
+        parent_ = static_cast<std::uint32_t>(rank_ - digit * unit);
         break;
       }
-      for (std::uint64_t digit = 1; digit < radix && rank + digit * unit < size; ++digit) {
-        const std::uint64_t child = rank + digit * unit;
-        children_.push_back({static_cast<std::uint32_t>(child),
-                             static_cast<std::uint32_t>(std::min(unit, size - child))});
+      for (std::uint64_t digit = 1; digit < radix && rank_ + digit * unit < size_; ++digit) {
+        const auto child = static_cast<std::uint32_t>(rank_ + digit * unit);
+        children_.push_back(
+            {this->member(child), child,
+             static_cast<std::uint32_t>(std::min<std::uint64_t>(unit, size_ - child))});
       }
     }
   }
 
+  std::uint32_t size() const noexcept { return size_; }
+  std::uint32_t root() const noexcept { return root_; }
+  std::uint32_t rank() const noexcept { return rank_; }
+  std::uint32_t member(std::uint32_t rank) const noexcept {
+    return rank < size_ - root_ ? rank + root_ : rank - (size_ - root_);
+  }
   bool is_root() const noexcept { return rank_ == 0; }
-  std::uint32_t parent() const noexcept { return parent_; }
+  std::uint32_t parent() const noexcept { return member(parent_); }
   // By rank: those of the smallest subtrees first.
   const std::vector<Child>& children() const noexcept { return children_; }
   // Ranks of the subtree, itself included.
   std::uint32_t count() const noexcept {
     return children_.empty() ? 1 : children_.back().rank + children_.back().count - rank_;
   }
+  bool has(std::uint32_t rank) const noexcept { return rank >= rank_ && rank < rank_ + count(); }
+
+  // range(child) to each child, to that of the largest subtree first.
+  template <class F>
+  void send_down(Schedule& s, F&& range) const {
+    for (auto child = children_.rbegin(); child != children_.rend(); ++child) {
+      s.send(child->member, range(*child));
+    }
+  }
 
  private:
-  std::uint32_t rank_;
-  std::uint32_t parent_ = 0;
+  const std::uint32_t size_;
+  const std::uint32_t root_;
+  const std::uint32_t rank_;
+  std::uint32_t parent_ = 0;  // its rank
   std::vector<Child> children_;
 };
 
-// Members as ranks from the root on.
-struct Ranks {
-  std::uint32_t size;
-  std::uint32_t root;
-
-  std::uint32_t rank(std::uint32_t member) const noexcept {
-    return member >= root ? member - root : member + (size - root);
-  }
-  std::uint32_t member(std::uint32_t rank) const noexcept {
-    return rank < size - root ? rank + root : rank - (size - root);
-  }
-};
-
 // Copies blocks that lie in the order of ranks to where they lie in that of members, or back.
-void copy_in_order(Schedule& s, const Ranks& ranks, std::uint64_t block, const Range& by_rank,
+void copy_in_order(Schedule& s, const Tree& tree, std::uint64_t block, const Range& by_rank,
                    const Range& by_member, bool to_members) {
-  const std::uint64_t first = (ranks.size - ranks.root) * block;  // those of root and behind
-  const std::uint64_t rest = ranks.root * block;
+  const std::uint64_t first = (tree.size() - tree.root()) * block;  // those of root and behind
+  const std::uint64_t rest = tree.root() * block;
   const auto copy = [&](const Range& a, const Range& b) {
     to_members ? s.copy(a, b) : s.copy(b, a);
   };
@@ -73,19 +82,21 @@ void copy_in_order(Schedule& s, const Ranks& ranks, std::uint64_t block, const R
   copy(by_rank.part(first, rest), by_member.part(0, rest));
 }
 
+// Of the blocks of a subtree those of a child's.
+Range of(const Tree& tree, const Tree::Child& child, std::uint64_t block, const Range& blocks) {
+  return blocks.part((child.rank - tree.rank()) * block, child.count * block);
+}
+
 }  // namespace
 
 Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
                         std::uint32_t radix) {
-  const Ranks ranks{member.size, root};
-  const Tree tree(member.size, ranks.rank(member.me), radix);
+  const Tree tree(member, root, radix);
   Schedule s;
-  if (!tree.is_root()) s.receive(ranks.member(tree.parent()), output(0, bytes));
+  if (!tree.is_root()) s.receive(tree.parent(), output(0, bytes));
   s.end_round();
   const Range value = tree.is_root() ? input(0, bytes) : output(0, bytes);
-  for (auto child = tree.children().rbegin(); child != tree.children().rend(); ++child) {
-    s.send(ranks.member(child->rank), value);
-  }
+  tree.send_down(s, [&](const Tree::Child&) { return value; });
   if (tree.is_root()) s.copy(value, output(0, bytes));
   s.end_round();
   return s;
@@ -93,8 +104,8 @@ Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
 
 Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
                          std::uint64_t segment) {
-  const Ranks ranks{member.size, root};
-  const std::uint32_t rank = ranks.rank(member.me);
+  const Tree order(member, root, 2);  // the chain is that of its ranks
+  const std::uint32_t rank = order.rank();
   const bool last = rank + 1 == member.size;
   const std::uint64_t segments = bytes == 0 ? 0 : (bytes - 1) / segment + 1;
   const auto at = [&](const Range& all, std::uint64_t number) {
@@ -103,7 +114,7 @@ Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
   Schedule s;
   if (rank == 0) {
     for (std::uint64_t i = 0; i < segments && !last; ++i) {
-      s.send(ranks.member(1), at(input(0, bytes), i));
+      s.send(order.member(1), at(input(0, bytes), i));
       s.end_round();
     }
     s.copy(input(0, bytes), output(0, bytes));
@@ -112,8 +123,8 @@ Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
   }
   // One comes while the one before it goes on.
   for (std::uint64_t i = 0; i <= segments; ++i) {
-    if (i < segments) s.receive(ranks.member(rank - 1), at(output(0, bytes), i));
-    if (i > 0 && !last) s.send(ranks.member(rank + 1), at(output(0, bytes), i - 1));
+    if (i < segments) s.receive(order.member(rank - 1), at(output(0, bytes), i));
+    if (i > 0 && !last) s.send(order.member(rank + 1), at(output(0, bytes), i - 1));
     s.end_round();
   }
   return s;
@@ -122,9 +133,8 @@ Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
 Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector,
                              std::uint32_t radix) {
   const std::uint32_t size = member.size;
-  const Ranks ranks{size, root};
-  const std::uint32_t rank = ranks.rank(member.me);
-  const Tree tree(size, rank, radix);
+  const Tree tree(member, root, radix);
+  const std::uint32_t rank = tree.rank();
   const auto blocks = [&](std::uint32_t first, std::uint32_t count) {
     const std::uint64_t begin = vector.begin(first, size);
     return output(begin, vector.begin(first + count, size) - begin);
@@ -133,25 +143,20 @@ Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& ve
   if (tree.is_root()) {
     s.copy(input(0, vector.bytes()), output(0, vector.bytes()));
   } else {
-    s.receive(ranks.member(tree.parent()), blocks(rank, tree.count()));
+    s.receive(tree.parent(), blocks(rank, tree.count()));
   }
   s.end_round();
-  for (auto child = tree.children().rbegin(); child != tree.children().rend(); ++child) {
-    s.send(ranks.member(child->rank), blocks(child->rank, child->count));
-  }
+  tree.send_down(s, [&](const Tree::Child& child) { return blocks(child.rank, child.count); });
   s.end_round();
   // Around the ring what the tree has not brought.
-  const std::uint32_t next = ranks.member(rank + 1 == size ? 0 : rank + 1);
-  const std::uint32_t previous = ranks.member(rank == 0 ? size - 1 : rank - 1);
-  const Tree next_tree(size, ranks.rank(next), radix);
+  const std::uint32_t next = tree.member(rank + 1 == size ? 0 : rank + 1);
+  const std::uint32_t previous = tree.member(rank == 0 ? size - 1 : rank - 1);
+  const Tree next_tree({size, next}, root, radix);
   for (std::uint32_t i = 0; i + 1 < size; ++i) {
     const std::uint32_t out = (rank + size - i) % size;
     const std::uint32_t in = (rank + size - i - 1) % size;
-    const auto has = [](const Tree& there, std::uint32_t from, std::uint32_t block) {
-      return block >= from && block < from + there.count();
-    };
-    if (!has(next_tree, ranks.rank(next), out)) s.send(next, blocks(out, 1));
-    if (!has(tree, rank, in)) s.receive(previous, blocks(in, 1));
+    if (!next_tree.has(out)) s.send(next, blocks(out, 1));
+    if (!tree.has(in)) s.receive(previous, blocks(in, 1));
     s.end_round();
   }
   return s;
@@ -159,8 +164,7 @@ Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& ve
 
 Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix,
                      Order order) {
-  const Ranks ranks{member.size, order == Order::kAny ? root : 0};
-  const Tree tree(member.size, ranks.rank(member.me), radix);
+  const Tree tree(member, order == Order::kAny ? root : 0, radix);
   const bool is_root = member.me == root;
   Schedule s;
   Range value = input(0, bytes);
@@ -171,27 +175,24 @@ Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
     std::vector<Range> given;
     for (const Tree::Child& child : tree.children()) {
       given.push_back(s.scratch(bytes));
-      s.receive(ranks.member(child.rank), given.back());
+      s.receive(child.member, given.back());
     }
     for (const Range& one : given) s.combine_behind(one, value);
     s.end_round();
   }
-  const std::uint32_t top = ranks.member(0);
   if (!tree.is_root()) {
-    s.send(ranks.member(tree.parent()), value);
+    s.send(tree.parent(), value);
   } else if (!is_root) {
     s.send(root, value);
   }
   s.end_round();
-  if (is_root && !tree.is_root()) s.receive(top, output(0, bytes));
+  if (is_root && !tree.is_root()) s.receive(tree.root(), output(0, bytes));
   s.end_round();
   return s;
 }
 
 Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-  const Ranks ranks{member.size, root};
-  const std::uint32_t rank = ranks.rank(member.me);
-  const Tree tree(member.size, rank, radix);
+  const Tree tree(member, root, radix);
   const std::uint64_t all = tree.count() * bytes;
   Schedule s;
   // Those of the subtree, by rank.
@@ -204,37 +205,31 @@ Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
     s.end_round();
   }
   for (const Tree::Child& child : tree.children()) {
-    s.receive(ranks.member(child.rank),
-              blocks.part((child.rank - rank) * bytes, child.count * bytes));
+    s.receive(child.member, of(tree, child, bytes, blocks));
   }
   s.end_round();
   if (!tree.is_root()) {
-    s.send(ranks.member(tree.parent()), blocks);
+    s.send(tree.parent(), blocks);
   } else if (!in_place) {
-    copy_in_order(s, ranks, bytes, blocks, output(0, all), true);
+    copy_in_order(s, tree, bytes, blocks, output(0, all), true);
   }
   s.end_round();
   return s;
 }
 
 Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-  const Ranks ranks{member.size, root};
-  const std::uint32_t rank = ranks.rank(member.me);
-  const Tree tree(member.size, rank, radix);
+  const Tree tree(member, root, radix);
   const std::uint64_t all = tree.count() * bytes;
   Schedule s;
   Range blocks = tree.is_root() ? input(0, all) : output(0, bytes);
   if (tree.is_root() ? root != 0 : !tree.children().empty()) blocks = s.scratch(all);
   if (!tree.is_root()) {
-    s.receive(ranks.member(tree.parent()), blocks);
+    s.receive(tree.parent(), blocks);
   } else if (root != 0) {
-    copy_in_order(s, ranks, bytes, blocks, input(0, all), false);
+    copy_in_order(s, tree, bytes, blocks, input(0, all), false);
   }
   s.end_round();
-  for (auto child = tree.children().rbegin(); child != tree.children().rend(); ++child) {
-    s.send(ranks.member(child->rank),
-           blocks.part((child->rank - rank) * bytes, child->count * bytes));
-  }
+  tree.send_down(s, [&](const Tree::Child& child) { return of(tree, child, bytes, blocks); });
   if (blocks.buffer != Buffer::kOutput) s.copy(blocks.part(0, bytes), output(0, bytes));
   s.end_round();
   return s;

@@ -95,13 +95,8 @@ TEST_F(Transfers, do_not_overtake_earlier_bytes_that_wait_in_packets) {
   has_room_ = false;  // for RMA
   for (Completion& one : done) {
     one.done = [](Completion&) {};
-    const auto write = RmaAccess::write(1, RemoteKey::in_segment(0), much);
-    link_.takes_access = {};
-    ASSERT_TRUE(one_sided_.try_access(write, one));
+    ASSERT_TRUE(one_sided_.try_access(RmaAccess::write(1, RemoteKey::in_segment(0), much), one));
   }
-  link_.takes_access = [this](const RmaAccess& access) {
-    return access.kind != RmaAccess::kWriteWithPacket && has_room_;
-  };
   const std::size_t before = link_.sent.size();
   start();
   EXPECT_EQ(link_.sent.size(), before);
