@@ -27,7 +27,8 @@ const std::vector<bench::Entry> kEntries{
     {"reduce", "the sum of 8 bytes, and of 64 KiB of double, to everybody"},
     {"all_gather", "8 bytes and 64 KiB of each to everybody"},
     {"all_to_all", "8 bytes and 64 KiB from each to each"},
-    {"team", "barrier, 8 bytes and 64 KiB, of a team of all processes"},
+    {"job", "all calls, of 8 bytes to 1 MiB, with a root that stays and one that changes"},
+    {"team", "the same of a team of all processes"},
     {"network", "between two nodes, what the choice of ways goes by: SPLITC_LOGGP"},
     {"sizes", "broadcast, reduce, all_gather and all_to_all of 1 KiB to 1 MiB of each"},
     {"store_sync", "all_store_sync() with nothing stored, and after a store of 8 bytes"},
@@ -89,20 +90,81 @@ void all_to_alls(const Program& program) {
   }
 }
 
-void of_a_team(const Program& program) {
-  const splitc::team all = splitc::team::world();
-  program.time("team_barrier", 0, 200, [&](std::uint32_t) { all.barrier(); });
-  program.time("team_reduce", 8, 200, [&](std::uint32_t i) { all.all_reduce_to_all_add(1.0 * i); });
-  std::vector<std::byte> data(kLarge), gathered(kLarge * splitc::procs());
-  program.time("team_broadcast", kLarge, 20,
-               [&](std::uint32_t i) { all.all_bcast(std::span(data), i % splitc::procs()); });
-  std::vector<double> mine(kLarge / sizeof(double), 1.0), sum(mine.size());
-  program.time("team_reduce", kLarge, 20, [&](std::uint32_t) {
-    all.all_reduce(std::span<const double>(mine), std::span(sum), std::plus<double>());
-  });
-  program.time("team_all_gather", kLarge, 20, [&](std::uint32_t) {
-    all.all_gather(std::span<const std::byte>(data), std::span(gathered));
-  });
+// The calls of all processes, with a team and without one, by the names of both.
+struct OfJob {
+  static constexpr const char* kPrefix = "job_";
+  void barrier() const { splitc::barrier(); }
+  void all_bcast(std::span<double> data, std::uint32_t root) const {
+    splitc::all_bcast(data, root);
+  }
+  double all_bcast(double x, std::uint32_t root) const { return splitc::all_bcast(x, root); }
+  double all_reduce_to_one_add(double x) const { return splitc::all_reduce_to_one_add(x); }
+  double all_reduce_to_all_add(double x) const { return splitc::all_reduce_to_all_add(x); }
+  double all_scan_add(double x) const { return splitc::all_scan_add(x); }
+  void all_reduce(std::span<const double> mine, std::span<double> sum) const {
+    splitc::all_reduce(mine, sum, std::plus<double>());
+  }
+  void all_gather_to_one(std::span<const double> mine, std::span<double> all) const {
+    splitc::all_gather_to_one(mine, all);
+  }
+  void all_gather(std::span<const double> mine, std::span<double> all) const {
+    splitc::all_gather(mine, all);
+  }
+  void all_to_all(std::span<const double> to, std::span<double> from) const {
+    splitc::all_to_all(to, from);
+  }
+};
+struct OfTeam {
+  static constexpr const char* kPrefix = "team_";
+  void barrier() const { all.barrier(); }
+  void all_bcast(std::span<double> data, std::uint32_t root) const { all.all_bcast(data, root); }
+  double all_bcast(double x, std::uint32_t root) const { return all.all_bcast(x, root); }
+  double all_reduce_to_one_add(double x) const { return all.all_reduce_to_one_add(x); }
+  double all_reduce_to_all_add(double x) const { return all.all_reduce_to_all_add(x); }
+  double all_scan_add(double x) const { return all.all_scan_add(x); }
+  void all_reduce(std::span<const double> mine, std::span<double> sum) const {
+    all.all_reduce(mine, sum, std::plus<double>());
+  }
+  void all_gather_to_one(std::span<const double> mine, std::span<double> gathered) const {
+    all.all_gather_to_one(mine, gathered);
+  }
+  void all_gather(std::span<const double> mine, std::span<double> gathered) const {
+    all.all_gather(mine, gathered);
+  }
+  void all_to_all(std::span<const double> to, std::span<double> from) const {
+    all.all_to_all(to, from);
+  }
+  splitc::team all = splitc::team::world();
+};
+
+template <class Calls>
+void cells(const Program& program) {
+  const Calls calls;
+  const std::uint32_t n = splitc::procs();
+  const auto time = [&](const char* name, std::size_t bytes, auto call) {
+    const int count = bytes <= 1024 ? 200 : bytes <= kLarge ? 20 : 3;
+    program.time(std::string(Calls::kPrefix) + name, bytes, count, call);
+  };
+  time("barrier", 0, [&](std::uint32_t) { calls.barrier(); });
+  double x = 1;
+  time("bcast_fixed", 8, [&](std::uint32_t) { x = calls.all_bcast(x, 0); });
+  time("bcast", 8, [&](std::uint32_t i) { x = calls.all_bcast(x, i % n); });
+  time("reduce_to_one", 8, [&](std::uint32_t) { calls.all_reduce_to_one_add(x); });
+  time("all_reduce", 8, [&](std::uint32_t) { x = calls.all_reduce_to_all_add(1.0); });
+  time("scan", 8, [&](std::uint32_t) { calls.all_scan_add(x); });
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{1024}, kLarge, 16 * kLarge}) {
+    std::vector<double> one(bytes / sizeof(double), 1.0), sum(one.size());
+    std::vector<double> all(one.size() * n), from(all.size());
+    const std::span<const double> mine(one);
+    if (bytes != 8) {
+      time("bcast_fixed", bytes, [&](std::uint32_t) { calls.all_bcast(std::span(sum), 0); });
+      time("bcast", bytes, [&](std::uint32_t i) { calls.all_bcast(std::span(sum), i % n); });
+      time("all_reduce", bytes, [&](std::uint32_t) { calls.all_reduce(mine, sum); });
+    }
+    time("gather_to_one", bytes, [&](std::uint32_t) { calls.all_gather_to_one(mine, all); });
+    time("all_gather", bytes, [&](std::uint32_t) { calls.all_gather(mine, all); });
+    time("all_to_all", bytes, [&](std::uint32_t) { calls.all_to_all(all, from); });
+  }
 }
 
 void of_sizes(const Program& program) {
@@ -181,7 +243,8 @@ int measure(int argc, char** argv) {
   if (program.chosen("reduce")) reductions(program);
   if (program.chosen("all_gather")) gathers(program);
   if (program.chosen("all_to_all")) all_to_alls(program);
-  if (program.chosen("team")) of_a_team(program);
+  if (!options->only.empty() && program.chosen("job")) cells<OfJob>(program);
+  if (!options->only.empty() && program.chosen("team")) cells<OfTeam>(program);
   if (!options->only.empty() && program.chosen("network")) measure_network(program);
   if (!options->only.empty() && program.chosen("sizes")) of_sizes(program);
   if (program.chosen("store_sync")) store_syncs(program);

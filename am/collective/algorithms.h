@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "am/collective/schedule.h"
 
@@ -43,6 +44,8 @@ enum class Order : std::uint8_t { kMembers, kAny };
 
 // Nobody leaves before all have come: lg rounds of a signal each.
 Schedule barrier(Member member);
+// 1 hop of P - 1 signals each.
+Schedule barrier_direct(Member member);
 
 // The root's input becomes the output of all.
 // From each to up to (radix - 1) lg members, the largest subtree first. lg hops; `radix` at
@@ -74,8 +77,18 @@ Schedule all_reduce_halving(Member member, const Vector& vector);
 // commute.
 Schedule all_reduce_ring(Member member, const Vector& vector);
 
-// The inputs of the members up to this one, combined in their order. lg hops of all bytes.
-Schedule scan(Member member, std::uint64_t bytes);
+// The inputs of the members up to this one, combined in their order; or of those before it, and
+// then the output of member 0 is left alone. lg hops of all bytes.
+enum class Scan : std::uint8_t { kInclusive, kExclusive };
+Schedule scan(Member member, std::uint64_t bytes, Scan kind);
+
+// The same calls for few bytes: gathered, P times `bytes` in all, and combined from the first
+// member to the last one by each that gets a result, so that the bits are those of a loop. lg hops.
+Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
+                         std::uint32_t radix);
+// Up to `direct` members by all_gather_direct(), 1 hop.
+Schedule all_reduce_gathered(Member member, std::uint64_t bytes, std::uint32_t direct);
+Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind, std::uint32_t direct);
 
 // The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
 // are copied once.
@@ -84,13 +97,18 @@ Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
 Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
 
 // The inputs, one behind the other, become the output of all.
-Schedule all_gather_bruck(Member member, std::uint64_t bytes);  // lg hops, and a copy of it all
-Schedule all_gather_ring(Member member, std::uint64_t bytes);   // P - 1 hops
+Schedule all_gather_bruck(Member member, std::uint64_t bytes);   // lg hops, and a copy of it all
+Schedule all_gather_ring(Member member, std::uint64_t bytes);    // P - 1 hops
+Schedule all_gather_direct(Member member, std::uint64_t bytes);  // 1 hop of P - 1 messages each
 
 // The input is a block of `bytes` for each member; the output one of each. Not in place.
 // P - 1 messages of a block, `at_once` of them in a round.
 Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once);
 // lg hops of half of all blocks, which are copied at each.
 Schedule all_to_all_bruck(Member member, std::uint64_t bytes);
+// Blocks of any size: that for member i of the input is [input_at[i], input_at[i + 1]), and that of
+// member i of the output likewise. Pairwise.
+Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
+                            std::span<const std::uint64_t> output_at, std::uint32_t at_once);
 
 }  // namespace am::schedule

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "am/collective/algorithms.h"
 
@@ -27,7 +28,50 @@ void pass_around(Schedule& s, Member member, std::uint32_t shift, const Block& b
   }
 }
 
+// The first `count` of `blocks` combined, in their order.
+void fold(Schedule& s, const Range& blocks, std::uint64_t bytes, std::uint32_t count) {
+  if (count == 0) return;
+  s.copy(blocks.part(0, bytes), output(0, bytes));
+  for (std::uint32_t i = 1; i < count; ++i) {
+    s.combine_behind(blocks.part(i * bytes, bytes), output(0, bytes));
+  }
+  s.end_round();
+}
+
+// The blocks of all, at each.
+Range gathered(Schedule& s, Member member, std::uint64_t bytes, std::uint32_t direct) {
+  const Range blocks = s.scratch(member.size * bytes);
+  s.append(
+      member.size <= direct ? all_gather_direct(member, bytes) : all_gather_bruck(member, bytes),
+      {.members = {}, .input = input(0, bytes), .output = blocks});
+  return blocks;
+}
+
 }  // namespace
+
+Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
+                         std::uint32_t radix) {
+  Schedule s;
+  const bool is_root = member.me == root;
+  const Range blocks = s.scratch(is_root ? member.size * bytes : 0);
+  s.append(gather_tree(member, root, bytes, radix),
+           {.members = {}, .input = input(0, bytes), .output = blocks});
+  if (is_root) fold(s, blocks, bytes, member.size);
+  return s;
+}
+
+Schedule all_reduce_gathered(Member member, std::uint64_t bytes, std::uint32_t direct) {
+  Schedule s;
+  fold(s, gathered(s, member, bytes, direct), bytes, member.size);
+  return s;
+}
+
+Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind, std::uint32_t direct) {
+  Schedule s;
+  fold(s, gathered(s, member, bytes, direct), bytes,
+       member.me + (kind == Scan::kInclusive ? 1 : 0));
+  return s;
+}
 
 Schedule all_reduce_ring(Member member, const Vector& vector) {
   const auto block = [&](std::uint64_t number) {
@@ -59,6 +103,17 @@ Schedule all_gather_ring(Member member, std::uint64_t bytes) {
   return s;
 }
 
+Schedule all_gather_direct(Member member, std::uint64_t bytes) {
+  Schedule s;
+  s.copy(input(0, bytes), output(member.me * bytes, bytes));
+  for (std::uint32_t i = 1; i < member.size; ++i) {
+    s.send(behind(member, i), input(0, bytes));
+    s.receive(before(member, i), output(before(member, i) * bytes, bytes));
+  }
+  s.end_round();
+  return s;
+}
+
 Schedule all_gather_bruck(Member member, std::uint64_t bytes) {
   const std::uint64_t size = member.size;
   Schedule s;
@@ -85,6 +140,22 @@ Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t a
   for (std::uint32_t i = 1; i < member.size; ++i) {
     s.send(behind(member, i), input(behind(member, i) * bytes, bytes));
     s.receive(before(member, i), output(before(member, i) * bytes, bytes));
+    if (i % at_once == 0) s.end_round();
+  }
+  s.end_round();
+  return s;
+}
+
+Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
+                            std::span<const std::uint64_t> output_at, std::uint32_t at_once) {
+  const auto block = [](Buffer buffer, std::span<const std::uint64_t> at, std::uint32_t i) {
+    return Range{buffer, at[i], at[i + 1] - at[i]};
+  };
+  Schedule s;
+  s.copy(block(Buffer::kInput, input_at, member.me), block(Buffer::kOutput, output_at, member.me));
+  for (std::uint32_t i = 1; i < member.size; ++i) {
+    s.send(behind(member, i), block(Buffer::kInput, input_at, behind(member, i)));
+    s.receive(before(member, i), block(Buffer::kOutput, output_at, before(member, i)));
     if (i % at_once == 0) s.end_round();
   }
   s.end_round();

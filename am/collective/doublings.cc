@@ -146,6 +146,16 @@ Schedule barrier(Member member) {
   return s;
 }
 
+Schedule barrier_direct(Member member) {
+  Schedule s;
+  for (std::uint32_t distance = 1; distance < member.size; ++distance) {
+    s.signal((member.me + distance) % member.size);
+    s.await((member.me + member.size - distance) % member.size);
+  }
+  s.end_round();
+  return s;
+}
+
 Schedule all_reduce_doubling(Member member, std::uint64_t bytes) {
   const Folded members(member);
   const Range value = output(0, bytes);
@@ -202,9 +212,10 @@ Schedule reduce_halving(Member member, std::uint32_t root, const Vector& vector)
   return s;
 }
 
-Schedule scan(Member member, std::uint64_t bytes) {
-  const Range value = output(0, bytes);
+Schedule scan(Member member, std::uint64_t bytes, Scan kind) {
+  const bool inclusive = kind == Scan::kInclusive;
   Schedule s;
+  const Range value = inclusive ? output(0, bytes) : s.scratch(bytes);  // of those up to this one
   const Range other = s.scratch(bytes);
   s.copy(input(0, bytes), value);
   s.end_round();
@@ -215,6 +226,9 @@ Schedule scan(Member member, std::uint64_t bytes) {
     if (member.me >= distance) {
       s.receive(static_cast<std::uint32_t>(member.me - distance), other);
       s.combine_before(other, value);
+      if (!inclusive) {
+        distance == 1 ? s.copy(other, output(0, bytes)) : s.combine_before(other, output(0, bytes));
+      }
     }
     s.end_round();
   }

@@ -29,6 +29,7 @@ struct Range {
   Range part(std::uint64_t from, std::uint64_t size) const noexcept {
     return {buffer, offset + from, size};
   }
+  bool operator==(const Range&) const = default;
 };
 
 inline Range input(std::uint64_t offset, std::uint64_t bytes) noexcept {
@@ -88,6 +89,15 @@ class Schedule {
     scratch_ += (bytes + 15) / 16 * 16;
     return taken;
   }
+  // What a schedule of some members becomes in one of all: who they are, by number, and where its
+  // buffers lie.
+  struct Part {
+    std::span<const std::uint32_t> members;  // empty: all
+    Range input;
+    Range output;
+  };
+  // All rounds of `other`, behind those of this one, which have ended.
+  void append(const Schedule& other, const Part& part);
 
  private:
   void add(Step::Kind kind, std::uint32_t peer, const Range& from, const Range& to) {
@@ -99,5 +109,22 @@ class Schedule {
   std::vector<std::size_t> ends_;  // of the rounds
   std::uint64_t scratch_ = 0;
 };
+
+inline void Schedule::append(const Schedule& other, const Part& part) {
+  const auto moved = [&](const Range& range) {
+    switch (range.buffer) {
+      case Buffer::kInput: return part.input.part(range.offset, range.bytes);
+      case Buffer::kOutput: return part.output.part(range.offset, range.bytes);
+      default: return Range{Buffer::kScratch, scratch_ + range.offset, range.bytes};
+    }
+  };
+  const std::size_t before = steps_.size();
+  for (const Step& step : other.steps_) {
+    const std::uint32_t peer = part.members.empty() ? step.peer : part.members[step.peer];
+    steps_.push_back({step.kind, peer, moved(step.from), moved(step.to)});
+  }
+  for (const std::size_t end : other.ends_) ends_.push_back(before + end);
+  scratch_ += other.scratch_;
+}
 
 }  // namespace am::schedule

@@ -2,8 +2,6 @@
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   am/*.cc rdma/*.cc shmem/*.cc splitc/*.cc)
 list(FILTER sources EXCLUDE REGEX "^am/(doctor|job/launcher)/|^am/types/number_ranges\\.cc$")
-# The algorithms of the collective engine to come: nothing in the library uses them yet.
-list(FILTER sources EXCLUDE REGEX "^am/collective/(blocks|doublings|trees)\\.cc$")
 list(FILTER sources EXCLUDE REGEX "${SPLITPHASE_WITHOUT}")
 list(APPEND sources ${SPLITPHASE_INSTEAD})
 

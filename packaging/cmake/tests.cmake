@@ -70,6 +70,7 @@ unit_test(shmem_mailbox_test shmem
   mailbox_close_test mailbox_dead_test mailbox_rules_test mailbox_test)
 unit_test(am_test am backoff_test call_sites_test cost_test object_pool_test packet_sinks_test
   published_admission_test staging_test tag_epochs_test ticks_test)
+unit_test(am_collective_test am/collective schedule_test)
 unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test transfers_test)
 unit_test(am_table_test am/table compact_rows_test node_rows_test sparse_table_test)
 unit_test(am_trace_test am/trace clock_line_test flow_test json_test record_test)
@@ -88,3 +89,4 @@ job_test(endpoints_test job_main am admission_test get_test in_handler_test reje
 job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_test heap_test
   pointer_test store_test sync_test word_atomic_test)
 job_test(splitc_collectives_test splitc_main splitc collective_test reduce_test started_test)
+job_test(splitc_team_test splitc_main splitc team_ahead team_refused team_test)

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "am/types/source_location.h"
-#include "splitc/collective/started.h"
+#include "splitc/group/started.h"
 #include "splitc/rpc/future.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/waiter.h"
@@ -65,9 +65,6 @@ void wait_with_tasks(bool (*done)(const void* argument), const void* argument, C
 
 template <class T>
 void wait_for_operation(const T& x, Call on_behalf) {
-  // So that a collective call that only goes on where it is waited for knows that it is.
-  Waiter here([](Waiter&) noexcept {});
-  if (!Operation<T>::done(x)) Operation<T>::add(x, here);
   wait_with_tasks([](const void* it) { return Operation<T>::done(*static_cast<const T*>(it)); },
                   __builtin_addressof(x), on_behalf);
 }

@@ -2,7 +2,6 @@
 
 #include "am/core/bundle.h"
 #include "am/route/activity.h"
-#include "splitc/collective/started_calls.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -28,11 +27,7 @@ void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_be
   for (;;) {
     run_ready();  // tasks go on
     if (done(argument)) return;
-    StartedCalls* const calls = StartedCalls::existing();
-    if (calls != nullptr && calls->finish_first_here()) continue;
-    const auto can_go_on = [&] {
-      return can_run_ready() || done(argument) || (calls != nullptr && calls->is_awaited_here());
-    };
+    const auto can_go_on = [&] { return can_run_ready() || done(argument); };
     world().bundle().wait_with_siblings(can_go_on, [&on_behalf] {
       return am::Reason{.call = on_behalf.name,
                         .where = on_behalf.where,

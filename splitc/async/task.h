@@ -138,9 +138,7 @@ struct TaskPromise<void> : TaskFrame {
 // Progress. It runs at once, until the first co_await that has to wait. After that it goes on in
 // poll(), in wait_until(), and where the program waits for a task, when_all or when_any: in the
 // world's thread, outside handlers, one task at a time, in the order in which the operations were
-// completed. Not in sync(), barrier() and other calls that wait. A started call that does not fit
-// on a board (splitc/collective/started.h) goes on in the waits for tasks only, not in poll() and
-// wait_until(), as it may wait there for the other processes.
+// completed. Not in sync(), barrier() and other calls that wait.
 //
 // Ownership. The task owns the coroutine's frame, which is one allocation. Parameters by reference
 // must live until it has ended; so must what a lambda has captured, if the coroutine is a lambda.

@@ -6,14 +6,14 @@
 #include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/collective/round.h"
-#include "splitc/collective/started_calls.h"
+#include "splitc/group/groups.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
 
 void detail::meet(Call call) {
   check_may_wait(call);
-  finish_started(call);
+  Groups::before_call_of_job(call);
   World& w = world();
   if (am::kChecked || w.notified()) return Round(call, 0).meet();
   w.job().barrier(w.bundle(), call.name, call.where);
@@ -27,7 +27,7 @@ void detail::meet(Call call) {
 void barrier_notify(am::SourceLocation where) {
   const detail::Call call("barrier_notify", where);
   detail::check_may_wait(call);
-  detail::finish_started(call);
+  detail::Groups::before_call_of_job(call);
   World& w = world();
   if (w.notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");

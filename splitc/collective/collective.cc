@@ -108,7 +108,8 @@ bool reduce_by_slices(std::span<const std::byte> mine, std::byte* result, const 
     round.transpose(slice, true);
     const std::size_t own = part(my_proc()).second;
     move_bytes(sum.data(), round.of(0), own);
-    thrown = combine.all(sum.data(), own, [&](std::uint32_t proc) { return round.of(proc); });
+    thrown =
+        combine_all(combine, sum.data(), own, [&](std::uint32_t proc) { return round.of(proc); });
   }
   Round round(call, mine.size(), combine.kind, 1);
   move_bytes(round.mine(slice), sum.data(), slice);
@@ -147,22 +148,6 @@ void check_root(std::uint32_t root, Call call) {
   if (root < procs()) return;
   refuse(call, "there is no process " + std::to_string(root) + " to be the root: the job has " +
                    std::to_string(procs()));
-}
-
-void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call) {
-  const auto begins_before = [](const std::byte* x, const std::byte* y) {
-    return std::less<const std::byte*>()(x, y);
-  };
-  const bool overlap =
-      begins_before(a.data(), b.data() + b.size()) && begins_before(b.data(), a.data() + a.size());
-  if (same || !overlap) return;
-  refuse(call, "the span for the result and that of the argument overlap; pass memory of its own");
-}
-
-void check_span(std::size_t got, std::size_t expected, Call call) {
-  if (got == expected) return;
-  refuse(call, "the span for the result has " + std::to_string(got) + " elements; it needs " +
-                   std::to_string(expected));
 }
 
 void check_gathered(std::size_t got, std::size_t each, Call call) {

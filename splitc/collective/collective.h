@@ -11,6 +11,7 @@
 #include "am/types/source_location.h"
 #include "splitc/collective/direct.h"
 #include "splitc/collective/round.h"
+#include "splitc/group/values.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
@@ -76,43 +77,13 @@ void all_to_all_bytes(std::span<const std::byte> to, std::byte* from, std::uint6
                       Call call);
 void reduce_bytes(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                   Call call);
-// Throws Error if the spans overlap and are not the `same`.
-void check_apart(std::span<const std::byte> a, std::span<const std::byte> b, bool same, Call call);
 // Throws Error if there is no such process.
 void check_root(std::uint32_t root, Call call);
-// Throws Error unless `got`, the size of a span, is `expected`.
-void check_span(std::size_t got, std::size_t expected, Call call);
-// The same for a span of `each` elements of every process.
+// Throws Error unless `got` is the size of a span of `each` elements of every process.
 void check_gathered(std::size_t got, std::size_t each, Call call);
 // Throws Error unless a span of `elements` has procs() equal parts.
 void check_parts(std::size_t elements, Call call);
 
-// Refuses, when compiling, what cannot be shown on a board.
-template <class T>
-constexpr void check_value() {
-  static_assert(means_the_same<T>,
-                "a value travels as bytes: pass a trivially copyable one without addresses (a "
-                "struct rather than a std::pair, a global pointer rather than a pointer); the "
-                "elements of a container take the form of the call that has a span for the result");
-  static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
-}
-// The same for elements.
-template <class T>
-constexpr void check_plain() {
-  static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");
-}
-// What must agree of the types of elements: their size, and whether they are floating-point, signed
-// or others.
-template <class T>
-constexpr std::uint64_t type_of() noexcept {
-  return sizeof(T) << 2 | (std::is_floating_point_v<T> ? 1 : std::is_signed_v<T> ? 2 : 3);
-}
-template <class T>
-T load(const std::byte* from) noexcept {
-  alignas(T) std::byte bytes[sizeof(T)];
-  std::memcpy(bytes, from, sizeof(T));
-  return *reinterpret_cast<const T*>(bytes);
-}
 // What `proc` shows.
 template <class T>
 T value_of(const Round& round, std::uint32_t proc) {
@@ -135,15 +106,6 @@ T combine(const Round& round, std::uint32_t last, Op& op) {
     result = static_cast<T>(op(result, value_of<T>(round, proc)));
   }
   return result;
-}
-// What Combine::run does. Nothing is aligned.
-template <class T, class Op>
-void combine_elements(void* op, std::byte* into, const std::byte* from, std::size_t count) {
-  Op& combine = *static_cast<Op*>(op);
-  for (std::size_t at = 0; at < count * sizeof(T); at += sizeof(T)) {
-    const T sum = static_cast<T>(combine(load<T>(into + at), load<T>(from + at)));
-    std::memcpy(into + at, &sum, sizeof sum);
-  }
 }
 // Reductions and scans on behalf of `call`, which all processes make.
 template <class T, class Op>

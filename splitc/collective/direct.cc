@@ -132,8 +132,9 @@ bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Com
     shown.read(proc, Exposed::kFirst, own.at, {parts.data() + proc * own.bytes, own.bytes});
   });
   shown.wait();
-  const std::exception_ptr thrown = combine.all(
-      parts.data(), own.bytes, [&](std::uint32_t proc) { return parts.data() + proc * own.bytes; });
+  const std::exception_ptr thrown =
+      combine_all(combine, parts.data(), own.bytes,
+                  [&](std::uint32_t proc) { return parts.data() + proc * own.bytes; });
   if (own.bytes != 0) std::memcpy(result + own.at, parts.data(), own.bytes);
   shown.meet();
   for_others_first([&](std::uint32_t proc) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "splitc/group/plan.h"
 #include "splitc/world/place.h"
 
 // Collective calls that move so much that each byte should move once: from the memory where one
@@ -20,30 +21,20 @@ bool gather_direct(std::span<const std::byte> mine, std::byte* all, bool only_to
 bool all_to_all_direct(std::span<const std::byte> to, std::byte* from, std::uint64_t kind,
                        Call call);
 
-// Adds up the elements of `from` to those of `into`, of which there are `count` each.
-struct Combine {
-  void (*run)(void* op, std::byte* into, const std::byte* from, std::size_t count);
-  void* op;
-  std::size_t element;  // bytes
-  std::uint64_t kind;   // of element
-
-  void operator()(std::byte* into, const std::byte* from, std::size_t count) const {
-    run(op, into, from, count);
-  }
-  // `bytes` of all processes but 0, of_proc(proc), in their order. Returns what the operation
-  // throws: others wait for this process, so the call goes on to its end.
-  template <class Of>
-  std::exception_ptr all(std::byte* into, std::size_t bytes, Of of_proc) const {
-    try {
-      for (std::uint32_t proc = 1; proc < procs() && bytes != 0; ++proc) {
-        (*this)(into, of_proc(proc), bytes / element);
-      }
-    } catch (...) {
-      return std::current_exception();
+// Combines `bytes` of all processes but 0, of_proc(proc), in their order, with those of 0. Returns
+// what the operation throws: others wait for this process, so the call goes on to its end.
+template <class Of>
+std::exception_ptr combine_all(const Combine& combine, std::byte* into, std::size_t bytes,
+                               Of of_proc) {
+  try {
+    for (std::uint32_t proc = 1; proc < procs() && bytes != 0; ++proc) {
+      combine(into, of_proc(proc), bytes / combine.element);
     }
-    return nullptr;
+  } catch (...) {
+    return std::current_exception();
   }
-};
+  return nullptr;
+}
 bool reduce_direct(std::span<const std::byte> mine, std::byte* result, const Combine& combine,
                    Call call);
 

@@ -15,7 +15,7 @@
 #include "am/job/job.h"
 #include "am/route/router.h"
 #include "am/types/types.h"
-#include "splitc/collective/started_calls.h"
+#include "splitc/group/groups.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
@@ -54,7 +54,7 @@ std::string describe_difference(const BoardHeader& mine, const BoardHeader& thei
 // Before a call of the program that is not started only.
 void check_order(Call call) {
   check_may_wait(call);
-  finish_started(call);
+  Groups::before_call_of_job(call);
   if (!world().notified()) return;
   refuse(call,
          "called between barrier_notify() and barrier_wait(); no collective call may come between "
@@ -67,12 +67,8 @@ Round::Round(unsigned parity) noexcept : call_("barrier"), parity_(parity) {}
 Round::Round(Round&& other) noexcept = default;
 Round::~Round() = default;
 
-Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step)
-    : Round(Started(), (check_order(call), call), bytes, kind) {
-  world().board(my_proc(), parity_).header.step = step;
-}
-
-Round::Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind) : call_(call) {
+Round::Round(Call call, std::uint64_t bytes, std::uint64_t kind, std::uint32_t step) : call_(call) {
+  check_order(call);
   World& w = world();
   const std::uint64_t round = ++w.rounds();
   parity_ = round % 2;
@@ -80,7 +76,7 @@ Round::Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind) : call
   header.round = round;
   header.bytes = bytes;
   header.kind = kind;
-  header.step = 0;
+  header.step = step;
   std::strncpy(header.call, call.name, sizeof header.call - 1);
 }
 
@@ -140,19 +136,10 @@ void Round::wait() {
   }
 }
 
-bool Round::passed() noexcept { return world().job().barrier().passed(); }
-
 // On other nodes, or the leader of this one has carried something else.
 bool Round::differs() const noexcept {
   const am::Barrier& barrier = world().job().barrier();
   return payload_ != nullptr && (barrier.differed() || !barrier.carried(payload_->digest()));
-}
-
-bool Round::asks_others() const noexcept {
-  if (!has_far_peers()) return false;
-  bool fetches = false;
-  for (std::uint32_t proc = found_.first; proc < found_.last; ++proc) fetches |= is_far(proc);
-  return differs() || fetches;
 }
 
 void Round::finish() {

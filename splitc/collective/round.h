@@ -39,9 +39,6 @@ class Round {
   // Announces `call`, cut to 35 letters; `step` counts the rounds of one call. First waits for all
   // calls that were started (started.h). Throws Error between barrier_notify() and barrier_wait().
   Round(Call call, std::uint64_t bytes, std::uint64_t kind = 0, std::uint32_t step = 0);
-  // The same for a call that was started, and whose turn has come: perhaps in a poll.
-  struct Started {};
-  Round(Started, Call call, std::uint64_t bytes, std::uint64_t kind);
   static Round latest() noexcept;  // the one this process is in
   Round(Round&& other) noexcept;
   ~Round();
@@ -71,11 +68,6 @@ class Round {
   // Waits until all have entered; then finish(). An exception of a handler comes out, and the round
   // ends without having been passed.
   void wait();
-  // All have entered; asked by whoever does not wait().
-  bool passed() noexcept;
-  // Then: whether finish() would ask other nodes, and so wait: what does not fit on boards, or an
-  // error.
-  bool asks_others() const noexcept;
   void finish();
 
   // All at once.

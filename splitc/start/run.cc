@@ -17,11 +17,10 @@
 #include "splitc/async/task.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/collective/crossovers.h"
-#include "splitc/collective/started_calls.h"
+#include "splitc/group/groups.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/shared/shared.h"
 #include "splitc/statistics/statistics.h"
-#include "splitc/team/teams.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
@@ -48,7 +47,7 @@ struct detail::Running {
       : world(config),
         calls(world.job(), world.endpoint()),
         rpc_calls(world.bundle(), world.endpoint()),
-        teams(world.bundle(), world.endpoint()),
+        groups(world.bundle(), world.endpoint()),
         stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
     add_shape_handlers(world.endpoint());
@@ -60,7 +59,7 @@ struct detail::Running {
   World world;
   RemoteCalls calls;
   RpcCalls rpc_calls;
-  Teams teams;
+  Groups groups;
   store_counter stores;  // the default counter
   SharedMemory shared;
   Statistics statistics;
@@ -94,8 +93,7 @@ void detail::finish_program(Running& running, const char* call) {
   const am::SourceLocation nowhere;
   check_frames_below(__builtin_frame_address(0));  // in which those of the program were
   finish_tasks({call, nowhere});
-  finish_started({call, nowhere});
-  running.teams.finish({call, nowhere});
+  running.groups.finish({call, nowhere});
   check_end();
   sync();
   // What this process has stored on other nodes needs it until it has landed.

@@ -4,7 +4,7 @@
 
 #include "am/types/source_location.h"
 #include "splitc/collective/reduce.h"
-#include "splitc/team/exchange.h"
+#include "splitc/group/plan.h"
 
 namespace splitc::detail {
 
@@ -139,7 +139,7 @@ class NamedReductions {
   }
 
  private:
-  auto of(const TeamCall& call) const { return static_cast<const Team&>(*this).of(call); }
+  auto of(const GroupCall& call) const { return static_cast<const Team&>(*this).of(call); }
 };
 
 }  // namespace splitc::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "splitc/team/teams.h"
+#include "splitc/group/groups.h"
 
 namespace splitc {
 namespace {
@@ -90,9 +90,27 @@ void check_lists(std::span<const List> lists, detail::Call call) {
 
 }  // namespace
 
-team team::world() { return team(detail::Teams::of_world().everybody()); }
+void detail::refuse_no_team(Call call) {
+  refuse(call,
+         "this process is in no such team: it is empty, as split() made it for a colour of none; "
+         "ask by if (team) before");
+}
 
-team team::node() { return team(detail::Teams::of_world().node()); }
+detail::OfGroup detail::of_team(const SharedOwner<Group>& group, const GroupCall& call,
+                                bool waits) {
+  if (group == nullptr) refuse_no_team(call);
+  Groups& groups = Groups::of_world();
+  if (waits) {
+    groups.before_call(*group, call);
+  } else {
+    groups.check_may_call(call);
+  }
+  return {group, call};
+}
+
+team team::world() { return team(detail::Groups::of_world().everybody()); }
+
+team team::node() { return team(detail::Groups::of_world().node()); }
 
 std::uint32_t team::proc(std::uint32_t rank, Where where) const {
   const detail::Call call("team::proc", where);
@@ -105,30 +123,30 @@ std::uint32_t team::proc(std::uint32_t rank, Where where) const {
 }
 
 team team::split(std::int64_t colour, std::int64_t key, Where where) const {
-  const detail::OfTeam of = this->of({"team::split", where});
-  detail::Teams& teams = detail::Teams::of_world();
+  const detail::OfGroup of = this->of({"team::split", where});
+  detail::Groups& groups = detail::Groups::of_world();
   const std::vector<Wish> wishes =
-      detail::team_gather(of, Wish{colour, key, teams.next_number()}, false);
+      detail::group_gather(of, Wish{colour, key, groups.next_number()}, false);
   if (colour < 0) return {};
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < of.size(); ++rank) {
     if (wishes[rank].colour == colour) ranks.push_back(rank);
   }
   std::ranges::stable_sort(ranks, {}, [&](std::uint32_t rank) { return wishes[rank].key; });
-  if (ranks.front() == of.rank()) teams.use_number();
+  if (ranks.front() == of.rank()) groups.use_number();
   const std::uint64_t number = wishes[ranks.front()].number;
   for (std::uint32_t& rank : ranks) rank = of.group->proc(rank);
   return team(detail::SharedOwner<detail::Group>(new detail::Group(number, std::move(ranks))));
 }
 
 team team::select(std::span<const std::uint32_t> ranks, Where where) const {
-  const detail::OfTeam of = this->of({"team::select", where});
-  detail::Teams& teams = detail::Teams::of_world();
+  const detail::OfGroup of = this->of({"team::select", where});
+  detail::Groups& groups = detail::Groups::of_world();
   const std::vector<List> lists =
-      detail::team_gather(of, list_of(ranks, *of.group, teams.next_number()), false);
+      detail::group_gather(of, list_of(ranks, *of.group, groups.next_number()), false);
   check_lists(lists, of.call);
   if (lists[of.rank()].size == 0) return {};
-  if (ranks.front() == of.rank()) teams.use_number();
+  if (ranks.front() == of.rank()) groups.use_number();
   std::vector<std::uint32_t> procs(ranks.begin(), ranks.end());
   for (std::uint32_t& rank : procs) rank = of.group->proc(rank);
   return team(detail::SharedOwner<detail::Group>(

@@ -13,13 +13,20 @@
 
 #include "am/types/source_location.h"
 #include "splitc/collective/collective.h"
-#include "splitc/collective/started.h"
-#include "splitc/team/calls.h"
+#include "splitc/collective/varying.h"
+#include "splitc/group/calls.h"
+#include "splitc/group/started.h"
 #include "splitc/team/named.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
 
 namespace splitc {
+namespace detail {
+// Throws Error if this process is not in the team, or may not make a call of it now. `waits`: for
+// the calls that were started before.
+OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool waits);
+[[noreturn]] void refuse_no_team(Call call);
+}  // namespace detail
 
 // Some processes of the job, in an order that gives each a rank, and the collective calls that they
 // make among themselves.
@@ -45,24 +52,33 @@ namespace splitc {
 // order by each, as long as they do not wait for one another in a circle. (A waits for B in team 1,
 // and B for A in team 2: nobody goes on. Started calls do not wait.)
 //
-// The calls have the names, rules, types and memory rules of splitc/collective/collective.h,
-// varying.h and reduce.h, with ranks of the team where those have processes: `root`, the parts of
-// spans, the order in which values are combined, and process 0, which is the team's rank 0. Each is
-// a barrier of the team, too: nobody returns before all have called, and what members wrote before
-// is visible to all after it, as of barrier(); stores to other nodes it does not complete.
+// The calls have the names, rules and types of splitc/collective/collective.h, varying.h and
+// reduce.h, with ranks of the team where those have processes: `root`, the parts of spans, the
+// order in which values are combined, and process 0, which is the team's rank 0.
+//
+// Memory. barrier(), all_reduce(), all_gather() and all_to_all() are barriers of the team: nobody
+// returns before all have called, and what members wrote before is visible to all after it, as of
+// barrier(); stores to other nodes they do not complete. all_bcast(), the calls to one, all_scan()
+// and all_exscan() are none: who has nothing to wait for returns at once, up to 32 calls ahead of
+// others, as the root of a broadcast and who only gives to a reduction. What the root wrote before
+// is visible to those who have got its bytes. Call barrier() where more than that is needed.
+//
+// Order of operations. Values are combined in the order of the ranks; up to 16 KiB of all of a
+// node, 4 KiB between nodes, from left to right as by a loop, and more by pairs of neighbours, and
+// these again. So every member, and every run of as many on as many nodes, gets the same bits.
 //
 // Errors. Throw Error in a handler, outside the world's thread, and on a team that is empty. If the
-// members make different calls, also in release builds, every member throws an Error that names a
-// process with another call, and both calls. A member that makes none leaves the others waiting,
-// which the report on a job that stands still shows.
+// members make different calls, also in release builds, those who cannot get what their call says
+// throw an Error that names a process with another call, and both calls; that is found when their
+// messages differ, or after 10 ms of waiting. A member that makes none leaves the others waiting,
+// which the report on a job that stands still shows. What `op` throws comes out where it was
+// called; the other members whose results that spoils get an Error that names the rank.
 //
-// Cost. With n members, log2(n) rounds of a message of each: docs/teams.md has figures beside those
-// of the job's calls, which are faster where nodes have several members, and move much by fewer
-// copies. Single values, and of spans little, go along with these: 1 KiB of each member, or of each
-// part, and 64 KiB of all; 4 KiB of a broadcast. More follows in messages, straight to where it
-// shall be: each member sends and receives what is its own part of it, and in a broadcast or a
-// reduction twice the span at most, whatever n. It is sent to those only who are in the call, so no
-// more than what goes along with one barrier ever waits at a process for its next call.
+// Cost. Of little, log2(n) messages one after the other, where nodes have several members between
+// the nodes only, and the root's or giver's part is its own messages: docs/teams.md has the
+// algorithms and figures. Each byte of much moves once: on a node its receivers read it, between
+// nodes the network writes it to where it shall be; a range in the segment (spread arrays,
+// local_malloc) saves a copy on a node.
 class team : public detail::NamedReductions<team> {
  public:
   using Where = am::SourceLocation;
@@ -116,18 +132,11 @@ class team : public detail::NamedReductions<team> {
   template <detail::one_value T>
   [[nodiscard]] T all_bcast(const T& x, std::uint32_t root = 0,
                             Where where = Where::current()) const {
-    detail::check_value<T>();
-    const detail::OfTeam of = this->of({"team::all_bcast", where});
-    T result = x;
-    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&result, 1)),
-                                               root, detail::type_of<T>());
-    plan.carried = true;
-    detail::run_plan(of, plan);
-    return result;
+    return detail::group_bcast(of({"team::all_bcast", where}), x, root);
   }
   template <detail::only_elements R>
   void all_bcast(R&& data, std::uint32_t root = 0, Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_bcast", where});
+    const detail::OfGroup of = this->of({"team::all_bcast", where});
     detail::run_plan(of, bcast_plan(of, detail::span_of(data), root));
   }
 
@@ -138,7 +147,7 @@ class team : public detail::NamedReductions<team> {
   template <elements R, class Op>
   void all_reduce(const R& mine, std::span<detail::ValueOf<const R>> result, Op op,
                   Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_reduce", where});
+    const detail::OfGroup of = this->of({"team::all_reduce", where});
     const detail::Combine combine = detail::combine_by<detail::ValueOf<const R>>(op);
     detail::run_plan(of, detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
                                              std::as_writable_bytes(result), combine));
@@ -159,36 +168,36 @@ class team : public detail::NamedReductions<team> {
 
   template <class T>
   std::vector<T> all_gather(const T& x, Where where = Where::current()) const {
-    return detail::team_gather(of({"team::all_gather", where}), x, false);
+    return detail::group_gather(of({"team::all_gather", where}), x, false);
   }
   template <elements R>
   void all_gather(const R& mine, std::span<detail::ValueOf<const R>> all,
                   Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_gather", where});
+    const detail::OfGroup of = this->of({"team::all_gather", where});
     detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, false));
   }
   template <class T>
   std::vector<T> all_gather_to_one(const T& x, Where where = Where::current()) const {
-    return detail::team_gather(of({"team::all_gather_to_one", where}), x, true);
+    return detail::group_gather(of({"team::all_gather_to_one", where}), x, true);
   }
   template <elements R>
   void all_gather_to_one(const R& mine, std::span<detail::ValueOf<const R>> all,
                          Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_gather_to_one", where});
+    const detail::OfGroup of = this->of({"team::all_gather_to_one", where});
     detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, true));
   }
 
   template <elements R>
   void all_to_all(const R& to, std::span<detail::ValueOf<const R>> from,
                   Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_to_all", where});
+    const detail::OfGroup of = this->of({"team::all_to_all", where});
     detail::run_plan(of, transpose_plan(of, detail::span_of(to), from));
   }
   template <elements R>
   received_parts<detail::ValueOf<const R>> all_to_all_varying(
       const R& to, std::span<const std::size_t> counts, Where where = Where::current()) const {
     using T = detail::ValueOf<const R>;
-    const detail::OfTeam of = this->of({"team::all_to_all_varying", where});
+    const detail::OfGroup of = this->of({"team::all_to_all_varying", where});
     return received_parts<T>(varying(of, detail::span_of(to), counts));
   }
   template <elements R>
@@ -196,7 +205,7 @@ class team : public detail::NamedReductions<team> {
                                  std::span<detail::ValueOf<const R>> from,
                                  std::span<std::size_t> from_counts = {},
                                  Where where = Where::current()) const {
-    const detail::OfTeam of = this->of({"team::all_to_all_varying", where});
+    const detail::OfGroup of = this->of({"team::all_to_all_varying", where});
     detail::check_apart(std::as_bytes(detail::span_of(to)), std::as_bytes(from), false, of.call);
     detail::check_counts_of(from_counts, of.size(), of.call);
     return detail::move_into(varying(of, detail::span_of(to), counts), from, from_counts, of.call);
@@ -208,66 +217,44 @@ class team : public detail::NamedReductions<team> {
   // team wait first until those that were started of it have ended.
 
   started<> start_barrier(Where where = Where::current()) const {
-    return detail::start_team_spans(starting({"team::start_barrier", where}), {});
+    return detail::start_group_barrier(starting({"team::start_barrier", where}));
   }
   template <detail::one_value T>
   started<T> start_all_bcast(const T& x, std::uint32_t root = 0,
                              Where where = Where::current()) const {
-    detail::check_value<T>();
-    const detail::OfTeam of = starting({"team::start_all_bcast", where});
-    T copy = x;
-    detail::TeamPlan plan = detail::bcast_plan(of, std::as_writable_bytes(std::span(&copy, 1)),
-                                               root, detail::type_of<T>());
-    plan.carried = true;
-    return detail::start_team_value<T>(
-        of, plan, copy, [](const detail::Exchange&, const T& brought) { return brought; });
+    return detail::start_group_bcast(starting({"team::start_all_bcast", where}), x, root);
   }
   template <class T, class Op>
   started<T> start_all_reduce(const T& x, Op op, Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_reduce", where});
-    return detail::start_team_value<T>(
-        of, detail::value_plan(&x), x,
-        [op, size = of.size()](const detail::Exchange& all, const T&) mutable {
-          return detail::combine_values<T>(all, size, op);
-        });
+    return detail::start_group_reduce(starting({"team::start_all_reduce", where}), x, op);
   }
   template <class T>
   started<std::vector<T>> start_all_gather(const T& x, Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_gather", where});
-    return detail::start_team_value<std::vector<T>>(
-        of, detail::value_plan(&x), x, [size = of.size()](const detail::Exchange& all, const T&) {
-          return detail::values_of<T>(all, size);
-        });
+    return detail::start_group_gather(starting({"team::start_all_gather", where}), x);
   }
   template <detail::lasting_only_elements R>
   started<> start_all_bcast(R&& data, std::uint32_t root = 0,
                             Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_bcast", where});
-    return detail::start_team_spans(of, bcast_plan(of, detail::span_of(data), root));
+    const detail::OfGroup of = starting({"team::start_all_bcast", where});
+    return detail::start_spans(of, bcast_plan(of, detail::span_of(data), root));
   }
   template <lasting_elements R, class Op>
   started<> start_all_reduce(R&& mine, std::span<detail::ValueOf<R>> result, Op op,
                              Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_reduce", where});
-    const detail::Combine combine = detail::combine_by<detail::ValueOf<R>>(op);
-    return detail::start_made<void>(
-        detail::SharedOwner<detail::StartedTeamReduction<Op>>(new detail::StartedTeamReduction<Op>(
-            of.group, of.call,
-            detail::reduce_plan(of, std::as_bytes(detail::span_of(mine)),
-                                std::as_writable_bytes(result), combine),
-            combine, op)));
+    return detail::start_group_reduce<detail::ValueOf<R>>(
+        starting({"team::start_all_reduce", where}), detail::span_of(mine), result, std::move(op));
   }
   template <lasting_elements R>
   started<> start_all_gather(R&& mine, std::span<detail::ValueOf<R>> all,
                              Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_gather", where});
-    return detail::start_team_spans(of, gather_plan(of, detail::span_of(mine), all, false));
+    const detail::OfGroup of = starting({"team::start_all_gather", where});
+    return detail::start_spans(of, gather_plan(of, detail::span_of(mine), all, false));
   }
   template <lasting_elements R>
   started<> start_all_to_all(R&& to, std::span<detail::ValueOf<R>> from,
                              Where where = Where::current()) const {
-    const detail::OfTeam of = starting({"team::start_all_to_all", where});
-    return detail::start_team_spans(of, transpose_plan(of, detail::span_of(to), from));
+    const detail::OfGroup of = starting({"team::start_all_to_all", where});
+    return detail::start_spans(of, transpose_plan(of, detail::span_of(to), from));
   }
 
  private:
@@ -275,10 +262,10 @@ class team : public detail::NamedReductions<team> {
 
   explicit team(detail::SharedOwner<detail::Group> group) noexcept : group_(std::move(group)) {}
 
-  detail::OfTeam of(const detail::TeamCall& call) const {
+  detail::OfGroup of(const detail::GroupCall& call) const {
     return detail::of_team(group_, call, true);
   }
-  detail::OfTeam starting(const detail::TeamCall& call) const {
+  detail::OfGroup starting(const detail::GroupCall& call) const {
     return detail::of_team(group_, call, false);
   }
   const detail::Group& group(detail::Call call) const {
@@ -288,47 +275,46 @@ class team : public detail::NamedReductions<team> {
   }
 
   template <class T, class Op>
-  static T reduce(const detail::OfTeam& of, const T& x, Op op) {
-    return detail::team_combine(of, x, of.size(), op);
+  static T reduce(const detail::OfGroup& of, const T& x, Op op) {
+    return detail::group_combine(of, detail::Collective::kAllReduce, x, x, op);
   }
   template <class T, class Op>
-  static T reduce_to_one(const detail::OfTeam& of, const T& x, Op op) {
-    return detail::team_combine(of, x, of.rank() == 0 ? of.size() : 0, op);
+  static T reduce_to_one(const detail::OfGroup& of, const T& x, Op op) {
+    return detail::group_combine(of, detail::Collective::kReduce, x, x, op);
   }
   template <class T, class Op>
-  static T scan(const detail::OfTeam& of, const T& x, Op op) {
-    return detail::team_combine(of, x, of.rank() + 1, op);
+  static T scan(const detail::OfGroup& of, const T& x, Op op) {
+    return detail::group_combine(of, detail::Collective::kScan, x, x, op);
   }
   template <class T, class Op>
-  static T exscan(const detail::OfTeam& of, const T& x, Op op, const T& identity) {
-    const T before = detail::team_combine(of, x, of.rank(), op);
-    return of.rank() == 0 ? identity : before;
+  static T exscan(const detail::OfGroup& of, const T& x, Op op, const T& identity) {
+    return detail::group_combine(of, detail::Collective::kExclusiveScan, x, identity, op);
   }
   template <class T>
-  static detail::TeamPlan bcast_plan(const detail::OfTeam& of, std::span<T> data,
-                                     std::uint32_t root) {
+  static detail::GroupPlan bcast_plan(const detail::OfGroup& of, std::span<T> data,
+                                      std::uint32_t root) {
     detail::check_plain<T>();
     detail::check_writable<std::span<T>>();
     return detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>());
   }
   template <class T>
-  static detail::TeamPlan gather_plan(const detail::OfTeam& of, std::span<T> mine,
-                                      std::span<std::remove_const_t<T>> all, bool only_to_one) {
+  static detail::GroupPlan gather_plan(const detail::OfGroup& of, std::span<T> mine,
+                                       std::span<std::remove_const_t<T>> all, bool only_to_one) {
     detail::check_plain<T>();
     return detail::gather_plan(of, std::as_bytes(mine), std::as_writable_bytes(all), only_to_one,
                                detail::type_of<std::remove_const_t<T>>());
   }
   template <class T>
-  static detail::TeamVarying varying(const detail::OfTeam& of, std::span<T> to,
-                                     std::span<const std::size_t> counts) {
+  static detail::GroupVarying varying(const detail::OfGroup& of, std::span<T> to,
+                                      std::span<const std::size_t> counts) {
     detail::check_plain<T>();
     return {of, std::as_bytes(to), counts, sizeof(T), detail::type_of<std::remove_const_t<T>>()};
   }
   template <class T>
-  static detail::TeamPlan transpose_plan(const detail::OfTeam& of, std::span<T> to,
-                                         std::span<std::remove_const_t<T>> from) {
+  static detail::GroupPlan transpose_plan(const detail::OfGroup& of, std::span<T> to,
+                                          std::span<std::remove_const_t<T>> from) {
     detail::check_plain<T>();
-    return detail::transpose_plan(of, std::as_bytes(to), std::as_writable_bytes(from), sizeof(T),
+    return detail::transpose_plan(of, std::as_bytes(to), std::as_writable_bytes(from),
                                   detail::type_of<std::remove_const_t<T>>());
   }
 

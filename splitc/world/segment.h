@@ -13,6 +13,7 @@
 //   large board[2]     the same of more, and of the lowest rank of a node what the processes of
 //   other
 //                      nodes have shown; large_board_bytes() each
+//   staging            as much, for what collective calls of teams show their neighbours
 
 namespace splitc {
 

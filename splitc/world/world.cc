@@ -84,7 +84,7 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bun
 
 std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,
                                    std::uint32_t procs) noexcept {
-  return large_boards_behind(near) + 2 * splitc::large_board_bytes(segment_bytes, procs);
+  return large_boards_behind(near) + 3 * splitc::large_board_bytes(segment_bytes, procs);
 }
 
 std::uint32_t World::near() const noexcept { return router_.options().most_near; }
@@ -171,6 +171,10 @@ std::size_t World::large_board_bytes() const noexcept {
 
 std::uint64_t World::large_board_offset(unsigned parity) const noexcept {
   return large_boards_behind(near()) + parity * large_board_bytes();
+}
+
+std::span<std::byte> World::staging() const noexcept {
+  return {large_board(detail::place.my_proc, 2), large_board_bytes()};
 }
 
 std::byte* World::large_board(std::uint32_t proc, unsigned parity) const noexcept {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "am/core/bundle.h"
@@ -66,6 +67,8 @@ class World {
   std::uint64_t large_board_offset(unsigned parity) const noexcept;
   std::byte* large_board(std::uint32_t proc, unsigned parity) const noexcept;
   std::uint32_t leader() const noexcept;  // the lowest rank of this node
+  // Of this process, for what neighbours are to read that is not in its segment.
+  std::span<std::byte> staging() const noexcept;
   // `near`: processes of the node that has most, as many as StoreLines counts for.
   std::uint32_t near() const noexcept;
   static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,

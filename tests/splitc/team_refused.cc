@@ -19,36 +19,71 @@ namespace {
 using namespace splitc;
 using Word = std::uint32_t;
 
-TEST(Team, members_that_call_differently_all_name_two_calls) {
+// The calls of the members of `t` differ. Those who get what their call says may leave it; those
+// who cannot get that throw an Error with all `parts`, as do all in their next call if it shows
+// only then; and then `t` goes on.
+void expect_difference(const team& t, const std::function<void()>& call,
+                       std::initializer_list<std::string> parts, bool all_throw) {
+  const std::string error = test::error_of(call);
+  Word threw = 0;
+  const std::string later =
+      test::error_of([&] { threw = t.all_reduce_to_all_add(error.empty() ? 0u : 1u); });
+  for (const std::string& part : parts) {
+    if (error.empty() && !all_throw) break;
+    EXPECT_NE(error.find(part), std::string::npos) << "no \"" << part << "\" in: " << error;
+  }
+  if (later.empty() || all_throw) {
+    EXPECT_GE(threw, all_throw ? t.size() : 1u);
+  } else {
+    EXPECT_NE(later.find("while this process called"), std::string::npos) << later;
+  }
+  EXPECT_EQ(t.all_exscan_add(1u), t.rank());
+}
+
+TEST(Team, members_that_call_differently_name_two_calls) {
   if (procs() == 1) return;
   const team t = team::world().split(0, -static_cast<std::int64_t>(my_proc()));
   const bool odd = my_proc() == procs() / 2;
   const auto differ = [&](const std::function<void()>& one, const std::function<void()>& others,
-                          const std::string& name, const std::string& other_name) {
-    test::expect_error([&] { odd ? one() : others(); },
-                       {name, other_name, "while this process called " + (odd ? name : other_name),
-                        "all members of a team must make the same calls"});
-    EXPECT_EQ(t.all_exscan_add(1u), t.rank());
+                          const std::string& name, const std::string& other_name, bool all_throw) {
+    expect_difference(
+        t, [&] { odd ? one() : others(); },
+        {"rank ", name, other_name, "while this process called " + (odd ? name : other_name),
+         "all members of a team must make the same calls"},
+        all_throw);
   };
   std::vector<Word> many(5000 * procs()), more(5000 * procs());
   differ([&] { t.barrier(); }, [&] { t.all_reduce(1u, std::plus<>()); }, "team::barrier of 0 bytes",
-         "team::all_reduce of 4 bytes");
+         "team::all_reduce of 4 bytes", true);
   differ([&] { t.all_gather(1u); }, [&] { t.all_gather(1ull); }, "team::all_gather of 4 bytes",
-         "team::all_gather of 8 bytes");
+         "team::all_gather of 8 bytes", true);
   differ([&] { return t.all_bcast(1u); }, [&] { t.all_bcast(std::span(many)); },
          "team::all_bcast of 4 bytes",
-         "team::all_bcast of " + std::to_string(many.size() * 4) + " bytes");
+         "team::all_bcast of " + std::to_string(many.size() * 4) + " bytes", false);
   differ([&] { t.all_to_all(std::span(many), std::span(more)); },
          [&] { t.all_reduce(std::span(many), std::span(more), std::plus<>()); },
-         "team::all_to_all of 20000 bytes", "team::all_reduce of ");
-  test::expect_error([&] { return t.all_bcast(1u, odd ? 1 : 0); },
-                     {"with another root, length or type"});
-  test::expect_error([&] { odd ? void(t.all_gather(1.0f)) : void(t.all_gather(1u)); },
-                     {"with another root, length or type"});
+         "team::all_to_all of 20000 bytes", "team::all_reduce of ", true);
+  expect_difference(
+      t, [&] { return t.all_bcast(1u, odd ? 1 : 0); }, {"with another root, length or type"},
+      false);
+  expect_difference(
+      t, [&] { odd ? void(t.all_gather(1.0f)) : void(t.all_gather(1u)); },
+      {"with another root, length or type"}, true);
   auto call = odd ? t.start_all_reduce(1u, std::plus<>()) : t.start_all_bcast(1u);
-  test::expect_error([&] { call.wait(); },
-                     {"team::start_all_reduce of 4 bytes", "team::start_all_bcast of 4 bytes"});
-  EXPECT_EQ(t.all_reduce_to_all_add(1u), procs());
+  expect_difference(
+      t, [&] { call.wait(); },
+      {"team::start_all_reduce of 4 bytes", "team::start_all_bcast of 4 bytes"}, false);
+}
+
+// Each waits for one that waits itself: no message of a call is sent, until they ask one another.
+TEST(Team, members_that_wait_for_one_another_in_different_calls_are_told) {
+  if (procs() == 1) return;
+  const team t = team::world();
+  for (int i = 0; i < 3; ++i) {
+    const std::uint32_t root = (my_proc() + 1) % procs();  // never this one
+    expect_difference(
+        t, [&] { return t.all_bcast(1u, root); }, {"with another root, length or type"}, true);
+  }
 }
 
 TEST(Team, what_an_operation_throws_comes_out_at_its_caller_and_the_team_goes_on) {

@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "splitc/group/groups.h"
 #include "splitc/splitc.h"
-#include "splitc/team/teams.h"
 #include "tests/splitc/error_of.h"
 #include "tests/splitc/nodes.h"
 #include "tests/support/seed.h"
@@ -393,7 +393,7 @@ TEST(Team, goes_on_between_the_halves_of_a_barrier_of_all_and_beside_remote_call
 }
 
 TEST(Team, thousands_of_teams_leave_nothing_behind) {
-  const auto boxes = [] { return detail::Teams::of_world().mail().boxes(); };
+  const auto boxes = [] { return detail::Groups::of_world().mail().inboxes(); };
   team::node();
   team::world().barrier();
   const std::size_t before = boxes();

@@ -134,6 +134,13 @@ std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const s
           }};
 }
 
+bool RemoteMemory::try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
+                           link::Completion& done) {
+  const Port::Inside inside(*port_);
+  const bool in_order = from.size() <= port_->link().can().ordered_write;
+  return port_->link().try_access(link::RmaAccess::write(rank, at, from, in_order), done);
+}
+
 bool RemoteMemory::try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                               std::uint64_t counter) {
   if (from.size() > OneSided::kSmall) return false;

@@ -62,6 +62,13 @@ class RemoteMemory {
   // no such thing here; too much would be pinned.
   std::shared_ptr<const link::Registration> expose(std::span<const std::byte> memory);
 
+  // A put to memory that `rank` exposes, or of its segment, without waiting; needs can_expose().
+  // False: there is no room now. When `done` is called, perhaps before return and by any thread
+  // that polls, `from` may be reused, and messages that are sent from then on arrive behind the
+  // bytes.
+  [[nodiscard]] bool try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
+                             link::Completion& done);
+
   // A get or put of at most kSmall bytes of a segment that joins others which are under way:
   // returns their ticket, which is done when all of them are. std::nullopt: there are none; start
   // one.

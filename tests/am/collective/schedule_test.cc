@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "am/collective/algorithms.h"
+#include "am/collective/choice.h"
 #include "tests/am/collective/performers.h"
 #include "tests/support/seed.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using am::schedule::Member;
 using am::schedule::Order;
+using am::schedule::Scan;
 using am::schedule::Vector;
 
 constexpr std::uint32_t kMost = 70;  // members
@@ -149,7 +151,12 @@ TEST_F(Schedules, of_a_barrier_let_nobody_leave_before_all_have_come) {
     for (const auto& one : known) {
       ASSERT_TRUE(std::ranges::all_of(one, [](bool yes) { return yes; })) << size << " members";
     }
-    perform(size, {.schedule = [](Member member) { return am::schedule::barrier(member); },
+    const bool direct = below(2) == 0;
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         return direct ? am::schedule::barrier_direct(member)
+                                       : am::schedule::barrier(member);
+                       },
                    .inputs = [](std::uint32_t) { return 0; },
                    .outputs = [](std::uint32_t) { return 0; },
                    .expected = {}});
@@ -184,6 +191,7 @@ TEST_F(Schedules, of_reductions_to_one_combine_in_the_order_of_the_members) {
         return am::schedule::reduce_halving(member, root, {bytes, 1});
       },
       false, false);
+  reductions(am::schedule::reduce_gathered, false, false);
 }
 
 TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
@@ -200,17 +208,33 @@ TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
         return am::schedule::all_reduce_ring(member, {bytes, 1});
       },
       true, true);
+  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
+                std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes, 9); },
+             true, false);
 }
 
-TEST_F(Schedules, of_a_scan_combine_those_up_to_each) {
-  for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
-    perform(size,
-            {.schedule = [&](Member member) { return am::schedule::scan(member, bytes); },
-             .inputs = [&](std::uint32_t) { return bytes; },
-             .outputs = [&](std::uint32_t) { return bytes; },
-             .expected = [](std::uint32_t who, std::size_t at) { return combined(who + 1, at); },
-             .in_place = below(2) == 0});
-  });
+TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
+  using am::schedule::scan;
+  const std::vector<std::function<Schedule(Member, std::uint64_t, Scan)>> all = {
+      [](Member member, std::uint64_t bytes, Scan kind) { return scan(member, bytes, kind); },
+      [](Member member, std::uint64_t bytes, Scan kind) {
+        return am::schedule::scan_gathered(member, bytes, kind, 9);
+      }};
+  for (const auto& write : all) {
+    for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
+      const bool inclusive = below(2) == 0;
+      perform(size,
+              {.schedule =
+                   [&](Member member) {
+                     return write(member, bytes, inclusive ? Scan::kInclusive : Scan::kExclusive);
+                   },
+               .inputs = [&](std::uint32_t) { return bytes; },
+               .outputs = [&](std::uint32_t who) { return who == 0 && !inclusive ? 0 : bytes; },
+               .expected = [&](std::uint32_t who,
+                               std::size_t at) { return combined(who + (inclusive ? 1 : 0), at); },
+               .in_place = inclusive && below(2) == 0});
+    });
+  }
 }
 
 TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
@@ -239,8 +263,9 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
 
 TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
   using am::schedule::all_gather_bruck;
+  using am::schedule::all_gather_direct;
   using am::schedule::all_gather_ring;
-  for (const auto write : {all_gather_bruck, all_gather_ring}) {
+  for (const auto write : {all_gather_bruck, all_gather_ring, all_gather_direct}) {
     for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
       perform(size, {.schedule = [&](Member member) { return write(member, bytes); },
                      .inputs = [&](std::uint32_t) { return bytes; },
@@ -274,6 +299,83 @@ TEST_F(Schedules, of_exchanges_give_everybody_its_block_of_each) {
                                         who * bytes + at % bytes);
                          }});
     });
+  }
+}
+
+TEST_F(Schedules, of_exchanges_of_varying_blocks_give_everybody_its_block_of_each) {
+  const auto bytes = [](std::uint32_t from, std::uint32_t to) { return (from + 2 * to) % 4; };
+  // Where what `who` gives, or gets, of each begins, and the end.
+  const auto begins = [&](std::uint32_t size, std::uint32_t who, bool gives) {
+    std::vector<std::uint64_t> at{0};
+    for (std::uint32_t i = 0; i < size; ++i) {
+      at.push_back(at.back() + (gives ? bytes(who, i) : bytes(i, who)));
+    }
+    return at;
+  };
+  for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t) {
+    const auto at_once = static_cast<std::uint32_t>(1 + below(5));
+    perform(size,
+            {.schedule =
+                 [&](Member member) {
+                   return am::schedule::all_to_all_varying(member, begins(size, member.me, true),
+                                                           begins(size, member.me, false), at_once);
+                 },
+             .inputs = [&](std::uint32_t who) { return begins(size, who, true).back(); },
+             .outputs = [&](std::uint32_t who) { return begins(size, who, false).back(); },
+             .expected =
+                 [&](std::uint32_t who, std::size_t at) {
+                   const auto all = begins(size, who, false);
+                   const auto from = static_cast<std::uint32_t>(std::ranges::upper_bound(all, at) -
+                                                                all.begin() - 1);
+                   return given(from, begins(size, from, true)[who] + at - all[from]);
+                 }});
+  });
+}
+
+// Whatever is chosen, and whoever shares a node.
+TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
+  using am::schedule::Operation;
+  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+    const auto size = static_cast<std::uint32_t>(1 + below(12));
+    const auto nodes = 1 + below(4);
+    const std::uint64_t order = below(3);
+    std::vector<std::uint64_t> node_of;
+    for (std::uint32_t who = 0; who < size; ++who) {
+      node_of.push_back(order == 0   ? below(nodes)
+                        : order == 1 ? who / nodes
+                                     : who * who / (nodes * nodes));
+    }
+    const am::schedule::Placement placement(node_of);
+    const auto root = static_cast<std::uint32_t>(below(size));
+    const std::uint64_t bytes = below(30) == 0 ? 300 * below(20) : below(20);
+    const auto operation = static_cast<Operation>(below(9));
+    const am::schedule::Call call{operation, root, bytes, 1};
+    const bool rooted = operation == Operation::kReduce || operation == Operation::kGather;
+    const auto outputs = [&](std::uint32_t who) -> std::uint64_t {
+      if (operation == Operation::kBarrier || (rooted && who != root)) return 0;
+      if (operation == Operation::kExclusiveScan && who == 0) return 0;
+      const bool wide = operation >= Operation::kGather;
+      return wide ? size * bytes : bytes;
+    };
+    perform(size, {.schedule = [&](Member member) { return choose(call, placement, member.me); },
+                   .inputs =
+                       [&](std::uint32_t) {
+                         return operation == Operation::kAllToAll ? size * bytes : bytes;
+                       },
+                   .outputs = outputs,
+                   .expected = [&](std::uint32_t who, std::size_t at) -> Value {
+                     const auto from = static_cast<std::uint32_t>(at / bytes);
+                     switch (operation) {
+                       case Operation::kBroadcast: return given(root, at);
+                       case Operation::kScan: return combined(who + 1, at);
+                       case Operation::kExclusiveScan: return combined(who, at);
+                       case Operation::kAllToAll: return given(from, who * bytes + at % bytes);
+                       case Operation::kGather:
+                       case Operation::kAllGather: return given(from, at % bytes);
+                       default: return combined(size, at);
+                     }
+                   }});
+    if (HasFailure()) ADD_FAILURE() << "operation " << static_cast<int>(operation);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "splitc/team/teams.h"
+#include "splitc/group/groups.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,8 +8,9 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/route/activity.h"
+#include "am/route/router.h"
 #include "am/types/source_location.h"
-#include "splitc/team/started.h"
+#include "splitc/group/started_call.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -23,99 +24,109 @@ std::uint64_t number_of(std::uint32_t proc, std::uint64_t made) noexcept {
 
 // --- Calls that were started
 
-bool StartedTeamCall::advance() {
+bool StartedGroupCall::advance() {
   try {
-    if (!exchange_) exchange_.emplace(*group_, name_, plan_);
-    if (!exchange_->advance()) return false;
-    exchange_->check();
-    take(*exchange_);
+    if (!performer_) performer_.emplace(*group_, name_, plan_);
+    if (!performer_->advance()) return false;
+    performer_->check();
   } catch (...) {
     thrown_ = std::current_exception();
   }
-  exchange_.reset();
+  performer_.reset();
   end();
-  if (Teams* const teams = Teams::existing()) teams->keep(orphan());
+  if (Groups* const groups = Groups::existing()) groups->keep(orphan());
   return true;
 }
 
-void StartedTeamCall::give_up() noexcept {
-  exchange_.reset();
+void StartedGroupCall::give_up() noexcept {
+  performer_.reset();
   thrown_ =
       std::make_exception_ptr(Error(std::string(call().name) + ": the job has ended before it"));
   end();
 }
 
-void StartedTeamCall::wait(am::SourceLocation where) {
+void StartedGroupCall::wait(am::SourceLocation where) {
   const Call on_behalf(call().name, where);
   check_may_wait(on_behalf);
-  if (!done()) Teams::of_world().wait_for(*this, on_behalf);
+  if (!done()) Groups::of_world().wait_for(*this, on_behalf);
   rethrow();
 }
 
-void StartedTeamCall::drop() noexcept {
+void StartedGroupCall::drop() noexcept {
   dropped_ = true;
-  Teams* const teams = Teams::existing();
-  if (done() && teams != nullptr) teams->keep(orphan());
+  Groups* const groups = Groups::existing();
+  if (done() && groups != nullptr) groups->keep(orphan());
 }
 
-void start_team_call(const SharedOwner<StartedTeamCall>& call) {
-  Teams& teams = Teams::of_world();
-  teams.check_may_call(call->call());
-  teams.start(call);
+void start_group_call(const SharedOwner<StartedGroupCall>& call) {
+  Groups& groups = Groups::of_world();
+  groups.check_may_call(call->call());
+  groups.start(call);
 }
 
-// --- Teams
+// --- Groups
 
-Teams::Teams(am::Bundle& bundle, am::Endpoint& endpoint) : bundle_(bundle), mail_(endpoint) {
+Groups::Groups(am::Bundle& bundle, am::Endpoint& endpoint) : bundle_(bundle), mail_(endpoint) {
   the_ = this;
 }
 
-Teams::~Teams() {
+Groups::~Groups() {
   if (!busy_.empty()) bundle_.remove(*this);
   for (Group* const group : std::exchange(busy_, {})) {
     const auto calls = std::exchange(group->queue, {});
     for (const auto& call : calls) call->give_up();
   }
   everybody_ = nullptr;
+  job_ = nullptr;
   node_ = nullptr;
   the_ = nullptr;
 }
 
-Teams& Teams::none() {
+Groups& Groups::none() {
   world();  // throws: nothing is running
   refuse("team", "the program has not begun, or has ended");
 }
 
-std::uint64_t Teams::next_number() const noexcept { return number_of(my_proc(), made_); }
+std::uint64_t Groups::next_number() const noexcept { return number_of(my_proc(), made_); }
 
-const SharedOwner<Group>& Teams::everybody() {
-  if (everybody_ == nullptr) {
-    std::vector<std::uint32_t> all(procs());
-    std::iota(all.begin(), all.end(), 0u);
-    everybody_ = SharedOwner<Group>(new Group(number_of(0, 0), std::move(all)));
-  }
+SharedOwner<Group> Groups::of_all(Standing number) {
+  std::vector<std::uint32_t> all(procs());
+  std::iota(all.begin(), all.end(), 0u);
+  return SharedOwner<Group>(new Group(number_of(0, number), std::move(all)));
+}
+
+const SharedOwner<Group>& Groups::everybody() {
+  if (everybody_ == nullptr) everybody_ = of_all(kEverybody);
   return everybody_;
 }
 
-const SharedOwner<Group>& Teams::node() {
+const SharedOwner<Group>& Groups::job() {
+  if (job_ == nullptr) {
+    job_ = of_all(kJob);
+    job_->is_job = true;
+  }
+  return job_;
+}
+
+const SharedOwner<Group>& Groups::node() {
   if (node_ == nullptr) {
     std::vector<std::uint32_t> near;
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (!is_far(proc)) near.push_back(proc);
     }
-    const std::uint64_t number = number_of(near.front(), 1);
+    const std::uint64_t number = number_of(near.front(), kNode);
     node_ = SharedOwner<Group>(new Group(number, std::move(near)));
   }
   return node_;
 }
 
-void Teams::check_may_call(Call call) const {
+void Groups::check_may_call(Call call) const {
   check_may_wait(call);
   if (!ending_) return;
   refuse(call, "called by the operation of a collective call, which may not start or make another");
 }
 
-void Teams::before_call(Group& group, Call call) {
+void Groups::before_call(Group& group, Call call) {
   check_may_call(call);
   if (group.queue.empty() && !orphan_) [[likely]]
     return;
@@ -123,31 +134,31 @@ void Teams::before_call(Group& group, Call call) {
   if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
-void Teams::start(const SharedOwner<StartedTeamCall>& call) {
+void Groups::start(const SharedOwner<StartedGroupCall>& call) {
   Group& group = call->group();
   group.queue.push_back(call);
   if (group.queue.size() > 1) return;
   if (busy_.empty()) bundle_.add(*this);
   busy_.push_back(&group);
-  Teams::poll();
+  Groups::poll();
 }
 
-void Teams::wait_for(StartedTeamCall& call, Call on_behalf) {
+void Groups::wait_for(StartedGroupCall& call, Call on_behalf) {
   check_may_call(on_behalf);
   poll_until([&call] { return call.done(); }, on_behalf);
 }
 
-void Teams::finish(Call call) {
+void Groups::finish(Call call) {
   poll_until([this] { return busy_.empty(); }, call);
   if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
-void Teams::keep(const std::exception_ptr& orphan) noexcept {
+void Groups::keep(const std::exception_ptr& orphan) noexcept {
   if (!orphan_) orphan_ = orphan;
 }
 
 template <class Done>
-void Teams::poll_until(Done done, Call on_behalf) {
+void Groups::poll_until(Done done, Call on_behalf) {
   world().bundle().wait_with_siblings(done, [&] {
     return am::Reason{.call = on_behalf.name,
                       .where = on_behalf.where,
@@ -156,11 +167,17 @@ void Teams::poll_until(Done done, Call on_behalf) {
   });
 }
 
+bool Groups::can_read(std::uint32_t proc, const am::Neighbour& process) {
+  const auto [at, is_new] = readable_.try_emplace(proc, false);
+  if (is_new) at->second = world().router().options().cross_memory && process.is_readable();
+  return at->second;
+}
+
 // Lets the calls of `group` go on, and says how many have ended.
-int Teams::go_on(Group& group) {
+int Groups::go_on(Group& group) {
   int count = 0;
-  // The last one may be all that keeps the team, so it is kept until the queue has been looked at.
-  SharedOwner<StartedTeamCall> first;
+  // The last one may be all that keeps the group, so it is kept until the queue has been looked at.
+  SharedOwner<StartedGroupCall> first;
   while (!group.queue.empty()) {
     first = group.queue.front();
     if (!first->advance()) return count;
@@ -171,7 +188,7 @@ int Teams::go_on(Group& group) {
   return count;
 }
 
-int Teams::poll() {
+int Groups::poll() {
   if (ending_) return 0;
   seen_ = mail_.arrivals();
   ending_ = true;
@@ -182,6 +199,6 @@ int Teams::poll() {
   return count;
 }
 
-bool Teams::has_work() noexcept { return !busy_.empty() && mail_.arrivals() != seen_; }
+bool Groups::has_work() noexcept { return !busy_.empty() && mail_.arrivals() != seen_; }
 
 }  // namespace splitc::detail

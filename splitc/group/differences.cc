@@ -1,0 +1,110 @@
+// How the members of a group find out that they make different calls.
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "am/types/ticks.h"
+#include "splitc/group/groups.h"
+#include "splitc/group/performer.h"
+
+namespace splitc::detail {
+namespace {
+
+using State = Exchange::State;
+using Kind = MailHead::Kind;
+
+constexpr std::int64_t kFirstQuestionNs = 10'000'000;
+constexpr std::uint64_t kLongest = 100;  // of the first interval, between two questions
+
+std::string describe(const CallText& text) {
+  return std::string(text.name) + " of " + std::to_string(text.bytes) + " bytes";
+}
+
+}  // namespace
+
+void Performer::suspect(std::uint32_t rank, std::uint32_t call) noexcept {
+  if (rank >= group_.size()) return;
+  if (!question_ || !question_->asked) question_ = {rank, call, true};
+}
+
+// After a while asks those for whom it waits, one after the other, and less and less often.
+void Performer::look_at_clock() {
+  const std::uint64_t now = am::ticks();
+  if (asks_at_ == 0) {
+    interval_ = am::ticks_of_ns(kFirstQuestionNs);
+    asks_at_ = now + interval_;
+    return;
+  }
+  if (question_ || static_cast<std::int64_t>(now - asks_at_) < 0) return;
+  for (std::size_t i = 0; i < exchanges_.size() && !question_; ++i) {
+    const Exchange& exchange = exchanges_[next_asked_++ % exchanges_.size()];
+    if (exchange.state != State::kDone) question_ = {exchange.step->peer, made_.number, false};
+  }
+  asks_at_ = now + interval_;
+  interval_ = std::min(2 * interval_, kLongest * am::ticks_of_ns(kFirstQuestionNs));
+}
+
+// True: all members have been told that the calls differ.
+bool Performer::go_on_asking() {
+  Question& question = *question_;
+  if (!question.verdict) {
+    const Group::Made* const made = group_.made(question.call);
+    if (made == nullptr) {
+      question_.reset();  // so long ago that nobody knows
+    } else if (!question.asked) {
+      MailHead asks = head(Kind::kWhole, 0);
+      asks.call = question.call;
+      asks.digest = made->digest;
+      question.asked = Groups::of_world().mail().try_ask(group_.proc(question.rank), asks);
+    }
+    return false;
+  }
+  for (; question.told < group_.size(); ++question.told) {
+    if (question.told == group_.rank()) continue;
+    if (!Groups::of_world().mail().try_tell(group_.proc(question.told), head(Kind::kWhole, 0),
+                                            *question.verdict))
+      return false;
+  }
+  judge(*question.verdict);
+  return true;
+}
+
+void Performer::judge(const Verdict& verdict) noexcept {
+  if (!verdict_) verdict_ = verdict;
+  made_.was_judged = true;
+}
+
+// It is in the same call, or has not come to it.
+void Performer::answered(const MailHead& head) noexcept {
+  if (question_ && question_->call == head.call && !question_->verdict) question_.reset();
+}
+
+void Performer::differs(const MailHead& head, std::uint32_t proc, const CallText& theirs) {
+  if (!question_ || question_->call != head.call || group_.proc(question_->rank) != proc) return;
+  const Group::Made* const made = group_.made(head.call);
+  if (made == nullptr) return;
+  question_->verdict = {{group_.rank(), question_->rank}, {made->text(), theirs}};
+}
+
+void Performer::raise() {
+  if (!verdict_) {
+    if (thrown_) std::rethrow_exception(thrown_);
+    refuse(call_, "the operation has thrown at rank " + std::to_string(group_.proc(spoiler_ - 1)) +
+                      ", so there is no result");
+  }
+  const Verdict& verdict = *verdict_;
+  const CallText mine = made_.text();
+  const std::size_t other = verdict.calls[0] == mine ? 1 : 0;
+  const CallText& theirs = verdict.calls[other];
+  refuse(
+      call_,
+      "rank " + std::to_string(group_.proc(verdict.ranks[other])) + " called " + describe(theirs) +
+          " while this process called " + describe(mine) +
+          (describe(theirs) == describe(mine) ? ", with another root, length or type" : "") +
+          (group_.is_job ? "; all processes must make the same collective calls in the same order"
+                         : "; all members of a team must make the same calls of it in the same "
+                           "order"));
+}
+
+}  // namespace splitc::detail

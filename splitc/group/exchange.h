@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "am/collective/schedule.h"
+#include "am/core/far/remote_memory.h"
+#include "splitc/group/mail.h"
+
+namespace splitc::detail {
+
+// What the network writes to another process, and reports when this process is done with it,
+// perhaps in another thread. It lives until then (`self`).
+struct NetworkWrite : am::link::Completion {
+  std::atomic<bool> is_done = false;
+  std::shared_ptr<NetworkWrite> self;
+};
+
+// What an exchange of many bytes needs beside.
+struct LargeExchange {
+  std::uint64_t at = 0;  // bytes that have left, or come, in pieces
+  Offer offer{};
+  am::link::RemoteKey key{};                                   // to be written to
+  std::shared_ptr<const am::link::Registration> registration;  // of what is written to here
+  std::shared_ptr<NetworkWrite> write;
+};
+
+// A send or receive of the round of a schedule that is under way (splitc/group/performer.h).
+struct Exchange {
+  enum class State : std::uint8_t {
+    // Something has to be done here:
+    kToSend,
+    kToSendPieces,
+    kToWrite,
+    kWriting,
+    kToSayWritten,
+    kToRead,  // has been offered
+    kToSayTaken,
+    kToAskFor,
+    // Another process has to do something:
+    kOffered,  // or waits to be asked for
+    kAwaited,
+    kInPieces,
+    kDone,
+  };
+
+  bool has_to_act() const noexcept { return state <= State::kToAskFor; }
+  bool sends() const noexcept { return step->kind == am::schedule::Step::Kind::kSend; }
+  // Goes or comes in parts, and not before its receiver asks for it.
+  bool is_large() const noexcept { return (sends() ? step->from : step->to).bytes > Mail::kMost; }
+
+  const am::schedule::Step* step;
+  std::uint32_t number;  // of what one sends the other in the call
+  State state;
+  std::unique_ptr<LargeExchange> large = {};  // if it is
+};
+
+// How much a member and another one have exchanged in the rounds of a call that have begun.
+struct PeerCount {
+  std::uint32_t peer;
+  std::uint32_t sent = 0;
+  std::uint32_t received = 0;
+};
+
+}  // namespace splitc::detail

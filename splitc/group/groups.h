@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "am/collective/neighbour_memory.h"
+#include "am/core/poller.h"
+#include "splitc/group/group.h"
+#include "splitc/group/mail.h"
+#include "splitc/group/plan.h"
+#include "splitc/world/place.h"
+#include "splitc/world/shared_owner.h"
+
+namespace am {
+class Bundle;
+class Endpoint;
+}  // namespace am
+
+namespace splitc::detail {
+
+class StartedGroupCall;
+
+// All groups of this process. Part of every poll while it has started calls of some.
+//
+// Thread rule: the world's thread.
+class Groups final : public am::Poller {
+ public:
+  // Registers the handlers.
+  Groups(am::Bundle& bundle, am::Endpoint& endpoint);
+  ~Groups() override;
+  // Those of the world. Throws Error outside run().
+  static Groups& of_world() { return the_ != nullptr ? *the_ : none(); }
+  static Groups* existing() noexcept { return the_; }
+
+  Mail& mail() noexcept { return mail_; }
+  // The number of the next group whose first member this process is; no two groups have the same.
+  std::uint64_t next_number() const noexcept;
+  void use_number() noexcept { ++made_; }
+  // Of all processes: for teams, and for the calls of the job itself; and of those of this node.
+  // Made at their first use.
+  const SharedOwner<Group>& everybody();
+  const SharedOwner<Group>& job();
+  const SharedOwner<Group>& node();
+
+  // Throws Error where this process may not make a call of a group.
+  void check_may_call(Call call) const;
+  // The same, and waits until the calls of `group` that were started have ended. Throws what those
+  // threw that nobody will wait for any more.
+  void before_call(Group& group, Call call);
+  // Before another call of the job, if some of it were started.
+  static void before_call_of_job(Call call) {
+    if (the_ != nullptr && the_->job_ != nullptr) the_->before_call(*the_->job_, call);
+  }
+  // Puts `call` behind those of its group that were started before.
+  void start(const SharedOwner<StartedGroupCall>& call);
+  void wait_for(StartedGroupCall& call, Call on_behalf);
+  void keep(const std::exception_ptr& orphan) noexcept;
+  // At the end of the program: all calls that were started have ended.
+  void finish(Call call);
+
+  // Of this process's memory for what neighbours are to read, for one call at a time; false:
+  // another one has it.
+  bool take_staging() noexcept { return !std::exchange(staging_taken_, true); }
+  void give_back_staging() noexcept { staging_taken_ = false; }
+
+  // Whether the kernel copies from the memory of `proc`, which has said how it can be known.
+  bool can_read(std::uint32_t proc, const am::Neighbour& process);
+
+  int poll() override;
+  // Not while a call waits for credits: what brings them wakes this process, or it looks in a
+  // millisecond.
+  bool has_work() noexcept override;
+
+ private:
+  // Those that are there from the start, by their number among those of their first member.
+  enum Standing : std::uint64_t { kEverybody, kNode, kJob, kStanding };
+
+  static Groups& none();
+  static SharedOwner<Group> of_all(Standing number);
+  int go_on(Group& group);
+  template <class Done>
+  void poll_until(Done done, Call on_behalf);
+
+  static inline Groups* the_ = nullptr;
+
+  am::Bundle& bundle_;
+  Mail mail_;
+  std::uint64_t made_ = kStanding;
+  SharedOwner<Group> everybody_;
+  SharedOwner<Group> job_;
+  SharedOwner<Group> node_;
+  std::unordered_map<std::uint32_t, bool> readable_;  // processes of this node
+  std::vector<Group*> busy_;                          // which have started calls
+  std::exception_ptr orphan_;
+  bool staging_taken_ = false;
+  bool ending_ = false;     // a started call goes on, perhaps its operation
+  std::uint64_t seen_ = 0;  // of the messages, at the last poll
+};
+
+}  // namespace splitc::detail

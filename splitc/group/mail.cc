@@ -1,0 +1,148 @@
+#include "splitc/group/mail.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "am/core/endpoint.h"
+#include "am/core/token.h"
+#include "am/types/types.h"
+#include "splitc/group/group.h"
+#include "splitc/group/performer.h"
+#include "splitc/world/place.h"
+
+namespace splitc::detail {
+
+static_assert(sizeof(MailHead) == 32 && sizeof(Offer) == 32 && Mail::kMost == am::max_medium());
+
+// --- Inboxes
+
+void Inbox::keep(const MailHead& head, std::span<const std::byte> bytes) {
+  kept.push_back({head, {}, {}});
+  Kept& one = kept.back();
+  if (bytes.size() <= one.few.size()) {
+    one.head.length = static_cast<std::uint8_t>(bytes.size());
+    std::ranges::copy(bytes, one.few.begin());
+  } else {
+    one.many.assign(bytes.begin(), bytes.end());
+  }
+}
+
+void Inbox::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
+  if (group == nullptr || group->is_to_come(head.call)) return keep(head, bytes);
+  if (performer != nullptr && group->is_latest(head.call)) {
+    return performer->take(head, bytes, at);
+  }
+  const Group::Made* const made = group->made(head.call);
+  if (made == nullptr || made->was_judged || made->digest == head.digest) return;
+  if (performer != nullptr) {
+    performer->suspect(head.source, head.call);
+  } else {
+    stray = head;
+  }
+}
+
+Inbox* Mail::existing(std::uint64_t group) noexcept {
+  const auto found = inboxes_.find(group);
+  return found == inboxes_.end() ? nullptr : &found->second;
+}
+
+Inbox& Mail::inbox(std::uint64_t group) {
+  if (latest_inbox_ == nullptr || latest_ != group) {
+    latest_inbox_ = &inboxes_[group];
+    latest_ = group;
+  }
+  return *latest_inbox_;
+}
+
+void Mail::end_inbox(std::uint64_t group) noexcept {
+  inboxes_.erase(group);
+  latest_inbox_ = nullptr;
+}
+
+// --- Sending
+
+Mail::Mail(am::Endpoint& endpoint) : endpoint_(endpoint) {
+  endpoint.add_handlers<&Mail::on_few, &Mail::on_many, &Mail::on_question, &Mail::on_answer,
+                        &Mail::on_difference, &Mail::on_verdict>(*this);
+}
+
+bool Mail::try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
+                    std::uint64_t at) {
+  if (bytes.size() > sizeof(Few)) {
+    return endpoint_.try_request_medium<&Mail::on_many>(proc, bytes, head, at);
+  }
+  if (head.kind == MailHead::Kind::kPiece) {
+    return endpoint_.try_request_medium<&Mail::on_many>(proc, bytes, head, at);
+  }
+  Few few;
+  head.length = static_cast<std::uint8_t>(bytes.size());
+  if (!bytes.empty()) std::memcpy(few.bytes.data(), bytes.data(), bytes.size());
+  return endpoint_.try_request<&Mail::on_few>(proc, head, few);
+}
+
+bool Mail::try_ask(std::uint32_t proc, const MailHead& head) {
+  return endpoint_.try_request<&Mail::on_question>(proc, head);
+}
+
+bool Mail::try_tell(std::uint32_t proc, const MailHead& head, const Verdict& verdict) {
+  return endpoint_.try_request_medium<&Mail::on_verdict>(
+      proc, std::as_bytes(std::span(&verdict, 1)), head);
+}
+
+// --- Receiving
+
+void Mail::on_few(am::OneWay, MailHead head, Few few) {
+  ++arrivals_;
+  const std::size_t length = std::min<std::size_t>(head.length, few.bytes.size());
+  inbox(head.group).take(head, std::span(few.bytes).first(length), 0);
+}
+
+void Mail::on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, std::uint64_t at) {
+  ++arrivals_;
+  inbox(head.group).take(head, bytes, at);
+}
+
+void Mail::on_question(am::Request question, MailHead head) {
+  ++arrivals_;
+  const Inbox* const inbox = existing(head.group);
+  const Group* const group = inbox != nullptr ? inbox->group : nullptr;
+  const Group::Made* const made = group != nullptr ? group->made(head.call) : nullptr;
+  if (made == nullptr || made->digest == head.digest) {
+    std::move(question).reply<&Mail::on_answer>(head);
+    return;
+  }
+  const CallText text = made->text();
+  std::move(question).reply_medium<&Mail::on_difference>(std::as_bytes(std::span(&text, 1)), head);
+}
+
+void Mail::on_answer(am::Reply, MailHead head) {
+  ++arrivals_;
+  Inbox* const inbox = existing(head.group);
+  if (inbox == nullptr || inbox->performer == nullptr) return;
+  inbox->performer->answered(head);
+}
+
+void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, MailHead head) {
+  ++arrivals_;
+  Inbox* const inbox = existing(head.group);
+  CallText theirs;
+  if (inbox == nullptr || inbox->performer == nullptr || bytes.size() != sizeof theirs) return;
+  std::memcpy(&theirs, bytes.data(), sizeof theirs);
+  inbox->performer->differs(head, reply.source(), theirs);
+}
+
+void Mail::on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head) {
+  ++arrivals_;
+  Inbox& inbox = this->inbox(head.group);
+  Inbox::Judged judged{head.call, {}};
+  if (bytes.size() != sizeof judged.verdict) return;
+  std::memcpy(&judged.verdict, bytes.data(), sizeof judged.verdict);
+  if (inbox.group == nullptr || inbox.group->is_to_come(head.call)) {
+    inbox.judged.push_back(judged);
+  } else if (inbox.performer != nullptr && inbox.group->is_latest(head.call)) {
+    inbox.performer->judge(judged.verdict);
+  }
+}
+
+}  // namespace splitc::detail

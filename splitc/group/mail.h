@@ -1,0 +1,142 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "am/collective/neighbour_memory.h"
+#include "am/core/token.h"
+
+// The messages of collective calls. Each names its group and the number of the group's call; so it
+// may come before this process has made that call, or even the group.
+
+namespace am {
+class Endpoint;
+}
+
+namespace splitc::detail {
+
+class Group;
+class Performer;
+
+// The head of a message: 32 bytes, which leave 32 of a short message.
+struct MailHead {
+  enum class Kind : std::uint8_t {
+    kWhole,   // all that is sent
+    kOffer,   // where it lies at the sender: Offer
+    kTaken,   // the answer to an offer: it has been read there
+    kWanted,  // or, from another node without one: it is to be written to a RemoteKey, or sent in
+              // pieces
+    kPiece,
+    kWritten,  // all has been
+  };
+  std::uint64_t group;
+  std::uint32_t call;
+  std::uint32_t source;  // rank of the sender
+  std::uint32_t number;  // of what is sent to this receiver in the call; in an answer, of the offer
+  std::uint32_t digest;  // of the sender's call
+  Kind kind;
+  std::uint8_t length;  // of what a short message has beside this
+  std::uint8_t unused[2];
+  std::uint32_t spoiler;  // 1 + rank of a member whose operation has thrown; 0: none, so far
+};
+
+struct Offer {
+  std::uint64_t address;
+  std::uint64_t segment_offset;  // of it, if it lies in the sender's segment
+  am::Neighbour sender;
+};
+
+// What a member has called, for those who have called something else.
+struct CallText {
+  std::uint64_t bytes;
+  std::uint64_t kind;
+  char name[48];  // padded with zeros
+
+  bool operator==(const CallText&) const = default;
+};
+
+// Two members have made different calls.
+struct Verdict {
+  std::array<std::uint32_t, 2> ranks;
+  std::array<CallText, 2> calls;
+};
+
+// What a process has of the messages of one group.
+struct Inbox {
+  // One that has come before it was expected.
+  struct Kept {
+    MailHead head;
+    std::array<std::byte, 32> few;
+    std::vector<std::byte> many;
+
+    std::span<const std::byte> bytes() const noexcept {
+      return many.empty() ? std::span<const std::byte>(few).first(head.length) : many;
+    }
+  };
+
+  Group* group = nullptr;          // nullptr: this process has not made it yet
+  Performer* performer = nullptr;  // of the call that is under way
+  std::vector<Kept> kept;
+  // About calls that this process has not come to.
+  struct Judged {
+    std::uint32_t call;
+    Verdict verdict;
+  };
+  std::vector<Judged> judged;
+  // Of a call that has ended here, from a member that makes another one under its number: nullopt,
+  // or its head.
+  std::optional<MailHead> stray;
+
+  void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
+  void keep(const MailHead& head, std::span<const std::byte> bytes);
+};
+
+// Sends and receives them. Thread rule: the world's thread.
+class Mail {
+ public:
+  explicit Mail(am::Endpoint& endpoint);
+  Mail(const Mail&) = delete;
+  Mail& operator=(const Mail&) = delete;
+
+  // That of a group; it stays where it is until end_inbox().
+  Inbox& inbox(std::uint64_t group);
+  void end_inbox(std::uint64_t group) noexcept;
+  std::size_t inboxes() const noexcept { return inboxes_.size(); }
+  std::uint64_t arrivals() const noexcept { return arrivals_; }  // messages so far
+
+  // All without waiting: false, and nothing has been sent, if there is no room just now. `bytes`:
+  // at most kMost. `at`: of a piece, where it begins.
+  static constexpr std::size_t kMost = 4096;
+  bool try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
+                std::uint64_t at = 0);
+  // Whether the member with that process is in the same call. Its answer goes to the performer of
+  // this call, if that has not ended by then.
+  bool try_ask(std::uint32_t proc, const MailHead& head);
+  bool try_tell(std::uint32_t proc, const MailHead& head, const Verdict& verdict);
+
+ private:
+  struct Few {
+    std::array<std::byte, 32> bytes;
+  };
+
+  void on_few(am::OneWay, MailHead head, Few few);
+  void on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, std::uint64_t at);
+  void on_question(am::Request question, MailHead head);
+  void on_answer(am::Reply, MailHead head);
+  void on_difference(am::Reply, std::span<const std::byte> bytes, MailHead head);
+  void on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head);
+  Inbox* existing(std::uint64_t group) noexcept;
+
+  am::Endpoint& endpoint_;
+  std::uint64_t arrivals_ = 0;
+  std::unordered_map<std::uint64_t, Inbox> inboxes_;
+  std::uint64_t latest_ = ~std::uint64_t{0};  // group of ...
+  Inbox* latest_inbox_ = nullptr;             // nullptr: none
+};
+
+}  // namespace splitc::detail

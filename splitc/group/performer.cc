@@ -1,0 +1,312 @@
+#include "splitc/group/performer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "am/core/bundle.h"
+#include "am/route/activity.h"
+#include "am/route/port.h"
+#include "am/route/router.h"
+#include "splitc/group/groups.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+using State = Exchange::State;
+using Kind = MailHead::Kind;
+
+constexpr std::uint32_t kLooksBefore = 8;            // in vain, before the first look at the clock
+constexpr std::size_t kKept = std::size_t{1} << 20;  // bytes of scratch memory
+
+Group& checked(Group& group, Call call) {
+  if (group.inbox().performer != nullptr) {
+    refuse(call,
+           "called by the operation of a collective call, which may not start or make another");
+  }
+  if (!group.left) [[likely]]
+    return group;
+  refuse(call, std::string("an exception has left the call of ") +
+                   (group.is_job ? "all processes" : "this team") +
+                   " before this one; let what handlers throw leave the program");
+}
+
+}  // namespace
+
+Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
+    : group_(checked(group, call)),
+      inbox_(group.inbox()),
+      call_(call),
+      plan_(plan),
+      made_(group.begin_call(call, plan)),
+      schedule_(plan.schedule != nullptr ? *plan.schedule : group.schedule(plan.call)),
+      exchanges_(group.exchanges),
+      counts_(group.counts) {
+  exchanges_.clear();
+  counts_.clear();
+  if (group.scratch.size() < schedule_.scratch_bytes()) {
+    group.scratch.resize(schedule_.scratch_bytes());
+  }
+  inbox_.performer = this;
+  std::erase_if(inbox_.judged, [&](const Inbox::Judged& one) {
+    if (one.call == made_.number) judge(one.verdict);
+    return !group.is_to_come(one.call);
+  });
+  if (inbox_.stray) {
+    suspect(inbox_.stray->source, inbox_.stray->call);
+    inbox_.stray.reset();
+  }
+  // What is left over of calls that have ended by a verdict.
+  std::erase_if(inbox_.kept, [&](const Inbox::Kept& one) {
+    if (one.head.call == made_.number && one.head.digest != made_.digest) {
+      suspect(one.head.source, made_.number);
+    }
+    return !group.is_to_come(one.head.call) && one.head.call != made_.number;
+  });
+}
+
+Performer::~Performer() {
+  inbox_.performer = nullptr;
+  if (stages_) Groups::of_world().give_back_staging();
+  if (group_.scratch.capacity() > kKept) std::vector<std::byte>().swap(group_.scratch);
+  if (!has_ended_) group_.left = true;
+}
+
+// --- The schedule
+
+bool Performer::go_on() {
+  for (;;) {
+    if (verdict_ || question_) [[unlikely]] {
+      if (verdict_ || go_on_asking()) return !is_writing() && end();
+    }
+    if (round_ == schedule_.rounds()) return !(question_ && question_->is_suspected) && end();
+    if (!has_begun_) begin_round();
+    if (to_act_ != 0) act();
+    if (open_ != 0) {
+      if (++looks_ > kLooksBefore) look_at_clock();
+      return false;
+    }
+    end_round();
+  }
+}
+
+void Performer::begin_round() {
+  exchanges_.clear();
+  for (const Step& step : schedule_.round(round_)) {
+    if (step.kind == Step::Kind::kSend) {
+      exchanges_.push_back({&step, counted(step.peer).sent++, State::kToSend});
+    } else if (step.kind == Step::Kind::kReceive) {
+      exchanges_.push_back({&step, counted(step.peer).received++, State::kAwaited});
+    } else {
+      continue;
+    }
+    // What goes to another node its receiver asks for at once.
+    Exchange& exchange = exchanges_.back();
+    if (exchange.is_large()) {
+      exchange.large = std::make_unique<LargeExchange>();
+      if (is_far(group_.proc(step.peer))) {
+        exchange.state = exchange.sends() ? State::kOffered : State::kToAskFor;
+      }
+    }
+    if (exchange.has_to_act()) ++to_act_;
+  }
+  open_ = static_cast<std::uint32_t>(exchanges_.size());
+  has_begun_ = true;
+  if (inbox_.kept.empty()) return;
+  for (Exchange& exchange : exchanges_) take_kept(exchange);
+}
+
+void Performer::end_round() noexcept {
+  for (const Step& step : schedule_.round(round_)) {
+    if (step.kind > Step::Kind::kReceive) perform_here(step);
+  }
+  has_begun_ = false;
+  ++round_;
+  staged_ = {};
+  staged_bytes_ = 0;
+}
+
+void Performer::perform_here(const Step& step) noexcept {
+  std::byte* const to = at(step.to);
+  const std::byte* const from = at(step.from);
+  const std::uint64_t bytes = step.from.bytes;
+  if (step.kind == Step::Kind::kCopy) {
+    copy_bytes(to, from, bytes);
+    return;
+  }
+  if (thrown_) return;
+  try {
+    const bool before = step.kind == Step::Kind::kCombineBefore;
+    plan_.combine->run(plan_.combine->op, to, from, bytes / plan_.combine->element, before);
+  } catch (...) {
+    thrown_ = std::current_exception();
+    spoiler_ = 1 + group_.rank();
+  }
+}
+
+bool Performer::end() {
+  inbox_.performer = nullptr;
+  has_ended_ = true;
+  exchanges_.clear();
+  return true;
+}
+
+std::byte* Performer::at(const am::schedule::Range& range) noexcept {
+  switch (range.buffer) {
+    case am::schedule::Buffer::kInput:  // only read from
+      return const_cast<std::byte*>(plan_.input) + range.offset;
+    case am::schedule::Buffer::kOutput: return plan_.output + range.offset;
+    default: return group_.scratch.data() + range.offset;
+  }
+}
+
+// --- Exchanges
+
+// The peers of an exchange between all come one after the other: the last one first.
+PeerCount& Performer::counted(std::uint32_t peer) {
+  const auto found = std::find_if(counts_.rbegin(), counts_.rend(),
+                                  [&](const PeerCount& one) { return one.peer == peer; });
+  return found != counts_.rend() ? *found : counts_.emplace_back(PeerCount{peer});
+}
+
+Exchange* Performer::find(std::uint32_t peer, std::uint32_t number, bool sends) noexcept {
+  for (Exchange& one : exchanges_) {
+    if (one.step->peer == peer && one.number == number && one.sends() == sends &&
+        one.state != State::kDone) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+void Performer::set(Exchange& exchange, State state) noexcept {
+  if (exchange.has_to_act()) --to_act_;
+  exchange.state = state;
+  if (exchange.has_to_act()) ++to_act_;
+  if (state == State::kDone) --open_;
+}
+
+void Performer::take_kept(Exchange& exchange) {
+  const auto found = std::ranges::find_if(inbox_.kept, [&](const Inbox::Kept& one) {
+    return one.head.call == made_.number && one.head.source == exchange.step->peer &&
+           one.head.number == exchange.number && one.head.digest == made_.digest &&
+           (one.head.kind == Kind::kWanted) == exchange.sends();
+  });
+  if (found == inbox_.kept.end()) return;
+  arrived(exchange, found->head, found->bytes(), 0);
+  if (found + 1 != inbox_.kept.end()) *found = std::move(inbox_.kept.back());
+  inbox_.kept.pop_back();
+}
+
+void Performer::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
+  if (head.digest != made_.digest) return suspect(head.source, made_.number);
+  const bool answers = head.kind == Kind::kTaken || head.kind == Kind::kWanted;
+  Exchange* const exchange = has_begun_ ? find(head.source, head.number, answers) : nullptr;
+  if (exchange != nullptr) return arrived(*exchange, head, bytes, at);
+  if (head.kind != Kind::kTaken) inbox_.keep(head, bytes);  // of a later round
+}
+
+void Performer::arrived(Exchange& exchange, const MailHead& head, std::span<const std::byte> bytes,
+                        std::uint64_t at) {
+  if (spoiler_ == 0) spoiler_ = head.spoiler;
+  const am::schedule::Range& to = exchange.step->to;
+  if (head.kind == Kind::kWhole && !exchange.sends() && !exchange.large &&
+      bytes.size() == to.bytes) {
+    if (!bytes.empty()) std::memcpy(this->at(to), bytes.data(), bytes.size());
+    return set(exchange, State::kDone);
+  }
+  if (exchange.large && arrived_of_large(exchange, head, bytes, at)) return;
+  refuse(call_, "rank " + std::to_string(group_.proc(head.source)) +
+                    " has sent something else than this process expects of it in this call");
+}
+
+// --- What has to be done here
+
+MailHead Performer::head(Kind kind, std::uint32_t number) const noexcept {
+  return {group_.number(), made_.number, group_.rank(), number, made_.digest, kind, 0, {},
+          spoiler_};
+}
+
+// One that has no room just now does not hold up the others.
+void Performer::act() {
+  for (Exchange& exchange : exchanges_) {
+    while (exchange.has_to_act() && try_act(exchange)) continue;
+  }
+}
+
+bool Performer::try_act(Exchange& exchange) {
+  switch (exchange.state) {
+    case State::kToSend: return try_send(exchange);
+    case State::kToSendPieces: return try_send_pieces(exchange);
+    case State::kToRead:
+      set(exchange, try_read(exchange) ? State::kToSayTaken : State::kToAskFor);
+      return true;
+    case State::kToSayTaken: return try_answer(exchange, Kind::kTaken, State::kDone);
+    case State::kToWrite: return try_write(exchange);
+    case State::kWriting:
+      // pairs with: the completion in try_write(); the memory may be another's after it.
+      if (!exchange.large->write->is_done.load(std::memory_order_acquire)) return false;
+      set(exchange, State::kToSayWritten);
+      return true;
+    case State::kToSayWritten: return try_answer(exchange, Kind::kWritten, State::kDone);
+    default: return try_ask_for(exchange);
+  }
+}
+
+bool Performer::try_send(Exchange& exchange) {
+  const am::schedule::Range& from = exchange.step->from;
+  const std::uint32_t proc = group_.proc(exchange.step->peer);
+  const std::byte* const bytes = at(from);
+  if (from.bytes <= Mail::kMost) {
+    if (!Groups::of_world().mail().try_send(proc, head(Kind::kWhole, exchange.number),
+                                            {bytes, from.bytes})) {
+      return false;
+    }
+    set(exchange, State::kDone);
+    return true;
+  }
+  const Offer offer{reinterpret_cast<std::uintptr_t>(bytes), offset_of(from),
+                    am::Neighbour::self()};
+  if (!Groups::of_world().mail().try_send(proc, head(Kind::kOffer, exchange.number),
+                                          std::as_bytes(std::span(&offer, 1)))) {
+    return false;
+  }
+  set(exchange, State::kOffered);
+  return true;
+}
+
+bool Performer::try_answer(Exchange& exchange, Kind kind, State then,
+                           std::span<const std::byte> bytes) {
+  if (!Groups::of_world().mail().try_send(group_.proc(exchange.step->peer),
+                                          head(kind, exchange.number), bytes)) {
+    return false;
+  }
+  set(exchange, then);
+  return true;
+}
+
+// --- Waiting and errors
+
+std::uint32_t Performer::missing() const noexcept {
+  for (const Exchange& exchange : exchanges_) {
+    if (exchange.state != State::kDone) return group_.proc(exchange.step->peer);
+  }
+  return am::kNobody;
+}
+
+void Performer::wait() {
+  std::optional<am::Expectation> expects;
+  if (has_far_peers()) expects.emplace(*world().router().port(), 1);
+  world().bundle().wait_with_siblings([this] { return advance(); },
+                                      [this] {
+                                        return am::Reason{.call = call_.name.text,
+                                                          .where = call_.where,
+                                                          .needs = "a message",
+                                                          .peer = missing(),
+                                                          .needs_all = true};
+                                      });
+}
+
+}  // namespace splitc::detail

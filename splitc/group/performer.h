@@ -1,0 +1,140 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "am/collective/schedule.h"
+#include "splitc/group/exchange.h"
+#include "splitc/group/group.h"
+#include "splitc/group/mail.h"
+#include "splitc/group/plan.h"
+
+namespace splitc::detail {
+
+// A collective call, as this member goes through its schedule, without waiting.
+//
+// What is sent up to Mail::kMost bytes at a time goes at once, and is kept where its receiver has
+// not come so far. Of more the receiver is told where it lies: on a node it reads that itself,
+// once, from memory that is mapped or through the kernel; else it asks for it, and it is sent in
+// pieces.
+//
+// Each message has a digest of its call. Whoever gets one with another digest, or has waited for a
+// while, asks its sender, or that for whom it waits, what that has called; if it is another call,
+// it tells all members, and the call ends at all that are in it, or come to it, by an Error that
+// names two of them and both calls.
+//
+// Thread rule: the world's thread.
+class Performer {
+ public:
+  Performer(Group& group, const GroupCall& call, const GroupPlan& plan);
+  // If it has not ended, an exception has left it: the group cannot be used any more.
+  ~Performer();
+  Performer(const Performer&) = delete;
+  Performer& operator=(const Performer&) = delete;
+
+  // Goes on as far as possible. True: it has ended; then check().
+  bool advance() { return has_ended_ || go_on(); }
+  // Until then, polling.
+  void wait();
+  // Throws Error if the calls differ, and what an operation has thrown, or Error at the other
+  // members whose result that spoils.
+  void check() {
+    if (spoiler_ != 0 || verdict_) [[unlikely]]
+      raise();
+  }
+  void run() {
+    if (!advance()) wait();
+    check();
+  }
+
+  // --- By the mail: what has come in this call.
+  void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
+  void answered(const MailHead& head) noexcept;
+  void differs(const MailHead& head, std::uint32_t proc, const CallText& theirs);
+  // The member makes another call than this one, it seems, under that number: this call does not
+  // end before it has said which.
+  void suspect(std::uint32_t rank, std::uint32_t call) noexcept;
+  // This call ends, as its members have made different ones.
+  void judge(const Verdict& verdict) noexcept;
+
+ private:
+  using Step = am::schedule::Step;
+
+  // What is known of a member that may have made another call.
+  struct Question {
+    std::uint32_t rank;
+    std::uint32_t call;  // number
+    bool is_suspected;   // else it is only waited for
+    bool asked = false;
+    std::optional<Verdict> verdict = {};  // to be told to all
+    std::uint32_t told = 0;               // of these
+  };
+
+  bool go_on();
+  void begin_round();
+  void end_round() noexcept;
+  void perform_here(const Step& step) noexcept;
+  bool end();
+
+  std::byte* at(const am::schedule::Range& range) noexcept;
+  static void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  PeerCount& counted(std::uint32_t peer);
+  Exchange* find(std::uint32_t peer, std::uint32_t number, bool sends) noexcept;
+  void take_kept(Exchange& exchange);
+  void arrived(Exchange& exchange, const MailHead& head, std::span<const std::byte> bytes,
+               std::uint64_t at);
+  bool arrived_of_large(Exchange& exchange, const MailHead& head, std::span<const std::byte> bytes,
+                        std::uint64_t at);
+  void set(Exchange& exchange, Exchange::State state) noexcept;
+
+  void act();
+  bool try_act(Exchange& exchange);
+  bool try_send(Exchange& exchange);
+  bool try_send_pieces(Exchange& exchange);
+  bool try_write(Exchange& exchange);
+  bool try_ask_for(Exchange& exchange);
+  bool try_answer(Exchange& exchange, MailHead::Kind kind, Exchange::State then,
+                  std::span<const std::byte> bytes = {});
+  std::uint64_t offset_of(const am::schedule::Range& from);
+  bool is_writing() const noexcept;
+  bool try_read(const Exchange& exchange);
+  MailHead head(MailHead::Kind kind, std::uint32_t number) const noexcept;
+
+  void look_at_clock();
+  bool go_on_asking();
+  [[noreturn]] void raise();
+  std::uint32_t missing() const noexcept;  // a process that is waited for
+
+  Group& group_;
+  Inbox& inbox_;
+  const GroupCall call_;
+  const GroupPlan plan_;
+  Group::Made& made_;
+  const am::schedule::Schedule& schedule_;
+  bool has_ended_ = false;
+  bool has_begun_ = false;  // this round
+  std::uint32_t round_ = 0;
+  std::uint32_t open_ = 0;    // exchanges of it that are not done
+  std::uint32_t to_act_ = 0;  // ... of which this member has to do something for
+  std::vector<Exchange>& exchanges_;
+  std::vector<PeerCount>& counts_;
+  std::optional<Question> question_;
+  std::optional<Verdict> verdict_;  // by which this call ends
+  std::uint32_t looks_ = 0;         // in vain
+  std::uint64_t asks_at_ = 0;       // ticks; 0: not known yet
+  std::uint64_t interval_ = 0;      // ... between questions
+  std::uint32_t next_asked_ = 0;    // exchange
+  am::schedule::Range staged_{};    // the latest, in this round
+  std::uint64_t staged_at_ = 0;     // where it lies in the segment
+  std::size_t staged_bytes_ = 0;    // of the round
+  bool stages_ = false;             // this call has the memory for that
+  std::uint32_t spoiler_ = 0;       // as MailHead has it
+  std::exception_ptr thrown_;
+};
+
+}  // namespace splitc::detail
