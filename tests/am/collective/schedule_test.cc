@@ -313,6 +313,7 @@ TEST_F(Schedules, of_exchanges_of_varying_blocks_give_everybody_its_block_of_eac
     return at;
   };
   for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t) {
+    if (size > 20 && size % 5 != 0) return;  // each is an exchange of all with all
     const auto at_once = static_cast<std::uint32_t>(1 + below(5));
     perform(size,
             {.schedule =
@@ -335,7 +336,7 @@ TEST_F(Schedules, of_exchanges_of_varying_blocks_give_everybody_its_block_of_eac
 // Whatever is chosen, and whoever shares a node.
 TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
   using am::schedule::Operation;
-  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+  for (int i = 0; i < 1500 && !HasFailure(); ++i) {
     const auto size = static_cast<std::uint32_t>(1 + below(12));
     const auto nodes = 1 + below(4);
     const std::uint64_t order = below(3);
@@ -347,7 +348,7 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
     }
     const am::schedule::Placement placement(node_of);
     const auto root = static_cast<std::uint32_t>(below(size));
-    const std::uint64_t bytes = below(30) == 0 ? 300 * below(20) : below(20);
+    const std::uint64_t bytes = below(100) == 0 ? 300 * below(20) : below(20);
     const auto operation = static_cast<Operation>(below(9));
     const am::schedule::Call call{operation, root, bytes, 1};
     const bool rooted = operation == Operation::kReduce || operation == Operation::kGather;
