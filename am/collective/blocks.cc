@@ -28,6 +28,20 @@ void pass_around(Schedule& s, Member member, std::uint32_t shift, const Block& b
   }
 }
 
+// Sends given(who) to each `who`, and gets got(who) of each, `at_once` of them in a round.
+template <class Given, class Got>
+Schedule exchange(Member member, std::uint32_t at_once, const Given& given, const Got& got) {
+  Schedule s;
+  s.copy(given(member.me), got(member.me));
+  for (std::uint32_t i = 1; i < member.size; ++i) {
+    s.send(behind(member, i), given(behind(member, i)));
+    s.receive(before(member, i), got(before(member, i)));
+    if (i % at_once == 0) s.end_round();
+  }
+  s.end_round();
+  return s;
+}
+
 // The first `count` of `blocks` combined, in their order.
 void fold(Schedule& s, const Range& blocks, std::uint64_t bytes, std::uint32_t count) {
   if (count == 0) return;
@@ -104,14 +118,9 @@ Schedule all_gather_ring(Member member, std::uint64_t bytes) {
 }
 
 Schedule all_gather_direct(Member member, std::uint64_t bytes) {
-  Schedule s;
-  s.copy(input(0, bytes), output(member.me * bytes, bytes));
-  for (std::uint32_t i = 1; i < member.size; ++i) {
-    s.send(behind(member, i), input(0, bytes));
-    s.receive(before(member, i), output(before(member, i) * bytes, bytes));
-  }
-  s.end_round();
-  return s;
+  return exchange(
+      member, member.size, [&](std::uint32_t) { return input(0, bytes); },
+      [&](std::uint32_t who) { return output(who * bytes, bytes); });
 }
 
 Schedule all_gather_bruck(Member member, std::uint64_t bytes) {
@@ -135,31 +144,19 @@ Schedule all_gather_bruck(Member member, std::uint64_t bytes) {
 }
 
 Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once) {
-  Schedule s;
-  s.copy(input(member.me * bytes, bytes), output(member.me * bytes, bytes));
-  for (std::uint32_t i = 1; i < member.size; ++i) {
-    s.send(behind(member, i), input(behind(member, i) * bytes, bytes));
-    s.receive(before(member, i), output(before(member, i) * bytes, bytes));
-    if (i % at_once == 0) s.end_round();
-  }
-  s.end_round();
-  return s;
+  return exchange(
+      member, at_once, [&](std::uint32_t who) { return input(who * bytes, bytes); },
+      [&](std::uint32_t who) { return output(who * bytes, bytes); });
 }
 
 Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
                             std::span<const std::uint64_t> output_at, std::uint32_t at_once) {
-  const auto block = [](Buffer buffer, std::span<const std::uint64_t> at, std::uint32_t i) {
-    return Range{buffer, at[i], at[i + 1] - at[i]};
-  };
-  Schedule s;
-  s.copy(block(Buffer::kInput, input_at, member.me), block(Buffer::kOutput, output_at, member.me));
-  for (std::uint32_t i = 1; i < member.size; ++i) {
-    s.send(behind(member, i), block(Buffer::kInput, input_at, behind(member, i)));
-    s.receive(before(member, i), block(Buffer::kOutput, output_at, before(member, i)));
-    if (i % at_once == 0) s.end_round();
-  }
-  s.end_round();
-  return s;
+  return exchange(
+      member, at_once,
+      [&](std::uint32_t who) { return input(input_at[who], input_at[who + 1] - input_at[who]); },
+      [&](std::uint32_t who) {
+        return output(output_at[who], output_at[who + 1] - output_at[who]);
+      });
 }
 
 Schedule all_to_all_bruck(Member member, std::uint64_t bytes) {

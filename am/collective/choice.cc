@@ -1,10 +1,8 @@
 #include "am/collective/choice.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
-#include <numeric>
-#include <span>
+#include <utility>
 
 namespace am::schedule {
 namespace {
@@ -45,6 +43,10 @@ Scan scan_of(Operation operation) noexcept {
   return operation == Operation::kScan ? Scan::kInclusive : Scan::kExclusive;
 }
 
+Vector vector_of(const Call& call) noexcept {
+  return {call.bytes / call.element_bytes, call.element_bytes};
+}
+
 Schedule broadcast(const Call& call, Member member, const Table& table) {
   if (call.bytes <= table.tree || member.size < 4) {
     // What is large each takes from the root itself, on a node.
@@ -52,8 +54,7 @@ Schedule broadcast(const Call& call, Member member, const Table& table) {
     return broadcast_tree(member, call.root, call.bytes,
                           is_large ? std::max(member.size, 2u) : table.radix);
   }
-  return broadcast_scattered(member, call.root,
-                             {call.bytes / call.element_bytes, call.element_bytes}, table.radix);
+  return broadcast_scattered(member, call.root, vector_of(call), table.radix);
 }
 
 Schedule gather(const Call& call, Member member, const Table& table) {
@@ -66,7 +67,7 @@ Schedule reduce(const Call& call, Member member, const Table& table) {
   if (call.bytes * member.size <= table.gathered) {
     return reduce_gathered(member, call.root, call.bytes, table.radix);
   }
-  const Vector vector{call.bytes / call.element_bytes, call.element_bytes};
+  const Vector vector = vector_of(call);
   if (call.bytes <= table.doubling || vector.elements < member.size) {
     return reduce_tree(member, call.root, call.bytes, 2, Order::kMembers);
   }
@@ -76,7 +77,7 @@ Schedule reduce(const Call& call, Member member, const Table& table) {
 Schedule all_reduce(const Call& call, Member member, const Table& table) {
   if (call.bytes * member.size <= table.gathered)
     return all_reduce_gathered(member, call.bytes, table.direct);
-  const Vector vector{call.bytes / call.element_bytes, call.element_bytes};
+  const Vector vector = vector_of(call);
   if (call.bytes <= table.doubling || vector.elements < member.size) {
     return all_reduce_doubling(member, call.bytes);
   }
@@ -86,6 +87,7 @@ Schedule all_reduce(const Call& call, Member member, const Table& table) {
 // Of members of one node, or of one each.
 Schedule of_one_level(const Call& call, Member member, const Table& table) {
   const std::uint64_t all = call.bytes * member.size;
+  const bool is_direct = call.bytes <= table.gather && member.size <= table.direct;
   switch (call.operation) {
     case Operation::kBarrier:
       return member.size <= table.direct ? barrier_direct(member) : barrier(member);
@@ -99,15 +101,11 @@ Schedule of_one_level(const Call& call, Member member, const Table& table) {
                  : scan(member, call.bytes, scan_of(call.operation));
     case Operation::kGather: return gather(call, member, table);
     case Operation::kAllGather:
-      if (call.bytes <= table.gather && member.size <= table.direct) {
-        return all_gather_direct(member, call.bytes);
-      }
+      if (is_direct) return all_gather_direct(member, call.bytes);
       return all <= table.all_gather ? all_gather_bruck(member, call.bytes)
                                      : all_gather_ring(member, call.bytes);
     default:
-      if (call.bytes <= table.gather && member.size <= table.direct) {
-        return all_to_all_pairwise(member, call.bytes, member.size);
-      }
+      if (is_direct) return all_to_all_pairwise(member, call.bytes, member.size);
       return call.bytes <= table.all_to_all
                  ? all_to_all_bruck(member, call.bytes)
                  : all_to_all_pairwise(member, call.bytes, table.at_once);
@@ -127,7 +125,6 @@ class TwoLevels {
     for (std::uint32_t node = 0; node < placement.nodes(); ++node) {
       leaders_.push_back(node == root_node_ ? call.root : placement.members(node).front());
     }
-    first_ = near_.front();
   }
 
   Schedule write() {
@@ -162,15 +159,20 @@ class TwoLevels {
   }
 
   void barrier_of_all() {
+    if (!leads()) {
+      s_.signal(leaders_[node_]);
+      s_.end_round();
+      s_.await(leaders_[node_]);
+      s_.end_round();
+      return;
+    }
     for (const std::uint32_t other : near_) {
-      if (!leads() && other == leaders_[node_]) s_.signal(other);
-      if (leads() && other != me_) s_.await(other);
+      if (other != me_) s_.await(other);
     }
     s_.end_round();
     append_far(Operation::kBarrier, 0, {}, {});
     for (const std::uint32_t other : near_) {
-      if (!leads() && other == leaders_[node_]) s_.await(other);
-      if (leads() && other != me_) s_.signal(other);
+      if (other != me_) s_.signal(other);
     }
     s_.end_round();
   }
@@ -196,7 +198,7 @@ class TwoLevels {
     const bool to_all = call_.operation == Operation::kAllGather;
     const std::uint64_t of_node = near_.size() * call_.bytes;
     const Range all = output(0, of_node * leaders_.size());
-    const Range block = to_all    ? all.part(first_ * call_.bytes, of_node)
+    const Range block = to_all    ? all.part(near_.front() * call_.bytes, of_node)
                         : leads() ? s_.scratch(of_node)
                                   : Range{};
     append_near(Operation::kGather, call_.bytes, input(0, call_.bytes), block);
@@ -210,7 +212,6 @@ class TwoLevels {
   const std::vector<std::uint32_t>& near_;
   const std::uint32_t root_node_;
   std::vector<std::uint32_t> leaders_;  // by node
-  std::uint32_t first_ = 0;             // member of this node
   Schedule s_;
 };
 

@@ -72,10 +72,8 @@ const am::schedule::Schedule& Group::schedule(const am::schedule::Call& call) {
   if (is_a_barrier || meets) ahead_ = 0;
   const auto known = std::ranges::find_if(
       written_, [&](const Written& one) { return one.meets == meets && one.call == call; });
-  if (known == written_.begin() && known != written_.end()) [[likely]]
-    return known->schedule;
-  if (known != written_.end()) {
-    std::rotate(written_.begin(), known, known + 1);
+  if (known != written_.end()) [[likely]] {
+    if (known != written_.begin()) std::rotate(written_.begin(), known, known + 1);
     return written_.front().schedule;
   }
   if (!placement_) {

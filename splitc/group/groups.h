@@ -67,6 +67,8 @@ class Groups final : public am::Poller {
   bool take_staging() noexcept { return !std::exchange(staging_taken_, true); }
   void give_back_staging() noexcept { staging_taken_ = false; }
 
+  // How this process can be known to others of its node.
+  const am::Neighbour& self() const noexcept { return self_; }
   // Whether the kernel copies from the memory of `proc`, which has said how it can be known.
   bool can_read(std::uint32_t proc, const am::Neighbour& process);
 
@@ -89,6 +91,7 @@ class Groups final : public am::Poller {
 
   am::Bundle& bundle_;
   Mail mail_;
+  const am::Neighbour self_ = am::Neighbour::self();
   std::uint64_t made_ = kStanding;
   SharedOwner<Group> everybody_;
   SharedOwner<Group> job_;

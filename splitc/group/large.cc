@@ -18,6 +18,10 @@ namespace {
 using State = Exchange::State;
 using Kind = MailHead::Kind;
 
+bool is_in_segment(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  return offset < place.segment_bytes && bytes <= place.segment_bytes - offset;
+}
+
 }  // namespace
 
 // As memmove(). glibc copies more than 2 KiB by `rep movsb`, which takes 17 times as long on AMD's
@@ -77,11 +81,11 @@ bool Performer::arrived_of_large(Exchange& exchange, const MailHead& head,
 bool Performer::try_send_pieces(Exchange& exchange) {
   const am::schedule::Range& from = exchange.step->from;
   const std::uint32_t proc = group_.proc(exchange.step->peer);
+  Mail& mail = Groups::of_world().mail();
   while (exchange.large->at < from.bytes) {
     const std::size_t bytes = std::min<std::size_t>(Mail::kMost, from.bytes - exchange.large->at);
-    if (!Groups::of_world().mail().try_send(proc, head(Kind::kPiece, exchange.number),
-                                            {at(from) + exchange.large->at, bytes},
-                                            exchange.large->at)) {
+    if (!mail.try_send(proc, head(Kind::kPiece, exchange.number),
+                       {at(from) + exchange.large->at, bytes}, exchange.large->at)) {
       return false;
     }
     exchange.large->at += bytes;
@@ -93,10 +97,10 @@ bool Performer::try_send_pieces(Exchange& exchange) {
 // Where neighbours find it in this process's segment, to which it is copied if there is room. Each
 // of several that are to have the same is told the same place.
 std::uint64_t Performer::offset_of(const am::schedule::Range& from) {
-  const World& w = world();
+  World& w = world();
   const std::byte* const bytes = at(from);
-  const std::uint64_t offset = world().router().segment_offset(bytes);
-  if (offset < place.segment_bytes && from.bytes <= place.segment_bytes - offset) return offset;
+  const std::uint64_t offset = w.router().segment_offset(bytes);
+  if (is_in_segment(offset, from.bytes)) return offset;
   if (staged_ == from) return staged_at_;
   const std::span<std::byte> room = w.staging();
   if (from.bytes > room.size() - staged_bytes_) return offset;
@@ -105,7 +109,7 @@ std::uint64_t Performer::offset_of(const am::schedule::Range& from) {
   std::byte* const to = room.data() + staged_bytes_;
   copy_bytes(to, bytes, from.bytes);
   staged_ = from;
-  staged_at_ = world().router().segment_offset(to);
+  staged_at_ = w.router().segment_offset(to);
   staged_bytes_ += std::min((from.bytes + 63) / 64 * 64, room.size() - staged_bytes_);
   return staged_at_;
 }
@@ -148,7 +152,7 @@ bool Performer::try_ask_for(Exchange& exchange) {
   }
   const std::uint64_t offset = w.router().segment_offset(at(to));
   am::link::RemoteKey key = am::link::RemoteKey::in_segment(offset);
-  if (offset >= place.segment_bytes || to.bytes > place.segment_bytes - offset) {
+  if (!is_in_segment(offset, to.bytes)) {
     try {
       if (!exchange.large->registration)
         exchange.large->registration = w.remote().expose({at(to), to.bytes});
@@ -166,8 +170,7 @@ bool Performer::try_read(const Exchange& exchange) {
   const std::uint32_t proc = group_.proc(exchange.step->peer);
   const Offer& offer = exchange.large->offer;
   if (is_far(proc)) return false;
-  if (offer.segment_offset < place.segment_bytes &&
-      to.bytes <= place.segment_bytes - offer.segment_offset) {
+  if (is_in_segment(offer.segment_offset, to.bytes)) {
     copy_bytes(at(to), mapped(proc, offer.segment_offset), to.bytes);
     return true;
   }

@@ -69,10 +69,7 @@ Mail::Mail(am::Endpoint& endpoint) : endpoint_(endpoint) {
 
 bool Mail::try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
                     std::uint64_t at) {
-  if (bytes.size() > sizeof(Few)) {
-    return endpoint_.try_request_medium<&Mail::on_many>(proc, bytes, head, at);
-  }
-  if (head.kind == MailHead::Kind::kPiece) {
+  if (bytes.size() > sizeof(Few) || head.kind == MailHead::Kind::kPiece) {
     return endpoint_.try_request_medium<&Mail::on_many>(proc, bytes, head, at);
   }
   Few few;

@@ -257,24 +257,13 @@ bool Performer::try_act(Exchange& exchange) {
 
 bool Performer::try_send(Exchange& exchange) {
   const am::schedule::Range& from = exchange.step->from;
-  const std::uint32_t proc = group_.proc(exchange.step->peer);
   const std::byte* const bytes = at(from);
-  if (from.bytes <= Mail::kMost) {
-    if (!Groups::of_world().mail().try_send(proc, head(Kind::kWhole, exchange.number),
-                                            {bytes, from.bytes})) {
-      return false;
-    }
-    set(exchange, State::kDone);
-    return true;
+  if (!exchange.large) {
+    return try_answer(exchange, Kind::kWhole, State::kDone, {bytes, from.bytes});
   }
   const Offer offer{reinterpret_cast<std::uintptr_t>(bytes), offset_of(from),
-                    am::Neighbour::self()};
-  if (!Groups::of_world().mail().try_send(proc, head(Kind::kOffer, exchange.number),
-                                          std::as_bytes(std::span(&offer, 1)))) {
-    return false;
-  }
-  set(exchange, State::kOffered);
-  return true;
+                    Groups::of_world().self()};
+  return try_answer(exchange, Kind::kOffer, State::kOffered, std::as_bytes(std::span(&offer, 1)));
 }
 
 bool Performer::try_answer(Exchange& exchange, Kind kind, State then,
