@@ -90,9 +90,8 @@ void all_to_alls(const Program& program) {
   }
 }
 
-// The calls of all processes, with a team and without one, by the names of both.
+// The calls of all processes without a team, by the names that those of a team have.
 struct OfJob {
-  static constexpr const char* kPrefix = "job_";
   void barrier() const { splitc::barrier(); }
   void all_bcast(std::span<double> data, std::uint32_t root) const {
     splitc::all_bcast(data, root);
@@ -101,8 +100,8 @@ struct OfJob {
   double all_reduce_to_one_add(double x) const { return splitc::all_reduce_to_one_add(x); }
   double all_reduce_to_all_add(double x) const { return splitc::all_reduce_to_all_add(x); }
   double all_scan_add(double x) const { return splitc::all_scan_add(x); }
-  void all_reduce(std::span<const double> mine, std::span<double> sum) const {
-    splitc::all_reduce(mine, sum, std::plus<double>());
+  void all_reduce(std::span<const double> mine, std::span<double> sum, std::plus<double> op) const {
+    splitc::all_reduce(mine, sum, op);
   }
   void all_gather_to_one(std::span<const double> mine, std::span<double> all) const {
     splitc::all_gather_to_one(mine, all);
@@ -114,36 +113,12 @@ struct OfJob {
     splitc::all_to_all(to, from);
   }
 };
-struct OfTeam {
-  static constexpr const char* kPrefix = "team_";
-  void barrier() const { all.barrier(); }
-  void all_bcast(std::span<double> data, std::uint32_t root) const { all.all_bcast(data, root); }
-  double all_bcast(double x, std::uint32_t root) const { return all.all_bcast(x, root); }
-  double all_reduce_to_one_add(double x) const { return all.all_reduce_to_one_add(x); }
-  double all_reduce_to_all_add(double x) const { return all.all_reduce_to_all_add(x); }
-  double all_scan_add(double x) const { return all.all_scan_add(x); }
-  void all_reduce(std::span<const double> mine, std::span<double> sum) const {
-    all.all_reduce(mine, sum, std::plus<double>());
-  }
-  void all_gather_to_one(std::span<const double> mine, std::span<double> gathered) const {
-    all.all_gather_to_one(mine, gathered);
-  }
-  void all_gather(std::span<const double> mine, std::span<double> gathered) const {
-    all.all_gather(mine, gathered);
-  }
-  void all_to_all(std::span<const double> to, std::span<double> from) const {
-    all.all_to_all(to, from);
-  }
-  splitc::team all = splitc::team::world();
-};
-
 template <class Calls>
-void cells(const Program& program) {
-  const Calls calls;
+void cells(const Program& program, const std::string& prefix, const Calls& calls) {
   const std::uint32_t n = splitc::procs();
   const auto time = [&](const char* name, std::size_t bytes, auto call) {
     const int count = bytes <= 1024 ? 200 : bytes <= kLarge ? 20 : 3;
-    program.time(std::string(Calls::kPrefix) + name, bytes, count, call);
+    program.time(prefix + name, bytes, count, call);
   };
   time("barrier", 0, [&](std::uint32_t) { calls.barrier(); });
   double x = 1;
@@ -159,7 +134,8 @@ void cells(const Program& program) {
     if (bytes != 8) {
       time("bcast_fixed", bytes, [&](std::uint32_t) { calls.all_bcast(std::span(sum), 0); });
       time("bcast", bytes, [&](std::uint32_t i) { calls.all_bcast(std::span(sum), i % n); });
-      time("all_reduce", bytes, [&](std::uint32_t) { calls.all_reduce(mine, sum); });
+      time("all_reduce", bytes,
+           [&](std::uint32_t) { calls.all_reduce(mine, sum, std::plus<double>()); });
     }
     time("gather_to_one", bytes, [&](std::uint32_t) { calls.all_gather_to_one(mine, all); });
     time("all_gather", bytes, [&](std::uint32_t) { calls.all_gather(mine, all); });
@@ -243,8 +219,9 @@ int measure(int argc, char** argv) {
   if (program.chosen("reduce")) reductions(program);
   if (program.chosen("all_gather")) gathers(program);
   if (program.chosen("all_to_all")) all_to_alls(program);
-  if (!options->only.empty() && program.chosen("job")) cells<OfJob>(program);
-  if (!options->only.empty() && program.chosen("team")) cells<OfTeam>(program);
+  if (!options->only.empty() && program.chosen("job")) cells(program, "job_", OfJob());
+  if (!options->only.empty() && program.chosen("team"))
+    cells(program, "team_", splitc::team::world());
   if (!options->only.empty() && program.chosen("network")) measure_network(program);
   if (!options->only.empty() && program.chosen("sizes")) of_sizes(program);
   if (program.chosen("store_sync")) store_syncs(program);

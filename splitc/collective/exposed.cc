@@ -56,8 +56,7 @@ bool Exposed::expose(std::span<const std::byte> memory, Range& range) {
   World& w = world();
   range.offset = w.router().segment_offset(memory.data());
   range.address = address_of(memory.data());
-  range.in_segment = memory.empty() || (range.offset < place.segment_bytes &&
-                                        memory.size() <= place.segment_bytes - range.offset);
+  range.in_segment = memory.empty() || is_in_segment(range.offset, memory.size());
   if (range.in_segment != 0 || !has_far_peers()) return true;
   if (!w.remote().can_expose()) return false;
   try {

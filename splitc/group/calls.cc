@@ -38,17 +38,15 @@ void check_counts(const OfGroup& of, std::size_t total, std::span<const std::uin
 
 }  // namespace
 
-OfGroup of_job(const GroupCall& call, bool waits) {
+OfGroup of_job(const GroupCall& call) {
   Groups& groups = Groups::of_world();
-  const SharedOwner<Group>& job = groups.job();
   groups.check_may_call(call);
   if (world().notified()) {
     refuse(call,
            "called between barrier_notify() and barrier_wait(); no collective call may come "
            "between them");
   }
-  if (waits) groups.before_call(*job, call);
-  return {job, call};
+  return {groups.job(), call};
 }
 
 GroupPlan bcast_plan(const OfGroup& of, std::span<std::byte> data, std::uint32_t root,

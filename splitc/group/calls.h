@@ -30,9 +30,8 @@ struct OfGroup {
   std::uint32_t size() const noexcept { return group->size(); }
   std::uint32_t rank() const noexcept { return group->rank(); }
 };
-// One of all processes. Throws Error if this process may not make it now. `waits`: for those that
-// were started before.
-OfGroup of_job(const GroupCall& call, bool waits);
+// One of all processes, to be started. Throws Error if this process may not do that now.
+OfGroup of_job(const GroupCall& call);
 
 // --- Of elements. Throw Error if the spans are not as they should.
 GroupPlan bcast_plan(const OfGroup& of, std::span<std::byte> data, std::uint32_t root,
@@ -43,6 +42,27 @@ GroupPlan transpose_plan(const OfGroup& of, std::span<const std::byte> to,
                          std::span<std::byte> from, std::uint64_t type);
 GroupPlan reduce_plan(const OfGroup& of, std::span<const std::byte> mine,
                       std::span<std::byte> result, const Combine& combine);
+
+template <class T>
+GroupPlan bcast_plan(const OfGroup& of, std::span<T> data, std::uint32_t root) {
+  check_plain<T>();
+  check_writable<std::span<T>>();
+  return bcast_plan(of, std::as_writable_bytes(data), root, type_of<T>());
+}
+template <class T>
+GroupPlan gather_plan(const OfGroup& of, std::span<T> mine, std::span<std::remove_const_t<T>> all,
+                      bool only_to_one) {
+  check_plain<T>();
+  return gather_plan(of, std::as_bytes(mine), std::as_writable_bytes(all), only_to_one,
+                     type_of<std::remove_const_t<T>>());
+}
+template <class T>
+GroupPlan transpose_plan(const OfGroup& of, std::span<T> to,
+                         std::span<std::remove_const_t<T>> from) {
+  check_plain<T>();
+  return transpose_plan(of, std::as_bytes(to), std::as_writable_bytes(from),
+                        type_of<std::remove_const_t<T>>());
+}
 
 void run_plan(const OfGroup& of, const GroupPlan& plan);
 

@@ -18,10 +18,6 @@ namespace {
 using State = Exchange::State;
 using Kind = MailHead::Kind;
 
-bool is_in_segment(std::uint64_t offset, std::uint64_t bytes) noexcept {
-  return offset < place.segment_bytes && bytes <= place.segment_bytes - offset;
-}
-
 }  // namespace
 
 // As memmove(). glibc copies more than 2 KiB by `rep movsb`, which takes 17 times as long on AMD's

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,8 +18,9 @@ namespace splitc::detail {
 // A collective call, as this member goes through its schedule, without waiting.
 //
 // What is sent up to Mail::kMost bytes at a time goes at once, and is kept where its receiver has
-// not come so far. Of more the receiver is told where it lies: on a node it reads that itself,
-// once, from memory that is mapped or through the kernel; else it asks for it, and it is sent in
+// not come so far. Of more a receiver on the same node is told where it lies, and reads that
+// itself, once, from memory that is mapped or through the kernel; one on another node says where it
+// shall go, and the network writes it there. Where that cannot be it is asked for, and sent in
 // pieces.
 //
 // Each message has a digest of its call. Whoever gets one with another digest, or has waited for a

@@ -137,7 +137,7 @@ class team : public detail::NamedReductions<team> {
   template <detail::only_elements R>
   void all_bcast(R&& data, std::uint32_t root = 0, Where where = Where::current()) const {
     const detail::OfGroup of = this->of({"team::all_bcast", where});
-    detail::run_plan(of, bcast_plan(of, detail::span_of(data), root));
+    detail::run_plan(of, detail::bcast_plan(of, detail::span_of(data), root));
   }
 
   template <class T, class Op>
@@ -174,7 +174,7 @@ class team : public detail::NamedReductions<team> {
   void all_gather(const R& mine, std::span<detail::ValueOf<const R>> all,
                   Where where = Where::current()) const {
     const detail::OfGroup of = this->of({"team::all_gather", where});
-    detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, false));
+    detail::run_plan(of, detail::gather_plan(of, detail::span_of(mine), all, false));
   }
   template <class T>
   std::vector<T> all_gather_to_one(const T& x, Where where = Where::current()) const {
@@ -184,14 +184,14 @@ class team : public detail::NamedReductions<team> {
   void all_gather_to_one(const R& mine, std::span<detail::ValueOf<const R>> all,
                          Where where = Where::current()) const {
     const detail::OfGroup of = this->of({"team::all_gather_to_one", where});
-    detail::run_plan(of, gather_plan(of, detail::span_of(mine), all, true));
+    detail::run_plan(of, detail::gather_plan(of, detail::span_of(mine), all, true));
   }
 
   template <elements R>
   void all_to_all(const R& to, std::span<detail::ValueOf<const R>> from,
                   Where where = Where::current()) const {
     const detail::OfGroup of = this->of({"team::all_to_all", where});
-    detail::run_plan(of, transpose_plan(of, detail::span_of(to), from));
+    detail::run_plan(of, detail::transpose_plan(of, detail::span_of(to), from));
   }
   template <elements R>
   received_parts<detail::ValueOf<const R>> all_to_all_varying(
@@ -236,7 +236,7 @@ class team : public detail::NamedReductions<team> {
   started<> start_all_bcast(R&& data, std::uint32_t root = 0,
                             Where where = Where::current()) const {
     const detail::OfGroup of = starting({"team::start_all_bcast", where});
-    return detail::start_spans(of, bcast_plan(of, detail::span_of(data), root));
+    return detail::start_spans(of, detail::bcast_plan(of, detail::span_of(data), root));
   }
   template <lasting_elements R, class Op>
   started<> start_all_reduce(R&& mine, std::span<detail::ValueOf<R>> result, Op op,
@@ -248,13 +248,13 @@ class team : public detail::NamedReductions<team> {
   started<> start_all_gather(R&& mine, std::span<detail::ValueOf<R>> all,
                              Where where = Where::current()) const {
     const detail::OfGroup of = starting({"team::start_all_gather", where});
-    return detail::start_spans(of, gather_plan(of, detail::span_of(mine), all, false));
+    return detail::start_spans(of, detail::gather_plan(of, detail::span_of(mine), all, false));
   }
   template <lasting_elements R>
   started<> start_all_to_all(R&& to, std::span<detail::ValueOf<R>> from,
                              Where where = Where::current()) const {
     const detail::OfGroup of = starting({"team::start_all_to_all", where});
-    return detail::start_spans(of, transpose_plan(of, detail::span_of(to), from));
+    return detail::start_spans(of, detail::transpose_plan(of, detail::span_of(to), from));
   }
 
  private:
@@ -291,31 +291,10 @@ class team : public detail::NamedReductions<team> {
     return detail::group_combine(of, detail::Collective::kExclusiveScan, x, identity, op);
   }
   template <class T>
-  static detail::GroupPlan bcast_plan(const detail::OfGroup& of, std::span<T> data,
-                                      std::uint32_t root) {
-    detail::check_plain<T>();
-    detail::check_writable<std::span<T>>();
-    return detail::bcast_plan(of, std::as_writable_bytes(data), root, detail::type_of<T>());
-  }
-  template <class T>
-  static detail::GroupPlan gather_plan(const detail::OfGroup& of, std::span<T> mine,
-                                       std::span<std::remove_const_t<T>> all, bool only_to_one) {
-    detail::check_plain<T>();
-    return detail::gather_plan(of, std::as_bytes(mine), std::as_writable_bytes(all), only_to_one,
-                               detail::type_of<std::remove_const_t<T>>());
-  }
-  template <class T>
   static detail::GroupVarying varying(const detail::OfGroup& of, std::span<T> to,
                                       std::span<const std::size_t> counts) {
     detail::check_plain<T>();
     return {of, std::as_bytes(to), counts, sizeof(T), detail::type_of<std::remove_const_t<T>>()};
-  }
-  template <class T>
-  static detail::GroupPlan transpose_plan(const detail::OfGroup& of, std::span<T> to,
-                                          std::span<std::remove_const_t<T>> from) {
-    detail::check_plain<T>();
-    return detail::transpose_plan(of, std::as_bytes(to), std::as_writable_bytes(from),
-                                  detail::type_of<std::remove_const_t<T>>());
   }
 
   detail::SharedOwner<detail::Group> group_;  // nullptr: this process is in none

@@ -121,6 +121,10 @@ inline void base_stays(const std::byte* base, std::uint64_t bits) noexcept {
 inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) + bits);
 }
+// Whether there is memory at [offset, offset + bytes) of a segment; not if `offset` is its end.
+inline bool is_in_segment(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  return offset < place.segment_bytes && bytes <= place.segment_bytes - offset;
+}
 // Of processes on this node only.
 inline std::byte* mapped(std::uint64_t bits) noexcept { return mapped(mapping_of(bits), bits); }
 inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {

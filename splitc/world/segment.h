@@ -11,8 +11,7 @@
 //   HeapEdge           how far down the local side of the heap reaches (a cache line)
 //   Board[2]           what this process shows in collective calls (splitc/collective/round.h)
 //   large board[2]     the same of more, and of the lowest rank of a node what the processes of
-//   other
-//                      nodes have shown; large_board_bytes() each
+//                      other nodes have shown; large_board_bytes() each
 //   staging            as much, for what collective calls of teams show their neighbours
 
 namespace splitc {
