@@ -29,6 +29,13 @@ std::int64_t shortened(std::int64_t time, std::int64_t limit) {
   return limit < 0 ? time : std::min(time, limit);
 }
 
+// Shows pieces of long accesses that are over: where a look before a sleep ends the last one, too,
+// as nobody polls any more then.
+void note_pieces(Activity& activity, std::uint64_t pieces, std::uint64_t& noted) noexcept {
+  if (pieces != noted) [[unlikely]]
+    activity.count_pieces(pieces - std::exchange(noted, pieces));
+}
+
 }  // namespace
 
 Port::Port(Router& router, Owned<link::Link> link, const Options& options)
@@ -69,8 +76,7 @@ int Port::poll() {
   const int count = lock_.biased() ? (resume(), link_->poll(sinks_)) : poll_among_threads(false);
   const SendStats& sent = link_->stats().sent;
   router_.activity().note_network(count, sent.bytes + sent.accessed);
-  if (sent.pieces != pieces_) [[unlikely]]
-    router_.activity().count_pieces(sent.pieces - std::exchange(pieces_, sent.pieces));
+  note_pieces(router_.activity(), sent.pieces, pieces_);
   const int attention = attention_.load(std::memory_order_relaxed);
   if (count != 0) {
     attention_.store(kAttention, std::memory_order_relaxed);
@@ -101,6 +107,7 @@ void Port::wake_others() noexcept { router_.notify(router_.rank()); }
 bool Port::fetch() {
   resume();
   const bool kept = lock_.biased() ? link_->fetch(sinks_) : (poll_among_threads(true), false);
+  note_pieces(router_.activity(), link_->stats().sent.pieces, pieces_);
   resume();  // there may be room now, and nothing else that comes before the caller sleeps
   return kept;
 }
