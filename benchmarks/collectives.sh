@@ -8,7 +8,8 @@
 #
 # --bin is a bazel-bin with //benchmarks:collectives and the launcher; without it they are built.
 # --csv: one line a figure. --quick: little work, to see that it runs. MPICH is left out where there are more processes than
-# cores, as its processes do not give them up. A broadcast of MPI is no barrier; ours is.
+# cores, as its processes do not give them up. Of broadcast_fixed the root stays, of broadcast it
+# changes every time.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"

@@ -63,6 +63,9 @@ class alignas(64) Doorbell {
       ring();
   }
 
+  // Whether that would ring; after that fence, too.
+  bool may_be_asleep() const noexcept { return asleep_.load(std::memory_order_relaxed) != 0; }
+
   // The same, of a rare event: every thread of the owner that polls searches for what it may be.
   // pairs with: alerts()
   void alert(const Fence& fence) noexcept {

@@ -44,8 +44,6 @@ enum class Order : std::uint8_t { kMembers, kAny };
 
 // Nobody leaves before all have come: lg rounds of a signal each.
 Schedule barrier(Member member);
-// 1 hop of P - 1 signals each.
-Schedule barrier_direct(Member member);
 
 // The root's input becomes the output of all.
 // From each to up to (radix - 1) lg members, the largest subtree first. lg hops; `radix` at
@@ -86,9 +84,8 @@ Schedule scan(Member member, std::uint64_t bytes, Scan kind);
 // member to the last one by each that gets a result, so that the bits are those of a loop. lg hops.
 Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
                          std::uint32_t radix);
-// Up to `direct` members by all_gather_direct(), 1 hop.
-Schedule all_reduce_gathered(Member member, std::uint64_t bytes, std::uint32_t direct);
-Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind, std::uint32_t direct);
+Schedule all_reduce_gathered(Member member, std::uint64_t bytes);
+Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind);
 
 // The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
 // are copied once.
@@ -99,7 +96,6 @@ Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, st
 // The inputs, one behind the other, become the output of all.
 Schedule all_gather_bruck(Member member, std::uint64_t bytes);   // lg hops, and a copy of it all
 Schedule all_gather_ring(Member member, std::uint64_t bytes);    // P - 1 hops
-Schedule all_gather_direct(Member member, std::uint64_t bytes);  // 1 hop of P - 1 messages each
 
 // The input is a block of `bytes` for each member; the output one of each. Not in place.
 // P - 1 messages of a block, `at_once` of them in a round.
@@ -110,5 +106,29 @@ Schedule all_to_all_bruck(Member member, std::uint64_t bytes);
 // member i of the output likewise. Pairwise.
 Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
                             std::span<const std::uint64_t> output_at, std::uint32_t at_once);
+
+// --- Of members of one node, each of which reads what the others publish: one hop, or two where
+// the members combine a part each and then read one another's results. Each byte moves once.
+namespace on_node {
+
+Schedule barrier(Member member);
+Schedule broadcast(Member member, std::uint32_t root, std::uint64_t bytes);
+// Of more a reduction goes in parts.
+inline constexpr std::uint64_t kInParts = 4096;
+Schedule reduce(Member member, std::uint32_t root, const Vector& vector);
+Schedule all_reduce(Member member, const Vector& vector);
+// Of more than Schedule::kCopied bytes it waits for all.
+Schedule scan(Member member, std::uint64_t bytes, Scan kind);
+Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes);
+Schedule scatter(Member member, std::uint32_t root, std::uint64_t bytes);
+Schedule all_gather(Member member, std::uint64_t bytes);
+Schedule all_to_all(Member member, std::uint64_t bytes);
+// Blocks of any size: that of member i begins at their_at[i] of its input, and lies at
+// [output_at[i], output_at[i + 1]) of the output of this one.
+Schedule all_to_all_varying(Member member, std::uint64_t input_bytes,
+                            std::span<const std::uint64_t> their_at,
+                            std::span<const std::uint64_t> output_at);
+
+}  // namespace on_node
 
 }  // namespace am::schedule

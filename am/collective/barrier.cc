@@ -22,12 +22,11 @@ void Barrier::signal(int round) noexcept {
   router_.notify(next);
 }
 
-bool Barrier::enter(bool more, Payload* payload) noexcept {
+bool Barrier::enter(bool more) noexcept {
   if (entered_) return false;
   entered_ = true;
   ++epoch_;
   round_ = 0;
-  payload_ = payload;
   if (more) this->more().add(1);
   if (router_.size() == 1) return true;
   if (!counts()) {
@@ -96,13 +95,10 @@ bool Barrier::has_passed() noexcept {
 bool Barrier::leaders_have_passed() noexcept {
   if (!between_.has_begun()) {
     if (root().arrivals.total() != epoch_ * router_.options().near) return false;
-    root().digests[epoch_ % 2].publish(payload_ != nullptr ? payload_->digest() : 0);
-    between_.begin(epoch_, {.more = has_more()}, payload_);
+    between_.begin(epoch_, has_more());
   }
   if (!between_.has_ended()) return false;
-  const Dissemination::Word& all = between_.result();
-  if (all.more && !has_more()) more().add(1);
-  if (all.differs) root().differed[epoch_ % 2].publish(epoch_);
+  if (between_.any_more() && !has_more()) more().add(1);
   release();
   return true;
 }

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "am/collective/dissemination.h"
-#include "am/collective/leader_memory.h"
 #include "am/collective/nodes.h"
-#include "am/collective/payload.h"
 #include "am/core/bundle.h"
 #include "am/route/router.h"
 #include "am/trace/active.h"
@@ -27,8 +25,7 @@ namespace am {
 // so all increment one counter instead and the last one wakes the others: two turns each.
 //
 // In a job of several nodes the processes of each increment the counter of their lowest rank, and
-// these lowest ranks ("leaders") disseminate among themselves, by packets, which may carry a
-// payload (am/collective/payload.h).
+// these lowest ranks ("leaders") disseminate among themselves, by packets.
 //
 // Thread rule: the bundle's. One barrier per process and job: all processes pass it in step.
 class Barrier {
@@ -38,30 +35,14 @@ class Barrier {
 
   // Enters the barrier, and passes on whether this process has `more` to do, for any_more(). Never
   // waits. Once per pass: returns false, and does nothing, where an exception has left the wait for
-  // a barrier that was entered before. `payload` is only looked at in a job of several nodes.
-  bool enter(bool more = false, Payload* payload = nullptr) noexcept;
+  // a barrier that was entered before.
+  bool enter(bool more = false) noexcept;
   // Whether all have entered. Call it, polling in between, until it returns true: it makes the
   // progress of the dissemination. What others wrote before they entered is then visible here.
   bool passed() noexcept;
   // Whether any process entered the barrier that was passed last with more to do. After each
   // barrier in which one may have, all processes call it, once.
   bool any_more() noexcept;
-
-  // The payload ends before the barrier has been passed: an exception has left the wait. The other
-  // processes hear that this one is in another call.
-  void forget_payload() noexcept {
-    payload_ = nullptr;
-    between_.forget_payload();
-  }
-  // Whether the payloads of the barrier that was passed last were not those of the same call on all
-  // nodes, or the leader of one has found that on its own. The same everywhere.
-  bool differed() const noexcept { return root().differed[epoch_ % 2].value() == epoch_; }
-
-  // In a job of several nodes: whether the barrier that was passed last has carried a payload with
-  // this digest for this node.
-  bool carried(std::uint64_t digest) const noexcept {
-    return root().digests[epoch_ % 2].value() == digest;
-  }
 
   // The second half: polls all bundles of the calling thread, of which `bundle` is one, until
   // passed(). On behalf of `call` at `where`.
@@ -70,13 +51,7 @@ class Barrier {
       return wait_traced(*trace, bundle, call, where);
     wait_for_all(bundle, call, where);
   }
-  // What payloads need.
-  const Router& router() const noexcept { return router_; }
   const Nodes& nodes() const noexcept { return nodes_; }
-  std::vector<std::byte>& memory() noexcept { return memory_; }
-  LeaderMemory* leader_memory() noexcept { return leader_memory_.get(); }
-  // At a leader, and then at all of them before the next barrier with a payload.
-  void set(Owned<LeaderMemory> memory) noexcept { leader_memory_ = std::move(memory); }
   // How often enter() was called.
   std::uint64_t count() const noexcept { return epoch_; }
 
@@ -104,10 +79,7 @@ class Barrier {
   std::uint64_t epoch_ = 0;
   bool entered_ = false;  // and not passed
   int round_ = 0;
-  Payload* payload_ = nullptr;     // of the barrier that was entered
-  Dissemination between_;          // ... among the nodes
-  std::vector<std::byte> memory_;  // of payloads
-  Owned<LeaderMemory> leader_memory_;
+  Dissemination between_;  // among the nodes
   // Totals of `more` when any_more() was asked last. A total of a barrier does not change between
   // the first return from it and the last entry to the next: that one has the other total.
   std::uint64_t known_[2] = {};

@@ -53,10 +53,10 @@ void fold(Schedule& s, const Range& blocks, std::uint64_t bytes, std::uint32_t c
 }
 
 // The blocks of all, at each.
-Range gathered(Schedule& s, Member member, std::uint64_t bytes, std::uint32_t direct) {
+Range gathered(Schedule& s, Member member, std::uint64_t bytes) {
   const Range blocks = s.scratch(member.size * bytes);
   s.append(
-      member.size <= direct ? all_gather_direct(member, bytes) : all_gather_bruck(member, bytes),
+      all_gather_bruck(member, bytes),
       {.members = {}, .input = input(0, bytes), .output = blocks});
   return blocks;
 }
@@ -74,15 +74,15 @@ Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
   return s;
 }
 
-Schedule all_reduce_gathered(Member member, std::uint64_t bytes, std::uint32_t direct) {
+Schedule all_reduce_gathered(Member member, std::uint64_t bytes) {
   Schedule s;
-  fold(s, gathered(s, member, bytes, direct), bytes, member.size);
+  fold(s, gathered(s, member, bytes), bytes, member.size);
   return s;
 }
 
-Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind, std::uint32_t direct) {
+Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind) {
   Schedule s;
-  fold(s, gathered(s, member, bytes, direct), bytes,
+  fold(s, gathered(s, member, bytes), bytes,
        member.me + (kind == Scan::kInclusive ? 1 : 0));
   return s;
 }
@@ -115,12 +115,6 @@ Schedule all_gather_ring(Member member, std::uint64_t bytes) {
   s.end_round();
   pass_around(s, member, 0, block);
   return s;
-}
-
-Schedule all_gather_direct(Member member, std::uint64_t bytes) {
-  return exchange(
-      member, member.size, [&](std::uint32_t) { return input(0, bytes); },
-      [&](std::uint32_t who) { return output(who * bytes, bytes); });
 }
 
 Schedule all_gather_bruck(Member member, std::uint64_t bytes) {

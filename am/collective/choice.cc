@@ -7,37 +7,19 @@
 namespace am::schedule {
 namespace {
 
-// Up to which bytes an algorithm is taken, and how wide trees are.
-struct Table {
-  std::uint32_t radix;
-  std::uint32_t direct;      // up to so many members little goes from everybody to everybody
-  std::uint64_t tree;        // a broadcast: down a tree; beyond, in blocks
-  std::uint64_t gathered;    // reductions and scans, of all members: gathered, and combined by each
-  std::uint64_t doubling;    // an all_reduce: all bytes in each hop
-  std::uint64_t all_gather;  // of all members: Bruck's; beyond, around a ring
-  std::uint64_t gather;      // a block: up a tree; beyond, each to the root
-  std::uint64_t all_to_all;  // a block: Bruck's; beyond, pairwise
-  std::uint32_t at_once;     // messages of a round of an exchange
-};
-// A hop costs a turn of the scheduler where processes share cores, and a message little.
-constexpr Table kOnANode{.radix = 32,
-                         .direct = 8,
-                         .tree = ~std::uint64_t{0},
-                         .gathered = 16384,
-                         .doubling = 8192,
-                         .all_gather = 65536,
-                         .gather = 1024,
-                         .all_to_all = 256,
-                         .at_once = 8};
-constexpr Table kOverANetwork{.radix = 2,
-                              .direct = 2,
-                              .tree = 32768,
-                              .gathered = 4096,
-                              .doubling = 16384,
-                              .all_gather = 65536,
-                              .gather = 4096,
-                              .all_to_all = 512,
-                              .at_once = 4};
+// Up to how many bytes an algorithm is taken between members that send messages.
+namespace up_to {
+
+constexpr std::uint64_t kTree = 32768;      // a broadcast: down a tree; beyond, in blocks
+constexpr std::uint64_t kGathered = 4096;   // of all members: gathered, and combined by each
+constexpr std::uint64_t kDoubling = 16384;  // an all_reduce: all bytes in each hop
+constexpr std::uint64_t kAllGather = 65536;  // of all members: Bruck's; beyond, around a ring
+constexpr std::uint64_t kGather = 4096;      // a block: up a tree; beyond, each to the root
+constexpr std::uint64_t kAllToAll = 512;     // a block: Bruck's; beyond, pairwise
+
+}  // namespace up_to
+constexpr std::uint32_t kRadix = 2;   // of trees
+constexpr std::uint32_t kAtOnce = 4;  // messages of a round of an exchange
 
 Scan scan_of(Operation operation) noexcept {
   return operation == Operation::kScan ? Scan::kInclusive : Scan::kExclusive;
@@ -47,68 +29,74 @@ Vector vector_of(const Call& call) noexcept {
   return {call.bytes / call.element_bytes, call.element_bytes};
 }
 
-Schedule broadcast(const Call& call, Member member, const Table& table) {
-  if (call.bytes <= table.tree || member.size < 4) {
-    // What is large each takes from the root itself, on a node.
-    const bool is_large = call.bytes > table.all_gather;
-    return broadcast_tree(member, call.root, call.bytes,
-                          is_large ? std::max(member.size, 2u) : table.radix);
+Schedule broadcast(const Call& call, Member member) {
+  if (call.bytes <= up_to::kTree || member.size < 4) {
+    return broadcast_tree(member, call.root, call.bytes, kRadix);
   }
-  return broadcast_scattered(member, call.root, vector_of(call), table.radix);
+  return broadcast_scattered(member, call.root, vector_of(call), kRadix);
 }
 
-Schedule gather(const Call& call, Member member, const Table& table) {
-  const bool is_large = call.bytes > table.gather;
-  return gather_tree(member, call.root, call.bytes,
-                     is_large ? std::max(member.size, 2u) : table.radix);
+Schedule gather(const Call& call, Member member) {
+  const bool is_large = call.bytes > up_to::kGather;
+  return gather_tree(member, call.root, call.bytes, is_large ? std::max(member.size, 2u) : kRadix);
 }
 
-Schedule reduce(const Call& call, Member member, const Table& table) {
-  if (call.bytes * member.size <= table.gathered) {
-    return reduce_gathered(member, call.root, call.bytes, table.radix);
+Schedule reduce(const Call& call, Member member) {
+  if (call.bytes * member.size <= up_to::kGathered) {
+    return reduce_gathered(member, call.root, call.bytes, kRadix);
   }
   const Vector vector = vector_of(call);
-  if (call.bytes <= table.doubling || vector.elements < member.size) {
+  if (call.bytes <= up_to::kDoubling || vector.elements < member.size) {
     return reduce_tree(member, call.root, call.bytes, 2, Order::kMembers);
   }
   return reduce_halving(member, call.root, vector);
 }
 
-Schedule all_reduce(const Call& call, Member member, const Table& table) {
-  if (call.bytes * member.size <= table.gathered)
-    return all_reduce_gathered(member, call.bytes, table.direct);
+Schedule all_reduce(const Call& call, Member member) {
+  if (call.bytes * member.size <= up_to::kGathered) return all_reduce_gathered(member, call.bytes);
   const Vector vector = vector_of(call);
-  if (call.bytes <= table.doubling || vector.elements < member.size) {
+  if (call.bytes <= up_to::kDoubling || vector.elements < member.size) {
     return all_reduce_doubling(member, call.bytes);
   }
   return all_reduce_halving(member, vector);
 }
 
-// Of members of one node, or of one each.
-Schedule of_one_level(const Call& call, Member member, const Table& table) {
+// Of members that send messages.
+Schedule by_messages(const Call& call, Member member) {
   const std::uint64_t all = call.bytes * member.size;
-  const bool is_direct = call.bytes <= table.gather && member.size <= table.direct;
   switch (call.operation) {
-    case Operation::kBarrier:
-      return member.size <= table.direct ? barrier_direct(member) : barrier(member);
-    case Operation::kBroadcast: return broadcast(call, member, table);
-    case Operation::kReduce: return reduce(call, member, table);
-    case Operation::kAllReduce: return all_reduce(call, member, table);
+    case Operation::kBarrier: return barrier(member);
+    case Operation::kBroadcast: return broadcast(call, member);
+    case Operation::kReduce: return reduce(call, member);
+    case Operation::kAllReduce: return all_reduce(call, member);
     case Operation::kScan:
     case Operation::kExclusiveScan:
-      return all <= table.gathered
-                 ? scan_gathered(member, call.bytes, scan_of(call.operation), table.direct)
+      return all <= up_to::kGathered
+                 ? scan_gathered(member, call.bytes, scan_of(call.operation))
                  : scan(member, call.bytes, scan_of(call.operation));
-    case Operation::kGather: return gather(call, member, table);
+    case Operation::kGather: return gather(call, member);
     case Operation::kAllGather:
-      if (is_direct) return all_gather_direct(member, call.bytes);
-      return all <= table.all_gather ? all_gather_bruck(member, call.bytes)
-                                     : all_gather_ring(member, call.bytes);
+      return all <= up_to::kAllGather ? all_gather_bruck(member, call.bytes)
+                                      : all_gather_ring(member, call.bytes);
     default:
-      if (is_direct) return all_to_all_pairwise(member, call.bytes, member.size);
-      return call.bytes <= table.all_to_all
-                 ? all_to_all_bruck(member, call.bytes)
-                 : all_to_all_pairwise(member, call.bytes, table.at_once);
+      return call.bytes <= up_to::kAllToAll ? all_to_all_bruck(member, call.bytes)
+                                            : all_to_all_pairwise(member, call.bytes, kAtOnce);
+  }
+}
+
+// Of members of one node, who read what they publish.
+Schedule by_reading(const Call& call, Member member) {
+  switch (call.operation) {
+    case Operation::kBarrier: return on_node::barrier(member);
+    case Operation::kBroadcast: return on_node::broadcast(member, call.root, call.bytes);
+    case Operation::kReduce: return on_node::reduce(member, call.root, vector_of(call));
+    case Operation::kAllReduce: return on_node::all_reduce(member, vector_of(call));
+    case Operation::kScan:
+    case Operation::kExclusiveScan:
+      return on_node::scan(member, call.bytes, scan_of(call.operation));
+    case Operation::kGather: return on_node::gather(member, call.root, call.bytes);
+    case Operation::kAllGather: return on_node::all_gather(member, call.bytes);
+    default: return on_node::all_to_all(member, call.bytes);
   }
 }
 
@@ -116,9 +104,10 @@ Schedule of_one_level(const Call& call, Member member, const Table& table) {
 // else the first.
 class TwoLevels {
  public:
-  TwoLevels(const Call& call, const Placement& placement, std::uint32_t me)
+  TwoLevels(const Call& call, const Placement& placement, std::uint32_t me, bool reads)
       : call_(call),
         me_(me),
+        reads_(reads),
         node_(placement.node(me)),
         near_(placement.members(node_)),
         root_node_(placement.node(call.root)) {
@@ -149,32 +138,45 @@ class TwoLevels {
 
   void append_near(Operation operation, std::uint64_t bytes, const Range& in, const Range& out) {
     const Call call{operation, index(near_, leaders_[node_]), bytes, call_.element_bytes};
-    s_.append(of_one_level(call, near_member(), kOnANode), {near_, in, out});
+    s_.append(reads_ ? by_reading(call, near_member()) : by_messages(call, near_member()),
+              {near_, in, out});
   }
   void append_far(Operation operation, std::uint64_t bytes, const Range& in, const Range& out) {
     if (!leads()) return;
     const Call call{operation, root_node_, bytes, call_.element_bytes};
     const Member member{static_cast<std::uint32_t>(leaders_.size()), node_};
-    s_.append(of_one_level(call, member, kOverANetwork), {leaders_, in, out});
+    s_.append(by_messages(call, member), {leaders_, in, out});
   }
 
+  // A sign of each to its leader, and of the leader to each.
   void barrier_of_all() {
-    if (!leads()) {
+    if (reads_) {
+      const auto come = s_.new_item(0, near_member().size - 1);
+      leads() ? read_signs(come) : s_.publish(come, leaders_[node_], {});
+      s_.end_round();
+      append_far(Operation::kBarrier, 0, {}, {});
+      const auto leave = s_.new_item(0, 1);
+      leads() ? s_.publish(leave, kAllMembers, {}) : s_.read(leave, leaders_[node_], 0, {});
+    } else if (leads()) {
+      for_others_near([this](std::uint32_t other) { s_.await(other); });
+      s_.end_round();
+      append_far(Operation::kBarrier, 0, {}, {});
+      for_others_near([this](std::uint32_t other) { s_.signal(other); });
+    } else {
       s_.signal(leaders_[node_]);
       s_.end_round();
       s_.await(leaders_[node_]);
-      s_.end_round();
-      return;
-    }
-    for (const std::uint32_t other : near_) {
-      if (other != me_) s_.await(other);
     }
     s_.end_round();
-    append_far(Operation::kBarrier, 0, {}, {});
+  }
+  template <class F>
+  void for_others_near(F&& f) const {
     for (const std::uint32_t other : near_) {
-      if (other != me_) s_.signal(other);
+      if (other != me_) f(other);
     }
-    s_.end_round();
+  }
+  void read_signs(std::uint8_t item) {
+    for_others_near([&](std::uint32_t other) { s_.read(item, other, 0, {}); });
   }
 
   void broadcast_to_all() {
@@ -208,6 +210,7 @@ class TwoLevels {
 
   const Call& call_;
   const std::uint32_t me_;
+  const bool reads_;
   const std::uint32_t node_;
   const std::vector<std::uint32_t>& near_;
   const std::uint32_t root_node_;
@@ -252,14 +255,17 @@ bool is_a_barrier(Operation operation) noexcept {
   }
 }
 
-Schedule choose(const Call& call, const Placement& placement, std::uint32_t me) {
+Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads) {
   if (call.bytes == 0 && call.operation != Operation::kBarrier) {
     if (!is_a_barrier(call.operation)) return {};
-    return choose({.operation = Operation::kBarrier}, placement, me);
+    return choose({.operation = Operation::kBarrier}, placement, me, reads);
   }
-  if (takes_two_levels(call.operation, placement)) return TwoLevels(call, placement, me).write();
-  return of_one_level(call, {placement.size(), me},
-                      placement.is_one_node() ? kOnANode : kOverANetwork);
+  if (takes_two_levels(call.operation, placement)) {
+    return TwoLevels(call, placement, me, reads).write();
+  }
+  const Member member{placement.size(), me};
+  if (placement.is_one_node() && reads) return by_reading(call, member);
+  return by_messages(call, member);
 }
 
 }  // namespace am::schedule

@@ -68,7 +68,8 @@ class Placement {
   bool even_ = true;
 };
 
-// The schedule of member `me`.
-Schedule choose(const Call& call, const Placement& placement, std::uint32_t me);
+// The schedule of member `me`. `reads`: the members of its node, which are several, read what they
+// publish there; else they send messages.
+Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads);
 
 }  // namespace am::schedule

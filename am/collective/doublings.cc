@@ -146,16 +146,6 @@ Schedule barrier(Member member) {
   return s;
 }
 
-Schedule barrier_direct(Member member) {
-  Schedule s;
-  for (std::uint32_t distance = 1; distance < member.size; ++distance) {
-    s.signal((member.me + distance) % member.size);
-    s.await((member.me + member.size - distance) % member.size);
-  }
-  s.end_round();
-  return s;
-}
-
 Schedule all_reduce_doubling(Member member, std::uint64_t bytes) {
   const Folded members(member);
   const Range value = output(0, bytes);

@@ -39,32 +39,57 @@ inline Range output(std::uint64_t offset, std::uint64_t bytes) noexcept {
   return {Buffer::kOutput, offset, bytes};
 }
 
+inline constexpr std::uint32_t kAllMembers = ~std::uint32_t{0};
+
 struct Step {
   enum class Kind : std::uint8_t {
     kSend,           // `from` to `peer`
     kReceive,        // what `peer` sends to `to`
+    kPublish,        // `from` for `peer` of the same node, or for all of them, to be read
+    kRead,           // what `peer` of the same node has published to `to`
+    kCombineRead,    // to = to op what it has published
     kCopy,           // `from` to `to`
     kCombineBefore,  // to = from op to
     kCombineBehind,  // to = to op from
   };
+  bool is_message() const noexcept { return kind <= Kind::kReceive; }
+  bool is_read() const noexcept { return kind == Kind::kRead || kind == Kind::kCombineRead; }
+  bool is_local() const noexcept { return kind >= Kind::kCopy; }
+
   Kind kind;
-  std::uint32_t peer;  // a member; of a send or receive
-  Range from;
+  std::uint8_t item;   // of what is published or read: Schedule::new_item()
+  std::uint32_t peer;  // a member, or of a publish kAllMembers
+  Range from;          // of a read: only the offset in what has been published, and the bytes
   Range to;
 };
 
-// The steps come in rounds. The sends and receives of a round are all begun at once; what they send
-// stays unchanged, and what they receive is not read, until all have ended. Then its other steps
-// are done, in their order, and then the next round begins. What one member sends another arrives
-// in the order of its sends.
+// The steps come in rounds. The sends, receives and reads of a round are all begun at once; what
+// they send stays unchanged, and what they receive is not read, until all have ended. Then its
+// local steps are done, in their order, and then the next round begins. What one member sends
+// another arrives in the order of its sends.
+//
+// What is published is so at the beginning of its round, and may be read until the call ends. An
+// item of at most kCopied bytes is copied then; of others the member changes only those parts that
+// nobody has yet to read. Everybody for whom it is
+// published reads it, if only no bytes of it. The reads of a round are of one item, and in order.
 class Schedule {
  public:
+  static constexpr std::uint64_t kCopied = 8192;
+
   std::size_t rounds() const noexcept { return ends_.size(); }
   std::span<const Step> round(std::size_t number) const noexcept {
     const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
     return std::span(steps_).subspan(begin, ends_[number] - begin);
   }
   std::uint64_t scratch_bytes() const noexcept { return scratch_; }
+
+  struct Item {
+    std::uint64_t most;        // bytes that any member publishes of it
+    std::uint32_t publishers;  // members, all of which a reader needs; 0: it may need some of them
+
+    bool operator==(const Item&) const = default;
+  };
+  std::span<const Item> items() const noexcept { return items_; }
 
   // For algorithms. No bytes: there is no such step, at either end.
   void send(std::uint32_t peer, const Range& from) { add(Step::Kind::kSend, peer, from, {}); }
@@ -76,9 +101,25 @@ class Schedule {
   void combine_behind(const Range& from, const Range& to) {
     add(Step::Kind::kCombineBehind, 0, from, to);
   }
+  // All members of a node make the same items, in the same order.
+  std::uint8_t new_item(std::uint64_t most, std::uint32_t publishers) {
+    items_.push_back({most, publishers});
+    return static_cast<std::uint8_t>(items_.size() - 1);
+  }
+  // No bytes: only a sign.
+  void publish(std::uint8_t item, std::uint32_t peer, const Range& from) {
+    steps_.push_back({Step::Kind::kPublish, item, peer, from, {}});
+  }
+  // Of `peer`, which may be this member itself, what is at `offset` of its item.
+  void read(std::uint8_t item, std::uint32_t peer, std::uint64_t offset, const Range& to) {
+    steps_.push_back({Step::Kind::kRead, item, peer, input(offset, to.bytes), to});
+  }
+  void combine_read(std::uint8_t item, std::uint32_t peer, std::uint64_t offset, const Range& to) {
+    steps_.push_back({Step::Kind::kCombineRead, item, peer, input(offset, to.bytes), to});
+  }
   // A message without bytes.
-  void signal(std::uint32_t peer) { steps_.push_back({Step::Kind::kSend, peer, {}, {}}); }
-  void await(std::uint32_t peer) { steps_.push_back({Step::Kind::kReceive, peer, {}, {}}); }
+  void signal(std::uint32_t peer) { steps_.push_back({Step::Kind::kSend, 0, peer, {}, {}}); }
+  void await(std::uint32_t peer) { steps_.push_back({Step::Kind::kReceive, 0, peer, {}, {}}); }
   // Ends the round, unless it is empty.
   void end_round() {
     if (steps_.size() != (ends_.empty() ? 0 : ends_.back())) ends_.push_back(steps_.size());
@@ -102,11 +143,12 @@ class Schedule {
  private:
   void add(Step::Kind kind, std::uint32_t peer, const Range& from, const Range& to) {
     if ((kind == Step::Kind::kReceive ? to : from).bytes == 0) return;
-    steps_.push_back({kind, peer, from, to});
+    steps_.push_back({kind, 0, peer, from, to});
   }
 
   std::vector<Step> steps_;
   std::vector<std::size_t> ends_;  // of the rounds
+  std::vector<Item> items_;
   std::uint64_t scratch_ = 0;
 };
 
@@ -119,11 +161,15 @@ inline void Schedule::append(const Schedule& other, const Part& part) {
     }
   };
   const std::size_t before = steps_.size();
+  const auto items = static_cast<std::uint8_t>(items_.size());
   for (const Step& step : other.steps_) {
-    const std::uint32_t peer = part.members.empty() ? step.peer : part.members[step.peer];
-    steps_.push_back({step.kind, peer, moved(step.from), moved(step.to)});
+    const bool is_all = part.members.empty() || step.peer == kAllMembers;
+    steps_.push_back({step.kind, static_cast<std::uint8_t>(step.item + items),
+                      is_all ? step.peer : part.members[step.peer],
+                      step.is_read() ? step.from : moved(step.from), moved(step.to)});
   }
   for (const std::size_t end : other.ends_) ends_.push_back(before + end);
+  items_.insert(items_.end(), other.items_.begin(), other.items_.end());
   scratch_ += other.scratch_;
 }
 

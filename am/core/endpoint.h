@@ -144,6 +144,9 @@ class Endpoint {
     check_user_index(index);
     set_handler_at(index, {&Handler<kFunction>::invoke, Handler<kFunction>::shape}, replace);
   }
+  // The index of a handler that has been registered; Error if it has not.
+  template <auto kFunction>
+  HandlerIndex index_of();
   // Registers a function that takes every message, as words (am/core/untyped.h), at `index`; 0: the
   // lowest free one. It is passed `context`, which is the caller's. Returns the index. Throws Error
   // as set_handler().
@@ -331,9 +334,6 @@ class Endpoint {
   const Translation& used_translation(std::uint32_t index, const char* call) const;
   [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
 
-  // The index of a handler in this endpoint's table; Error if it is not there.
-  template <auto kFunction>
-  HandlerIndex index_of();
   HandlerIndex find_handler(Invoke invoke) const;  // Error: it is not there
   HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
   template <auto kFunction, class Object>

@@ -51,24 +51,6 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text.empty() ? "none" : text;
 }
 
-std::string sentence(const Returned& message) {
-  static constexpr const char* kKindNames[] = {"short", "medium", "long"};
-  const std::string what =
-      std::string(kKindNames[static_cast<int>(message.kind)]) + " " + name_of(message.role);
-  std::string text = "a " + (message.get ? "get" : what) + " to rank " +
-                     std::to_string(message.destination) + ", handler " +
-                     std::to_string(message.handler) + ", came back: ";
-  text += describe(message.status);
-  text += "; arguments (bytes) " + hexadecimal(message.arguments);
-  if (message.kind == Kind::kMedium) {
-    text += ", payload of " + std::to_string(message.payload.size()) + " bytes";
-  } else if (message.kind == Kind::kLong) {
-    text += ", payload of " + std::to_string(message.segment_bytes) + " bytes at offset " +
-            std::to_string(message.segment_offset);
-  }
-  return text + ". Endpoint::on_returned takes such messages instead of ending the job";
-}
-
 // In the extension's reply half of a message that returns a rejected reply.
 struct Rejection {
   Status status;
@@ -93,6 +75,24 @@ Returned contents(const shmem::Half& half, const std::byte* arguments, const std
 }
 
 }  // namespace
+
+std::string sentence(const Returned& message) {
+  static constexpr const char* kKindNames[] = {"short", "medium", "long"};
+  const std::string what =
+      std::string(kKindNames[static_cast<int>(message.kind)]) + " " + name_of(message.role);
+  std::string text = "a " + (message.get ? "get" : what) + " to rank " +
+                     std::to_string(message.destination) + ", handler " +
+                     std::to_string(message.handler) + ", came back: ";
+  text += describe(message.status);
+  text += "; arguments (bytes) " + hexadecimal(message.arguments);
+  if (message.kind == Kind::kMedium) {
+    text += ", payload of " + std::to_string(message.payload.size()) + " bytes";
+  } else if (message.kind == Kind::kLong) {
+    text += ", payload of " + std::to_string(message.segment_bytes) + " bytes at offset " +
+            std::to_string(message.segment_offset);
+  }
+  return text + ". Endpoint::on_returned takes such messages instead of ending the job";
+}
 
 // The payload of a long message that comes back waits for nobody any more.
 void Endpoint::drop_staged(shmem::Room room, const shmem::Half& half) noexcept {

@@ -33,10 +33,6 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
                 " bytes and this one of " + std::to_string(mine.segment_bytes) +
                 "; give every process the same SPLITC_SEGMENT");
   }
-  if (theirs.collectives != mine.collectives) {
-    throw Error(who +
-                " has another SPLITC_COLLECTIVES or SPLITC_LOGGP; give every process the same");
-  }
   if (theirs.statistics != mine.statistics) {
     throw Error(who + " has another SPLITC_STATS; give every process the same");
   }
@@ -69,7 +65,6 @@ struct Machine {
     for (const std::uint64_t word : processors) count += static_cast<unsigned>(std::popcount(word));
     return quota == 0 ? count : std::min(count, quota);
   }
-  double crowding() const { return double{1} * processes / std::max(1u, cores()); }
 };
 
 struct BootHash {
@@ -77,19 +72,6 @@ struct BootHash {
     return std::hash<std::string_view>()({boot.data(), boot.size()});
   }
 };
-
-constexpr std::uint64_t kUnset = ~std::uint64_t{0};
-
-std::array<std::uint64_t, 8> as_numbers(const Config& config) {
-  const ChosenCrossovers& sizes = config.crossovers;
-  const auto network = [&](double LogGP::*member) {
-    return config.network ? std::bit_cast<std::uint64_t>(*config.network.*member) : kUnset;
-  };
-  return {sizes.broadcast.value_or(kUnset),  sizes.gather.value_or(kUnset),
-          sizes.reduce.value_or(kUnset),     sizes.reduce_slices.value_or(kUnset),
-          sizes.all_to_all.value_or(kUnset), network(&LogGP::latency_ns),
-          network(&LogGP::overhead_ns),      network(&LogGP::byte_ns)};
-}
 
 // What two cards have in common exactly if they are near.
 struct Place {
@@ -125,7 +107,6 @@ Card make_card(const Config& config, const shmem::Region& region) {
   card.quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
   card.statistics = static_cast<std::uint8_t>(config.statistics);
   card.trace = config.trace.empty() ? 0 : 1;
-  card.collectives = as_numbers(config);
   return card;
 }
 
@@ -186,9 +167,6 @@ Layout lay_out(const std::vector<Card>& cards, Rank me) {
   layout.most_near = *std::ranges::max_element(processes);
   layout.here = machines[mine.node.boot].processes;
   layout.cores = machines[mine.node.boot].cores();
-  for (const auto& [boot, machine] : machines) {
-    layout.crowding = std::max(layout.crowding, machine.crowding());
-  }
   return layout;
 }
 

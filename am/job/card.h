@@ -14,7 +14,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 6;
+  static constexpr std::uint32_t kVersion = 7;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -26,7 +26,6 @@ struct Card {
   std::uint32_t quota;                       // processors' worth of time; 0: no limit
   std::uint32_t statistics;                  // not 0: SPLITC_STATS
   std::uint32_t trace;                       // not 0: SPLITC_TRACE
-  std::array<std::uint64_t, 8> collectives;  // what SPLITC_COLLECTIVES and SPLITC_LOGGP say
   // 0 where it is sent. Of one place, those of another part cannot be opened (am/job/trial.h).
   std::uint64_t part;
 
@@ -56,7 +55,6 @@ struct Layout {
   std::uint32_t most_near = 0;       // processes of the node that has most
   std::uint32_t here = 0;            // processes of its machine
   unsigned cores = 0;                // that these may use
-  double crowding = 1;               // processes a core, on the machine that has most; at least 1
   bool all_enrolled = true;          // those of its node
 };
 // What the lowest process of a node says at the start if its node has more processes than may send

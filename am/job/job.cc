@@ -38,11 +38,6 @@ namespace {
 
 static_assert(Exchange::kMaxBytes == Bootstrap::kMaxBlob);
 
-// Fitted to collective calls over tcp on one machine (am/collective/cost.cc), and what is published
-// of the networks of clusters.
-constexpr LogGP kTcp{.latency_ns = 10'000, .overhead_ns = 6'500, .byte_ns = 0.15};
-constexpr LogGP kHardware{.latency_ns = 1'000, .overhead_ns = 300, .byte_ns = 0.1};
-
 std::string prefix(Rank rank) { return "rank " + std::to_string(rank) + ": "; }
 
 shmem::Region make_region(Rank rank, const Config& config) {
@@ -156,11 +151,6 @@ Job::Job(const Config& config)
       crash_report_->set_network(joined.library, router_->port()->link().can().description);
     }
   }
-  network_ = config.network.value_or(joined.hardware ? kHardware : kTcp);
-  shape_ = {.procs = size(),
-            .nodes = static_cast<std::uint32_t>(layout.leaders.size()),
-            .most_near = layout.most_near,
-            .crowding = layout.crowding};
   process_ = std::make_unique<Process>(*router_);
   if (config.learn && process_->far_memory() != nullptr) {
     process_->far_memory()->learned_stores().enable();
@@ -209,12 +199,6 @@ void Job::add_neighbours(Trial& trial, const std::vector<Rank>& near) {
     region.hide_from_children();
     router_->add_neighbour(other, std::move(region));
   }
-}
-
-Crossovers Job::crossovers(std::uint64_t board) const {
-  CollectiveShape shape = shape_;
-  shape.board = board;
-  return chosen(cheapest(shape, network_), config_->crossovers);
 }
 
 void Job::report_layout(const Layout& layout) const {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "am/collective/cost.h"
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/route/router.h"
@@ -79,11 +78,6 @@ class Job final : public Exchange {
   // node.
   // The settings of this process.
   const Config& config() const noexcept { return *config_; }
-  // What is known, the same in all processes, of the ways that collective calls can go. `board`:
-  // most bytes that a barrier brings. Any thread.
-  Crossovers crossovers(std::uint64_t board) const;
-  // Of SPLITC_LOGGP, or of networks of this kind.
-  const LogGP& network() const noexcept { return network_; }
   // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1", "none",
   // or OutOfBand::name.
   std::string launcher() const;
@@ -184,8 +178,6 @@ class Job final : public Exchange {
   Owned<StartWatch> start_watch_;  // until the job has started
   Owned<Bootstrap> bootstrap_;
   const ForkWatch fork_watch_;
-  CollectiveShape shape_;
-  LogGP network_{};
   Owned<Router> router_;
   Owned<Process> process_;
   Owned<Barrier> barrier_;

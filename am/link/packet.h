@@ -160,19 +160,15 @@ inline constexpr std::uint32_t make_long_handler(HandlerIndex index, std::uint16
 // Detail of a kCredits that answers a kFlush.
 inline constexpr std::uint8_t kFlushed = 1;
 
-// A round of a barrier between nodes, and as data what a collective call sends along.
+// A round of a barrier between nodes.
 struct Barrier {
-  PacketHeader head;  // detail: the round, below 32, and the flags below
+  PacketHeader head;  // detail: the round, below 32, and perhaps kMore
   std::uint64_t epoch;
-  std::uint64_t digest;   // of the collective call that the sender is in
-  std::uint64_t written;  // bytes of the round that the network has written before, instead of data
 };
-static_assert(sizeof(Barrier) == 32);
+static_assert(sizeof(Barrier) == 16);
 
-// Flags in the detail of a Barrier.
-inline constexpr std::uint8_t kDiffers = 0x20;    // two processes are in different calls
-inline constexpr std::uint8_t kContinues = 0x40;  // the round's data go on in the next packet
-inline constexpr std::uint8_t kMore = 0x80;       // some process has entered with more to do
+// In the detail of a Barrier: some process has entered with more to do.
+inline constexpr std::uint8_t kMore = 0x80;
 
 // A read or write of the receiver's segment that the receiver itself carries out (no RMA).
 struct Access {

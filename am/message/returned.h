@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "am/types/types.h"
 
@@ -24,5 +25,8 @@ struct Returned {
   std::uint64_t segment_bytes = 0;       // of its payload, which does not come back
   bool get = false;  // a get: the handler is this endpoint's, the offset in the other's segment
 };
+
+// What was to be delivered, to whom, and why it was not.
+std::string sentence(const Returned& message);
 
 }  // namespace am

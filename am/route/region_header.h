@@ -24,8 +24,6 @@ struct RegionHeader {
   shmem::SharedCounter arrivals;  // ... of rank 0 only
   shmem::Flag released;           // ... of rank 0 only
   shmem::SharedCounter more[2];   // ... of rank 0 only; of barriers with even and odd numbers
-  shmem::Flag differed[2];        // ... of the lowest rank of the node; likewise
-  shmem::Flag digests[2];         // ... likewise: of the payload that it carried
   Activity activity;              // unless the launcher has a place for it
   shmem::ArrivalBoard puts;       // on channels
 };

@@ -29,7 +29,7 @@ QUESTIONS = [
              'Exclusive or of words all over the memory of two processes. MPI: Fetch_and_op with a '
              'flush for each, Accumulate, and buckets or Alltoallv.'),
     Question('collectives_node', 'Collective calls on one node', 'us', 'less', '',
-             'Of 2, 4 and 8 processes. A broadcast of ours is a barrier, too; one of MPI is none.'),
+             'Of 2, 4 and 8 processes. Of broadcast_fixed the root stays, of broadcast it changes.'),
     Question('collectives_tcp', 'Collective calls over TCP', 'us', 'less', '',
              'A node for each of 2, 4 and 8 processes, which share the cores of this machine.'),
     Question('start', 'Start and end of a job', 'ms', 'less', '',

@@ -31,7 +31,7 @@ ROWS = [
 # Where others may be ahead: question, case, what it is. The three worst are shown.
 LOSSES = [
     ('collectives_node', 'broadcast of 8 B, 4 processes',
-     'A broadcast of 8 bytes to 4 processes of one node (ours waits for all of them)'),
+     'A broadcast of 8 bytes to 4 processes of one node'),
     ('collectives_node', 'reduce of 64 KiB, 4 processes', 'A reduction of 64 KiB among 4 processes of one node'),
     ('collectives_node', 'all_gather of 8 B, 4 processes', 'An all-gather of 8 bytes among 4 processes of one node'),
     ('round_trip_tcp', '1048576', 'Messages of 1 MiB there and back over TCP'),

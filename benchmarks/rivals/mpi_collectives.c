@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kLarge = 64 * 1024 };
+enum { kLarge = 64 * 1024, kHuge = 16 * kLarge };
 
 static int rank, size, reps;
 static char *to, *from;
@@ -18,6 +18,22 @@ static void barrier(int i, int bytes) {
 }
 static void broadcast(int i, int bytes) {
   MPI_Bcast(to, bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
+}
+static void broadcast_fixed(int i, int bytes) {
+  (void)i;
+  MPI_Bcast(to, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+static void reduce_to_one(int i, int bytes) {
+  (void)i;
+  MPI_Reduce(to, from, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+static void scan(int i, int bytes) {
+  (void)i;
+  MPI_Scan(to, from, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void gather_to_one(int i, int bytes) {
+  (void)i;
+  MPI_Gather(to, bytes, MPI_BYTE, from, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 static void reduce(int i, int bytes) {
   (void)i;
@@ -33,7 +49,7 @@ static void all_to_all(int i, int bytes) {
 }
 
 static void measure(const char* name, int bytes, void (*call)(int, int)) {
-  const int count = bytes == kLarge ? 20 : 200;
+  const int count = bytes <= 1024 ? 200 : bytes <= kLarge ? 20 : 3;
   double least = 1e18;
   for (int rep = 0; rep < reps; ++rep) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -50,16 +66,27 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   reps = argc > 1 ? atoi(argv[1]) : 30;
-  to = calloc((size_t)size, kLarge);
-  from = calloc((size_t)size, kLarge);
+  to = calloc((size_t)size, kHuge);
+  from = calloc((size_t)size, kHuge);
   if (reps < 1 || to == NULL || from == NULL) {
     if (rank == 0) fprintf(stderr, "mpi_collectives: needs a repetition, and memory\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   measure("barrier", 0, barrier);
-  for (int bytes = 8; bytes <= kLarge; bytes *= kLarge / 8) {
-    measure("broadcast", bytes, broadcast);
-    measure("reduce", bytes, reduce);
+  measure("broadcast_fixed", 8, broadcast_fixed);
+  measure("broadcast", 8, broadcast);
+  measure("reduce_to_one", 8, reduce_to_one);
+  measure("reduce", 8, reduce);
+  measure("scan", 8, scan);
+  const int sizes[] = {8, 1024, kLarge, kHuge};
+  for (int i = 0; i < 4; ++i) {
+    const int bytes = sizes[i];
+    if (bytes != 8) {
+      measure("broadcast_fixed", bytes, broadcast_fixed);
+      measure("broadcast", bytes, broadcast);
+      measure("reduce", bytes, reduce);
+    }
+    measure("gather_to_one", bytes, gather_to_one);
     measure("all_gather", bytes, all_gather);
     measure("all_to_all", bytes, all_to_all);
   }

@@ -141,8 +141,8 @@ Solver::Pivot Solver::reduce(const Pivot& mine) {
 }
 
 // After a collective search all have done with the row before: then the owner may store the next
-// one at all others. Without one it is a broadcast, which is a barrier; also where candidates are
-// read one by one, so that all is done by exchanges for which somebody waits.
+// one at all others. Without one it is a broadcast; also where candidates are read one by one, so
+// that all is done by exchanges for which somebody waits.
 bool Solver::stores(Search search) noexcept {
   return search == Search::kReduce || search == Search::kRows;
 }

@@ -92,7 +92,7 @@ Partial<R> reduce_mine(const Array& array, Op& op, Project& project) {
 // The same of all processes.
 template <class R, class Array, class Op, class Project>
 Partial<R> reduce_all(const Array& array, Op& op, Project& project, Call call) {
-  return to_all(call, reduce_mine<R>(array, op, project),
+  return to_all(GroupCall(call), reduce_mine<R>(array, op, project),
                 [&op](const Partial<R>& a, const Partial<R>& b) {
                   if (!a.there) return b;
                   if (!b.there) return a;

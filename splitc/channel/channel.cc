@@ -39,8 +39,8 @@ void check_target(Call call, const Wish& wish) {
 // One element of each process to each, as part of `call`.
 template <class T>
 void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
-  all_to_all_bytes(std::as_bytes(std::span(to)), reinterpret_cast<std::byte*>(from.data()),
-                   type_of<T>(), call);
+  const OfGroup of = of_job(GroupCall(call));
+  run_plan(of, transpose_plan(of, std::span(to), std::span(from)));
 }
 
 }  // namespace

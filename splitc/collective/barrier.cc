@@ -1,63 +1,81 @@
 #include "splitc/collective/barrier.h"
 
+#include <utility>
+
 #include "am/collective/barrier.h"
 #include "am/core/bundle.h"
 #include "am/job/job.h"
 #include "am/types/source_location.h"
 #include "am/types/types.h"
-#include "splitc/collective/round.h"
+#include "splitc/group/calls.h"
 #include "splitc/group/groups.h"
+#include "splitc/group/started_call.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
 
-void detail::meet(Call call) {
-  check_may_wait(call);
-  Groups::before_call_of_job(call);
-  World& w = world();
-  if (am::kChecked || w.notified()) return Round(call, 0).meet();
-  w.job().barrier(w.bundle(), call.name, call.where);
+namespace {
+
+using detail::Groups;
+
+// Of release builds: one of am/, whose flags and counters are fastest. It compares no calls.
+void enter(detail::Group& job, const detail::GroupCall& call) {
+  job.begin_barrier(call);
+  if (world().job().barrier().enter()) return;
+  detail::refuse(call,
+                 "an exception has left the barrier before this one, so this process is still in "
+                 "it; let what handlers throw leave the program");
 }
+
+void meet_as(const detail::GroupCall& call) {
+  const detail::OfGroup of = detail::of_job(call);
+  if constexpr (am::kChecked) return detail::run_plan(of, {});
+  enter(*of.group, call);
+  world().job().barrier().wait(world().bundle(), call.name.text, call.where);
+}
+
+}  // namespace
 
 [[gnu::noinline]] void barrier(am::SourceLocation where) {
   if constexpr (am::kChecked) detail::check_frames_below(__builtin_frame_address(0));
-  detail::meet({"barrier", where});
+  meet_as({"barrier", where});
 }
 
+void detail::meet(Call call) { meet_as(GroupCall(call)); }
+
 void barrier_notify(am::SourceLocation where) {
+  Groups& groups = Groups::of_world();
   const detail::Call call("barrier_notify", where);
-  detail::check_may_wait(call);
-  detail::Groups::before_call_of_job(call);
-  World& w = world();
-  if (w.notified()) {
+  groups.check_may_call(call);
+  if (groups.is_notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
+  groups.before_call(*groups.job(), call);
+  const detail::GroupCall barrier("barrier", where);  // others may be in that
   if constexpr (am::kChecked) {
-    detail::Round round("barrier", 0);
-    round.start_meet();
-    round.leave_payload();
+    groups.notify(detail::SharedOwner<detail::StartedGroupCall>(
+        new detail::StartedGroupCall(groups.job(), barrier, detail::GroupPlan{})));
   } else {
-    if (!w.job().barrier().enter()) {
-      detail::refuse(call,
-                     "an exception has left the barrier before this one, so this process is "
-                     "still in it; let what handlers throw leave the program");
-    }
+    enter(*groups.job(), barrier);
+    groups.notify(nullptr);
   }
-  w.notified() = true;
 }
 
 void barrier_wait(am::SourceLocation where) {
+  Groups& groups = Groups::of_world();
   const detail::Call call("barrier_wait", where);
-  detail::check_may_wait(call);
-  World& w = world();
-  if (!w.notified()) {
+  groups.check_may_call(call);
+  if (!groups.is_notified()) {
     detail::refuse(call,
                    "called without barrier_notify(), which says that this process "
                    "is here; call that first");
   }
-  w.job().barrier().wait(w.bundle(), call.name, where);
-  w.notified() = false;
-  if constexpr (am::kChecked) detail::Round::latest().check();
+  const detail::SharedOwner<detail::StartedGroupCall> started = groups.end_notified();
+  if constexpr (am::kChecked) {
+    started->wait(where);
+  } else {
+    world().job().barrier().wait(world().bundle(), call.name, call.where);
+  }
 }
 
 }  // namespace splitc

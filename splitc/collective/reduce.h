@@ -18,12 +18,10 @@
 //   double total = all_reduce_to_all_add(mine);      int before = all_exscan_add(count);
 //
 // The result has the type of the argument, which is the same in all processes; so a sum of chars is
-// a char. Values are combined in the order of the processes: the bits of the result are the same in
-// every process and in every run with as many. For min and max of floating-point numbers a NaN
-// counts as neither less nor greater than anything.
+// a char. For min and max of floating-point numbers a NaN counts as neither less nor greater than
+// anything.
 //
-// Collective, with the thread rule, cost and errors of splitc/collective/collective.h: one barrier,
-// and one load or far read for each value that is combined.
+// Collective, with the rules, costs and errors of splitc/collective/collective.h.
 //
 // The neutral elements are 0 for add, or and xor; 1 for mul; all bits for and; the greatest value
 // of the type, or infinity, for min; the least, or minus infinity, for max.
@@ -88,6 +86,23 @@ template <class T>
 constexpr T greatest() noexcept {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
+}
+
+template <class T, class Op>
+T to_all(const GroupCall& call, const T& x, Op op) {
+  return job_combine(call, Collective::kAllReduce, x, x, op);
+}
+template <class T, class Op>
+T to_one(const GroupCall& call, const T& x, Op op) {
+  return job_combine(call, Collective::kReduce, x, x, op);
+}
+template <class T, class Op>
+T scan(const GroupCall& call, const T& x, Op op) {
+  return job_combine(call, Collective::kScan, x, x, op);
+}
+template <class T, class Op>
+T exscan(const GroupCall& call, const T& x, Op op, const T& identity) {
+  return job_combine(call, Collective::kExclusiveScan, x, identity, op);
 }
 
 }  // namespace detail

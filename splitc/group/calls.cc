@@ -38,15 +38,21 @@ void check_counts(const OfGroup& of, std::size_t total, std::span<const std::uin
 
 }  // namespace
 
-OfGroup of_job(const GroupCall& call) {
+OfGroup to_start_of_job(const GroupCall& call) {
   Groups& groups = Groups::of_world();
   groups.check_may_call(call);
-  if (world().notified()) {
+  if (groups.is_notified()) {
     refuse(call,
            "called between barrier_notify() and barrier_wait(); no collective call may come "
            "between them");
   }
   return {groups.job(), call};
+}
+
+OfGroup of_job(const GroupCall& call) {
+  const OfGroup of = to_start_of_job(call);
+  Groups::of_world().before_call(*of.group, call);
+  return of;
 }
 
 GroupPlan bcast_plan(const OfGroup& of, std::span<std::byte> data, std::uint32_t root,
@@ -132,20 +138,30 @@ GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
   std::vector<std::uint64_t> bytes(counts.begin(), counts.end());
   for (std::uint64_t& one : bytes) one = product(one, "elements", element, "bytes", of.call);
   check_counts(of, to.size(), bytes);
-  std::vector<std::uint64_t> theirs(of.size());
-  GroupPlan plan =
-      transpose_plan(of, std::as_bytes(std::span(bytes)), std::as_writable_bytes(std::span(theirs)),
-                     type_of<std::uint64_t>());
+  to_at_ = begins_of(bytes);
+  struct Part {
+    std::uint64_t at;  // in what its sender has
+    std::uint64_t bytes;
+  };
+  std::vector<Part> mine(of.size()), theirs(of.size());
+  for (std::uint32_t rank = 0; rank < of.size(); ++rank) mine[rank] = {to_at_[rank], bytes[rank]};
+  GroupPlan plan = transpose_plan(of, std::span(mine), std::span(theirs));
   plan.kind = type << 24;
   run_plan(of, plan);
-  from_at_ = begins_of(bytes);
-  begin_ = begins_of(theirs);
+  for (std::uint32_t rank = 0; rank < of.size(); ++rank) {
+    their_at_.push_back(theirs[rank].at);
+    bytes[rank] = theirs[rank].bytes;
+  }
+  begin_ = begins_of(bytes);
 }
 
 void GroupVarying::move(std::byte* from) const {
   constexpr std::uint32_t kAtOnce = 8;
+  const am::schedule::Member member{of_.size(), of_.rank()};
+  const bool reads = of_.group->has_boards() && of_.group->near().size() + 1 == of_.size();
   const am::schedule::Schedule schedule =
-      am::schedule::all_to_all_varying({of_.size(), of_.rank()}, from_at_, begin_, kAtOnce);
+      reads ? am::schedule::on_node::all_to_all_varying(member, to_.size(), their_at_, begin_)
+            : am::schedule::all_to_all_varying(member, to_at_, begin_, kAtOnce);
   run_plan(of_,
            {.call = {}, .kind = type_, .input = to_.data(), .output = from, .schedule = &schedule});
 }

@@ -30,8 +30,10 @@ struct OfGroup {
   std::uint32_t size() const noexcept { return group->size(); }
   std::uint32_t rank() const noexcept { return group->rank(); }
 };
-// One of all processes, to be started. Throws Error if this process may not do that now.
+// One of all processes, when those that were started have ended; or one to be started. Throw Error
+// if this process may not make one now.
 OfGroup of_job(const GroupCall& call);
+OfGroup to_start_of_job(const GroupCall& call);
 
 // --- Of elements. Throw Error if the spans are not as they should.
 GroupPlan bcast_plan(const OfGroup& of, std::span<std::byte> data, std::uint32_t root,
@@ -103,6 +105,12 @@ std::vector<T> group_gather(const OfGroup& of, const T& x, bool only_to_one) {
   return all;
 }
 
+// A reduction or scan of all processes, on behalf of `call`.
+template <class T, class Op>
+T job_combine(const GroupCall& call, Collective operation, const T& x, T result, Op op) {
+  return group_combine(of_job(call), operation, x, result, op);
+}
+
 // All to all, of parts of any size. In two steps, so that the caller finds the memory when it knows
 // how much comes: the sizes of the parts, and the parts. Both collective.
 class GroupVarying {
@@ -120,7 +128,8 @@ class GroupVarying {
   const OfGroup of_;
   const std::span<const std::byte> to_;
   const std::uint64_t type_;
-  std::vector<std::uint64_t> from_at_;  // where parts begin in `to`, and the end
+  std::vector<std::uint64_t> to_at_;    // where parts begin in `to`, and the end
+  std::vector<std::uint64_t> their_at_;  // where the one for this process begins in that of each
   std::vector<std::uint64_t> begin_;
 };
 

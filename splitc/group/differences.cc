@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "am/types/ticks.h"
 #include "splitc/group/groups.h"
@@ -15,10 +17,31 @@ using State = Exchange::State;
 using Kind = MailHead::Kind;
 
 constexpr std::int64_t kFirstQuestionNs = 10'000'000;
-constexpr std::uint64_t kLongest = 100;  // of the first interval, between two questions
+// So many in a call: a job that stands still is not to look as if it went on. Who comes later and
+// waits asks, too.
+constexpr std::uint32_t kQuestions = 6;
 
 std::string describe(const CallText& text) {
   return std::string(text.name) + " of " + std::to_string(text.bytes) + " bytes";
+}
+
+// `latest`: of this member, if it has forgotten the one that the verdict is about.
+[[noreturn]] void refuse_difference(const Group& group, const Verdict& verdict,
+                                    const Group::Made& latest, Call call) {
+  const Group::Made* const made = group.made(verdict.call);
+  const CallText mine = (made != nullptr ? *made : latest).text();
+  const std::size_t other = verdict.calls[0] == mine ? 1 : 0;
+  const CallText& theirs = verdict.calls[other];
+  const std::string same = group.is_job
+                               ? "; all processes must make the same collective calls in the same "
+                                 "order"
+                               : "; all members of a team must make the same calls of it in the "
+                                 "same order";
+  refuse(call, "rank " + std::to_string(group.proc(verdict.ranks[other])) + " called " +
+                   describe(theirs) + " while this process called " + describe(mine) +
+                   (describe(theirs) == describe(mine) ? ", with another root, length or type"
+                                                       : "") +
+                   same);
 }
 
 }  // namespace
@@ -28,7 +51,7 @@ void Performer::suspect(std::uint32_t rank, std::uint32_t call) noexcept {
   if (!question_ || !question_->asked) question_ = {rank, call, true};
 }
 
-// After a while asks those for whom it waits, one after the other, and less and less often.
+// After a while asks some of those for whom it waits, less and less often.
 void Performer::look_at_clock() {
   const std::uint64_t now = am::ticks();
   if (asks_at_ == 0) {
@@ -36,13 +59,16 @@ void Performer::look_at_clock() {
     asks_at_ = now + interval_;
     return;
   }
-  if (question_ || static_cast<std::int64_t>(now - asks_at_) < 0) return;
+  if (question_ || asked_ == kQuestions || static_cast<std::int64_t>(now - asks_at_) < 0) return;
   for (std::size_t i = 0; i < exchanges_.size() && !question_; ++i) {
     const Exchange& exchange = exchanges_[next_asked_++ % exchanges_.size()];
     if (exchange.state != State::kDone) question_ = {exchange.step->peer, made_.number, false};
   }
+  const std::uint32_t rank = missing();
+  if (!question_ && rank != am::kNobody) question_ = {rank, made_.number, false};
+  ++asked_;
+  interval_ *= 2;
   asks_at_ = now + interval_;
-  interval_ = std::min(2 * interval_, kLongest * am::ticks_of_ns(kFirstQuestionNs));
 }
 
 // True: all members have been told that the calls differ.
@@ -55,8 +81,8 @@ bool Performer::go_on_asking() {
     } else if (!question.asked) {
       MailHead asks = head(Kind::kWhole, 0);
       asks.call = question.call;
-      asks.digest = made->digest;
-      question.asked = Groups::of_world().mail().try_ask(group_.proc(question.rank), asks);
+      question.asked = Groups::of_world().mail().try_ask(group_.proc(question.rank), asks,
+                                                         group_.digests(question.call));
     }
     return false;
   }
@@ -72,39 +98,40 @@ bool Performer::go_on_asking() {
 
 void Performer::judge(const Verdict& verdict) noexcept {
   if (!verdict_) verdict_ = verdict;
-  made_.was_judged = true;
+  group_.judged(verdict.call);
+  Groups::of_world().staging().forget(group_.number());
 }
 
 // It is in the same call, or has not come to it.
-void Performer::answered(const MailHead& head) noexcept {
-  if (question_ && question_->call == head.call && !question_->verdict) question_.reset();
+void Performer::answered(const MailHead& head) {
+  if (!question_ || question_->call != head.call || question_->verdict) return;
+  const Question answered = *question_;
+  question_.reset();
+  if (!answered.is_suspected || answered.call != made_.number) return;
+  same_.push_back(answered.rank);
+  std::vector<Inbox::Kept> rest = std::exchange(inbox_.kept, {});
+  for (const Inbox::Kept& one : rest) {
+    if (one.head.source == answered.rank && one.head.call == made_.number) {
+      take(one.head, one.bytes(), one.at);
+    } else {
+      inbox_.keep(one.head, one.bytes(), one.at);
+    }
+  }
 }
 
 void Performer::differs(const MailHead& head, std::uint32_t proc, const CallText& theirs) {
   if (!question_ || question_->call != head.call || group_.proc(question_->rank) != proc) return;
-  const Group::Made* const made = group_.made(head.call);
+  const Group::Made* const made = group_.made(head.number);
   if (made == nullptr) return;
-  question_->verdict = {{group_.rank(), question_->rank}, {made->text(), theirs}};
+  question_->verdict = {
+      head.number, {group_.rank(), question_->rank}, {made->text(), theirs}};
 }
 
 void Performer::raise() {
-  if (!verdict_) {
-    if (thrown_) std::rethrow_exception(thrown_);
-    refuse(call_, "the operation has thrown at rank " + std::to_string(group_.proc(spoiler_ - 1)) +
-                      ", so there is no result");
-  }
-  const Verdict& verdict = *verdict_;
-  const CallText mine = made_.text();
-  const std::size_t other = verdict.calls[0] == mine ? 1 : 0;
-  const CallText& theirs = verdict.calls[other];
-  refuse(
-      call_,
-      "rank " + std::to_string(group_.proc(verdict.ranks[other])) + " called " + describe(theirs) +
-          " while this process called " + describe(mine) +
-          (describe(theirs) == describe(mine) ? ", with another root, length or type" : "") +
-          (group_.is_job ? "; all processes must make the same collective calls in the same order"
-                         : "; all members of a team must make the same calls of it in the same "
-                           "order"));
+  if (verdict_) refuse_difference(group_, *verdict_, made_, call_);
+  if (thrown_) std::rethrow_exception(thrown_);
+  refuse(call_, "the operation has thrown at rank " + std::to_string(group_.proc(spoiler_ - 1)) +
+                    ", so there is no result");
 }
 
 }  // namespace splitc::detail

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "am/collective/schedule.h"
 #include "am/core/far/remote_memory.h"
@@ -20,7 +22,6 @@ struct NetworkWrite : am::link::Completion {
 // What an exchange of many bytes needs beside.
 struct LargeExchange {
   std::uint64_t at = 0;  // bytes that have left, or come, in pieces
-  Offer offer{};
   am::link::RemoteKey key{};                                   // to be written to
   std::shared_ptr<const am::link::Registration> registration;  // of what is written to here
   std::shared_ptr<NetworkWrite> write;
@@ -35,11 +36,9 @@ struct Exchange {
     kToWrite,
     kWriting,
     kToSayWritten,
-    kToRead,  // has been offered
-    kToSayTaken,
     kToAskFor,
     // Another process has to do something:
-    kOffered,  // or waits to be asked for
+    kToBeAskedFor,
     kAwaited,
     kInPieces,
     kDone,
@@ -54,6 +53,27 @@ struct Exchange {
   std::uint32_t number;  // of what one sends the other in the call
   State state;
   std::unique_ptr<LargeExchange> large = {};  // if it is
+};
+
+// What a member has published in its own memory, for one reader or all of its node.
+struct LargeItem {
+  std::uint8_t item;
+  std::uint32_t reader;  // rank, or am::schedule::kAllMembers
+  am::schedule::Range from;
+};
+
+// A part of one that cannot be read, and is asked for, and comes in pieces; at its reader.
+struct AskedFor {
+  std::vector<std::byte> bytes;
+  std::uint64_t got = 0;
+  bool asked = false;
+};
+// The same at the member that has published it.
+struct Answer {
+  std::uint32_t peer;
+  std::uint32_t number;  // as in the messages
+  am::schedule::Range from;
+  std::uint64_t at = 0;  // bytes that have left
 };
 
 // How much a member and another one have exchanged in the rounds of a call that have begun.

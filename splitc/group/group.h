@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "am/collective/choice.h"
+#include "splitc/group/boards.h"
 #include "splitc/group/exchange.h"
 #include "splitc/group/mail.h"
 #include "splitc/group/plan.h"
 #include "splitc/world/place.h"
+#include "splitc/world/segment.h"
 #include "splitc/world/shared_owner.h"
 
 namespace splitc::detail {
@@ -24,8 +26,9 @@ class StartedGroupCall;
 // Thread rule: the world's thread.
 class Group : public HasOwners {
  public:
-  // `procs` by rank in the group. The number is the group's alone, and the same at all members.
-  Group(std::uint64_t number, std::vector<std::uint32_t> procs);
+  // `procs` by rank in the group, and their boards. The number is the group's alone, and the same
+  // at all members.
+  Group(std::uint64_t number, std::vector<std::uint32_t> procs, std::vector<BoardName> boards);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -37,32 +40,57 @@ class Group : public HasOwners {
   std::optional<std::uint32_t> rank_of(std::uint32_t proc) const noexcept;
   Inbox& inbox() noexcept { return inbox_; }
 
+  // The ranks of the other members of this node. Whether all of them, and this one, have a board;
+  // then that of a member of this node.
+  const std::vector<std::uint32_t>& near() const noexcept { return near_; }
+  bool has_boards() const noexcept { return !boards_.empty(); }
+  NodeBoard& board(std::uint32_t rank) const noexcept { return *boards_[rank]; }
+  // The first of those of this node, itself among them.
+  std::uint32_t first_near() const noexcept { return first_near_; }
+  NodeBoard& first_board() const noexcept { return *boards_[first_near_]; }
+  // Whether its processes of this node share cores.
+  bool is_crowded() const noexcept { return is_crowded_; }
+  // Of the other members of this node, or one of them.
+  std::vector<Boards::Member> near_boards(std::uint32_t rank) const;
+
   // --- Its calls, one at a time.
 
   // A call that this process has made.
   struct Made {
     std::uint32_t number;
     std::uint32_t digest;
+    std::uint32_t history;  // a digest of this one and those since the last barrier
     const char* name = nullptr;
     std::uint64_t bytes;
     std::uint64_t kind;
+    bool is_a_barrier = false;
     bool was_judged = false;  // has ended by a verdict
 
     CallText text() const noexcept;
   };
   // Notes one, and gives it a number.
   Made& begin_call(const GroupCall& call, const GroupPlan& plan) noexcept;
+  // A barrier() of all, which does not compare the calls.
+  void begin_barrier(const GroupCall& call) noexcept;
   // That of this number; nullptr: it has not been made yet, or long ago.
   const Made* made(std::uint32_t number) const noexcept {
     const Made& one = made_[number % kRemembered];
     return one.number == number && one.name != nullptr ? &one : nullptr;
   }
+  // Of the call of this number and those before it, as far back as its history goes.
+  std::vector<std::uint32_t> digests(std::uint32_t call) const;
   bool is_latest(std::uint32_t call) const noexcept { return call == calls_; }
   bool is_to_come(std::uint32_t call) const noexcept {
     return static_cast<std::int32_t>(call - calls_) > 0;
   }
   // What this member does in one.
   const am::schedule::Schedule& schedule(const am::schedule::Call& call);
+  // Where the bytes of an item of it are to be copied to on this member's board; kNoRoom: they are
+  // too many.
+  static constexpr std::uint32_t kNoRoom = ~std::uint32_t{0};
+  std::uint32_t copied_at(std::uint32_t item) const noexcept { return copied_at_[item]; }
+  // The latest call ends by a verdict, as the members have not all made this one.
+  void judged(std::uint32_t call) noexcept;
 
   bool is_job = false;  // of the calls that name no team
   bool left = false;    // an exception has left one
@@ -75,22 +103,38 @@ class Group : public HasOwners {
  private:
   // Whoever leaves a call early may be so many calls ahead of another member, who has to keep what
   // comes of these; then all meet.
-  static constexpr std::uint32_t kAhead = 32;
-  static constexpr std::uint32_t kRemembered = 2 * kAhead;
+  static constexpr std::uint32_t kAhead = NodeBoard::kCalls - 8;
+  static constexpr std::uint32_t kRemembered = 64;
   struct Written {
     am::schedule::Call call;
     bool meets = false;  // first, in a barrier
     am::schedule::Schedule schedule;
   };
 
+  Made& note(const GroupCall& call, const GroupPlan& plan) noexcept;
+  void passed_barrier() noexcept;
+  const Written& written(const am::schedule::Call& call, bool meets);
+  void place_items(const am::schedule::Schedule& schedule) noexcept;
+
   const std::uint64_t number_;
   const std::vector<std::uint32_t> procs_;
+  const std::vector<BoardName> board_names_;
+  std::vector<std::uint32_t> near_;
+  std::vector<NodeBoard*> boards_;
+  std::uint32_t first_near_ = 0;
+  bool is_crowded_ = false;
   std::vector<std::uint32_t> by_proc_;  // ranks; empty: procs_ ascends
   std::uint32_t rank_;
   Inbox& inbox_;
   std::optional<am::schedule::Placement> placement_;  // once there has been a call
   std::uint32_t calls_ = 0;
   std::uint32_t ahead_ = 0;  // calls since the last one that was a barrier
+  std::uint32_t digest_ = 0;  // of these, of all together
+  // Those since the last barrier use one half of the boards, and those before it the other one,
+  // which some members may still read.
+  unsigned half_ = 0;
+  std::uint32_t used_ = 0;  // bytes of it
+  std::array<std::uint32_t, NodeBoard::kItems> copied_at_{};
   std::array<Made, kRemembered> made_{};
   std::deque<Written> written_;  // the latest first
 };

@@ -68,6 +68,11 @@ void start_group_call(const SharedOwner<StartedGroupCall>& call) {
 
 Groups::Groups(am::Bundle& bundle, am::Endpoint& endpoint) : bundle_(bundle), mail_(endpoint) {
   the_ = this;
+  // To one that has died; who waits for it hears of that by its own call.
+  endpoint.on_returned([this](const am::Returned& message) {
+    if (message.status == am::Status::kUnreachable && mail_.has_sent(message)) return;
+    world().router().fatal(am::sentence(message));
+  });
 }
 
 Groups::~Groups() {
@@ -76,6 +81,7 @@ Groups::~Groups() {
     const auto calls = std::exchange(group->queue, {});
     for (const auto& call : calls) call->give_up();
   }
+  notified_ = nullptr;
   everybody_ = nullptr;
   job_ = nullptr;
   node_ = nullptr;
@@ -89,10 +95,16 @@ Groups& Groups::none() {
 
 std::uint64_t Groups::next_number() const noexcept { return number_of(my_proc(), made_); }
 
+SharedOwner<Group> Groups::make(Standing number, std::vector<std::uint32_t> procs) {
+  std::vector<BoardName> boards(procs.size(), Boards::standing(number));
+  const std::uint64_t its = number_of(procs.front(), number);
+  return SharedOwner<Group>(new Group(its, std::move(procs), std::move(boards)));
+}
+
 SharedOwner<Group> Groups::of_all(Standing number) {
   std::vector<std::uint32_t> all(procs());
   std::iota(all.begin(), all.end(), 0u);
-  return SharedOwner<Group>(new Group(number_of(0, number), std::move(all)));
+  return make(number, std::move(all));
 }
 
 const SharedOwner<Group>& Groups::everybody() {
@@ -114,8 +126,7 @@ const SharedOwner<Group>& Groups::node() {
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
       if (!is_far(proc)) near.push_back(proc);
     }
-    const std::uint64_t number = number_of(near.front(), kNode);
-    node_ = SharedOwner<Group>(new Group(number, std::move(near)));
+    node_ = make(kNode, std::move(near));
   }
   return node_;
 }
@@ -141,6 +152,17 @@ void Groups::start(const SharedOwner<StartedGroupCall>& call) {
   if (busy_.empty()) bundle_.add(*this);
   busy_.push_back(&group);
   Groups::poll();
+}
+
+void Groups::notify(const SharedOwner<StartedGroupCall>& call) {
+  is_notified_ = true;
+  notified_ = call;
+  if (call != nullptr) start(call);
+}
+
+SharedOwner<StartedGroupCall> Groups::end_notified() noexcept {
+  is_notified_ = false;
+  return std::exchange(notified_, SharedOwner<StartedGroupCall>());
 }
 
 void Groups::wait_for(StartedGroupCall& call, Call on_behalf) {
@@ -199,6 +221,11 @@ int Groups::poll() {
   return count;
 }
 
-bool Groups::has_work() noexcept { return !busy_.empty() && mail_.arrivals() != seen_; }
+bool Groups::has_work() noexcept {
+  if (ending_ || busy_.empty()) return false;
+  return mail_.arrivals() != seen_ || std::ranges::any_of(busy_, [](Group* group) {
+           return !group->queue.empty() && group->queue.front()->has_news();
+         });
+}
 
 }  // namespace splitc::detail

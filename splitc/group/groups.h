@@ -9,9 +9,11 @@
 
 #include "am/collective/neighbour_memory.h"
 #include "am/core/poller.h"
+#include "splitc/group/boards.h"
 #include "splitc/group/group.h"
 #include "splitc/group/mail.h"
 #include "splitc/group/plan.h"
+#include "splitc/group/staging.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
 
@@ -37,6 +39,8 @@ class Groups final : public am::Poller {
   static Groups* existing() noexcept { return the_; }
 
   Mail& mail() noexcept { return mail_; }
+  Boards& boards() noexcept { return boards_; }
+  Staging& staging() noexcept { return staging_; }
   // The number of the next group whose first member this process is; no two groups have the same.
   std::uint64_t next_number() const noexcept;
   void use_number() noexcept { ++made_; }
@@ -46,26 +50,23 @@ class Groups final : public am::Poller {
   const SharedOwner<Group>& job();
   const SharedOwner<Group>& node();
 
+  // Whether this process is between the two halves of a barrier; in checked builds they are a call
+  // that is started.
+  bool is_notified() const noexcept { return is_notified_; }
+  void notify(const SharedOwner<StartedGroupCall>& call);
+  SharedOwner<StartedGroupCall> end_notified() noexcept;
+
   // Throws Error where this process may not make a call of a group.
   void check_may_call(Call call) const;
   // The same, and waits until the calls of `group` that were started have ended. Throws what those
   // threw that nobody will wait for any more.
   void before_call(Group& group, Call call);
-  // Before another call of the job, if some of it were started.
-  static void before_call_of_job(Call call) {
-    if (the_ != nullptr && the_->job_ != nullptr) the_->before_call(*the_->job_, call);
-  }
   // Puts `call` behind those of its group that were started before.
   void start(const SharedOwner<StartedGroupCall>& call);
   void wait_for(StartedGroupCall& call, Call on_behalf);
   void keep(const std::exception_ptr& orphan) noexcept;
   // At the end of the program: all calls that were started have ended.
   void finish(Call call);
-
-  // Of this process's memory for what neighbours are to read, for one call at a time; false:
-  // another one has it.
-  bool take_staging() noexcept { return !std::exchange(staging_taken_, true); }
-  void give_back_staging() noexcept { staging_taken_ = false; }
 
   // How this process can be known to others of its node.
   const am::Neighbour& self() const noexcept { return self_; }
@@ -79,9 +80,10 @@ class Groups final : public am::Poller {
 
  private:
   // Those that are there from the start, by their number among those of their first member.
-  enum Standing : std::uint64_t { kEverybody, kNode, kJob, kStanding };
+  enum Standing : std::uint32_t { kJob, kEverybody, kNode, kStanding };
 
   static Groups& none();
+  static SharedOwner<Group> make(Standing number, std::vector<std::uint32_t> procs);
   static SharedOwner<Group> of_all(Standing number);
   int go_on(Group& group);
   template <class Done>
@@ -91,15 +93,18 @@ class Groups final : public am::Poller {
 
   am::Bundle& bundle_;
   Mail mail_;
+  Boards boards_;
+  Staging staging_;
   const am::Neighbour self_ = am::Neighbour::self();
   std::uint64_t made_ = kStanding;
   SharedOwner<Group> everybody_;
   SharedOwner<Group> job_;
   SharedOwner<Group> node_;
+  SharedOwner<StartedGroupCall> notified_;
+  bool is_notified_ = false;
   std::unordered_map<std::uint32_t, bool> readable_;  // processes of this node
   std::vector<Group*> busy_;                          // which have started calls
   std::exception_ptr orphan_;
-  bool staging_taken_ = false;
   bool ending_ = false;     // a started call goes on, perhaps its operation
   std::uint64_t seen_ = 0;  // of the messages, at the last poll
 };

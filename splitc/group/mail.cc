@@ -8,17 +8,18 @@
 #include "am/core/token.h"
 #include "am/types/types.h"
 #include "splitc/group/group.h"
+#include "splitc/group/groups.h"
 #include "splitc/group/performer.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
 
-static_assert(sizeof(MailHead) == 32 && sizeof(Offer) == 32 && Mail::kMost == am::max_medium());
+static_assert(sizeof(MailHead) == 32 && Mail::kMost == am::max_medium());
 
 // --- Inboxes
 
-void Inbox::keep(const MailHead& head, std::span<const std::byte> bytes) {
-  kept.push_back({head, {}, {}});
+void Inbox::keep(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
+  kept.push_back({head, at, {}, {}});
   Kept& one = kept.back();
   if (bytes.size() <= one.few.size()) {
     one.head.length = static_cast<std::uint8_t>(bytes.size());
@@ -29,12 +30,12 @@ void Inbox::keep(const MailHead& head, std::span<const std::byte> bytes) {
 }
 
 void Inbox::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
-  if (group == nullptr || group->is_to_come(head.call)) return keep(head, bytes);
+  if (group == nullptr || group->is_to_come(head.call)) return keep(head, bytes, at);
   if (performer != nullptr && group->is_latest(head.call)) {
     return performer->take(head, bytes, at);
   }
   const Group::Made* const made = group->made(head.call);
-  if (made == nullptr || made->was_judged || made->digest == head.digest) return;
+  if (made == nullptr || made->was_judged || made->history == head.digest) return;
   if (performer != nullptr) {
     performer->suspect(head.source, head.call);
   } else {
@@ -78,13 +79,23 @@ bool Mail::try_send(std::uint32_t proc, MailHead head, std::span<const std::byte
   return endpoint_.try_request<&Mail::on_few>(proc, head, few);
 }
 
-bool Mail::try_ask(std::uint32_t proc, const MailHead& head) {
-  return endpoint_.try_request<&Mail::on_question>(proc, head);
+bool Mail::try_ask(std::uint32_t proc, const MailHead& head,
+                   std::span<const std::uint32_t> digests) {
+  return endpoint_.try_request_medium<&Mail::on_question>(proc, std::as_bytes(digests), head);
 }
 
 bool Mail::try_tell(std::uint32_t proc, const MailHead& head, const Verdict& verdict) {
   return endpoint_.try_request_medium<&Mail::on_verdict>(
       proc, std::as_bytes(std::span(&verdict, 1)), head);
+}
+
+bool Mail::has_sent(const am::Returned& message) const {
+  return message.handler == endpoint_.index_of<&Mail::on_few>() ||
+         message.handler == endpoint_.index_of<&Mail::on_many>() ||
+         message.handler == endpoint_.index_of<&Mail::on_question>() ||
+         message.handler == endpoint_.index_of<&Mail::on_answer>() ||
+         message.handler == endpoint_.index_of<&Mail::on_difference>() ||
+         message.handler == endpoint_.index_of<&Mail::on_verdict>();
 }
 
 // --- Receiving
@@ -100,17 +111,24 @@ void Mail::on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, 
   inbox(head.group).take(head, bytes, at);
 }
 
-void Mail::on_question(am::Request question, MailHead head) {
+void Mail::on_question(am::Request question, std::span<const std::byte> digests, MailHead head) {
   ++arrivals_;
   const Inbox* const inbox = existing(head.group);
   const Group* const group = inbox != nullptr ? inbox->group : nullptr;
-  const Group::Made* const made = group != nullptr ? group->made(head.call) : nullptr;
-  if (made == nullptr || made->digest == head.digest) {
-    std::move(question).reply<&Mail::on_answer>(head);
+  auto call = static_cast<std::uint32_t>(head.call - digests.size() / sizeof(std::uint32_t));
+  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= digests.size(); at += sizeof call) {
+    ++call;
+    std::uint32_t digest;
+    std::memcpy(&digest, digests.data() + at, sizeof digest);
+    const Group::Made* const made = group != nullptr ? group->made(call) : nullptr;
+    if (made == nullptr || made->digest == digest) continue;
+    const CallText text = made->text();
+    head.number = call;
+    std::move(question).reply_medium<&Mail::on_difference>(std::as_bytes(std::span(&text, 1)),
+                                                           head);
     return;
   }
-  const CallText text = made->text();
-  std::move(question).reply_medium<&Mail::on_difference>(std::as_bytes(std::span(&text, 1)), head);
+  std::move(question).reply<&Mail::on_answer>(head);
 }
 
 void Mail::on_answer(am::Reply, MailHead head) {
@@ -131,6 +149,7 @@ void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, Mail
 
 void Mail::on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head) {
   ++arrivals_;
+  Groups::of_world().staging().forget(head.group);
   Inbox& inbox = this->inbox(head.group);
   Inbox::Judged judged{head.call, {}};
   if (bytes.size() != sizeof judged.verdict) return;

@@ -16,7 +16,8 @@
 
 namespace am {
 class Endpoint;
-}
+struct Returned;
+}  // namespace am
 
 namespace splitc::detail {
 
@@ -27,28 +28,32 @@ class Performer;
 struct MailHead {
   enum class Kind : std::uint8_t {
     kWhole,   // all that is sent
-    kOffer,   // where it lies at the sender: Offer
-    kTaken,   // the answer to an offer: it has been read there
-    kWanted,  // or, from another node without one: it is to be written to a RemoteKey, or sent in
-              // pieces
+    kWanted,  // it is to be written to a RemoteKey, or sent in pieces; of an item a PartOfItem is
     kPiece,
     kWritten,  // all has been
   };
   std::uint64_t group;
   std::uint32_t call;
   std::uint32_t source;  // rank of the sender
-  std::uint32_t number;  // of what is sent to this receiver in the call; in an answer, of the offer
-  std::uint32_t digest;  // of the sender's call
+  std::uint32_t number;  // of what is sent to the receiver in the call, or kItem and that of an item
+  std::uint32_t digest;  // of the sender's call, and those since the last barrier
   Kind kind;
   std::uint8_t length;  // of what a short message has beside this
   std::uint8_t unused[2];
   std::uint32_t spoiler;  // 1 + rank of a member whose operation has thrown; 0: none, so far
 };
 
+inline constexpr std::uint32_t kItem = 1u << 31;
+struct PartOfItem {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+// Where a large item lies.
 struct Offer {
   std::uint64_t address;
-  std::uint64_t segment_offset;  // of it, if it lies in the sender's segment
-  am::Neighbour sender;
+  std::uint64_t segment_offset;  // of it, if it lies in the member's segment
+  am::Neighbour process;
 };
 
 // What a member has called, for those who have called something else.
@@ -62,6 +67,7 @@ struct CallText {
 
 // Two members have made different calls.
 struct Verdict {
+  std::uint32_t call;  // number
   std::array<std::uint32_t, 2> ranks;
   std::array<CallText, 2> calls;
 };
@@ -71,6 +77,7 @@ struct Inbox {
   // One that has come before it was expected.
   struct Kept {
     MailHead head;
+    std::uint64_t at;  // of a piece
     std::array<std::byte, 32> few;
     std::vector<std::byte> many;
 
@@ -93,7 +100,7 @@ struct Inbox {
   std::optional<MailHead> stray;
 
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
-  void keep(const MailHead& head, std::span<const std::byte> bytes);
+  void keep(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
 };
 
 // Sends and receives them. Thread rule: the world's thread.
@@ -114,10 +121,12 @@ class Mail {
   static constexpr std::size_t kMost = 4096;
   bool try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
                 std::uint64_t at = 0);
-  // Whether the member with that process is in the same call. Its answer goes to the performer of
-  // this call, if that has not ended by then.
-  bool try_ask(std::uint32_t proc, const MailHead& head);
+  // Whether the member with that process has made the same calls, of which `digests` are: up to
+  // that of the head. Its answer goes to the performer of this call, if that has not ended by then.
+  bool try_ask(std::uint32_t proc, const MailHead& head, std::span<const std::uint32_t> digests);
   bool try_tell(std::uint32_t proc, const MailHead& head, const Verdict& verdict);
+  // Whether one that has come back is of these.
+  bool has_sent(const am::Returned& message) const;
 
  private:
   struct Few {
@@ -126,7 +135,7 @@ class Mail {
 
   void on_few(am::OneWay, MailHead head, Few few);
   void on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, std::uint64_t at);
-  void on_question(am::Request question, MailHead head);
+  void on_question(am::Request question, std::span<const std::byte> digests, MailHead head);
   void on_answer(am::Reply, MailHead head);
   void on_difference(am::Reply, std::span<const std::byte> bytes, MailHead head);
   void on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head);

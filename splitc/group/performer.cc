@@ -60,7 +60,7 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
   }
   // What is left over of calls that have ended by a verdict.
   std::erase_if(inbox_.kept, [&](const Inbox::Kept& one) {
-    if (one.head.call == made_.number && one.head.digest != made_.digest) {
+    if (one.head.call == made_.number && one.head.digest != made_.history) {
       suspect(one.head.source, made_.number);
     }
     return !group.is_to_come(one.head.call) && one.head.call != made_.number;
@@ -69,9 +69,11 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
 
 Performer::~Performer() {
   inbox_.performer = nullptr;
-  if (stages_) Groups::of_world().give_back_staging();
   if (group_.scratch.capacity() > kKept) std::vector<std::byte>().swap(group_.scratch);
   if (!has_ended_) group_.left = true;
+  if (group_.is_crowded()) {
+    group_.board(group_.rank()).waits_for.store(NodeBoard::kNobody, std::memory_order_relaxed);
+  }
 }
 
 // --- The schedule
@@ -81,15 +83,19 @@ bool Performer::go_on() {
     if (verdict_ || question_) [[unlikely]] {
       if (verdict_ || go_on_asking()) return !is_writing() && end();
     }
-    if (round_ == schedule_.rounds()) return !(question_ && question_->is_suspected) && end();
+    if (!answers_.empty()) [[unlikely]]
+      answer();
+    if (round_ == schedule_.rounds()) {
+      if (!(question_ && question_->is_suspected) && is_read_by_all()) return end();
+      break;
+    }
     if (!has_begun_) begin_round();
     if (to_act_ != 0) act();
-    if (open_ != 0) {
-      if (++looks_ > kLooksBefore) look_at_clock();
-      return false;
-    }
+    if (!go_on_reading() || open_ != 0) break;
     end_round();
   }
+  if (++looks_ > kLooksBefore) look_at_clock();
+  return false;
 }
 
 void Performer::begin_round() {
@@ -100,15 +106,14 @@ void Performer::begin_round() {
     } else if (step.kind == Step::Kind::kReceive) {
       exchanges_.push_back({&step, counted(step.peer).received++, State::kAwaited});
     } else {
+      if (step.kind == Step::Kind::kPublish) publish(step);
       continue;
     }
-    // What goes to another node its receiver asks for at once.
+    // What is large its receiver asks for at once.
     Exchange& exchange = exchanges_.back();
     if (exchange.is_large()) {
       exchange.large = std::make_unique<LargeExchange>();
-      if (is_far(group_.proc(step.peer))) {
-        exchange.state = exchange.sends() ? State::kOffered : State::kToAskFor;
-      }
+      exchange.state = exchange.sends() ? State::kToBeAskedFor : State::kToAskFor;
     }
     if (exchange.has_to_act()) ++to_act_;
   }
@@ -120,25 +125,27 @@ void Performer::begin_round() {
 
 void Performer::end_round() noexcept {
   for (const Step& step : schedule_.round(round_)) {
-    if (step.kind > Step::Kind::kReceive) perform_here(step);
+    if (step.is_local()) perform_here(step);
   }
   has_begun_ = false;
   ++round_;
-  staged_ = {};
-  staged_bytes_ = 0;
+  next_read_ = 0;
 }
 
 void Performer::perform_here(const Step& step) noexcept {
   std::byte* const to = at(step.to);
   const std::byte* const from = at(step.from);
-  const std::uint64_t bytes = step.from.bytes;
   if (step.kind == Step::Kind::kCopy) {
-    copy_bytes(to, from, bytes);
-    return;
+    copy_bytes(to, from, step.from.bytes);
+  } else {
+    combine(to, from, step.from.bytes, step.kind == Step::Kind::kCombineBefore);
   }
+}
+
+void Performer::combine(std::byte* to, const std::byte* from, std::uint64_t bytes,
+                        bool before) noexcept {
   if (thrown_) return;
   try {
-    const bool before = step.kind == Step::Kind::kCombineBefore;
     plan_.combine->run(plan_.combine->op, to, from, bytes / plan_.combine->element, before);
   } catch (...) {
     thrown_ = std::current_exception();
@@ -191,7 +198,7 @@ void Performer::set(Exchange& exchange, State state) noexcept {
 void Performer::take_kept(Exchange& exchange) {
   const auto found = std::ranges::find_if(inbox_.kept, [&](const Inbox::Kept& one) {
     return one.head.call == made_.number && one.head.source == exchange.step->peer &&
-           one.head.number == exchange.number && one.head.digest == made_.digest &&
+           one.head.number == exchange.number && is_same(one.head.digest, one.head.source) &&
            (one.head.kind == Kind::kWanted) == exchange.sends();
   });
   if (found == inbox_.kept.end()) return;
@@ -201,11 +208,15 @@ void Performer::take_kept(Exchange& exchange) {
 }
 
 void Performer::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
-  if (head.digest != made_.digest) return suspect(head.source, made_.number);
-  const bool answers = head.kind == Kind::kTaken || head.kind == Kind::kWanted;
-  Exchange* const exchange = has_begun_ ? find(head.source, head.number, answers) : nullptr;
+  if (!is_same(head.digest, head.source)) [[unlikely]] {
+    inbox_.keep(head, bytes, at);
+    return suspect(head.source, made_.number);
+  }
+  if ((head.number & kItem) != 0) return take_of_item(head, bytes, at);
+  const bool asks = head.kind == Kind::kWanted;
+  Exchange* const exchange = has_begun_ ? find(head.source, head.number, asks) : nullptr;
   if (exchange != nullptr) return arrived(*exchange, head, bytes, at);
-  if (head.kind != Kind::kTaken) inbox_.keep(head, bytes);  // of a later round
+  inbox_.keep(head, bytes, at);  // of a later round
 }
 
 void Performer::arrived(Exchange& exchange, const MailHead& head, std::span<const std::byte> bytes,
@@ -225,7 +236,7 @@ void Performer::arrived(Exchange& exchange, const MailHead& head, std::span<cons
 // --- What has to be done here
 
 MailHead Performer::head(Kind kind, std::uint32_t number) const noexcept {
-  return {group_.number(), made_.number, group_.rank(), number, made_.digest, kind, 0, {},
+  return {group_.number(), made_.number, group_.rank(), number, made_.history, kind, 0, {},
           spoiler_};
 }
 
@@ -240,10 +251,6 @@ bool Performer::try_act(Exchange& exchange) {
   switch (exchange.state) {
     case State::kToSend: return try_send(exchange);
     case State::kToSendPieces: return try_send_pieces(exchange);
-    case State::kToRead:
-      set(exchange, try_read(exchange) ? State::kToSayTaken : State::kToAskFor);
-      return true;
-    case State::kToSayTaken: return try_answer(exchange, Kind::kTaken, State::kDone);
     case State::kToWrite: return try_write(exchange);
     case State::kWriting:
       // pairs with: the completion in try_write(); the memory may be another's after it.
@@ -257,13 +264,7 @@ bool Performer::try_act(Exchange& exchange) {
 
 bool Performer::try_send(Exchange& exchange) {
   const am::schedule::Range& from = exchange.step->from;
-  const std::byte* const bytes = at(from);
-  if (!exchange.large) {
-    return try_answer(exchange, Kind::kWhole, State::kDone, {bytes, from.bytes});
-  }
-  const Offer offer{reinterpret_cast<std::uintptr_t>(bytes), offset_of(from),
-                    Groups::of_world().self()};
-  return try_answer(exchange, Kind::kOffer, State::kOffered, std::as_bytes(std::span(&offer, 1)));
+  return try_answer(exchange, Kind::kWhole, State::kDone, {at(from), from.bytes});
 }
 
 bool Performer::try_answer(Exchange& exchange, Kind kind, State then,
@@ -280,22 +281,29 @@ bool Performer::try_answer(Exchange& exchange, Kind kind, State then,
 
 std::uint32_t Performer::missing() const noexcept {
   for (const Exchange& exchange : exchanges_) {
-    if (exchange.state != State::kDone) return group_.proc(exchange.step->peer);
+    if (exchange.state != State::kDone) return exchange.step->peer;
   }
-  return am::kNobody;
+  if (round_ != schedule_.rounds()) {
+    const auto steps = schedule_.round(round_);
+    return next_read_ < steps.size() ? steps[next_read_].peer : am::kNobody;
+  }
+  if (read_ == large_) return am::kNobody;
+  const LargeItem& item = large_items_[read_];
+  return item.reader != am::schedule::kAllMembers ? item.reader : group_.near()[next_reader_];
 }
 
 void Performer::wait() {
   std::optional<am::Expectation> expects;
-  if (has_far_peers()) expects.emplace(*world().router().port(), 1);
-  world().bundle().wait_with_siblings([this] { return advance(); },
-                                      [this] {
-                                        return am::Reason{.call = call_.name.text,
-                                                          .where = call_.where,
-                                                          .needs = "a message",
-                                                          .peer = missing(),
-                                                          .needs_all = true};
-                                      });
+  if (group_.near().size() + 1 != group_.size()) expects.emplace(*world().router().port(), 1);
+  const auto explain = [this] {
+    am::Reason reason{.call = call_.name.text, .where = call_.where, .needs_all = true};
+    const std::uint32_t rank = missing();
+    if (plan_.is_a_barrier() && plan_.call.bytes == 0) return reason;  // it waits for all
+    reason.needs = "a message";
+    if (rank != am::kNobody) reason.peer = group_.proc(rank);
+    return reason;
+  };
+  world().bundle().wait_with_siblings([this] { return advance(); }, explain);
 }
 
 }  // namespace splitc::detail

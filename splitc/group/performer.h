@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -17,13 +19,14 @@ namespace splitc::detail {
 
 // A collective call, as this member goes through its schedule, without waiting.
 //
-// What is sent up to Mail::kMost bytes at a time goes at once, and is kept where its receiver has
-// not come so far. Of more a receiver on the same node is told where it lies, and reads that
-// itself, once, from memory that is mapped or through the kernel; one on another node says where it
-// shall go, and the network writes it there. Where that cannot be it is asked for, and sent in
-// pieces.
+// What is published stands on the member's board; or, if it is large, it is read where it lies, in
+// memory that is mapped or through the kernel, and the member waits until all have done that.
 //
-// Each message has a digest of its call. Whoever gets one with another digest, or has waited for a
+// What is sent up to Mail::kMost bytes at a time goes at once, and is kept where its receiver has
+// not come so far. Of more the receiver says where it shall go, and the network writes it there.
+// What can neither be read nor written so is asked for, and sent in pieces.
+//
+// Each message and item has a digest of its call. Whoever gets one with another digest, or has waited for a
 // while, asks its sender, or that for whom it waits, what that has called; if it is another call,
 // it tells all members, and the call ends at all that are in it, or come to it, by an Error that
 // names two of them and both calls.
@@ -39,6 +42,8 @@ class Performer {
 
   // Goes on as far as possible. True: it has ended; then check().
   bool advance() { return has_ended_ || go_on(); }
+  // Whether the item that it waits for has come, or has been read; messages bring news themselves.
+  bool has_news() noexcept;
   // Until then, polling.
   void wait();
   // Throws Error if the calls differ, and what an operation has thrown, or Error at the other
@@ -54,7 +59,7 @@ class Performer {
 
   // --- By the mail: what has come in this call.
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
-  void answered(const MailHead& head) noexcept;
+  void answered(const MailHead& head);
   void differs(const MailHead& head, std::uint32_t proc, const CallText& theirs);
   // The member makes another call than this one, it seems, under that number: this call does not
   // end before it has said which.
@@ -79,6 +84,7 @@ class Performer {
   void begin_round();
   void end_round() noexcept;
   void perform_here(const Step& step) noexcept;
+  void combine(std::byte* to, const std::byte* from, std::uint64_t bytes, bool before) noexcept;
   bool end();
 
   std::byte* at(const am::schedule::Range& range) noexcept;
@@ -92,6 +98,24 @@ class Performer {
                         std::uint64_t at);
   void set(Exchange& exchange, Exchange::State state) noexcept;
 
+  // --- published.cc
+  void publish(const Step& step);
+  void publish_memory(const Step& step, NodeBoard::Item& item);
+  bool is_last(std::uint8_t item) noexcept;
+  void wake(std::uint32_t who, bool last) noexcept;
+  bool block_on(std::uint32_t rank) noexcept;
+  bool go_on_reading();
+  bool have_all_come(std::uint8_t item);
+  bool try_read(const Step& step);
+  bool try_read_memory(const Step& step, const Offer& offer);
+  bool try_ask_for_part(const Step& step);
+  void use(const Step& step, const std::byte* from, std::uint64_t at, std::uint64_t bytes) noexcept;
+  void say_read(std::uint8_t item) noexcept;
+  bool is_read_by_all() noexcept;
+  bool has_read(const LargeItem& item, std::uint32_t rank) const noexcept;
+  void take_of_item(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
+  void answer();
+
   void act();
   bool try_act(Exchange& exchange);
   bool try_send(Exchange& exchange);
@@ -100,15 +124,17 @@ class Performer {
   bool try_ask_for(Exchange& exchange);
   bool try_answer(Exchange& exchange, MailHead::Kind kind, Exchange::State then,
                   std::span<const std::byte> bytes = {});
-  std::uint64_t offset_of(const am::schedule::Range& from);
   bool is_writing() const noexcept;
-  bool try_read(const Exchange& exchange);
   MailHead head(MailHead::Kind kind, std::uint32_t number) const noexcept;
 
+  // Whether a member's digest is that of this call, or it has said that it is in the same one.
+  bool is_same(std::uint32_t digest, std::uint32_t rank) const noexcept {
+    return digest == made_.history || std::ranges::find(same_, rank) != same_.end();
+  }
   void look_at_clock();
   bool go_on_asking();
   [[noreturn]] void raise();
-  std::uint32_t missing() const noexcept;  // a process that is waited for
+  std::uint32_t missing() const noexcept;  // a rank that is waited for, or kNobody
 
   Group& group_;
   Inbox& inbox_;
@@ -125,14 +151,23 @@ class Performer {
   std::vector<PeerCount>& counts_;
   std::optional<Question> question_;
   std::optional<Verdict> verdict_;  // by which this call ends
+  // Members with another history that are in this call all the same: some of those who were in one
+  // that has ended by a verdict have left it before.
+  std::vector<std::uint32_t> same_;
   std::uint32_t looks_ = 0;         // in vain
   std::uint64_t asks_at_ = 0;       // ticks; 0: not known yet
   std::uint64_t interval_ = 0;      // ... between questions
+  std::uint32_t asked_ = 0;         // questions of that kind
   std::uint32_t next_asked_ = 0;    // exchange
-  am::schedule::Range staged_{};    // the latest, in this round
-  std::uint64_t staged_at_ = 0;     // where it lies in the segment
-  std::size_t staged_bytes_ = 0;    // of the round
-  bool stages_ = false;             // this call has the memory for that
+  std::size_t next_read_ = 0;       // step of this round
+  bool reads_memory_ = false;   // in this round
+  bool is_waited_for_ = false;  // ... and somebody waits until it has
+  std::array<LargeItem, NodeBoard::kItems> large_items_;
+  std::uint32_t large_ = 0;         // of these
+  std::uint32_t read_ = 0;          // ... which all have read
+  std::size_t next_reader_ = 0;     // of the next one
+  std::optional<AskedFor> asked_for_;
+  std::vector<Answer> answers_;     // that are to be sent
   std::uint32_t spoiler_ = 0;       // as MailHead has it
   std::exception_ptr thrown_;
 };

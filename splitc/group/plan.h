@@ -14,17 +14,24 @@ namespace splitc::detail {
 
 // A name of a call, with a number made of it when compiling.
 struct CallName {
-  consteval CallName(const char* name) : text(name) {
-    for (const char* at = name; *at != '\0'; ++at) {
-      hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
+  consteval CallName(const char* name) : text(name), hash(hash_of(name)) {}
+  // The same at run time.
+  explicit constexpr CallName(Call call) noexcept : text(call.name), hash(hash_of(call.name)) {}
+
+  static constexpr std::uint64_t hash_of(const char* name) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (; *name != '\0'; ++name) {
+      hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3;
     }
+    return hash;
   }
   const char* text;
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash;
 };
 // A call of the program to a group.
 struct GroupCall {
   GroupCall(CallName called, const am::SourceLocation& here) noexcept : name(called), where(here) {}
+  explicit GroupCall(Call call) noexcept : name(call), where(call.where) {}
   operator Call() const noexcept { return {name.text, where}; }
   CallName name;
   am::SourceLocation where;
@@ -45,12 +52,18 @@ struct Combine {
 
 // What a call does. Memory is the caller's until it has ended.
 struct GroupPlan {
+  bool is_a_barrier() const noexcept {
+    return schedule == nullptr && am::schedule::is_a_barrier(call.operation);
+  }
+
   am::schedule::Call call;
   std::uint64_t kind = 0;  // what else must agree at all members: type and root
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
   const Combine* combine = nullptr;
   const am::schedule::Schedule* schedule = nullptr;  // nullptr: the one that is chosen for `call`
+  // Bytes that errors name, instead of those of `call`; they must agree, too.
+  std::uint64_t about = 0;
 };
 
 }  // namespace splitc::detail

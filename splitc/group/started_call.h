@@ -38,6 +38,8 @@ class StartedGroupCall : public HasOwners {
   // --- By Groups.
   // Its turn has come: as far as possible. True: it has ended.
   bool advance();
+  // Whether what it waits for on a board has come.
+  bool has_news() noexcept { return performer_ && performer_->has_news(); }
   // It will not end, as the job has.
   void give_up() noexcept;
 

@@ -8,11 +8,12 @@
 
 #include "splitc/group/plan.h"
 #include "splitc/world/elements.h"
-#include "splitc/world/segment.h"
 
 // What collective calls need to know of the types that they move and combine.
 
 namespace splitc::detail {
+
+inline constexpr std::size_t kMostOfValue = 16320;  // bytes
 
 // Refuses, when compiling, what does not mean the same elsewhere.
 template <class T>
@@ -21,7 +22,7 @@ constexpr void check_value() {
                 "a value travels as bytes: pass a trivially copyable one without addresses (a "
                 "struct rather than a std::pair, a global pointer rather than a pointer); the "
                 "elements of a container take the form of the call that has a span for the result");
-  static_assert(sizeof(T) <= Board::kBytes, "too large for one value; use the form with spans");
+  static_assert(sizeof(T) <= kMostOfValue, "too large for one value; use the form with spans");
 }
 // The same for elements.
 template <class T>

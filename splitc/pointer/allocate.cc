@@ -1,12 +1,13 @@
 #include "splitc/pointer/allocate.h"
 
-#include <cstring>
 #include <exception>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "am/job/job.h"
 #include "am/types/forked.h"
-#include "splitc/collective/round.h"
+#include "splitc/group/calls.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"
 
@@ -17,7 +18,8 @@ namespace {
 void free_together(std::uint64_t offset, Call call) {
   Heap& heap = world().heap();
   heap.check_spread(offset, call);
-  Round(call, 0, offset).meet();
+  const OfGroup of = of_job(GroupCall(call));
+  run_plan(of, {.call = {}, .kind = offset});
   heap.release_spread(offset);
 }
 
@@ -36,13 +38,15 @@ std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind) {
   const std::uint64_t at = heap.find_spread(bytes);
   // Before the meeting: as soon as it is over others may write there.
   const Heap::Room mine = heap.prepare_spread(at, bytes);
-  Round round(call, bytes, kind);
-  std::memcpy(round.mine(sizeof mine), &mine, sizeof mine);
-  round.gather(sizeof mine);
+  const OfGroup of = of_job(GroupCall(call));
+  std::vector<Heap::Room> all(of.size());
+  GroupPlan plan = gather_plan(of, std::span(&mine, 1), std::span(all), false);
+  plan.kind = kind;
+  plan.about = bytes;
+  run_plan(of, plan);
   if (!mine.fits) refuse(call, heap.out_of_memory(bytes, mine));
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
-    Heap::Room room;
-    std::memcpy(&room, round.of(proc), sizeof room);
+    const Heap::Room& room = all[proc];
     if (room.fits) continue;
     refuse(call, "rank " + std::to_string(proc) + " has " + heap.out_of_memory(bytes, room));
   }

@@ -1,18 +1,15 @@
 #include "am/core/endpoint.h"
 #include "am/types/source_location.h"
-#include "splitc/collective/barrier.h"
-#include "splitc/group/groups.h"
+#include "splitc/group/calls.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
 
 void quiesce(am::SourceLocation where) {
-  const detail::Call call("quiesce", where);
-  detail::check_may_wait(call);
-  detail::Groups::before_call_of_job(call);
+  const detail::OfGroup job = detail::of_job({"quiesce", where});
   world().endpoint().flush(where);
-  detail::meet(call);
+  detail::run_plan(job, {});
 }
 
 }  // namespace splitc

@@ -16,7 +16,6 @@
 #include "splitc/access/store.h"
 #include "splitc/async/task.h"
 #include "splitc/call/remote_call.h"
-#include "splitc/collective/crossovers.h"
 #include "splitc/group/groups.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/shared/shared.h"
@@ -52,7 +51,6 @@ struct detail::Running {
     add_atomic_handlers(world.endpoint());
     add_shape_handlers(world.endpoint());
     world.job().connect(world.endpoint());
-    choose_crossovers();
     shared.allocate();
   }
 
@@ -85,7 +83,7 @@ detail::RunningPointer detail::begin_program(const am::OutOfBand* others) {
 void detail::finish_program(Running& running, const char* call) {
   am::check_not_forked(call);
   World& world = running.world;
-  if (world.notified()) {
+  if (running.groups.is_notified()) {
     refuse(call,
            "the program ended after barrier_notify() without a "
            "barrier_wait(); every notify is followed by one wait");
@@ -94,6 +92,8 @@ void detail::finish_program(Running& running, const char* call) {
   check_frames_below(__builtin_frame_address(0));  // in which those of the program were
   finish_tasks({call, nowhere});
   running.groups.finish({call, nowhere});
+  // Who makes more collective calls asks after a while, and hears of it.
+  running.groups.job()->begin_barrier({"the end of the program", nowhere});
   check_end();
   sync();
   // What this process has stored on other nodes needs it until it has landed.

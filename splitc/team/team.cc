@@ -17,6 +17,7 @@ struct Wish {
   std::int64_t colour;
   std::int64_t key;
   std::uint64_t number;  // of the new team, if this is its first member
+  detail::BoardName board;
 };
 
 // What each member of a team that selects says.
@@ -27,11 +28,12 @@ struct List {
   std::uint64_t size;      // 0: this member is not on its list
   std::uint64_t contents;  // a hash of the ranks in their order
   std::uint64_t number;    // of the new team, if this is its first member
+  detail::BoardName board;
 };
 
-List list_of(std::span<const std::uint32_t> ranks, const detail::Group& group,
-             std::uint64_t number) {
-  List list{List::kNone, 0, 0, 0, number};
+List list_of(std::span<const std::uint32_t> ranks, const detail::Group& group, std::uint64_t number,
+             detail::BoardName board) {
+  List list{List::kNone, 0, 0, 0, number, board};
   std::vector<std::uint32_t> sorted(ranks.begin(), ranks.end());
   std::ranges::sort(sorted);
   if (!sorted.empty() && sorted.back() >= group.size()) {
@@ -88,6 +90,23 @@ void check_lists(std::span<const List> lists, detail::Call call) {
                            " ranks, have not passed the same; pass it at each of them");
 }
 
+// A group of some ranks of another one, each of which has said which board it has.
+template <class Said>
+detail::SharedOwner<detail::Group> made_of(const detail::OfGroup& of, std::uint64_t number,
+                                           std::vector<std::uint32_t> ranks,
+                                           const std::vector<Said>& said,
+                                           detail::ReservedBoard& mine) {
+  std::vector<detail::BoardName> boards;
+  for (std::uint32_t& rank : ranks) {
+    boards.push_back(said[rank].board);
+    rank = of.group->proc(rank);
+  }
+  detail::SharedOwner<detail::Group> group(
+      new detail::Group(number, std::move(ranks), std::move(boards)));
+  mine.keep();
+  return group;
+}
+
 }  // namespace
 
 void detail::refuse_no_team(Call call) {
@@ -125,8 +144,9 @@ std::uint32_t team::proc(std::uint32_t rank, Where where) const {
 team team::split(std::int64_t colour, std::int64_t key, Where where) const {
   const detail::OfGroup of = this->of({"team::split", where});
   detail::Groups& groups = detail::Groups::of_world();
+  detail::ReservedBoard board(groups.boards());
   const std::vector<Wish> wishes =
-      detail::group_gather(of, Wish{colour, key, groups.next_number()}, false);
+      detail::group_gather(of, Wish{colour, key, groups.next_number(), board.name()}, false);
   if (colour < 0) return {};
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < of.size(); ++rank) {
@@ -135,22 +155,20 @@ team team::split(std::int64_t colour, std::int64_t key, Where where) const {
   std::ranges::stable_sort(ranks, {}, [&](std::uint32_t rank) { return wishes[rank].key; });
   if (ranks.front() == of.rank()) groups.use_number();
   const std::uint64_t number = wishes[ranks.front()].number;
-  for (std::uint32_t& rank : ranks) rank = of.group->proc(rank);
-  return team(detail::SharedOwner<detail::Group>(new detail::Group(number, std::move(ranks))));
+  return team(made_of(of, number, std::move(ranks), wishes, board));
 }
 
 team team::select(std::span<const std::uint32_t> ranks, Where where) const {
   const detail::OfGroup of = this->of({"team::select", where});
   detail::Groups& groups = detail::Groups::of_world();
-  const std::vector<List> lists =
-      detail::group_gather(of, list_of(ranks, *of.group, groups.next_number()), false);
+  detail::ReservedBoard board(groups.boards());
+  const std::vector<List> lists = detail::group_gather(
+      of, list_of(ranks, *of.group, groups.next_number(), board.name()), false);
   check_lists(lists, of.call);
   if (lists[of.rank()].size == 0) return {};
   if (ranks.front() == of.rank()) groups.use_number();
-  std::vector<std::uint32_t> procs(ranks.begin(), ranks.end());
-  for (std::uint32_t& rank : procs) rank = of.group->proc(rank);
-  return team(detail::SharedOwner<detail::Group>(
-      new detail::Group(lists[ranks.front()].number, std::move(procs))));
+  std::vector<std::uint32_t> members(ranks.begin(), ranks.end());
+  return team(made_of(of, lists[ranks.front()].number, std::move(members), lists, board));
 }
 
 }  // namespace splitc

@@ -63,9 +63,7 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // others, as the root of a broadcast and who only gives to a reduction. What the root wrote before
 // is visible to those who have got its bytes. Call barrier() where more than that is needed.
 //
-// Order of operations. Values are combined in the order of the ranks; up to 16 KiB of all of a
-// node, 4 KiB between nodes, from left to right as by a loop, and more by pairs of neighbours, and
-// these again. So every member, and every run of as many on as many nodes, gets the same bits.
+// Order of operations: splitc/collective/collective.h, by ranks of the team.
 //
 // Errors. Throw Error in a handler, outside the world's thread, and on a team that is empty. If the
 // members make different calls, also in release builds, those who cannot get what their call says
@@ -74,11 +72,8 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // which the report on a job that stands still shows. What `op` throws comes out where it was
 // called; the other members whose results that spoils get an Error that names the rank.
 //
-// Cost. Of little, log2(n) messages one after the other, where nodes have several members between
-// the nodes only, and the root's or giver's part is its own messages: docs/teams.md has the
-// algorithms and figures. Each byte of much moves once: on a node its receivers read it, between
-// nodes the network writes it to where it shall be; a range in the segment (spread arrays,
-// local_malloc) saves a copy on a node.
+// Cost. That of the calls of all processes, if the members on this node have a board for it, as 7
+// teams at a time have; else messages there, too. docs/collectives.md has algorithms and figures.
 class team : public detail::NamedReductions<team> {
  public:
   using Where = am::SourceLocation;
@@ -196,19 +191,17 @@ class team : public detail::NamedReductions<team> {
   template <elements R>
   received_parts<detail::ValueOf<const R>> all_to_all_varying(
       const R& to, std::span<const std::size_t> counts, Where where = Where::current()) const {
-    using T = detail::ValueOf<const R>;
     const detail::OfGroup of = this->of({"team::all_to_all_varying", where});
-    return received_parts<T>(varying(of, detail::span_of(to), counts));
+    return received_parts<detail::ValueOf<const R>>(
+        detail::varying(of, detail::span_of(to), counts));
   }
   template <elements R>
   std::size_t all_to_all_varying(const R& to, std::span<const std::size_t> counts,
                                  std::span<detail::ValueOf<const R>> from,
                                  std::span<std::size_t> from_counts = {},
                                  Where where = Where::current()) const {
-    const detail::OfGroup of = this->of({"team::all_to_all_varying", where});
-    detail::check_apart(std::as_bytes(detail::span_of(to)), std::as_bytes(from), false, of.call);
-    detail::check_counts_of(from_counts, of.size(), of.call);
-    return detail::move_into(varying(of, detail::span_of(to), counts), from, from_counts, of.call);
+    return detail::varying_into(of({"team::all_to_all_varying", where}), detail::span_of(to), counts,
+                                from, from_counts);
   }
 
   // --- Split-phase, as those of splitc/collective/started.h. The started calls of one team go on
@@ -290,13 +283,6 @@ class team : public detail::NamedReductions<team> {
   static T exscan(const detail::OfGroup& of, const T& x, Op op, const T& identity) {
     return detail::group_combine(of, detail::Collective::kExclusiveScan, x, identity, op);
   }
-  template <class T>
-  static detail::GroupVarying varying(const detail::OfGroup& of, std::span<T> to,
-                                      std::span<const std::size_t> counts) {
-    detail::check_plain<T>();
-    return {of, std::as_bytes(to), counts, sizeof(T), detail::type_of<std::remove_const_t<T>>()};
-  }
-
   detail::SharedOwner<detail::Group> group_;  // nullptr: this process is in none
 };
 

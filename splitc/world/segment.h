@@ -9,10 +9,8 @@
 //
 //   StoreLines         what has been stored here, on the default counter (splitc/access/store.h)
 //   HeapEdge           how far down the local side of the heap reaches (a cache line)
-//   Board[2]           what this process shows in collective calls (splitc/collective/round.h)
-//   large board[2]     the same of more, and of the lowest rank of a node what the processes of
-//                      other nodes have shown; large_board_bytes() each
-//   staging            as much, for what collective calls of teams show their neighbours
+//   staging            copies of what those of this node are to read in collective calls
+//   NodeBoard[]        what this process publishes in those of its groups (splitc/group), one each
 
 namespace splitc {
 
@@ -70,30 +68,64 @@ class StoreLines {
 // Where the local side of a process's heap ends, in its segment (splitc/world/heap.h).
 using HeapEdge = std::atomic<std::uint64_t>;
 
-// Which collective call a process is in; compared byte by byte, as all must make the same.
-struct BoardHeader {
-  std::uint64_t round;  // rounds of this process so far, from 1
-  std::uint64_t bytes;  // that each contributes
-  std::uint64_t kind;   // what else must agree: root, type of element, length
-  std::uint32_t step;   // of the rounds of one call, from 0
-  char call[36];        // its name, padded with zeros
+// What a member of a group of processes publishes in its collective calls for those of its node:
+// its writer is the member alone. Each call has a line for every item.
+struct alignas(64) NodeBoard {
+  static constexpr std::uint32_t kItems = 5;   // of a call
+  static constexpr std::uint32_t kCalls = 40;  // so many calls until a line is used again
+  static constexpr std::size_t kHalf = 24 * 1024;
+  static constexpr std::size_t kFew = 40;
+
+  // Never 0.
+  static constexpr std::uint64_t number(std::uint32_t call, std::uint32_t item) noexcept {
+    return std::uint64_t{call} * 8 + item + 1;
+  }
+
+  struct alignas(64) Item {
+    // Of the last two an Offer is here. A member waits until its memory has been read.
+    enum class Bytes : std::uint32_t { kHere, kCopied, kStaged, kMemory };
+
+    std::atomic<std::uint64_t> number;  // when the rest is here
+    std::uint32_t digest;               // as in a MailHead
+    std::uint32_t spoiler;              // as in a MailHead
+    Bytes bytes;                        // where they are
+    std::uint32_t at;                   // ... if they are copied
+    std::byte few[kFew];
+  };
+  struct CallLines {
+    Item items[kItems];
+    alignas(64) std::atomic<std::uint64_t> read;  // number of the latest item that it has read
+    // At the first member of the node, if there are more processes than cores: how many have
+    // published an item, below its number.
+    alignas(64) std::atomic<std::uint64_t> arrived[kItems];
+  };
+  static constexpr int kArrivedBits = 20;
+
+  CallLines& of(std::uint32_t call) noexcept { return calls[call % kCalls]; }
+
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t kTheLast = kNobody - 1;  // of all publishers
+
+  std::atomic<std::uint64_t> generation;  // odd: in use
+  // The rank that is to publish, or to read, what this member waits for; likewise.
+  alignas(64) std::atomic<std::uint32_t> waits_for;
+  CallLines calls[kCalls];
+  alignas(64) std::byte copied[2 * kHalf];  // of what is neither few nor much
 };
-static_assert(sizeof(BoardHeader) == 64, "one cache line");
+static_assert(sizeof(NodeBoard::Item) == 64, "one cache line");
 
-struct Board {
-  static constexpr std::size_t kBytes = 16 * 1024 - sizeof(BoardHeader);
-
-  BoardHeader header;
-  std::byte data[kBytes];
-};
-
-// 256 KiB, or 32 bytes of each process, but little of a small segment.
-constexpr std::size_t large_board_bytes(std::uint64_t segment_bytes, std::uint32_t procs) noexcept {
+// 256 KiB, and less of a small segment.
+constexpr std::size_t staging_bytes(std::uint64_t segment_bytes) noexcept {
   constexpr std::size_t kUsual = 256 * 1024;
-  const std::size_t lines = std::size_t{32} * procs;
-  const std::size_t wanted = lines < kUsual ? kUsual : lines;
   const std::size_t most = segment_bytes / 64;
-  return (wanted < most ? wanted : most) / 64 * 64;
+  return (kUsual < most ? kUsual : most) / 64 * 64;
+}
+
+// At most 10; fewer, or none, of a small segment, and then those of a node send messages.
+constexpr std::uint32_t node_boards(std::uint64_t segment_bytes) noexcept {
+  constexpr std::uint64_t kMost = 10;
+  const std::uint64_t count = segment_bytes / 24 / sizeof(NodeBoard);
+  return static_cast<std::uint32_t>(count < kMost ? count : kMost);
 }
 
 }  // namespace splitc

@@ -22,14 +22,14 @@ namespace {
 constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
 
 constexpr std::uint64_t edge_behind(std::uint32_t near) noexcept { return StoreLines::bytes(near); }
-constexpr std::uint64_t boards_behind(std::uint32_t near) noexcept {
+constexpr std::uint64_t staging_behind(std::uint32_t near) noexcept {
   return edge_behind(near) + kEdgeBytes;
 }
-constexpr std::uint64_t large_boards_behind(std::uint32_t near) noexcept {
-  return boards_behind(near) + 2 * sizeof(Board);
+constexpr std::uint64_t boards_behind(std::uint64_t segment_bytes, std::uint32_t near) noexcept {
+  return staging_behind(near) + staging_bytes(segment_bytes);
 }
 static_assert(sizeof(HeapEdge) <= kEdgeBytes);
-static_assert(sizeof(Board) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
+static_assert(sizeof(NodeBoard) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
               "everything begins on a cache line");
 
 // Its segment is mapped where its process's pointers begin. It does not happen to segments of 2 MiB
@@ -82,22 +82,20 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bun
 
 }  // namespace
 
-std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,
-                                   std::uint32_t procs) noexcept {
-  return large_boards_behind(near) + 3 * splitc::large_board_bytes(segment_bytes, procs);
+std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near) noexcept {
+  return boards_behind(segment_bytes, near) + node_boards(segment_bytes) * sizeof(NodeBoard);
 }
 
 std::uint32_t World::near() const noexcept { return router_.options().most_near; }
 
-std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank, std::uint32_t near,
-                                std::uint32_t procs) {
-  const std::uint64_t runtime = runtime_bytes(segment_bytes, near, procs);
+std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
+                                std::uint32_t near) {
+  const std::uint64_t runtime = runtime_bytes(segment_bytes, near);
   if (segment_bytes > runtime) return segment_bytes - runtime;
   throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
               std::to_string(segment_bytes) + " bytes is too small for the " +
-              std::to_string(runtime) + " that the library needs with " + std::to_string(procs) +
-              " processes, " + std::to_string(near) +
-              " of them on a node; set SPLITC_SEGMENT higher");
+              std::to_string(runtime) + " that the library needs with " + std::to_string(near) +
+              " processes on a node; set SPLITC_SEGMENT higher");
 }
 
 struct World::Parts {
@@ -119,8 +117,8 @@ World::World(const am::Config& config)
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
       heap_(std::make_unique<Heap>(
-          router().segment(), runtime_bytes(config.segment_bytes, near(), job_.size()),
-          heap_bytes(config.segment_bytes, job_.rank(), near(), job_.size()),
+          router().segment(), runtime_bytes(config.segment_bytes, near()),
+          heap_bytes(config.segment_bytes, job_.rank(), near()),
           *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
           Ledger(Ledger::bytes(config.segment_bytes) == 0
                      ? nullptr
@@ -134,7 +132,7 @@ World::World(const am::Config& config)
                    .kernel_fence = router().options().kernel_fence};
   detail::running_world = this;
   detail::is_worlds_thread = true;
-  router_.hide_from_children(runtime_bytes(config.segment_bytes, near(), job_.size()));
+  router_.hide_from_children(runtime_bytes(config.segment_bytes, near()));
   am::spoil_in_children([]() noexcept {
     if (detail::running_world != nullptr) detail::running_world->spoil();
   });
@@ -157,36 +155,18 @@ World::~World() {
 
 std::uint64_t World::edge_offset() const noexcept { return edge_behind(near()); }
 
-std::uint64_t World::board_offset(unsigned parity) const noexcept {
-  return boards_behind(near()) + parity * sizeof(Board);
-}
-
 const HeapEdge& World::edge(std::uint32_t proc) const noexcept {
   return *reinterpret_cast<const HeapEdge*>(detail::mapped(proc, edge_offset()));
 }
 
-std::size_t World::large_board_bytes() const noexcept {
-  return splitc::large_board_bytes(detail::place.segment_bytes, job_.size());
-}
-
-std::uint64_t World::large_board_offset(unsigned parity) const noexcept {
-  return large_boards_behind(near()) + parity * large_board_bytes();
-}
-
 std::span<std::byte> World::staging() const noexcept {
-  return {large_board(detail::place.my_proc, 2), large_board_bytes()};
+  return {detail::mapped(detail::place.my_proc, staging_behind(near())),
+          staging_bytes(detail::place.segment_bytes)};
 }
 
-std::byte* World::large_board(std::uint32_t proc, unsigned parity) const noexcept {
-  return detail::mapped(proc, large_board_offset(parity));
-}
-
-std::uint32_t World::leader() const noexcept {
-  return router_.options().leaders[router_.options().node];
-}
-
-Board& World::board(std::uint32_t proc, unsigned parity) const noexcept {
-  return *reinterpret_cast<Board*>(detail::mapped(proc, board_offset(parity)));
+NodeBoard& World::node_board(std::uint32_t proc, std::uint32_t index) const noexcept {
+  const std::uint64_t offset = boards_behind(detail::place.segment_bytes, near());
+  return reinterpret_cast<NodeBoard*>(detail::mapped(proc, offset))[index];
 }
 
 namespace detail {

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,31 +59,17 @@ class World {
   // The runtime's memory in every segment (splitc/world/segment.h). Mapped only of processes on
   // this node.
   std::uint64_t edge_offset() const noexcept;
-  std::uint64_t board_offset(unsigned parity) const noexcept;
   const HeapEdge& edge(std::uint32_t proc) const noexcept;
-  Board& board(std::uint32_t proc, unsigned parity) const noexcept;
-  std::size_t large_board_bytes() const noexcept;
-  std::uint64_t large_board_offset(unsigned parity) const noexcept;
-  std::byte* large_board(std::uint32_t proc, unsigned parity) const noexcept;
-  std::uint32_t leader() const noexcept;  // the lowest rank of this node
   // Of this process, for what neighbours are to read that is not in its segment.
   std::span<std::byte> staging() const noexcept;
+  // That of its groups; `index` below node_boards().
+  NodeBoard& node_board(std::uint32_t proc, std::uint32_t index) const noexcept;
   // `near`: processes of the node that has most, as many as StoreLines counts for.
   std::uint32_t near() const noexcept;
-  static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near,
-                                     std::uint32_t procs) noexcept;
+  static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near) noexcept;
   // What a segment has left for the heap. Throws Error if it is too small.
   static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
-                                  std::uint32_t near, std::uint32_t procs);
-
-  // Collective rounds so far, and whether this process is between the two halves of a barrier.
-  std::uint64_t& rounds() noexcept { return rounds_; }
-  bool& notified() noexcept { return notified_; }
-  // Whether every process can copy from the memory of every other one of its node through the
-  // kernel. Unknown until a collective call has tried it.
-  std::optional<bool>& crosses() noexcept { return crosses_; }
-  // Whether a collective call has asked for memory into which other nodes write.
-  bool& prepared() noexcept { return prepared_; }
+                                  std::uint32_t near);
 
  private:
   void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
@@ -101,10 +86,6 @@ class World {
   am::SparseTable<std::byte*> bases_;   // by process; what detail::place points to
   am::SparseTable<std::byte*> none_;    // as many, without any; none unless accesses are watched
   am::Owned<Heap> heap_;
-  std::uint64_t rounds_ = 0;
-  bool notified_ = false;
-  std::optional<bool> crosses_;
-  bool prepared_ = false;
 };
 
 namespace detail {

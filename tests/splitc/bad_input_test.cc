@@ -21,7 +21,7 @@ using namespace splitc;
 
 std::uint64_t runtime_bytes() {
   World& w = world();
-  return World::runtime_bytes(detail::place.segment_bytes, w.near(), procs());
+  return World::runtime_bytes(detail::place.segment_bytes, w.near());
 }
 
 using Calls = std::vector<std::pair<std::string, std::function<void(global_ptr<std::uint64_t>)>>>;
@@ -318,10 +318,10 @@ TEST(World, cannot_be_run_inside_itself) {
 }
 
 TEST(World, needs_a_segment_for_its_own_memory) {
-  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2, 2), (1u << 20) - World::runtime_bytes(1 << 20, 2, 2));
-  EXPECT_EQ(test::error_of([] { World::heap_bytes(65536, 3, 600, 700); }),
-            "rank 3: run: a segment of 65536 bytes is too small for the 74496 that the library "
-            "needs with 700 processes, 600 of them on a node; set SPLITC_SEGMENT higher");
+  EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2), (1u << 20) - World::runtime_bytes(1 << 20, 2));
+  EXPECT_EQ(test::error_of([] { World::heap_bytes(32768, 3, 600); }),
+            "rank 3: run: a segment of 32768 bytes is too small for the 39168 that the library "
+            "needs with 600 processes on a node; set SPLITC_SEGMENT higher");
 }
 
 }  // namespace

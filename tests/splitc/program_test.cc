@@ -200,29 +200,6 @@ TEST(Atomic, on_words_works_between_different_programs) {
   }
 }
 
-TEST(Run, is_refused_where_collective_calls_would_go_different_ways) {
-  for (const std::string setting : {"SPLITC_COLLECTIVES=gather=0", "SPLITC_LOGGP=L=1,o=1,G=1"}) {
-    const auto result = misbehave_beside("env " + setting + " " + kMisbehave, {}, "nothing");
-    EXPECT_EQ(result.exit_code, 1);
-    expect_says(result.err, {"give every process the same", "SPLITC_COLLECTIVES or SPLITC_LOGGP"});
-  }
-}
-
-// As it could be set.
-TEST(Run, says_which_way_collective_calls_go) {
-  setenv("SPLITC_VERBOSE", "1", 1);
-  setenv("SPLITC_COLLECTIVES", "gather=12K", 1);
-  setenv("SPLITC_LOGGP", "L=10,o=2,G=0.5", 1);
-  const auto far = misbehave_beside(kMisbehave, {"--nodes", "2"}, "nothing");
-  const auto near = misbehave(2, {"nothing"});
-  for (const char* name : {"SPLITC_VERBOSE", "SPLITC_COLLECTIVES", "SPLITC_LOGGP"}) unsetenv(name);
-  const std::string said = far.out + far.err;
-  expect_says(said, {"SPLITC_COLLECTIVES=broadcast=", ",gather=12K,reduce=", ",all_to_all=",
-                     "SPLITC_LOGGP=L=10,o=2,G=0.5"});
-  expect_says(near.out + near.err, {",gather=12K,"});
-  EXPECT_EQ((near.out + near.err).find("LOGGP"), std::string::npos);
-}
-
 // What begins and ends differently when there is a network.
 TEST(Run, between_nodes_ends_the_job_as_on_one) {
   const Words nodes{"--nodes", "3"};

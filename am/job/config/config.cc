@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 
-#include "am/job/config/collective_text.h"
 #include "am/job/config/fault_text.h"
 #include "am/job/config/joined.h"
 #include "am/job/config/number.h"
@@ -31,8 +30,6 @@ constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kStall = "SPLITC_STALL";
 constexpr std::string_view kStartLimit = "SPLITC_START_LIMIT";
-constexpr std::string_view kCollectives = "SPLITC_COLLECTIVES";
-constexpr std::string_view kLogGP = "SPLITC_LOGGP";
 constexpr std::string_view kLink = "SPLITC_LINK";
 constexpr std::string_view kFault = "SPLITC_FAULT";
 constexpr std::string_view kWay = "SPLITC_WAY";
@@ -47,7 +44,7 @@ constexpr std::string_view kWatchNear = "SPLITC_WATCH_NEAR";
 constexpr std::string_view kTrace = "SPLITC_TRACE";
 constexpr std::string_view kTraceMemory = "SPLITC_TRACE_MEMORY";
 
-constexpr std::array<Setting, 30> kSettings{{
+constexpr std::array<Setting, 28> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -101,14 +98,6 @@ constexpr std::array<Setting, 30> kSettings{{
     {kCrossMemory, "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
      "kernel, where that is allowed; off: by messages.",
-     false},
-    {kCollectives, "broadcast=BYTES,gather=..", "by a model",
-     "Up to which size collective calls go by boards, for each of broadcast, gather, reduce, "
-     "reduce_slices and all_to_all; SPLITC_VERBOSE=1 says what a job has.",
-     false},
-    {kLogGP, "L=20,o=4,G=0.6", "the network's kind",
-     "What the model takes a message between nodes to cost: latency and overhead in microseconds, "
-     "nanoseconds a byte.",
      false},
     {"SPLITC_HUGE_PAGES", "0 or 1", "1",
      "0 keeps segments on small pages where the kernel has huge ones for those who ask "
@@ -359,8 +348,6 @@ Config read_config() {
   config.progress_thread = read_progress(config.link);
   config.rma = read_switch(kRma, "1") && !is_apart(config.way);
   config.learn = read_switch("SPLITC_LEARN", "1");
-  if (const auto text = value_of(kCollectives)) config.crossovers = parse_crossovers(*text);
-  if (const auto text = value_of(kLogGP)) config.network = parse_loggp(*text);
   config.huge_pages = read_switch("SPLITC_HUGE_PAGES", "1");
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");

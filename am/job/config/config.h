@@ -1,7 +1,6 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types, am/route/activity.h, am/link/datagram/fault_plan.h and am/collective/cost.h. Nothing in
-// it acts.
+// am/types, am/route/activity.h and am/link/datagram/fault_plan.h. Nothing in it acts.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "am/collective/cost.h"
 #include "am/job/config/out_of_band.h"
 #include "am/link/datagram/fault_plan.h"
 #include "am/types/types.h"
@@ -84,8 +82,6 @@ struct Config {
   bool survive = false;          // the job goes on without processes that die
   bool huge_pages = true;        // segments ask for them
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
-  ChosenCrossovers crossovers;   // of collective calls, in place of the model
-  std::optional<LogGP> network;  // what the model goes by; none: by the kind of network
 
   Rank rank = 0;           // with job_fd or rendezvous
   std::uint32_t size = 1;  // likewise

@@ -1,8 +1,10 @@
 // Performs the schedules of all members of a team in one process, in an order that is drawn: values
 // are not numbers but say where they come from, so that nothing that is lost, doubled, or combined
-// in the wrong order can look right.
+// in the wrong order can look right. Of what is published much is read where it lies, or was copied
+// when it was published, as is drawn.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -68,18 +70,28 @@ class Team {
     for (const auto& [ends, letters] : under_way_) {
       if (!letters.empty()) return "a message to " + std::to_string(ends.second) + " is left over";
     }
-    return "";
+    if (publishers_differ()) return "an item has more or fewer publishers than it says";
+    return items_differ() ? "members of a node publish different items" : "";
   }
 
   const Values& output(std::size_t who) const { return all_[who].output; }
+  // Else all are on one.
+  void set_nodes(std::vector<std::uint64_t> node_of) { node_of_ = std::move(node_of); }
 
  private:
+  struct Item {
+    std::uint32_t reader;
+    Range from;
+    bool is_copied = false;
+    Values copy = {};
+  };
   struct Performer {
     Schedule schedule;
     Values input, output, scratch;
     bool in_place = false;
     std::size_t round = 0;
-    std::vector<bool> done;  // exchanges of this round; empty: they have not begun
+    std::vector<bool> done;  // messages and reads of this round; empty: they have not begun
+    std::map<std::uint8_t, Item> items;  // that it has published
   };
   struct Letter {
     std::uint64_t number;
@@ -119,8 +131,33 @@ class Team {
     }
   }
 
-  static bool is_exchange(const Step& step) {
-    return step.kind == Step::Kind::kSend || step.kind == Step::Kind::kReceive;
+  bool is_near(std::uint32_t a, std::uint32_t b) const {
+    return node_of_.empty() || node_of_[a] == node_of_[b];
+  }
+  // Whether as many members of each node publish an item as is said.
+  bool publishers_differ() const {
+    for (std::uint32_t who = 0; who < all_.size(); ++who) {
+      const auto items = all_[who].schedule.items();
+      for (std::uint8_t item = 0; item < items.size(); ++item) {
+        std::uint32_t count = 0;
+        for (std::uint32_t other = 0; other < all_.size(); ++other) {
+          if (is_near(who, other) && all_[other].items.contains(item)) ++count;
+        }
+        if (items[item].publishers != 0 && items[item].publishers != count) return true;
+      }
+    }
+    return false;
+  }
+  bool items_differ() const {
+    for (std::uint32_t a = 0; a < all_.size(); ++a) {
+      for (std::uint32_t b = 0; b < a; ++b) {
+        const auto mine = all_[a].schedule.items(), theirs = all_[b].schedule.items();
+        if (is_near(a, b) && !std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end())) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   // One thing that member `who` can do, if there is any.
@@ -147,13 +184,50 @@ class Team {
     one.done.resize(one.schedule.round(one.round).size());
     for (std::size_t i = 0; i < one.done.size(); ++i) {
       const Step& step = one.schedule.round(one.round)[i];
-      one.done[i] = !is_exchange(step);
+      one.done[i] = !step.is_message() && !step.is_read();
+      if (step.kind == Step::Kind::kPublish) publish(one, step);
       if (step.kind != Step::Kind::kSend) continue;
       if (step.peer >= all_.size() || step.peer == who) wrong_ = "a send to nobody, or to itself";
       under_way_[{who, step.peer}].push_back({step_number(one, i), step.from});
     }
     return true;
   }
+  void publish(Performer& one, const Step& step) {
+    if (step.item >= one.schedule.items().size() || one.items.contains(step.item) ||
+        step.from.bytes > one.schedule.items()[step.item].most) {
+      wrong_ = "an item that there is not, or that is published already, or too large";
+      return;
+    }
+    const bool few = one.schedule.items()[step.item].most <= Schedule::kCopied;
+    Item& item = one.items[step.item] = {step.peer, step.from, few || random_() % 2 == 0};
+    if (item.is_copied) item.copy = read(one, step.from);
+  }
+  bool try_read(std::uint32_t who, Performer& one, const Step& step) {
+    if (!is_near(who, step.peer)) wrong_ = "a read from another node";
+    Performer& peer = all_[step.peer];
+    const auto found = peer.items.find(step.item);
+    if (found == peer.items.end()) return false;
+    const Item& item = found->second;
+    if (item.reader != am::schedule::kAllMembers && item.reader != who && who != step.peer) {
+      wrong_ = "a read of what is for another member";
+    }
+    if (step.from.offset + step.from.bytes > item.from.bytes) wrong_ = "a read beyond an item";
+    if (!wrong_.empty() || step.to.bytes == 0) return true;
+    Values bytes;
+    if (item.is_copied) {
+      const auto begin = item.copy.begin() + static_cast<std::ptrdiff_t>(step.from.offset);
+      bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(step.from.bytes));
+    } else {
+      bytes = read(peer, item.from.part(step.from.offset, step.from.bytes));
+    }
+    if (step.kind == Step::Kind::kRead) {
+      write(one, step.to, bytes);
+    } else {
+      combine(one, step.to, bytes, false);
+    }
+    return true;
+  }
+
   static std::uint64_t step_number(const Performer& one, std::size_t step) {
     return one.round << 32 | step;
   }
@@ -161,6 +235,12 @@ class Team {
   // The bytes are read when they arrive: who changes them before that is caught.
   bool try_end(std::uint32_t who, Performer& one, std::size_t i) {
     const Step& step = one.schedule.round(one.round)[i];
+    if (step.is_read()) {
+      for (std::size_t k = 0; k < i; ++k) {
+        if (one.schedule.round(one.round)[k].is_read() && !one.done[k]) return false;
+      }
+      return one.done[i] = try_read(who, one, step);
+    }
     if (step.kind == Step::Kind::kSend) {
       auto& letters = under_way_[{who, step.peer}];
       for (Letter& letter : letters) {
@@ -188,27 +268,29 @@ class Team {
     return true;
   }
 
-  void perform_here(Performer& one, const Step& step) {
-    if (is_exchange(step)) return;
-    Values from = read(one, step.from);
-    if (step.kind != Step::Kind::kCopy) {
-      const Values to = read(one, step.to);
-      if (to.size() != from.size()) {
-        wrong_ = "lengths differ";
-        return;
-      }
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        if (from[i].at != to[i].at) wrong_ = "bytes of two places are combined";
-        const bool before = step.kind == Step::Kind::kCombineBefore;
-        from[i].members =
-            before ? from[i].members + to[i].members : to[i].members + from[i].members;
-      }
+  void combine(Performer& one, const Range& range, Values from, bool before) {
+    const Values to = read(one, range);
+    if (to.size() != from.size()) {
+      wrong_ = "lengths differ";
+      return;
     }
-    write(one, step.to, from);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (from[i].at != to[i].at) wrong_ = "bytes of two places are combined";
+      from[i].members = before ? from[i].members + to[i].members : to[i].members + from[i].members;
+    }
+    write(one, range, from);
+  }
+
+  void perform_here(Performer& one, const Step& step) {
+    if (!step.is_local()) return;
+    const Values from = read(one, step.from);
+    if (step.kind == Step::Kind::kCopy) return write(one, step.to, from);
+    combine(one, step.to, from, step.kind == Step::Kind::kCombineBefore);
   }
 
   const bool waits_;
   std::mt19937_64 random_;
+  std::vector<std::uint64_t> node_of_;
   std::vector<Performer> all_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Letter>> under_way_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Values> taken_;

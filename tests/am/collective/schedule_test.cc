@@ -45,6 +45,7 @@ struct Call {
   std::function<Value(std::uint32_t who, std::size_t at)> expected;
   bool commutes = false;
   bool in_place = false;
+  std::vector<std::uint64_t> node_of = {};  // empty: all are on one node
 };
 
 // `number`: the radix of a tree, or the bytes of a segment.
@@ -66,6 +67,7 @@ class Schedules : public testing::Test {
     }
     Team team(std::move(schedules), std::move(inputs), outputs, call.in_place, below(2) == 0,
               random_());
+    team.set_nodes(call.node_of);
     EXPECT_EQ(team.perform(), "") << size << " members";
     for (std::uint32_t who = 0; who < size; ++who) {
       for (std::size_t at = 0; at < outputs[who]; ++at) {
@@ -151,11 +153,11 @@ TEST_F(Schedules, of_a_barrier_let_nobody_leave_before_all_have_come) {
     for (const auto& one : known) {
       ASSERT_TRUE(std::ranges::all_of(one, [](bool yes) { return yes; })) << size << " members";
     }
-    const bool direct = below(2) == 0;
+    const bool reads = below(2) == 0;
     perform(size, {.schedule =
                        [&](Member member) {
-                         return direct ? am::schedule::barrier_direct(member)
-                                       : am::schedule::barrier(member);
+                         return reads ? am::schedule::on_node::barrier(member)
+                                      : am::schedule::barrier(member);
                        },
                    .inputs = [](std::uint32_t) { return 0; },
                    .outputs = [](std::uint32_t) { return 0; },
@@ -172,6 +174,9 @@ TEST_F(Schedules, of_broadcasts_bring_the_roots_bytes_to_all) {
   });
   broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t segment) {
     return am::schedule::broadcast_chain(member, root, bytes, segment);
+  });
+  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
+    return am::schedule::on_node::broadcast(member, root, bytes);
   });
 }
 
@@ -192,6 +197,11 @@ TEST_F(Schedules, of_reductions_to_one_combine_in_the_order_of_the_members) {
       },
       false, false);
   reductions(am::schedule::reduce_gathered, false, false);
+  reductions(
+      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
+        return am::schedule::on_node::reduce(member, root, {bytes, 1});
+      },
+      false, false);
 }
 
 TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
@@ -209,16 +219,41 @@ TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
       },
       true, true);
   reductions([](Member member, std::uint32_t, std::uint64_t bytes,
-                std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes, 9); },
+                std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes); },
              true, false);
+  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
+                std::uint32_t) { return am::schedule::on_node::all_reduce(member, {bytes, 1}); },
+             true, false);
+}
+
+// Of many bytes a node's reductions go in parts, or, of few elements, wait before they write.
+TEST_F(Schedules, of_large_reductions_on_a_node_may_be_in_place) {
+  const std::uint64_t bytes = Schedule::kCopied + 8;
+  for (std::uint32_t size = 1; size <= 9 && !HasFailure(); ++size) {
+    const bool few = below(2) == 0;
+    const Vector vector{few ? 1 : bytes, few ? bytes : 1};
+    const auto root = static_cast<std::uint32_t>(below(size));
+    const bool to_all = below(2) == 0;
+    perform(size,
+            {.schedule =
+                 [&](Member member) {
+                   return to_all ? am::schedule::on_node::all_reduce(member, vector)
+                                 : am::schedule::on_node::reduce(member, root, vector);
+                 },
+             .inputs = [&](std::uint32_t) { return bytes; },
+             .outputs = [&](std::uint32_t who) { return to_all || who == root ? bytes : 0; },
+             .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
+             .in_place = to_all && below(2) == 0});
+  }
 }
 
 TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
   using am::schedule::scan;
   const std::vector<std::function<Schedule(Member, std::uint64_t, Scan)>> all = {
+      am::schedule::on_node::scan,
       [](Member member, std::uint64_t bytes, Scan kind) { return scan(member, bytes, kind); },
       [](Member member, std::uint64_t bytes, Scan kind) {
-        return am::schedule::scan_gathered(member, bytes, kind, 9);
+        return am::schedule::scan_gathered(member, bytes, kind);
       }};
   for (const auto& write : all) {
     for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
@@ -240,9 +275,11 @@ TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
 TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
   for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
     const std::uint32_t radix = any_number();
+    const bool reads = below(2) == 0;
     perform(size, {.schedule =
                        [&](Member member) {
-                         return am::schedule::gather_tree(member, root, bytes, radix);
+                         return reads ? am::schedule::on_node::gather(member, root, bytes)
+                                      : am::schedule::gather_tree(member, root, bytes, radix);
                        },
                    .inputs = [&](std::uint32_t) { return bytes; },
                    .outputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
@@ -252,7 +289,8 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
                        }});
     perform(size, {.schedule =
                        [&](Member member) {
-                         return am::schedule::scatter_tree(member, root, bytes, radix);
+                         return reads ? am::schedule::on_node::scatter(member, root, bytes)
+                                      : am::schedule::scatter_tree(member, root, bytes, radix);
                        },
                    .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
                    .outputs = [&](std::uint32_t) { return bytes; },
@@ -263,9 +301,9 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
 
 TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
   using am::schedule::all_gather_bruck;
-  using am::schedule::all_gather_direct;
   using am::schedule::all_gather_ring;
-  for (const auto write : {all_gather_bruck, all_gather_ring, all_gather_direct}) {
+  for (const auto write :
+       {all_gather_bruck, all_gather_ring, am::schedule::on_node::all_gather}) {
     for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
       perform(size, {.schedule = [&](Member member) { return write(member, bytes); },
                      .inputs = [&](std::uint32_t) { return bytes; },
@@ -280,7 +318,7 @@ TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
 
 TEST_F(Schedules, of_exchanges_give_everybody_its_block_of_each) {
   const std::vector<std::function<Schedule(Member, std::uint64_t)>> all = {
-      am::schedule::all_to_all_bruck,
+      am::schedule::all_to_all_bruck, am::schedule::on_node::all_to_all,
       [](Member member, std::uint64_t bytes) {
         return am::schedule::all_to_all_pairwise(member, bytes, 1);
       },
@@ -315,9 +353,19 @@ TEST_F(Schedules, of_exchanges_of_varying_blocks_give_everybody_its_block_of_eac
   for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t) {
     if (size > 20 && size % 5 != 0) return;  // each is an exchange of all with all
     const auto at_once = static_cast<std::uint32_t>(1 + below(5));
+    const bool reads = below(2) == 0;
     perform(size,
             {.schedule =
                  [&](Member member) {
+                   if (reads) {
+                     std::vector<std::uint64_t> their_at;
+                     for (std::uint32_t other = 0; other < size; ++other) {
+                       their_at.push_back(begins(size, other, true)[member.me]);
+                     }
+                     return am::schedule::on_node::all_to_all_varying(
+                         member, begins(size, member.me, true).back(), their_at,
+                         begins(size, member.me, false));
+                   }
                    return am::schedule::all_to_all_varying(member, begins(size, member.me, true),
                                                            begins(size, member.me, false), at_once);
                  },
@@ -347,8 +395,9 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
                                      : who * who / (nodes * nodes));
     }
     const am::schedule::Placement placement(node_of);
+    const bool reads = below(2) == 0;
     const auto root = static_cast<std::uint32_t>(below(size));
-    const std::uint64_t bytes = below(100) == 0 ? 300 * below(20) : below(20);
+    const std::uint64_t bytes = below(100) == 0 ? 300 * below(40) : below(20);
     const auto operation = static_cast<Operation>(below(9));
     const am::schedule::Call call{operation, root, bytes, 1};
     const bool rooted = operation == Operation::kReduce || operation == Operation::kGather;
@@ -358,7 +407,11 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
       const bool wide = operation >= Operation::kGather;
       return wide ? size * bytes : bytes;
     };
-    perform(size, {.schedule = [&](Member member) { return choose(call, placement, member.me); },
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         const auto& near = placement.members(placement.node(member.me));
+                         return choose(call, placement, member.me, reads && near.size() > 1);
+                       },
                    .inputs =
                        [&](std::uint32_t) {
                          return operation == Operation::kAllToAll ? size * bytes : bytes;
@@ -375,7 +428,8 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
                        case Operation::kAllGather: return given(from, at % bytes);
                        default: return combined(size, at);
                      }
-                   }});
+                   },
+                   .node_of = node_of});
     if (HasFailure()) ADD_FAILURE() << "operation " << static_cast<int>(operation);
   }
 }

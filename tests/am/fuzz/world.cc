@@ -113,7 +113,7 @@ void World::talk_to(Rank peer, const Names& names) {
   const int round = router_.rank() < peer ? 0 : 1;
   const link::Barrier packet{link::make_header(link::Type::kBarrier, sizeof packet, 0,
                                                static_cast<std::uint8_t>(round | link::kMore)),
-                             1, 0, 0};
+                             1};
   link_->send(peer, std::as_bytes(std::span(&packet, 1)));
 }
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/job/config/collective_text.h"
 
 namespace am {
 namespace {
@@ -342,35 +341,6 @@ TEST(Config, launchers_that_say_nothing_are_strangers_unless_they_start_one_proc
   EXPECT_EQ(config_with({{"SLURM_JOB_ID", "4"}, {"SLURM_NTASKS", "4"}}).stranger, "");
   const std::string pmi = config_with({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).stranger;
   EXPECT_NE(pmi.find("-pmi-port"), std::string::npos) << pmi;
-}
-
-TEST(Config, sizes_of_collective_calls_are_names_with_bytes) {
-  const ChosenCrossovers some =
-      config_with({{"SPLITC_COLLECTIVES", "gather=16K,all_to_all=0"}}).crossovers;
-  EXPECT_EQ(some.gather, 16384u);
-  EXPECT_EQ(some.all_to_all, 0u);
-  EXPECT_FALSE(some.broadcast || some.reduce || some.reduce_slices);
-  for (const char* wrong : {"gather", "gather=", "gather=many", "scatter=1K", "gather=1K,", ""}) {
-    expect_refused({{"SPLITC_COLLECTIVES", wrong}},
-                   {"SPLITC_COLLECTIVES=", "such as broadcast=64K"});
-  }
-}
-
-TEST(Config, what_is_said_of_chosen_sizes_can_be_given_back) {
-  const Crossovers all{
-      .broadcast = 1000, .gather = 2048, .reduce = 0, .reduce_slices = 4'000'000, .all_to_all = 3};
-  const ChosenCrossovers back = config_with({{"SPLITC_COLLECTIVES", text_of(all)}}).crossovers;
-  EXPECT_EQ(text_of(chosen({}, back)), text_of(all));
-  const LogGP network = *config_with({{"SPLITC_LOGGP", "o=0.25,L=1.5,G=0.1"}}).network;
-  EXPECT_EQ(network.latency_ns, 1'500);
-  EXPECT_EQ(network.overhead_ns, 250);
-  EXPECT_EQ(text_of(network), "L=1.5,o=0.25,G=0.1");
-}
-
-TEST(Config, a_network_has_three_numbers) {
-  for (const char* wrong : {"L=1,o=2", "L=1,o=2,G=-1", "L=1,o=2,g=3", "1,2,3", "L=1,o=2,G=x"}) {
-    expect_refused({{"SPLITC_LOGGP", wrong}}, {"SPLITC_LOGGP=", "such as L="});
-  }
 }
 
 TEST(Config, table_for_people_has_every_variable_that_is_theirs) {

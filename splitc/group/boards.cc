@@ -1,0 +1,66 @@
+#include "splitc/group/boards.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "splitc/world/segment.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+namespace {
+
+std::uint32_t count() noexcept { return node_boards(place.segment_bytes); }
+
+NodeBoard& board_of(std::uint32_t proc, std::uint32_t index) noexcept {
+  return world().node_board(proc, index);
+}
+
+}  // namespace
+
+BoardName Boards::standing(std::uint32_t index) noexcept {
+  return index < count() ? BoardName(index, 0) : BoardName();
+}
+
+BoardName Boards::reserve() {
+  free_retired();
+  std::uint32_t index = 0;
+  while (index < count() && (in_use_ >> index & 1) != 0) ++index;
+  if (index >= count()) return {};
+  in_use_ |= 1u << index;
+  NodeBoard& board = board_of(my_proc(), index);
+  // What the last group has left must not look like that of the next one. The call in which the
+  // others hear of it orders these.
+  for (NodeBoard::CallLines& call : board.calls) {
+    for (NodeBoard::Item& item : call.items) item.number.store(0, std::memory_order_relaxed);
+    call.read.store(0, std::memory_order_relaxed);
+    for (auto& arrived : call.arrived) arrived.store(0, std::memory_order_relaxed);
+  }
+  return {index, board.generation.fetch_add(1, std::memory_order_relaxed) + 1};
+}
+
+void Boards::give_back(BoardName board) noexcept {
+  board_of(my_proc(), board.index()).generation.fetch_add(1, std::memory_order_relaxed);
+  in_use_ &= ~(1u << board.index());
+}
+
+void Boards::retire(BoardName board, std::vector<Member> others) {
+  if (board.generation() == 0) return;  // of a standing group
+  // pairs with: free_retired(); what this process has read of the others' is read.
+  board_of(my_proc(), board.index()).generation.fetch_add(1, std::memory_order_release);
+  retired_.push_back({board, std::move(others)});
+}
+
+void Boards::free_retired() {
+  std::erase_if(retired_, [this](const Retired& one) {
+    const bool all = std::ranges::all_of(one.others, [](const Member& other) {
+      // pairs with: retire()
+      return board_of(other.proc, other.board.index()).generation.load(std::memory_order_acquire) !=
+             other.board.generation();
+    });
+    if (all) in_use_ &= ~(1u << one.board.index());
+    return all;
+  });
+}
+
+}  // namespace splitc::detail
