@@ -20,7 +20,7 @@ std::vector<std::uint64_t> begins_of(std::span<const std::uint64_t> bytes) {
 void check_counts(const OfGroup& of, std::size_t total, std::span<const std::uint64_t> bytes) {
   if (bytes.size() != of.size()) {
     refuse(of.call, std::to_string(bytes.size()) + " counts for " + std::to_string(of.size()) +
-                        " members; pass one for each");
+                        (of.group->is_job ? " processes" : " members") + "; pass one for each");
   }
   std::size_t left = total;
   for (const std::uint64_t one : bytes) {
@@ -74,7 +74,7 @@ GroupPlan gather_plan(const OfGroup& of, std::span<const std::byte> mine, std::s
   const std::size_t element = type >> 2;
   if (!only_to_one || of.rank() == 0) {
     check_span(all.size() / element,
-               product(of.size(), "members", mine.size() / element, "elements", of.call), of.call);
+               product(of.size(), of.group->is_job ? "processes" : "members", mine.size() / element, "elements", of.call), of.call);
     check_apart(mine, all, mine.data() == all.data() + of.rank() * mine.size(), of.call);
   }
   return {
