@@ -41,8 +41,13 @@ Schedule gather(const Call& call, Member member) {
   return gather_tree(member, call.root, call.bytes, is_large ? std::max(member.size, 2u) : kRadix);
 }
 
+// A reduction that gathers all inputs, and so has the bits of a loop over the members.
+bool is_little(const Call& call, std::uint32_t size) noexcept {
+  return call.bytes * size <= up_to::kGathered;
+}
+
 Schedule reduce(const Call& call, Member member) {
-  if (call.bytes * member.size <= up_to::kGathered) {
+  if (is_little(call, member.size)) {
     return reduce_gathered(member, call.root, call.bytes, kRadix);
   }
   const Vector vector = vector_of(call);
@@ -53,7 +58,7 @@ Schedule reduce(const Call& call, Member member) {
 }
 
 Schedule all_reduce(const Call& call, Member member) {
-  if (call.bytes * member.size <= up_to::kGathered) return all_reduce_gathered(member, call.bytes);
+  if (is_little(call, member.size)) return all_reduce_gathered(member, call.bytes);
   const Vector vector = vector_of(call);
   if (call.bytes <= up_to::kDoubling || vector.elements < member.size) {
     return all_reduce_doubling(member, call.bytes);
@@ -107,6 +112,7 @@ class TwoLevels {
   TwoLevels(const Call& call, const Placement& placement, std::uint32_t me, bool reads)
       : call_(call),
         me_(me),
+        size_(placement.size()),
         reads_(reads),
         node_(placement.node(me)),
         near_(placement.members(node_)),
@@ -121,8 +127,8 @@ class TwoLevels {
       case Operation::kBarrier: barrier_of_all(); break;
       case Operation::kBroadcast: broadcast_to_all(); break;
       case Operation::kReduce:
-      case Operation::kAllReduce: reduce_all(); break;
-      default: gather_all();
+      case Operation::kAllReduce: is_little(call_, size_) ? reduce_few() : reduce_all(); break;
+      default: gather();
     }
     return std::move(s_);
   }
@@ -195,21 +201,40 @@ class TwoLevels {
     append_near(Operation::kBroadcast, call_.bytes, output(0, call_.bytes), output(0, call_.bytes));
   }
 
-  // Of placements in order, and as many members on each node.
-  void gather_all() {
-    const bool to_all = call_.operation == Operation::kAllGather;
+  // Of placements in order, and as many members on each node. All inputs become `all`, at all
+  // members or the root.
+  void gather_all(const Range& all, bool to_all) {
     const std::uint64_t of_node = near_.size() * call_.bytes;
-    const Range all = output(0, of_node * leaders_.size());
     const Range block = to_all    ? all.part(near_.front() * call_.bytes, of_node)
                         : leads() ? s_.scratch(of_node)
                                   : Range{};
     append_near(Operation::kGather, call_.bytes, input(0, call_.bytes), block);
-    append_far(call_.operation, of_node, block, all);
+    append_far(to_all ? Operation::kAllGather : Operation::kGather, of_node, block, all);
     if (to_all) append_near(Operation::kBroadcast, all.bytes, all, all);
+  }
+  void gather() {
+    gather_all(output(0, near_.size() * leaders_.size() * call_.bytes),
+               call_.operation == Operation::kAllGather);
+  }
+
+  // The same of few bytes, so that the bits are those of a loop over all members.
+  void reduce_few() {
+    const bool to_all = call_.operation == Operation::kAllReduce;
+    const bool gets = to_all || me_ == call_.root;
+    const std::uint64_t bytes = call_.bytes, count = near_.size() * leaders_.size();
+    const Range all = gets ? s_.scratch(count * bytes) : Range{};
+    gather_all(all, to_all);
+    if (!gets) return;
+    s_.copy(all.part(0, bytes), output(0, bytes));
+    for (std::uint64_t i = 1; i < count; ++i) {
+      s_.combine_behind(all.part(i * bytes, bytes), output(0, bytes));
+    }
+    s_.end_round();
   }
 
   const Call& call_;
   const std::uint32_t me_;
+  const std::uint32_t size_;
   const bool reads_;
   const std::uint32_t node_;
   const std::vector<std::uint32_t>& near_;
@@ -218,13 +243,14 @@ class TwoLevels {
   Schedule s_;
 };
 
-bool takes_two_levels(Operation operation, const Placement& placement) noexcept {
+bool takes_two_levels(const Call& call, const Placement& placement) noexcept {
   if (!placement.has_levels()) return false;
-  switch (operation) {
+  switch (call.operation) {
     case Operation::kBarrier:
     case Operation::kBroadcast: return true;
     case Operation::kReduce:
-    case Operation::kAllReduce: return placement.is_in_order();
+    case Operation::kAllReduce:
+      return placement.is_in_order() && (placement.is_even() || !is_little(call, placement.size()));
     case Operation::kGather:
     case Operation::kAllGather: return placement.is_in_order() && placement.is_even();
     default: return false;
@@ -260,7 +286,7 @@ Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, 
     if (!is_a_barrier(call.operation)) return {};
     return choose({.operation = Operation::kBarrier}, placement, me, reads);
   }
-  if (takes_two_levels(call.operation, placement)) {
+  if (takes_two_levels(call, placement)) {
     return TwoLevels(call, placement, me, reads).write();
   }
   const Member member{placement.size(), me};

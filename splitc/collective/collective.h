@@ -85,9 +85,9 @@ void all_bcast(R&& data, std::uint32_t root = 0,
 // --- Reductions and scans. op(T, T) -> T is any associative function, the same everywhere, that
 // communicates nothing. What it throws comes out where it was called; the other processes whose
 // results that spoils get an Error that names the rank. Values are combined in the order of the
-// processes, grouped in a way that depends on their number, their nodes and the bytes alone: every
-// process gets the same bits, also for floating-point types, and so does every run. On one node
-// values, and vectors of up to 4 KiB, are combined from left to right, as by a loop.
+// processes: on one node, and up to 4 KiB of all together on several, from left to right as by a
+// loop; more in groups that depend on the processes, their nodes and the bytes alone. So every
+// process gets the same bits, also for floating-point types, and so does every run.
 
 // op over the values of all processes, returned to every process.
 template <class T, class Op>
