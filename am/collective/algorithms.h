@@ -94,8 +94,8 @@ Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
 Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
 
 // The inputs, one behind the other, become the output of all.
-Schedule all_gather_bruck(Member member, std::uint64_t bytes);   // lg hops, and a copy of it all
-Schedule all_gather_ring(Member member, std::uint64_t bytes);    // P - 1 hops
+Schedule all_gather_bruck(Member member, std::uint64_t bytes);  // lg hops, and a copy of it all
+Schedule all_gather_ring(Member member, std::uint64_t bytes);   // P - 1 hops
 
 // The input is a block of `bytes` for each member; the output one of each. Not in place.
 // P - 1 messages of a block, `at_once` of them in a round.

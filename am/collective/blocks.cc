@@ -55,9 +55,8 @@ void fold(Schedule& s, const Range& blocks, std::uint64_t bytes, std::uint32_t c
 // The blocks of all, at each.
 Range gathered(Schedule& s, Member member, std::uint64_t bytes) {
   const Range blocks = s.scratch(member.size * bytes);
-  s.append(
-      all_gather_bruck(member, bytes),
-      {.members = {}, .input = input(0, bytes), .output = blocks});
+  s.append(all_gather_bruck(member, bytes),
+           {.members = {}, .input = input(0, bytes), .output = blocks});
   return blocks;
 }
 
@@ -82,8 +81,7 @@ Schedule all_reduce_gathered(Member member, std::uint64_t bytes) {
 
 Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind) {
   Schedule s;
-  fold(s, gathered(s, member, bytes), bytes,
-       member.me + (kind == Scan::kInclusive ? 1 : 0));
+  fold(s, gathered(s, member, bytes), bytes, member.me + (kind == Scan::kInclusive ? 1 : 0));
   return s;
 }
 

@@ -10,9 +10,9 @@ namespace {
 // Up to how many bytes an algorithm is taken between members that send messages.
 namespace up_to {
 
-constexpr std::uint64_t kTree = 32768;      // a broadcast: down a tree; beyond, in blocks
-constexpr std::uint64_t kGathered = 4096;   // of all members: gathered, and combined by each
-constexpr std::uint64_t kDoubling = 16384;  // an all_reduce: all bytes in each hop
+constexpr std::uint64_t kTree = 32768;       // a broadcast: down a tree; beyond, in blocks
+constexpr std::uint64_t kGathered = 4096;    // of all members: gathered, and combined by each
+constexpr std::uint64_t kDoubling = 16384;   // an all_reduce: all bytes in each hop
 constexpr std::uint64_t kAllGather = 65536;  // of all members: Bruck's; beyond, around a ring
 constexpr std::uint64_t kGather = 4096;      // a block: up a tree; beyond, each to the root
 constexpr std::uint64_t kAllToAll = 512;     // a block: Bruck's; beyond, pairwise
@@ -76,9 +76,8 @@ Schedule by_messages(const Call& call, Member member) {
     case Operation::kAllReduce: return all_reduce(call, member);
     case Operation::kScan:
     case Operation::kExclusiveScan:
-      return all <= up_to::kGathered
-                 ? scan_gathered(member, call.bytes, scan_of(call.operation))
-                 : scan(member, call.bytes, scan_of(call.operation));
+      return all <= up_to::kGathered ? scan_gathered(member, call.bytes, scan_of(call.operation))
+                                     : scan(member, call.bytes, scan_of(call.operation));
     case Operation::kGather: return gather(call, member);
     case Operation::kAllGather:
       return all <= up_to::kAllGather ? all_gather_bruck(member, call.bytes)

@@ -144,9 +144,8 @@ Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes) {
   if (member.me != root) {
     s.publish(item, root, input(0, bytes));
   } else {
-    for_others(member, [&](std::uint32_t other) {
-      s.read(item, other, 0, output(other * bytes, bytes));
-    });
+    for_others(member,
+               [&](std::uint32_t other) { s.read(item, other, 0, output(other * bytes, bytes)); });
     s.copy(input(0, bytes), output(member.me * bytes, bytes));
   }
   s.end_round();
@@ -170,9 +169,8 @@ Schedule all_gather(Member member, std::uint64_t bytes) {
   Schedule s;
   const auto item = s.new_item(bytes, member.size);
   s.publish(item, kAllMembers, input(0, bytes));
-  for_others(member, [&](std::uint32_t other) {
-    s.read(item, other, 0, output(other * bytes, bytes));
-  });
+  for_others(member,
+             [&](std::uint32_t other) { s.read(item, other, 0, output(other * bytes, bytes)); });
   s.copy(input(0, bytes), output(member.me * bytes, bytes));
   s.end_round();
   return s;
@@ -200,9 +198,8 @@ Schedule all_to_all_varying(Member member, std::uint64_t input_bytes,
     return output(output_at[other], output_at[other + 1] - output_at[other]);
   };
   s.publish(item, kAllMembers, input(0, input_bytes));
-  for_others(member, [&](std::uint32_t other) {
-    s.read(item, other, their_at[other], block(other));
-  });
+  for_others(member,
+             [&](std::uint32_t other) { s.read(item, other, their_at[other], block(other)); });
   const Range mine = block(member.me);
   s.copy(input(their_at[member.me], mine.bytes), mine);
   s.end_round();

@@ -78,9 +78,9 @@ started<> start_all_bcast(R&& elements, std::uint32_t root = 0,
 template <lasting_elements R, class Op>
 started<> start_all_reduce(R&& my_elements, std::span<detail::ValueOf<R>> result, Op op,
                            am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_group_reduce<detail::ValueOf<R>>(detail::to_start_of_job({"start_all_reduce", where}),
-                                                        detail::span_of(my_elements), result,
-                                                        std::move(op));
+  return detail::start_group_reduce<detail::ValueOf<R>>(
+      detail::to_start_of_job({"start_all_reduce", where}), detail::span_of(my_elements), result,
+      std::move(op));
 }
 template <lasting_elements R>
 started<> start_all_gather(R&& my_elements, std::span<detail::ValueOf<R>> all,

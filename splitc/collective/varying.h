@@ -42,9 +42,8 @@ GroupVarying varying(const OfGroup& of, std::span<T> to, std::span<const std::si
 }
 // Moves the parts to `from`, and says how many elements they have.
 template <class T, class From>
-std::size_t varying_into(const OfGroup& of, std::span<T> to,
-                         std::span<const std::size_t> counts, std::span<From> from,
-                         std::span<std::size_t> from_counts) {
+std::size_t varying_into(const OfGroup& of, std::span<T> to, std::span<const std::size_t> counts,
+                         std::span<From> from, std::span<std::size_t> from_counts) {
   check_apart(std::as_bytes(to), std::as_bytes(from), false, of.call);
   check_counts_of(from_counts, of.size(), of.call);
   const GroupVarying parts = varying(of, to, counts);
@@ -100,8 +99,7 @@ received_parts<detail::ValueOf<const R>> all_to_all_varying(
     const R& to, std::span<const std::size_t> counts,
     am::SourceLocation where = am::SourceLocation::current()) {
   const detail::OfGroup of = detail::of_job({"all_to_all_varying", where});
-  return received_parts<detail::ValueOf<const R>>(
-      detail::varying(of, detail::span_of(to), counts));
+  return received_parts<detail::ValueOf<const R>>(detail::varying(of, detail::span_of(to), counts));
 }
 // The same into `from`: the parts one after the other, by process, and behind them it is left
 // alone. Returns how many elements have come, and leaves in from_counts, if it is given and so of

@@ -74,7 +74,9 @@ GroupPlan gather_plan(const OfGroup& of, std::span<const std::byte> mine, std::s
   const std::size_t element = type >> 2;
   if (!only_to_one || of.rank() == 0) {
     check_span(all.size() / element,
-               product(of.size(), of.group->is_job ? "processes" : "members", mine.size() / element, "elements", of.call), of.call);
+               product(of.size(), of.group->is_job ? "processes" : "members", mine.size() / element,
+                       "elements", of.call),
+               of.call);
     check_apart(mine, all, mine.data() == all.data() + of.rank() * mine.size(), of.call);
   }
   return {

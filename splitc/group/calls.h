@@ -128,7 +128,7 @@ class GroupVarying {
   const OfGroup of_;
   const std::span<const std::byte> to_;
   const std::uint64_t type_;
-  std::vector<std::uint64_t> to_at_;    // where parts begin in `to`, and the end
+  std::vector<std::uint64_t> to_at_;     // where parts begin in `to`, and the end
   std::vector<std::uint64_t> their_at_;  // where the one for this process begins in that of each
   std::vector<std::uint64_t> begin_;
 };

@@ -37,11 +37,11 @@ std::string describe(const CallText& text) {
                                  "order"
                                : "; all members of a team must make the same calls of it in the "
                                  "same order";
-  refuse(call, "rank " + std::to_string(group.proc(verdict.ranks[other])) + " called " +
-                   describe(theirs) + " while this process called " + describe(mine) +
-                   (describe(theirs) == describe(mine) ? ", with another root, length or type"
-                                                       : "") +
-                   same);
+  refuse(call,
+         "rank " + std::to_string(group.proc(verdict.ranks[other])) + " called " +
+             describe(theirs) + " while this process called " + describe(mine) +
+             (describe(theirs) == describe(mine) ? ", with another root, length or type" : "") +
+             same);
 }
 
 }  // namespace
@@ -123,8 +123,7 @@ void Performer::differs(const MailHead& head, std::uint32_t proc, const CallText
   if (!question_ || question_->call != head.call || group_.proc(question_->rank) != proc) return;
   const Group::Made* const made = group_.made(head.number);
   if (made == nullptr) return;
-  question_->verdict = {
-      head.number, {group_.rank(), question_->rank}, {made->text(), theirs}};
+  question_->verdict = {head.number, {group_.rank(), question_->rank}, {made->text(), theirs}};
 }
 
 void Performer::raise() {

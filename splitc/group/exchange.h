@@ -21,8 +21,8 @@ struct NetworkWrite : am::link::Completion {
 
 // What an exchange of many bytes needs beside.
 struct LargeExchange {
-  std::uint64_t at = 0;  // bytes that have left, or come, in pieces
-  am::link::RemoteKey key{};                                   // to be written to
+  std::uint64_t at = 0;       // bytes that have left, or come, in pieces
+  am::link::RemoteKey key{};  // to be written to
   std::shared_ptr<const am::link::Registration> registration;  // of what is written to here
   std::shared_ptr<NetworkWrite> write;
 };

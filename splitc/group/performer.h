@@ -26,10 +26,10 @@ namespace splitc::detail {
 // not come so far. Of more the receiver says where it shall go, and the network writes it there.
 // What can neither be read nor written so is asked for, and sent in pieces.
 //
-// Each message and item has a digest of its call. Whoever gets one with another digest, or has waited for a
-// while, asks its sender, or that for whom it waits, what that has called; if it is another call,
-// it tells all members, and the call ends at all that are in it, or come to it, by an Error that
-// names two of them and both calls.
+// Each message and item has a digest of its call. Whoever gets one with another digest, or has
+// waited for a while, asks its sender, or that for whom it waits, what that has called; if it is
+// another call, it tells all members, and the call ends at all that are in it, or come to it, by an
+// Error that names two of them and both calls.
 //
 // Thread rule: the world's thread.
 class Performer {
@@ -154,21 +154,21 @@ class Performer {
   // Members with another history that are in this call all the same: some of those who were in one
   // that has ended by a verdict have left it before.
   std::vector<std::uint32_t> same_;
-  std::uint32_t looks_ = 0;         // in vain
-  std::uint64_t asks_at_ = 0;       // ticks; 0: not known yet
-  std::uint64_t interval_ = 0;      // ... between questions
-  std::uint32_t asked_ = 0;         // questions of that kind
-  std::uint32_t next_asked_ = 0;    // exchange
-  std::size_t next_read_ = 0;       // step of this round
-  bool reads_memory_ = false;   // in this round
-  bool is_waited_for_ = false;  // ... and somebody waits until it has
+  std::uint32_t looks_ = 0;       // in vain
+  std::uint64_t asks_at_ = 0;     // ticks; 0: not known yet
+  std::uint64_t interval_ = 0;    // ... between questions
+  std::uint32_t asked_ = 0;       // questions of that kind
+  std::uint32_t next_asked_ = 0;  // exchange
+  std::size_t next_read_ = 0;     // step of this round
+  bool reads_memory_ = false;     // in this round
+  bool is_waited_for_ = false;    // ... and somebody waits until it has
   std::array<LargeItem, NodeBoard::kItems> large_items_;
-  std::uint32_t large_ = 0;         // of these
-  std::uint32_t read_ = 0;          // ... which all have read
-  std::size_t next_reader_ = 0;     // of the next one
+  std::uint32_t large_ = 0;      // of these
+  std::uint32_t read_ = 0;       // ... which all have read
+  std::size_t next_reader_ = 0;  // of the next one
   std::optional<AskedFor> asked_for_;
-  std::vector<Answer> answers_;     // that are to be sent
-  std::uint32_t spoiler_ = 0;       // as MailHead has it
+  std::vector<Answer> answers_;  // that are to be sent
+  std::uint32_t spoiler_ = 0;    // as MailHead has it
   std::exception_ptr thrown_;
 };
 

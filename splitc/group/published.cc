@@ -234,7 +234,8 @@ bool Performer::have_all_come(std::uint8_t item) {
     return false;
   }
   const NodeBoard::Item& sign = first.items[item];
-  if (sign.number.load(std::memory_order_relaxed) != number || is_same(sign.digest, group_.first_near())) {
+  if (sign.number.load(std::memory_order_relaxed) != number ||
+      is_same(sign.digest, group_.first_near())) {
     return true;
   }
   suspect(group_.first_near(), made_.number);
@@ -261,8 +262,7 @@ bool Performer::try_read(const Step& step) {
   NodeBoard& board = group_.board(step.peer);
   const NodeBoard::Item& item = board.of(made_.number).items[step.item];
   // pairs with: publish()
-  if (item.number.load(std::memory_order_acquire) !=
-      NodeBoard::number(made_.number, step.item)) {
+  if (item.number.load(std::memory_order_acquire) != NodeBoard::number(made_.number, step.item)) {
     return false;
   }
   if (!is_same(item.digest, step.peer)) [[unlikely]] {
@@ -333,12 +333,12 @@ bool Performer::try_read_memory(const Step& step, const Offer& offer) {
 
 // Of memory that this process cannot read.
 bool Performer::try_ask_for_part(const Step& step) {
-  if (!asked_for_) asked_for_.emplace(std::vector<std::byte>(step.to.bytes));
+  if (!asked_for_) asked_for_ = AskedFor{.bytes = std::vector<std::byte>(step.to.bytes)};
   const PartOfItem part{step.from.offset, step.to.bytes};
   if (!asked_for_->asked) {
-    asked_for_->asked = Groups::of_world().mail().try_send(
-        group_.proc(step.peer), head(Kind::kWanted, kItem | step.item),
-        std::as_bytes(std::span(&part, 1)));
+    asked_for_->asked = Groups::of_world().mail().try_send(group_.proc(step.peer),
+                                                           head(Kind::kWanted, kItem | step.item),
+                                                           std::as_bytes(std::span(&part, 1)));
   }
   if (asked_for_->got < step.to.bytes) return false;
   use(step, asked_for_->bytes.data(), 0, step.to.bytes);

@@ -200,8 +200,8 @@ class team : public detail::NamedReductions<team> {
                                  std::span<detail::ValueOf<const R>> from,
                                  std::span<std::size_t> from_counts = {},
                                  Where where = Where::current()) const {
-    return detail::varying_into(of({"team::all_to_all_varying", where}), detail::span_of(to), counts,
-                                from, from_counts);
+    return detail::varying_into(of({"team::all_to_all_varying", where}), detail::span_of(to),
+                                counts, from, from_counts);
   }
 
   // --- Split-phase, as those of splitc/collective/started.h. The started calls of one team go on

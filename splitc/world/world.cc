@@ -116,13 +116,12 @@ World::World(const am::Config& config)
       remote_(make_remote(config.way, job_, bundle_, endpoint_)),
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
-      heap_(std::make_unique<Heap>(
-          router().segment(), runtime_bytes(config.segment_bytes, near()),
-          heap_bytes(config.segment_bytes, job_.rank(), near()),
-          *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
-          Ledger(Ledger::bytes(config.segment_bytes) == 0
-                     ? nullptr
-                     : router().segment() + config.segment_bytes))) {
+      heap_(std::make_unique<Heap>(router().segment(), runtime_bytes(config.segment_bytes, near()),
+                                   heap_bytes(config.segment_bytes, job_.rank(), near()),
+                                   *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
+                                   Ledger(Ledger::bytes(config.segment_bytes) == 0
+                                              ? nullptr
+                                              : router().segment() + config.segment_bytes))) {
   detail::place = {.bases = watches(config) ? none_.data() : bases_.data(),
                    .mappings = bases_.data(),
                    .my_proc = job_.rank(),

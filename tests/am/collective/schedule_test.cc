@@ -221,9 +221,11 @@ TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
   reductions([](Member member, std::uint32_t, std::uint64_t bytes,
                 std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes); },
              true, false);
-  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
-                std::uint32_t) { return am::schedule::on_node::all_reduce(member, {bytes, 1}); },
-             true, false);
+  reductions(
+      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
+        return am::schedule::on_node::all_reduce(member, {bytes, 1});
+      },
+      true, false);
 }
 
 // Of many bytes a node's reductions go in parts, or, of few elements, wait before they write.
@@ -234,16 +236,15 @@ TEST_F(Schedules, of_large_reductions_on_a_node_may_be_in_place) {
     const Vector vector{few ? 1 : bytes, few ? bytes : 1};
     const auto root = static_cast<std::uint32_t>(below(size));
     const bool to_all = below(2) == 0;
-    perform(size,
-            {.schedule =
-                 [&](Member member) {
-                   return to_all ? am::schedule::on_node::all_reduce(member, vector)
-                                 : am::schedule::on_node::reduce(member, root, vector);
-                 },
-             .inputs = [&](std::uint32_t) { return bytes; },
-             .outputs = [&](std::uint32_t who) { return to_all || who == root ? bytes : 0; },
-             .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
-             .in_place = to_all && below(2) == 0});
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         return to_all ? am::schedule::on_node::all_reduce(member, vector)
+                                       : am::schedule::on_node::reduce(member, root, vector);
+                       },
+                   .inputs = [&](std::uint32_t) { return bytes; },
+                   .outputs = [&](std::uint32_t who) { return to_all || who == root ? bytes : 0; },
+                   .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
+                   .in_place = to_all && below(2) == 0});
   }
 }
 
@@ -302,8 +303,7 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
 TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
   using am::schedule::all_gather_bruck;
   using am::schedule::all_gather_ring;
-  for (const auto write :
-       {all_gather_bruck, all_gather_ring, am::schedule::on_node::all_gather}) {
+  for (const auto write : {all_gather_bruck, all_gather_ring, am::schedule::on_node::all_gather}) {
     for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
       perform(size, {.schedule = [&](Member member) { return write(member, bytes); },
                      .inputs = [&](std::uint32_t) { return bytes; },

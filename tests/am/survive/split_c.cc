@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     }
     store(box.pointer(1), 1L);
     const std::string call = args[1];
-    while (call == "sync") {  // until it throws
+    while (call == "sync") {         // until it throws
       std::vector<long> in(10'000);  // more than can be in flight
       for (long& one : in) get(one, box.pointer(1));
       for (std::size_t i = 0; i < in.size(); ++i) put(box.pointer(1), 2L);
