@@ -68,7 +68,7 @@ unit_test(shmem_memory_test shmem attention_test cross_memory_test node_test reg
 unit_test(shmem_flags_test shmem arrivals_test doorbell_test flag_test ring_test)
 unit_test(shmem_mailbox_test shmem
   mailbox_close_test mailbox_dead_test mailbox_rules_test mailbox_test)
-unit_test(am_test am backoff_test call_sites_test cost_test object_pool_test packet_sinks_test
+unit_test(am_test am backoff_test call_sites_test object_pool_test packet_sinks_test
   published_admission_test staging_test tag_epochs_test ticks_test)
 unit_test(am_collective_test am/collective schedule_test)
 unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test transfers_test)
