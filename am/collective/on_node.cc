@@ -35,7 +35,11 @@ void combine_to_output(Schedule& s, Member member, std::uint8_t item, std::uint3
                        std::uint64_t bytes) {
   const Range sum = s.scratch(bytes);
   combine_all(s, item, count, 0, sum);
-  if (bytes > Schedule::kCopied) meet(s, member);
+  if (bytes > Schedule::kCopied) {
+    // Who needs nothing of it says that it has read it, too: the others wait for that.
+    if (count == 0) s.read(item, member.me, 0, {});
+    meet(s, member);
+  }
   if (count != 0) s.copy(sum, output(0, bytes));
 }
 

@@ -202,7 +202,7 @@ void Performer::take_kept(Exchange& exchange) {
            (one.head.kind == Kind::kWanted) == exchange.sends();
   });
   if (found == inbox_.kept.end()) return;
-  arrived(exchange, found->head, found->bytes(), 0);
+  arrived(exchange, found->head, found->bytes(), found->at);
   if (found + 1 != inbox_.kept.end()) *found = std::move(inbox_.kept.back());
   inbox_.kept.pop_back();
 }

@@ -109,7 +109,7 @@ class Performer {
   bool try_read(const Step& step);
   bool try_read_memory(const Step& step, const Offer& offer);
   bool try_ask_for_part(const Step& step);
-  void use(const Step& step, const std::byte* from, std::uint64_t at, std::uint64_t bytes) noexcept;
+  void use(const Step& step, const std::byte* from) noexcept;
   void say_read(std::uint8_t item) noexcept;
   bool is_read_by_all() noexcept;
   bool has_read(const LargeItem& item, std::uint32_t rank) const noexcept;

@@ -18,8 +18,6 @@ using Kind = MailHead::Kind;
 using Bytes = NodeBoard::Item::Bytes;
 using am::schedule::Schedule;
 
-constexpr std::uint64_t kPart = 64 * 1024;  // bytes that are copied, and then combined
-
 }  // namespace
 
 // As memmove(). glibc copies more than 2 KiB by `rep movsb`, which takes 17 times as long on AMD's
@@ -271,10 +269,8 @@ bool Performer::try_read(const Step& step) {
   }
   if (spoiler_ == 0) spoiler_ = item.spoiler;
   switch (item.bytes) {
-    case Bytes::kHere: use(step, item.few + step.from.offset, 0, step.to.bytes); return true;
-    case Bytes::kCopied:
-      use(step, board.copied + item.at + step.from.offset, 0, step.to.bytes);
-      return true;
+    case Bytes::kHere: use(step, item.few + step.from.offset); return true;
+    case Bytes::kCopied: use(step, board.copied + item.at + step.from.offset); return true;
     default: {
       Offer offer;
       std::memcpy(&offer, item.few, sizeof offer);
@@ -286,15 +282,14 @@ bool Performer::try_read(const Step& step) {
   }
 }
 
-// `bytes` of what is read, from the one at `at` on.
-void Performer::use(const Step& step, const std::byte* from, std::uint64_t at,
-                    std::uint64_t bytes) noexcept {
+// What is read of an item stands at `from`.
+void Performer::use(const Step& step, const std::byte* from) noexcept {
+  const std::uint64_t bytes = step.to.bytes;
   if (bytes == 0) return;
-  std::byte* const to = this->at(step.to) + at;
   if (step.kind == Step::Kind::kRead) {
-    copy_bytes(to, from, bytes);
+    copy_bytes(at(step.to), from, bytes);
   } else {
-    combine(to, from, bytes, false);
+    combine(at(step.to), from, bytes, false);
   }
 }
 
@@ -302,28 +297,21 @@ bool Performer::try_read_memory(const Step& step, const Offer& offer) {
   const std::uint32_t proc = group_.proc(step.peer);
   const std::uint64_t begin = step.from.offset, bytes = step.to.bytes;
   if (step.peer == group_.rank()) {
-    use(step, reinterpret_cast<const std::byte*>(offer.address) + begin, 0, bytes);
+    use(step, reinterpret_cast<const std::byte*>(offer.address) + begin);
     return true;
   }
   if (is_in_segment(offer.segment_offset, begin + bytes)) {
-    use(step, mapped(proc, offer.segment_offset) + begin, 0, bytes);
+    use(step, mapped(proc, offer.segment_offset) + begin);
   } else if (bytes != 0) {
     if (asked_for_ || !Groups::of_world().can_read(proc, offer.process)) {
       return try_ask_for_part(step);
     }
     try {
-      if (step.kind == Step::Kind::kRead) {
-        offer.process.read(at(step.to), offer.address + begin, bytes);
-      } else {
-        const std::uint64_t element = plan_.combine->element;
-        const std::uint64_t most = std::max(kPart / element, std::uint64_t{1}) * element;
-        std::vector<std::byte> part(std::min(most, bytes));
-        for (std::uint64_t at = 0; at < bytes; at += most) {
-          const std::uint64_t some = std::min(most, bytes - at);
-          offer.process.read(part.data(), offer.address + begin + at, some);
-          use(step, part.data(), at, some);
-        }
-      }
+      // All of it, before anything is combined: it may be asked for after all.
+      std::vector<std::byte> part(step.kind == Step::Kind::kRead ? 0 : bytes);
+      std::byte* const to = part.empty() ? at(step.to) : part.data();
+      offer.process.read(to, offer.address + begin, bytes);
+      if (!part.empty()) use(step, part.data());
     } catch (const am::Error&) {
       return try_ask_for_part(step);  // memory that the kernel does not copy; or it has died
     }
@@ -341,7 +329,7 @@ bool Performer::try_ask_for_part(const Step& step) {
                                                            std::as_bytes(std::span(&part, 1)));
   }
   if (asked_for_->got < step.to.bytes) return false;
-  use(step, asked_for_->bytes.data(), 0, step.to.bytes);
+  use(step, asked_for_->bytes.data());
   asked_for_.reset();
   return true;
 }

@@ -267,6 +267,21 @@ TEST(Collective, calls_follow_one_another_without_barriers) {
   }
 }
 
+// More of them than there is memory for copies.
+TEST(Collective, large_values_are_scanned_again_and_again) {
+  using Large = std::array<std::uint32_t, 3000>;
+  const auto add = [](Large a, const Large& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+  };
+  for (std::uint32_t turn = 1; turn <= 30; ++turn) {
+    Large mine;
+    mine.fill(turn);
+    ASSERT_EQ(all_exscan(mine, add, Large{}).back(), my_proc() * turn);
+    ASSERT_EQ(all_scan(mine, add).front(), (my_proc() + 1) * turn);
+  }
+}
+
 TEST(Collective, spans_of_the_wrong_size_are_refused) {
   std::vector<int> three(3 * procs() + 1);
   const std::span<int> all(three);

@@ -70,6 +70,9 @@ class Team {
     for (const auto& [ends, letters] : under_way_) {
       if (!letters.empty()) return "a message to " + std::to_string(ends.second) + " is left over";
     }
+    for (std::uint32_t who = 0; who < all_.size(); ++who) {
+      if (waits_for_ever(who)) return "a member for which an item is published does not read it";
+    }
     if (publishers_differ()) return "an item has more or fewer publishers than it says";
     return items_differ() ? "members of a node publish different items" : "";
   }
@@ -144,6 +147,28 @@ class Team {
           if (is_near(who, other) && all_[other].items.contains(item)) ++count;
         }
         if (items[item].publishers != 0 && items[item].publishers != count) return true;
+      }
+    }
+    return false;
+  }
+  // Whether somebody for whom a member waits, until what is not copied has been read, reads nothing
+  // of that item.
+  bool waits_for_ever(std::uint32_t who) const {
+    for (const auto& [number, item] : all_[who].items) {
+      if (all_[who].schedule.items()[number].most <= Schedule::kCopied) continue;
+      for (std::uint32_t other = 0; other < all_.size(); ++other) {
+        const bool is_for_it =
+            item.reader == am::schedule::kAllMembers ? is_near(who, other) : item.reader == other;
+        if (other != who && is_for_it && !reads(other, number)) return true;
+      }
+    }
+    return false;
+  }
+  bool reads(std::uint32_t who, std::uint8_t item) const {
+    const Schedule& schedule = all_[who].schedule;
+    for (std::size_t round = 0; round < schedule.rounds(); ++round) {
+      for (const Step& step : schedule.round(round)) {
+        if (step.is_read() && step.item == item) return true;
       }
     }
     return false;

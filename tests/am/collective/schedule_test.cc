@@ -273,6 +273,24 @@ TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
   }
 }
 
+// Of what is not copied when it is published.
+TEST_F(Schedules, of_a_large_scan_on_a_node_are_read_by_all) {
+  const std::uint64_t bytes = Schedule::kCopied + 8;
+  for (std::uint32_t size = 1; size <= 6 && !HasFailure(); ++size) {
+    for (const Scan kind : {Scan::kInclusive, Scan::kExclusive}) {
+      const std::uint32_t itself = kind == Scan::kInclusive ? 1 : 0;
+      perform(size,
+              {.schedule =
+                   [&](Member member) { return am::schedule::on_node::scan(member, bytes, kind); },
+               .inputs = [&](std::uint32_t) { return bytes; },
+               .outputs = [&](std::uint32_t who) { return who + itself == 0 ? 0 : bytes; },
+               .expected = [&](std::uint32_t who,
+                               std::size_t at) { return combined(who + itself, at); },
+               .in_place = kind == Scan::kInclusive && below(2) == 0});
+    }
+  }
+}
+
 TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
   for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
     const std::uint32_t radix = any_number();
