@@ -120,7 +120,6 @@ Schedule all_reduce(Member member, const Vector& vector);
 // Of more than Schedule::kCopied bytes it waits for all.
 Schedule scan(Member member, std::uint64_t bytes, Scan kind);
 Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes);
-Schedule scatter(Member member, std::uint32_t root, std::uint64_t bytes);
 Schedule all_gather(Member member, std::uint64_t bytes);
 Schedule all_to_all(Member member, std::uint64_t bytes);
 // Blocks of any size: that of member i begins at their_at[i] of its input, and lies at

@@ -157,7 +157,11 @@ class TwoLevels {
   void barrier_of_all() {
     if (reads_) {
       const auto come = s_.new_item(0, near_member().size - 1);
-      leads() ? read_signs(come) : s_.publish(come, leaders_[node_], {});
+      if (leads()) {
+        for_others_near([&](std::uint32_t other) { s_.read(come, other, 0, {}); });
+      } else {
+        s_.publish(come, leaders_[node_], {});
+      }
       s_.end_round();
       append_far(Operation::kBarrier, 0, {}, {});
       const auto leave = s_.new_item(0, 1);
@@ -179,9 +183,6 @@ class TwoLevels {
     for (const std::uint32_t other : near_) {
       if (other != me_) f(other);
     }
-  }
-  void read_signs(std::uint8_t item) {
-    for_others_near([&](std::uint32_t other) { s_.read(item, other, 0, {}); });
   }
 
   void broadcast_to_all() {
@@ -212,20 +213,19 @@ class TwoLevels {
     if (to_all) append_near(Operation::kBroadcast, all.bytes, all, all);
   }
   void gather() {
-    gather_all(output(0, near_.size() * leaders_.size() * call_.bytes),
-               call_.operation == Operation::kAllGather);
+    gather_all(output(0, size_ * call_.bytes), call_.operation == Operation::kAllGather);
   }
 
   // The same of few bytes, so that the bits are those of a loop over all members.
   void reduce_few() {
     const bool to_all = call_.operation == Operation::kAllReduce;
     const bool gets = to_all || me_ == call_.root;
-    const std::uint64_t bytes = call_.bytes, count = near_.size() * leaders_.size();
-    const Range all = gets ? s_.scratch(count * bytes) : Range{};
+    const std::uint64_t bytes = call_.bytes;
+    const Range all = gets ? s_.scratch(size_ * bytes) : Range{};
     gather_all(all, to_all);
     if (!gets) return;
     s_.copy(all.part(0, bytes), output(0, bytes));
-    for (std::uint64_t i = 1; i < count; ++i) {
+    for (std::uint64_t i = 1; i < size_; ++i) {
       s_.combine_behind(all.part(i * bytes, bytes), output(0, bytes));
     }
     s_.end_round();

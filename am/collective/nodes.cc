@@ -16,7 +16,6 @@ Nodes::Nodes(const Router& router)
   } else {
     sort(router.size());
   }
-  for (std::uint32_t node = 0; node < count(); ++node) most_ = std::max(most_, ranks(node).size());
 }
 
 void Nodes::sort(std::uint32_t processes) {

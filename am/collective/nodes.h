@@ -63,21 +63,12 @@ class Nodes {
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(begin_.size() - 1); }
   std::uint32_t mine() const noexcept { return mine_; }
-  std::size_t processes() const noexcept { return begin_.back(); }  // of all nodes
-  std::size_t most() const noexcept { return most_; }               // ... of one
   // Costs a binary search, or a load.
   std::uint32_t of(Rank rank) const noexcept;
   // In ascending order; the first is the node's leader.
   RankList ranks(std::uint32_t node) const noexcept {
     const std::uint32_t first = begin_[node];
     return {of_.empty() ? nullptr : ranks_.data() + first, first, begin_[node + 1] - first};
-  }
-  // So many nodes further on, round the ring of all.
-  std::uint32_t after(std::uint32_t node, std::uint32_t steps) const noexcept {
-    return static_cast<std::uint32_t>((std::uint64_t{node} + steps) % count());
-  }
-  std::uint32_t before(std::uint32_t node, std::uint32_t steps) const noexcept {
-    return after(node, count() - steps % count());
   }
 
  private:
@@ -87,7 +78,6 @@ class Nodes {
   const std::span<const std::uint32_t> of_;  // by rank; empty: as begin_ says
   std::vector<std::uint32_t> begin_;         // by node, in ranks_; and the end
   std::vector<Rank> ranks_;                  // of one node after the other; empty: 0, 1, 2, ...
-  std::size_t most_ = 0;
 };
 
 }  // namespace am

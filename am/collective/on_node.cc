@@ -156,19 +156,6 @@ Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes) {
   return s;
 }
 
-Schedule scatter(Member member, std::uint32_t root, std::uint64_t bytes) {
-  Schedule s;
-  const auto item = s.new_item(member.size * bytes, 1);
-  if (member.me == root) {
-    s.publish(item, kAllMembers, input(0, member.size * bytes));
-    s.copy(input(root * bytes, bytes), output(0, bytes));
-  } else {
-    s.read(item, root, member.me * bytes, output(0, bytes));
-  }
-  s.end_round();
-  return s;
-}
-
 Schedule all_gather(Member member, std::uint64_t bytes) {
   Schedule s;
   const auto item = s.new_item(bytes, member.size);

@@ -144,11 +144,10 @@ Job::Job(const Config& config)
                 " nodes, which share no memory; start them on one, or unset it" +
                 (trial.refused.empty() ? "" : " (" + sentence_of(trial, me) + ")"));
   }
-  Joined joined;
   if (layout.leaders.size() > 1) {
-    joined = join_network(*bootstrap_, config, layout.here == size(), *router_);
+    const std::string library = join_network(*bootstrap_, config, layout.here == size(), *router_);
     if (crash_report_) {
-      crash_report_->set_network(joined.library, router_->port()->link().can().description);
+      crash_report_->set_network(library, router_->port()->link().can().description);
     }
   }
   process_ = std::make_unique<Process>(*router_);

@@ -118,7 +118,6 @@ std::unique_ptr<link::Link> Links::open_reliable() {
                .thread_safe = config_.progress_thread,
                .who = who_},
               [this](std::unique_ptr<rdma::Fabric> fabric) {
-                hardware_ = fabric->is_hardware();
                 return make_fabric_link(std::move(fabric), bootstrap_, config_, router_);
               });
 }

@@ -22,8 +22,6 @@ class Links {
   Links(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 
   std::unique_ptr<link::Link> take();
-  // Whether the reliable network that was opened is hardware that reads and writes by itself.
-  bool hardware() const noexcept { return hardware_; }
 
  private:
   std::unique_ptr<link::Link> open_reliable();
@@ -41,7 +39,6 @@ class Links {
   const bool one_host_;
   Router& router_;
   const std::string who_;
-  bool hardware_ = false;
 };
 
 }  // namespace am

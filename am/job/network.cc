@@ -12,7 +12,8 @@
 
 namespace am {
 
-Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router) {
+std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_host,
+                         Router& router) {
   const std::string who = "rank " + std::to_string(router.rank()) + ": Job: ";
   if (config.progress_thread && config.link != LinkChoice::kFabric) {
     // Not by SPLITC_PROGRESS, which is refused sooner.
@@ -28,10 +29,10 @@ Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, R
         "do without --survive (SPLITC_SURVIVE)");
   }
   try {
-    Links links(bootstrap, config, one_host, router);
-    router.add_port(std::make_unique<Port>(
-        router, links.take(), Port::Options{.progress_thread = config.progress_thread}));
-    return {links.hardware(), rdma::library_text()};
+    router.add_port(
+        std::make_unique<Port>(router, Links(bootstrap, config, one_host, router).take(),
+                               Port::Options{.progress_thread = config.progress_thread}));
+    return rdma::library_text();
   } catch (const rdma::Error& error) {
     throw Error(who + error.what());
   } catch (const shmem::Error& error) {

@@ -11,11 +11,8 @@ namespace am {
 
 // Chooses, together with all other processes, a provider and a network that reaches everybody, and
 // gives `router` a port there. Collective. `one_host`: all processes are on this machine.
-// Throws Error: no network that all share, or none that can be used.
-struct Joined {
-  bool hardware = false;  // it reads and writes memory by itself
-  std::string library;    // what makes it, such as "libfabric 1.17"
-};
-Joined join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
+// Throws Error: no network that all share, or none that can be used. Returns what makes it, such as
+// "libfabric 1.17".
+std::string join_network(Bootstrap& bootstrap, const Config& config, bool one_host, Router& router);
 
 }  // namespace am

@@ -184,8 +184,7 @@ void store_counter::wait_all_far(detail::Call call) {
   };
   for (;;) {
     const Bytes mine{sent(), arrived()};
-    const Bytes all = detail::job_combine(detail::GroupCall(call), detail::Collective::kAllReduce,
-                                          mine, mine, add);
+    const Bytes all = detail::to_all(detail::of_job(detail::GroupCall(call)), mine, add);
     if (all.sent == all.received) {
       consumed_ = mine.received;
       return;

@@ -92,7 +92,7 @@ Partial<R> reduce_mine(const Array& array, Op& op, Project& project) {
 // The same of all processes.
 template <class R, class Array, class Op, class Project>
 Partial<R> reduce_all(const Array& array, Op& op, Project& project, Call call) {
-  return to_all(GroupCall(call), reduce_mine<R>(array, op, project),
+  return to_all(of_job(GroupCall(call)), reduce_mine<R>(array, op, project),
                 [&op](const Partial<R>& a, const Partial<R>& b) {
                   if (!a.there) return b;
                   if (!b.there) return a;
@@ -127,7 +127,7 @@ auto all_sum(const Array& array, Project project = {},
   R sum{};
   detail::for_each_piece(
       array, [&](auto values) { sum = static_cast<R>(sum + detail::sum_of<R>(values, project)); });
-  return detail::to_all({"all_sum", where}, sum, detail::Add());
+  return detail::to_all(detail::of_job({"all_sum", where}), sum, detail::Add());
 }
 
 // The least and the greatest, by <. A NaN is neither less nor greater than anything, so it may be

@@ -1,7 +1,5 @@
 #include "splitc/collective/barrier.h"
 
-#include <utility>
-
 #include "am/collective/barrier.h"
 #include "am/core/bundle.h"
 #include "am/job/job.h"
@@ -13,7 +11,6 @@
 #include "splitc/world/world.h"
 
 namespace splitc {
-
 namespace {
 
 using detail::Groups;
@@ -50,7 +47,7 @@ void barrier_notify(am::SourceLocation where) {
   if (groups.is_notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
-  groups.before_call(*groups.job(), call);
+  groups.end_started(*groups.job(), call);
   const detail::GroupCall barrier("barrier", where);  // others may be in that
   if constexpr (am::kChecked) {
     groups.notify(detail::SharedOwner<detail::StartedGroupCall>(

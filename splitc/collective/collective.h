@@ -92,7 +92,7 @@ void all_bcast(R&& data, std::uint32_t root = 0,
 // op over the values of all processes, returned to every process.
 template <class T, class Op>
 T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::job_combine({"all_reduce", where}, detail::Collective::kAllReduce, x, x, op);
+  return detail::to_all(detail::of_job({"all_reduce", where}), x, op);
 }
 // The same for each element: result[i] is op over the mine[i] of all processes, everywhere. All
 // spans have the same size; Error if those of this process differ. `result` may be `mine`, and
@@ -109,20 +109,19 @@ void all_reduce(const R& my_elements, std::span<detail::ValueOf<const R>> result
 // The same, returned to process 0 only; the others get back what they passed.
 template <class T, class Op>
 T all_reduce_to_one(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::job_combine({"all_reduce_to_one", where}, detail::Collective::kReduce, x, x, op);
+  return detail::to_one(detail::of_job({"all_reduce_to_one", where}), x, op);
 }
 
 // Inclusive scan: op over the values of processes 0 to my_proc().
 template <class T, class Op>
 T all_scan(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::job_combine({"all_scan", where}, detail::Collective::kScan, x, x, op);
+  return detail::scan(detail::of_job({"all_scan", where}), x, op);
 }
 // Exclusive scan: op over the values of processes 0 to my_proc() - 1; `identity` on process 0.
 template <class T, class Op>
 T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
              am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::job_combine({"all_exscan", where}, detail::Collective::kExclusiveScan, x,
-                             T(identity), op);
+  return detail::exscan(detail::of_job({"all_exscan", where}), x, op, T(identity));
 }
 
 // --- Gathering.

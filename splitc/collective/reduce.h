@@ -88,143 +88,129 @@ constexpr T greatest() noexcept {
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
-template <class T, class Op>
-T to_all(const GroupCall& call, const T& x, Op op) {
-  return job_combine(call, Collective::kAllReduce, x, x, op);
-}
-template <class T, class Op>
-T to_one(const GroupCall& call, const T& x, Op op) {
-  return job_combine(call, Collective::kReduce, x, x, op);
-}
-template <class T, class Op>
-T scan(const GroupCall& call, const T& x, Op op) {
-  return job_combine(call, Collective::kScan, x, x, op);
-}
-template <class T, class Op>
-T exscan(const GroupCall& call, const T& x, Op op, const T& identity) {
-  return job_combine(call, Collective::kExclusiveScan, x, identity, op);
-}
-
 }  // namespace detail
 
 // --- To all.
 template <arithmetic T>
 T all_reduce_to_all_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_add", where}, x, detail::Add());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_add", where}), x, detail::Add());
 }
 template <arithmetic T>
 T all_reduce_to_all_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_mul", where}, x, detail::Mul());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_mul", where}), x, detail::Mul());
 }
 template <arithmetic T>
 T all_reduce_to_all_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_min", where}, x, detail::Min());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_min", where}), x, detail::Min());
 }
 template <arithmetic T>
 T all_reduce_to_all_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_max", where}, x, detail::Max());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_max", where}), x, detail::Max());
 }
 template <std::integral T>
 T all_reduce_to_all_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_and", where}, x, detail::And());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_and", where}), x, detail::And());
 }
 template <std::integral T>
 T all_reduce_to_all_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_or", where}, x, detail::Or());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_or", where}), x, detail::Or());
 }
 template <std::integral T>
 T all_reduce_to_all_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_all({"all_reduce_to_all_xor", where}, x, detail::Xor());
+  return detail::to_all(detail::of_job({"all_reduce_to_all_xor", where}), x, detail::Xor());
 }
 
 // --- To process 0.
 template <arithmetic T>
 T all_reduce_to_one_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_add", where}, x, detail::Add());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_add", where}), x, detail::Add());
 }
 template <arithmetic T>
 T all_reduce_to_one_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_mul", where}, x, detail::Mul());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_mul", where}), x, detail::Mul());
 }
 template <arithmetic T>
 T all_reduce_to_one_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_min", where}, x, detail::Min());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_min", where}), x, detail::Min());
 }
 template <arithmetic T>
 T all_reduce_to_one_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_max", where}, x, detail::Max());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_max", where}), x, detail::Max());
 }
 template <std::integral T>
 T all_reduce_to_one_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_and", where}, x, detail::And());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_and", where}), x, detail::And());
 }
 template <std::integral T>
 T all_reduce_to_one_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_or", where}, x, detail::Or());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_or", where}), x, detail::Or());
 }
 template <std::integral T>
 T all_reduce_to_one_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::to_one({"all_reduce_to_one_xor", where}, x, detail::Xor());
+  return detail::to_one(detail::of_job({"all_reduce_to_one_xor", where}), x, detail::Xor());
 }
 
 // --- Inclusive scans.
 template <arithmetic T>
 T all_scan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_add", where}, x, detail::Add());
+  return detail::scan(detail::of_job({"all_scan_add", where}), x, detail::Add());
 }
 template <arithmetic T>
 T all_scan_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_mul", where}, x, detail::Mul());
+  return detail::scan(detail::of_job({"all_scan_mul", where}), x, detail::Mul());
 }
 template <arithmetic T>
 T all_scan_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_min", where}, x, detail::Min());
+  return detail::scan(detail::of_job({"all_scan_min", where}), x, detail::Min());
 }
 template <arithmetic T>
 T all_scan_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_max", where}, x, detail::Max());
+  return detail::scan(detail::of_job({"all_scan_max", where}), x, detail::Max());
 }
 template <std::integral T>
 T all_scan_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_and", where}, x, detail::And());
+  return detail::scan(detail::of_job({"all_scan_and", where}), x, detail::And());
 }
 template <std::integral T>
 T all_scan_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_or", where}, x, detail::Or());
+  return detail::scan(detail::of_job({"all_scan_or", where}), x, detail::Or());
 }
 template <std::integral T>
 T all_scan_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::scan({"all_scan_xor", where}, x, detail::Xor());
+  return detail::scan(detail::of_job({"all_scan_xor", where}), x, detail::Xor());
 }
 
 // --- Exclusive scans.
 template <arithmetic T>
 T all_exscan_add(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_add", where}, x, detail::Add(), T(0));
+  return detail::exscan(detail::of_job({"all_exscan_add", where}), x, detail::Add(), T(0));
 }
 template <arithmetic T>
 T all_exscan_mul(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_mul", where}, x, detail::Mul(), T(1));
+  return detail::exscan(detail::of_job({"all_exscan_mul", where}), x, detail::Mul(), T(1));
 }
 template <arithmetic T>
 T all_exscan_min(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_min", where}, x, detail::Min(), detail::greatest<T>());
+  return detail::exscan(detail::of_job({"all_exscan_min", where}), x, detail::Min(),
+                        detail::greatest<T>());
 }
 template <arithmetic T>
 T all_exscan_max(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_max", where}, x, detail::Max(), detail::least<T>());
+  return detail::exscan(detail::of_job({"all_exscan_max", where}), x, detail::Max(),
+                        detail::least<T>());
 }
 template <std::integral T>
 T all_exscan_and(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_and", where}, x, detail::And(), static_cast<T>(~0));
+  return detail::exscan(detail::of_job({"all_exscan_and", where}), x, detail::And(),
+                        static_cast<T>(~0));
 }
 template <std::integral T>
 T all_exscan_or(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_or", where}, x, detail::Or(), T(0));
+  return detail::exscan(detail::of_job({"all_exscan_or", where}), x, detail::Or(), T(0));
 }
 template <std::integral T>
 T all_exscan_xor(T x, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::exscan({"all_exscan_xor", where}, x, detail::Xor(), T(0));
+  return detail::exscan(detail::of_job({"all_exscan_xor", where}), x, detail::Xor(), T(0));
 }
 
 }  // namespace splitc

@@ -51,7 +51,7 @@ OfGroup to_start_of_job(const GroupCall& call) {
 
 OfGroup of_job(const GroupCall& call) {
   const OfGroup of = to_start_of_job(call);
-  Groups::of_world().before_call(*of.group, call);
+  Groups::of_world().end_started(*of.group, call);
   return of;
 }
 
@@ -160,7 +160,7 @@ GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
 void GroupVarying::move(std::byte* from) const {
   constexpr std::uint32_t kAtOnce = 8;
   const am::schedule::Member member{of_.size(), of_.rank()};
-  const bool reads = of_.group->has_boards() && of_.group->near().size() + 1 == of_.size();
+  const bool reads = of_.group->has_boards() && of_.group->is_on_one_node();
   const am::schedule::Schedule schedule =
       reads ? am::schedule::on_node::all_to_all_varying(member, to_.size(), their_at_, begin_)
             : am::schedule::all_to_all_varying(member, to_at_, begin_, kAtOnce);

@@ -105,10 +105,21 @@ std::vector<T> group_gather(const OfGroup& of, const T& x, bool only_to_one) {
   return all;
 }
 
-// A reduction or scan of all processes, on behalf of `call`.
 template <class T, class Op>
-T job_combine(const GroupCall& call, Collective operation, const T& x, T result, Op op) {
-  return group_combine(of_job(call), operation, x, result, op);
+T to_all(const OfGroup& of, const T& x, Op op) {
+  return group_combine(of, Collective::kAllReduce, x, x, op);
+}
+template <class T, class Op>
+T to_one(const OfGroup& of, const T& x, Op op) {
+  return group_combine(of, Collective::kReduce, x, x, op);
+}
+template <class T, class Op>
+T scan(const OfGroup& of, const T& x, Op op) {
+  return group_combine(of, Collective::kScan, x, x, op);
+}
+template <class T, class Op>
+T exscan(const OfGroup& of, const T& x, Op op, const T& identity) {
+  return group_combine(of, Collective::kExclusiveScan, x, identity, op);
 }
 
 // All to all, of parts of any size. In two steps, so that the caller finds the memory when it knows

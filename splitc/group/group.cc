@@ -179,13 +179,19 @@ void Group::place_items(const am::schedule::Schedule& schedule) noexcept {
   }
 }
 
-const am::schedule::Schedule& Group::schedule(const am::schedule::Call& call) {
+const am::schedule::Schedule& Group::schedule(const GroupPlan& plan) {
+  const am::schedule::Schedule& schedule =
+      plan.schedule != nullptr ? *plan.schedule : chosen(plan.call);
+  place_items(schedule);
+  return schedule;
+}
+
+const am::schedule::Schedule& Group::chosen(const am::schedule::Call& call) {
   const bool is_a_barrier = am::schedule::is_a_barrier(call.operation);
   const bool meets = !is_a_barrier && ahead_ == kAhead;
   const Written& chosen = written(call, meets);
   ++ahead_;
   if (is_a_barrier || meets) passed_barrier();
-  place_items(chosen.schedule);
   return chosen.schedule;
 }
 

@@ -43,6 +43,7 @@ class Group : public HasOwners {
   // The ranks of the other members of this node. Whether all of them, and this one, have a board;
   // then that of a member of this node.
   const std::vector<std::uint32_t>& near() const noexcept { return near_; }
+  bool is_on_one_node() const noexcept { return near_.size() + 1 == procs_.size(); }
   bool has_boards() const noexcept { return !boards_.empty(); }
   NodeBoard& board(std::uint32_t rank) const noexcept { return *boards_[rank]; }
   // The first of those of this node, itself among them.
@@ -83,10 +84,10 @@ class Group : public HasOwners {
   bool is_to_come(std::uint32_t call) const noexcept {
     return static_cast<std::int32_t>(call - calls_) > 0;
   }
-  // What this member does in one.
-  const am::schedule::Schedule& schedule(const am::schedule::Call& call);
+  // What this member does in one: what the plan says, or what is chosen for its call.
+  const am::schedule::Schedule& schedule(const GroupPlan& plan);
   // Where the bytes of an item of it are to be copied to on this member's board; kNoRoom: they are
-  // too many.
+  // few, or too many.
   static constexpr std::uint32_t kNoRoom = ~std::uint32_t{0};
   std::uint32_t copied_at(std::uint32_t item) const noexcept { return copied_at_[item]; }
   // The latest call ends by a verdict, as the members have not all made this one.
@@ -114,6 +115,7 @@ class Group : public HasOwners {
   Made& note(const GroupCall& call, const GroupPlan& plan) noexcept;
   void passed_barrier() noexcept;
   const Written& written(const am::schedule::Call& call, bool meets);
+  const am::schedule::Schedule& chosen(const am::schedule::Call& call);
   void place_items(const am::schedule::Schedule& schedule) noexcept;
 
   const std::uint64_t number_;

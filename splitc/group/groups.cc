@@ -137,8 +137,7 @@ void Groups::check_may_call(Call call) const {
   refuse(call, "called by the operation of a collective call, which may not start or make another");
 }
 
-void Groups::before_call(Group& group, Call call) {
-  check_may_call(call);
+void Groups::end_started(Group& group, Call call) {
   if (group.queue.empty() && !orphan_) [[likely]]
     return;
   poll_until([&group] { return group.queue.empty(); }, call);

@@ -58,9 +58,9 @@ class Groups final : public am::Poller {
 
   // Throws Error where this process may not make a call of a group.
   void check_may_call(Call call) const;
-  // The same, and waits until the calls of `group` that were started have ended. Throws what those
-  // threw that nobody will wait for any more.
-  void before_call(Group& group, Call call);
+  // Waits until the calls of `group` that were started have ended. Throws what those threw that
+  // nobody will wait for any more.
+  void end_started(Group& group, Call call);
   // Puts `call` behind those of its group that were started before.
   void start(const SharedOwner<StartedGroupCall>& call);
   void wait_for(StartedGroupCall& call, Call on_behalf);

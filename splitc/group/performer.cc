@@ -41,7 +41,7 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
       call_(call),
       plan_(plan),
       made_(group.begin_call(call, plan)),
-      schedule_(plan.schedule != nullptr ? *plan.schedule : group.schedule(plan.call)),
+      schedule_(group.schedule(plan)),
       exchanges_(group.exchanges),
       counts_(group.counts) {
   exchanges_.clear();
@@ -294,7 +294,7 @@ std::uint32_t Performer::missing() const noexcept {
 
 void Performer::wait() {
   std::optional<am::Expectation> expects;
-  if (group_.near().size() + 1 != group_.size()) expects.emplace(*world().router().port(), 1);
+  if (!group_.is_on_one_node()) expects.emplace(*world().router().port(), 1);
   const auto explain = [this] {
     am::Reason reason{.call = call_.name.text, .where = call_.where, .needs_all = true};
     const std::uint32_t rank = missing();

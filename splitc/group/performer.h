@@ -105,7 +105,9 @@ class Performer {
   void wake(std::uint32_t who, bool last) noexcept;
   bool block_on(std::uint32_t rank) noexcept;
   bool go_on_reading();
+  bool is_counted(std::uint8_t item) const noexcept;
   bool have_all_come(std::uint8_t item);
+  const NodeBoard::Item* published(std::uint32_t rank, std::uint8_t number) const noexcept;
   bool try_read(const Step& step);
   bool try_read_memory(const Step& step, const Offer& offer);
   bool try_ask_for_part(const Step& step);

@@ -48,17 +48,18 @@ void Performer::publish(const Step& step) {
   if (from.bytes <= NodeBoard::kFew) {
     item.bytes = Bytes::kHere;
     if (from.bytes != 0) std::memcpy(item.few, at(from), from.bytes);
-  } else if (const std::uint32_t place = group_.copied_at(step.item);
-             schedule_.items()[step.item].most <= Schedule::kCopied && place != Group::kNoRoom) {
+  } else if (group_.copied_at(step.item) != Group::kNoRoom) {
     item.bytes = Bytes::kCopied;
-    item.at = place;
+    item.at = group_.copied_at(step.item);
     std::memcpy(board.copied + item.at, at(from), from.bytes);
   } else {
     publish_memory(step, item);
   }
-  // pairs with: try_read(); it sees all of the above, and what this process has written before.
+  // pairs with: published(); it sees all of the above, and what this process has written before.
   item.number.store(NodeBoard::number(made_.number, step.item), std::memory_order_release);
-  wake(step.peer, is_last(step.item));
+  const bool last = is_last(step.item);
+  // All others wait for the last one.
+  if (last || schedule_.items()[step.item].publishers == 0) wake(step.peer, last);
 }
 
 // Whether all that the readers of an item need is there. Where processes share cores, those who
@@ -67,15 +68,14 @@ bool Performer::is_last(std::uint8_t item) noexcept {
   const std::uint32_t publishers = schedule_.items()[item].publishers;
   if (publishers <= 1 || !group_.is_crowded()) return publishers != 0;
   std::atomic<std::uint64_t>& arrived = group_.first_board().of(made_.number).arrived[item];
-  const std::uint64_t number = NodeBoard::number(made_.number, item);
+  const std::uint64_t none = NodeBoard::arrivals(made_.number, item, 0);
   std::uint64_t before = arrived.load(std::memory_order_relaxed);
   std::uint64_t count;
   do {
-    count = before >> NodeBoard::kArrivedBits == number ? before + 1
-                                                        : (number << NodeBoard::kArrivedBits) + 1;
+    count = std::max(before, none) + 1;
     // pairs with: itself, at the others; the last one sees that all have published.
   } while (!arrived.compare_exchange_weak(before, count, std::memory_order_acq_rel));
-  return count == (number << NodeBoard::kArrivedBits) + publishers;
+  return count == none + publishers;
 }
 
 // Those of `who`, a rank or all, who sleep until this member, or the `last` one, has done this.
@@ -205,14 +205,14 @@ bool Performer::go_on_reading() {
   for (; next_read_ < steps.size(); ++next_read_) {
     const Step& step = steps[next_read_];
     if (!step.is_read()) continue;
-    const Schedule::Item& item = schedule_.items()[step.item];
-    if (item.most == 0 && item.publishers > 1 && group_.is_crowded()) {
+    if (is_counted(step.item)) {
       if (!have_all_come(step.item)) return block_on(NodeBoard::kTheLast);
       next_read_ = steps.size();
       return true;
     }
     if (!try_read(step)) {
-      return block_on(item.publishers != 0 ? NodeBoard::kTheLast : step.peer);
+      const bool needs_all = schedule_.items()[step.item].publishers != 0;
+      return block_on(needs_all ? NodeBoard::kTheLast : step.peer);
     }
     if (reads_memory_ && (next_read_ + 1 == steps.size() || !steps[next_read_ + 1].is_read())) {
       say_read(step.item);
@@ -221,21 +221,22 @@ bool Performer::go_on_reading() {
   return true;
 }
 
-// Of signs, where they are counted. Whoever has made another call finds that at the first member,
-// if not here.
+// Whether it is a sign of all, where these are counted.
+bool Performer::is_counted(std::uint8_t item) const noexcept {
+  const Schedule::Item& one = schedule_.items()[item];
+  return one.most == 0 && one.publishers > 1 && group_.is_crowded();
+}
+
+// Of such signs. Whoever has made another call finds that at the first member, if not here.
 bool Performer::have_all_come(std::uint8_t item) {
-  const NodeBoard::CallLines& first = group_.first_board().of(made_.number);
-  const std::uint64_t number = NodeBoard::number(made_.number, item);
+  const std::uint64_t all =
+      NodeBoard::arrivals(made_.number, item, schedule_.items()[item].publishers);
   // pairs with: is_last()
-  if (first.arrived[item].load(std::memory_order_acquire) !=
-      (number << NodeBoard::kArrivedBits) + schedule_.items()[item].publishers) {
+  if (group_.first_board().of(made_.number).arrived[item].load(std::memory_order_acquire) != all) {
     return false;
   }
-  const NodeBoard::Item& sign = first.items[item];
-  if (sign.number.load(std::memory_order_relaxed) != number ||
-      is_same(sign.digest, group_.first_near())) {
-    return true;
-  }
+  const NodeBoard::Item* const sign = published(group_.first_near(), item);
+  if (sign == nullptr || is_same(sign->digest, group_.first_near())) return true;
   suspect(group_.first_near(), made_.number);
   return false;
 }
@@ -245,24 +246,25 @@ bool Performer::has_news() noexcept {
   const auto steps = schedule_.round(round_);
   if (!has_begun_ || next_read_ == steps.size()) return false;
   const Step& step = steps[next_read_];
-  const Schedule::Item& item = schedule_.items()[step.item];
-  if (item.most == 0 && item.publishers > 1 && group_.is_crowded()) {
-    return have_all_come(step.item);
-  }
-  return step.is_read() && group_.board(step.peer)
-                                   .of(made_.number)
-                                   .items[step.item]
-                                   .number.load(std::memory_order_relaxed) ==
-                               NodeBoard::number(made_.number, step.item);
+  if (!step.is_read()) return false;
+  return is_counted(step.item) ? have_all_come(step.item)
+                               : published(step.peer, step.item) != nullptr;
+}
+
+// nullptr: not so far.
+const NodeBoard::Item* Performer::published(std::uint32_t rank,
+                                            std::uint8_t number) const noexcept {
+  const NodeBoard::Item& item = group_.board(rank).of(made_.number).items[number];
+  // pairs with: publish()
+  const bool is_there =
+      item.number.load(std::memory_order_acquire) == NodeBoard::number(made_.number, number);
+  return is_there ? &item : nullptr;
 }
 
 bool Performer::try_read(const Step& step) {
-  NodeBoard& board = group_.board(step.peer);
-  const NodeBoard::Item& item = board.of(made_.number).items[step.item];
-  // pairs with: publish()
-  if (item.number.load(std::memory_order_acquire) != NodeBoard::number(made_.number, step.item)) {
-    return false;
-  }
+  const NodeBoard::Item* const found = published(step.peer, step.item);
+  if (found == nullptr) return false;
+  const NodeBoard::Item& item = *found;
   if (!is_same(item.digest, step.peer)) [[unlikely]] {
     suspect(step.peer, made_.number);
     return false;
@@ -270,7 +272,9 @@ bool Performer::try_read(const Step& step) {
   if (spoiler_ == 0) spoiler_ = item.spoiler;
   switch (item.bytes) {
     case Bytes::kHere: use(step, item.few + step.from.offset); return true;
-    case Bytes::kCopied: use(step, board.copied + item.at + step.from.offset); return true;
+    case Bytes::kCopied:
+      use(step, group_.board(step.peer).copied + item.at + step.from.offset);
+      return true;
     default: {
       Offer offer;
       std::memcpy(&offer, item.few, sizeof offer);

@@ -119,11 +119,8 @@ detail::OfGroup detail::of_team(const SharedOwner<Group>& group, const GroupCall
                                 bool waits) {
   if (group == nullptr) refuse_no_team(call);
   Groups& groups = Groups::of_world();
-  if (waits) {
-    groups.before_call(*group, call);
-  } else {
-    groups.check_may_call(call);
-  }
+  groups.check_may_call(call);
+  if (waits) groups.end_started(*group, call);
   return {group, call};
 }
 

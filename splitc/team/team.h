@@ -137,7 +137,7 @@ class team : public detail::NamedReductions<team> {
 
   template <class T, class Op>
   T all_reduce(const T& x, Op op, Where where = Where::current()) const {
-    return reduce(of({"team::all_reduce", where}), x, op);
+    return detail::to_all(of({"team::all_reduce", where}), x, op);
   }
   template <elements R, class Op>
   void all_reduce(const R& mine, std::span<detail::ValueOf<const R>> result, Op op,
@@ -149,16 +149,16 @@ class team : public detail::NamedReductions<team> {
   }
   template <class T, class Op>
   T all_reduce_to_one(const T& x, Op op, Where where = Where::current()) const {
-    return reduce_to_one(of({"team::all_reduce_to_one", where}), x, op);
+    return detail::to_one(of({"team::all_reduce_to_one", where}), x, op);
   }
   template <class T, class Op>
   T all_scan(const T& x, Op op, Where where = Where::current()) const {
-    return scan(of({"team::all_scan", where}), x, op);
+    return detail::scan(of({"team::all_scan", where}), x, op);
   }
   template <class T, class Op>
   T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
                Where where = Where::current()) const {
-    return exscan(of({"team::all_exscan", where}), x, op, identity);
+    return detail::exscan(of({"team::all_exscan", where}), x, op, T(identity));
   }
 
   template <class T>
@@ -267,22 +267,6 @@ class team : public detail::NamedReductions<team> {
     return *group_;
   }
 
-  template <class T, class Op>
-  static T reduce(const detail::OfGroup& of, const T& x, Op op) {
-    return detail::group_combine(of, detail::Collective::kAllReduce, x, x, op);
-  }
-  template <class T, class Op>
-  static T reduce_to_one(const detail::OfGroup& of, const T& x, Op op) {
-    return detail::group_combine(of, detail::Collective::kReduce, x, x, op);
-  }
-  template <class T, class Op>
-  static T scan(const detail::OfGroup& of, const T& x, Op op) {
-    return detail::group_combine(of, detail::Collective::kScan, x, x, op);
-  }
-  template <class T, class Op>
-  static T exscan(const detail::OfGroup& of, const T& x, Op op, const T& identity) {
-    return detail::group_combine(of, detail::Collective::kExclusiveScan, x, identity, op);
-  }
   detail::SharedOwner<detail::Group> group_;  // nullptr: this process is in none
 };
 

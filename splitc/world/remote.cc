@@ -182,15 +182,6 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
   return start_put(bits, local, bytes, source, call, __builtin_return_address(0));
 }
 
-handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
-               Call call) {
-  World& w = world();
-  Tickets::Start start(w.tickets(), {.proc = proc});
-  w.remote().start(RmaAccess::read(proc, at, {static_cast<std::byte*>(local), bytes}),
-                   start.ticket(), {.call = call.name, .where = call.where});
-  return start.started();
-}
-
 // The fences of sync(handle) order both with the plain accesses to near memory around them.
 void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   const void* const caller = __builtin_return_address(0);

@@ -17,9 +17,6 @@
 namespace am {
 struct CallPlace;
 }
-namespace am::link {
-struct RemoteKey;
-}
 
 namespace splitc::detail {
 
@@ -33,10 +30,6 @@ enum class Source : bool { kGoes, kStays };
 // `local` of a get lives until the handle is done.
 handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
 handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call);
-
-// The same from memory of `proc` outside the segment, which it exposes (am::RemoteMemory::expose).
-handle far_get(void* local, std::uint32_t proc, const am::link::RemoteKey& at, std::size_t bytes,
-               Call call);
 
 // What stands at `offset` of the segment of `proc`, of another node, or behind it in a checked
 // build: memory of the library's, so nobody counts it. Waits.

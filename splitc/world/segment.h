@@ -68,8 +68,8 @@ class StoreLines {
 // Where the local side of a process's heap ends, in its segment (splitc/world/heap.h).
 using HeapEdge = std::atomic<std::uint64_t>;
 
-// What a member of a group of processes publishes in its collective calls for those of its node:
-// its writer is the member alone. Each call has a line for every item.
+// What a member of a group of processes publishes in its collective calls for those of its node,
+// on a line for every item of a call. Its writer is the member alone, but for `arrived`.
 struct alignas(64) NodeBoard {
   static constexpr std::uint32_t kItems = 5;   // of a call
   static constexpr std::uint32_t kCalls = 40;  // so many calls until a line is used again
@@ -99,7 +99,11 @@ struct alignas(64) NodeBoard {
     // published an item, below its number.
     alignas(64) std::atomic<std::uint64_t> arrived[kItems];
   };
-  static constexpr int kArrivedBits = 20;
+  // What `arrived` is when so many have, at most 2^20: more than for any call before.
+  static constexpr std::uint64_t arrivals(std::uint32_t call, std::uint32_t item,
+                                          std::uint32_t count) noexcept {
+    return (number(call, item) << 20) + count;
+  }
 
   CallLines& of(std::uint32_t call) noexcept { return calls[call % kCalls]; }
 

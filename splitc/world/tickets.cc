@@ -214,41 +214,4 @@ bool try_finish_one(handle h) {
   return tickets.done(h);
 }
 
-void StartedAccesses::wait() {
-  Tickets& tickets = world().tickets();
-  std::exception_ptr thrown;
-  for (const handle h : std::exchange(all_, {})) {
-    while (h.generation() != 0 && !tickets.done(h)) {
-      try {
-        if (tickets.lost(h)) {
-          tickets.forget(h);
-          world().router().need_all(call_.name);
-        }
-        world().bundle().wait_until([&] { return tickets.done(h) || tickets.lost(h); },
-                                    am::Wake::kRung,
-                                    [&] {
-                                      return am::Reason{.call = call_.name,
-                                                        .where = call_.where,
-                                                        .needs = "an answer",
-                                                        .peer = tickets.proc_of(h),
-                                                        .needs_all = true};
-                                    });
-      } catch (...) {
-        if (!thrown) thrown = std::current_exception();
-      }
-    }
-  }
-  if (thrown) std::rethrow_exception(thrown);
-}
-
-// An exception is on its way already.
-void StartedAccesses::add(handle h) { all_.push_back(h); }
-
-StartedAccesses::~StartedAccesses() {
-  try {
-    wait();
-  } catch (...) {
-  }
-}
-
 }  // namespace splitc::detail

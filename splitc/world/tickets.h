@@ -172,25 +172,4 @@ class Tickets {
   std::uintptr_t lowest_ = ~std::uintptr_t{0};  // at least, of what of the stack is borrowed
 };
 
-// Operations of a call that may be left by an exception: whatever happens, none of them uses memory
-// of the caller any more when this ends.
-//
-// Thread rule: the world's thread.
-class StartedAccesses {
- public:
-  explicit StartedAccesses(Call call) noexcept : call_(call) {}
-  ~StartedAccesses();
-  StartedAccesses(const StartedAccesses&) = delete;
-  StartedAccesses& operator=(const StartedAccesses&) = delete;
-
-  void add(handle h);
-  // Waits for all of them. Throws what a handler throws meanwhile, and am::PeerDied if a process
-  // has died with which one was; but first it waits for the others.
-  void wait();
-
- private:
-  const Call call_;
-  std::vector<handle> all_;
-};
-
 }  // namespace splitc::detail

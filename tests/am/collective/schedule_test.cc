@@ -308,8 +308,7 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
                        }});
     perform(size, {.schedule =
                        [&](Member member) {
-                         return reads ? am::schedule::on_node::scatter(member, root, bytes)
-                                      : am::schedule::scatter_tree(member, root, bytes, radix);
+                         return am::schedule::scatter_tree(member, root, bytes, radix);
                        },
                    .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
                    .outputs = [&](std::uint32_t) { return bytes; },
