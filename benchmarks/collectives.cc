@@ -37,11 +37,12 @@ struct Program {
   void time(const std::string& name, std::size_t bytes, int count,
             const std::function<void(std::uint32_t)>& call) const {
     bench::Samples samples;
+    // That of the process that needs the longest.
     for (int rep = options.reps != 0 ? options.reps : options.quick ? 2 : 30; rep > 0; --rep) {
       splitc::barrier();
       const bench::Stopwatch watch;
       for (int i = 0; i < count; ++i) call(static_cast<std::uint32_t>(i));
-      samples.add(watch.ns() / count);
+      samples.add(splitc::all_reduce(watch.ns(), splitc::maximum()) / count);
     }
     report.add_time(name, bytes, samples);
   }
@@ -54,9 +55,11 @@ struct OfJob {
     splitc::all_bcast(data, root);
   }
   double all_bcast(double x, std::uint32_t root) const { return splitc::all_bcast(x, root); }
-  double all_reduce_to_one_add(double x) const { return splitc::all_reduce_to_one_add(x); }
-  double all_reduce_to_all_add(double x) const { return splitc::all_reduce_to_all_add(x); }
-  double all_scan_add(double x) const { return splitc::all_scan_add(x); }
+  double all_reduce_to_one(double x, std::plus<> op) const {
+    return splitc::all_reduce_to_one(x, op);
+  }
+  double all_reduce(double x, std::plus<> op) const { return splitc::all_reduce(x, op); }
+  double all_scan(double x, std::plus<> op) const { return splitc::all_scan(x, op); }
   void all_reduce(std::span<const double> mine, std::span<double> sum, std::plus<double> op) const {
     splitc::all_reduce(mine, sum, op);
   }
@@ -81,9 +84,9 @@ void cells(const Program& program, const std::string& prefix, const Calls& calls
   double x = 1;
   time("broadcast_fixed", 8, [&](std::uint32_t) { x = calls.all_bcast(x, 0); });
   time("broadcast", 8, [&](std::uint32_t i) { x = calls.all_bcast(x, i % n); });
-  time("reduce_to_one", 8, [&](std::uint32_t) { calls.all_reduce_to_one_add(x); });
-  time("reduce", 8, [&](std::uint32_t) { x = calls.all_reduce_to_all_add(1.0); });
-  time("scan", 8, [&](std::uint32_t) { calls.all_scan_add(x); });
+  time("reduce_to_one", 8, [&](std::uint32_t) { calls.all_reduce_to_one(x, std::plus()); });
+  time("reduce", 8, [&](std::uint32_t) { x = calls.all_reduce(1.0, std::plus()); });
+  time("scan", 8, [&](std::uint32_t) { calls.all_scan(x, std::plus()); });
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{1024}, kLarge, 16 * kLarge}) {
     std::vector<double> one(bytes / sizeof(double), 1.0), sum(one.size());
     std::vector<double> all(one.size() * n), from(all.size());

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -104,9 +105,9 @@ void measure_use(Figures& mine, int reps) {
   std::uint64_t sum = 0;
   mine["barrier_us"] = median_us(reps, [] { splitc::barrier(); });
   mine["all_reduce_us"] =
-      median_us(reps, [&] { sum += splitc::all_reduce_to_all_add(std::uint64_t{1}); });
+      median_us(reps, [&] { sum += splitc::all_reduce(std::uint64_t{1}, std::plus()); });
   if (sum != std::uint64_t{splitc::procs()} * static_cast<unsigned>(reps)) {
-    throw splitc::Error("all_reduce_to_all_add gave a wrong sum");
+    throw splitc::Error("all_reduce gave a wrong sum");
   }
   mine["used_KiB"] = private_kib();
   mine["address_MiB"] = address_space_mib();
@@ -123,7 +124,7 @@ int measure_scale(int argc, char** argv, double since, int reps) {
     splitc::barrier();
     measure_use(mine, reps);
     for (const auto& [name, value] : mine) {
-      const double most = splitc::all_reduce_to_all_max(value);
+      const double most = splitc::all_reduce(value, splitc::maximum());
       if (splitc::my_proc() == 0) std::printf("%s %.3f\n", name.c_str(), most);
     }
     return 0;

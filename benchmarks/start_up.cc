@@ -52,7 +52,7 @@ void say_time(const Report& report, const std::string& name, double ns) {
 void say_memory(const Report& report, const std::string& when) {
   const Memory mine = bench::measure_memory(splitc::my_proc());
   const auto say = [&](const char* what, std::uint64_t kib) {
-    const auto most = static_cast<double>(splitc::all_reduce_to_all_max(kib));
+    const auto most = static_cast<double>(splitc::all_reduce(kib, splitc::maximum()));
     report.add({.name = when + "_" + what, .value = most, .median = most, .unit = "KiB"});
   };
   say("beyond_segment", mine.beyond_segment());

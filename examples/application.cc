@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -44,8 +45,8 @@ std::vector<Result> asked_for(const Runs& runs) {
 }
 
 void take_in(Result& result, const Outcome& mine, bool first) {
-  const double seconds = all_reduce_to_all_max(mine.seconds);
-  const std::uint64_t checksum = all_reduce_to_all_add(mine.checksum);
+  const double seconds = all_reduce(mine.seconds, maximum());
+  const std::uint64_t checksum = all_reduce(mine.checksum, std::plus());
   result.seconds = std::min(result.seconds, seconds);
   result.steady &= first || checksum == result.checksum;
   result.checksum = checksum;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "examples/command_line.h"
@@ -86,7 +87,7 @@ int heat(std::size_t n, int steps, bool verify) {
 
   double mine = 0;
   u.for_each([&](auto, auto, double& x) { mine += x; });
-  const double sum = all_reduce_to_all_add(mine);
+  const double sum = all_reduce(mine, std::plus());
   std::size_t wrong = 0;
   on_one([&] {
     std::printf("%zu x %zu cells on %u x %u processes: %.1f us a step, heat %.9g\n", n, n,

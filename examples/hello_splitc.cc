@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "splitc/splitc.h"
@@ -46,7 +47,7 @@ void hello() {
   const double sum = mail.mine()[0] + mail.mine()[1];
 
   // Together: every process gives a value, and all get the result.
-  const double total = all_reduce_to_all_add(sum);
+  const double total = all_reduce(sum, std::plus());
   on_one([&] { std::printf("all mail together: %g\n", total); });
 }
 

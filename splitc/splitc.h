@@ -15,7 +15,7 @@
 //       for (std::size_t i : x.my_indices()) x[i] = 1.0 / double(i + 1);
 //       double sum = 0;
 //       for (double mine : x.mine()) sum += mine;
-//       sum = all_reduce_to_all_add(sum);
+//       sum = all_reduce(sum, std::plus());
 //       on_one([&] { std::printf("%g on %u processes\n", sum, procs()); });
 //     });
 //   }
@@ -55,7 +55,7 @@
 //                x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)
 //                task<T> f() { .. co_await get(p) .. }           coroutines (splitc/async/task.h)
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
-// together       barrier()  all_bcast(x)  all_reduce_to_all_add(x)  all_scan_add(x)
+// together       barrier()  all_bcast(x)  all_reduce(x, std::plus())  all_scan(x, std::plus())
 //                all_gather(x)  all_to_all(to, from)  all_to_all_varying(to, counts)
 // some of them   team::world()  t.split(colour, key)     then t.barrier()  t.all_reduce(x, op) ..
 //
@@ -125,7 +125,6 @@
 #include "splitc/channel/reduce_channel.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
-#include "splitc/collective/reduce.h"
 #include "splitc/collective/started.h"
 #include "splitc/collective/varying.h"
 #include "splitc/grid/grid.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <unordered_map>
 
@@ -62,7 +63,7 @@ std::uint64_t find_largest(const Vertices& label) {
   for (const auto& [first, count] : mine) fetch_and_add(sizes[first], count);
   barrier();
   const auto own = sizes.mine();
-  return all_reduce_to_all_max(own.empty() ? 0 : std::ranges::max(own));
+  return all_reduce(own.empty() ? 0 : std::ranges::max(own), maximum());
 }
 
 // The most depended upon, for process 0. Each edge is a step. Collective.
@@ -105,12 +106,12 @@ double solve(const Graph& graph, Answer& answer) {
   find_components(label, edges.mine(), progress);
   std::uint64_t roots = 0;
   for (const std::size_t v : label.my_indices()) roots += label[v] == v;
-  answer.components = all_reduce_to_all_add(roots);
+  answer.components = all_reduce(roots, std::plus());
   answer.largest = find_largest(label);
   answer.top = find_top(label.size(), edges.mine(), progress);
   const double seconds = get_seconds() - start;
   on_one([&] { answer.labels = examples::collect(label); });
-  return all_reduce_to_all_max(seconds);
+  return all_reduce(seconds, maximum());
 }
 
 }  // namespace components

@@ -11,7 +11,7 @@ Vector::Vector(const distribution& blocks, const Plan& plan)
     : blocks_(blocks),
       own_(blocks.size_on(my_proc())),
       ghosts_(plan.ghosts.size()),
-      all_(procs(), blocks.block() + all_reduce_to_all_max(plan.ghosts.size())) {}
+      all_(procs(), blocks.block() + all_reduce(plan.ghosts.size(), maximum())) {}
 
 namespace {
 

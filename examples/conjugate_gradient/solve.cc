@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 namespace conjugate_gradient {
@@ -14,7 +15,7 @@ namespace {
 double dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return all_reduce_to_all_add(sum);
+  return all_reduce(sum, std::plus());
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ double Solver::advance(double step) {
     residual_[i] -= step * matrix_product_[i];
     sum += residual_[i] * residual_[i];
   }
-  return all_reduce_to_all_add(sum);
+  return all_reduce(sum, std::plus());
 }
 
 Outcome Solver::solve(const Version& version, examples::Progress& progress) {
@@ -98,7 +99,7 @@ std::vector<double> Solver::unknowns() const {
 }
 
 std::uint64_t Solver::all_ghosts() const {
-  return all_reduce_to_all_add<std::uint64_t>(plan_.ghosts.size());
+  return all_reduce<std::uint64_t>(plan_.ghosts.size(), std::plus());
 }
 
 }  // namespace conjugate_gradient

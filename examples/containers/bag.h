@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -44,7 +45,7 @@ class distributed_bag {
 
   // The items of all processes.
   std::uint64_t size() const {
-    return splitc::all_reduce_to_all_add(static_cast<std::uint64_t>(items_->size()));
+    return splitc::all_reduce(static_cast<std::uint64_t>(items_->size()), std::plus());
   }
   // Afterwards every process has size() / procs() items, the first size() % procs() one more. Those
   // that have too many give to those that have too few, both in the order of the processes.

@@ -78,7 +78,7 @@ class bloom_filter {
   std::uint64_t bits_set() const {
     std::uint64_t mine = 0;
     for (const std::uint64_t word : words_.mine()) mine += std::popcount(word);
-    return splitc::all_reduce_to_all_add(mine);
+    return splitc::all_reduce(mine, std::plus());
   }
 
  private:

@@ -84,7 +84,7 @@ class counting_map {
   }
   // How many different keys there are.
   std::uint64_t size() const {
-    return splitc::all_reduce_to_all_add(static_cast<std::uint64_t>(counts_->size()));
+    return splitc::all_reduce(static_cast<std::uint64_t>(counts_->size()), std::plus());
   }
   // The k keys with the highest counts, or all if there are fewer, for process 0: the highest
   // first, and of equal ones the least key. The others get nothing.

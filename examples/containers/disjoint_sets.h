@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -73,7 +74,7 @@ class disjoint_sets {
     splitc::barrier();
     std::uint64_t mine = 0;
     for (const std::size_t i : parent_.my_indices()) mine += parent_.mine()[parent_.local(i)] == i;
-    return splitc::all_reduce_to_all_add(mine);
+    return splitc::all_reduce(mine, std::plus());
   }
 
  private:

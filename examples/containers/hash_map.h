@@ -88,7 +88,7 @@ class distributed_map {
   }
   // How many keys there are in all processes.
   std::uint64_t size() const {
-    return splitc::all_reduce_to_all_add(static_cast<std::uint64_t>(part_->size()));
+    return splitc::all_reduce(static_cast<std::uint64_t>(part_->size()), std::plus());
   }
 
  private:

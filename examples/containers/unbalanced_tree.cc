@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -88,12 +89,12 @@ int program(Args args) {
   barrier();
   const double start = get_seconds();
   const Count mine = count_mine(tree, queue);
-  const double seconds = all_reduce_to_all_max(get_seconds() - start);
-  const Count all{all_reduce_to_all_add(mine.nodes), all_reduce_to_all_max(mine.depth),
-                  all_reduce_to_all_add(mine.states)};
-  const std::uint64_t least = all_reduce_to_all_min(mine.nodes);
-  const std::uint64_t most = all_reduce_to_all_max(mine.nodes);
-  const std::uint64_t stolen = all_reduce_to_all_add(queue.stolen());
+  const double seconds = all_reduce(get_seconds() - start, maximum());
+  const Count all{all_reduce(mine.nodes, std::plus()), all_reduce(mine.depth, maximum()),
+                  all_reduce(mine.states, std::plus())};
+  const std::uint64_t least = all_reduce(mine.nodes, minimum());
+  const std::uint64_t most = all_reduce(mine.nodes, maximum());
+  const std::uint64_t stolen = all_reduce(queue.stolen(), std::plus());
   bool equal = true;
   on_one([&] {
     std::printf("%lu nodes, depth %lu, seed %lu\n", all.nodes, all.depth, tree.seed);

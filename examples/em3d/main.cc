@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -81,7 +82,7 @@ class Problem {
       differences += !same(electric_.mine()[i], expected[i]);
       differences += !same(magnetic_.mine()[i], expected[options_.size + i]);
     }
-    return all_reduce_to_all_add(differences);
+    return all_reduce(differences, std::plus());
   }
 
   // Of the nodes of all processes, in the order of serial_sweep().
@@ -91,7 +92,7 @@ class Problem {
     for (const Values* values : {&electric_, &magnetic_}) {
       for (const double value : values->mine()) sum += examples::mark(place++, value);
     }
-    return all_reduce_to_all_add(sum);
+    return all_reduce(sum, std::plus());
   }
 
  private:

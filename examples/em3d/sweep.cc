@@ -21,7 +21,7 @@ Sweep::Sweep(const Options& options, Side side, const Values& own, const Values&
   find_sources(options, side, other);
   const std::vector<Source> remote = remote_sources();
   // At least one, so that there is somewhere to send nothing to.
-  copies_ = Values(procs(), all_reduce_to_all_max(std::max<std::size_t>(1, remote.size())));
+  copies_ = Values(procs(), all_reduce(std::max<std::size_t>(1, remote.size()), maximum()));
   make_ghosts(remote);
   find_consumers(remote);
 }

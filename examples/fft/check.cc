@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numbers>
 
@@ -114,7 +115,7 @@ double Check::inverse_error(const Matrix& inverse) const {
   const auto square = [&](std::size_t i) {
     return std::norm(mine[i] / static_cast<double>(n_) - point(seed_, first + i));
   };
-  return std::sqrt(all_reduce_to_all_add(sum_of(0, mine.size(), square)) / energy_);
+  return std::sqrt(all_reduce(sum_of(0, mine.size(), square), std::plus()) / energy_);
 }
 
 // Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2: t passes change the norm by

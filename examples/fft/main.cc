@@ -15,6 +15,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -75,7 +76,7 @@ class Problem {
       result.seconds = std::min(result.seconds, get_seconds() - start);
       progress.step();
     }
-    result.seconds = all_reduce_to_all_max(result.seconds);
+    result.seconds = all_reduce(result.seconds, maximum());
     result.checksum = checksum();
     result.direct = check_.direct_error(spectrum_);
     result.parseval = check_.parseval_error(spectrum_);
@@ -104,7 +105,7 @@ class Problem {
       sum += examples::mark(2 * (first + i), mine[i].real());
       sum += examples::mark(2 * (first + i) + 1, mine[i].imag());
     }
-    return all_reduce_to_all_add(sum);
+    return all_reduce(sum, std::plus());
   }
 
   Options options_;

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ void print(const System& system, const Kind& kind, const Solution& mine, const S
 
 // Prints what all processes did. True if the result is right.
 bool report(const System& system, const Kind& kind, const Solution& mine, bool csv) {
-  const Sum all{all_reduce_to_all_add(mine.exchanges), all_reduce_to_all_max(mine.communication)};
+  const Sum all{all_reduce(mine.exchanges, std::plus()), all_reduce(mine.communication, maximum())};
   bool right = true;
   on_one([&] {
     const auto expected = solve_serially(system, kind.search);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -61,7 +62,7 @@ std::uint64_t errors(const Problem& problem, Table& table) {
   }
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < mine.size(); ++i) wrong += mine[i] != i ? 1u : 0u;
-  return all_reduce_to_all_add(wrong);
+  return all_reduce(wrong, std::plus());
 }
 
 // Whether the style has done what it promises.
@@ -75,7 +76,7 @@ bool measure(const Style& style, const Options& options, Table& table,
     fill(table);
     const double start = get_seconds();
     style.run(problem, table);
-    seconds = std::min(seconds, all_reduce_to_all_max(get_seconds() - start));
+    seconds = std::min(seconds, all_reduce(get_seconds() - start, maximum()));
     wrong = std::max(wrong, errors(problem, table));
     progress.step();
   }

@@ -80,8 +80,8 @@ void count(std::span<const std::uint64_t> areas, std::span<const disjoint_sets::
   for (const std::uint64_t area : total.mine()) {
     if (area != 0) mine.add(area);
   }
-  answer.components = all_reduce_to_all_add(mine.components);
-  answer.largest = all_reduce_to_all_max(mine.largest);
+  answer.components = all_reduce(mine.components, std::plus());
+  answer.largest = all_reduce(mine.largest, maximum());
   all_reduce(std::span<std::uint64_t>(mine.with_area), std::span<std::uint64_t>(answer.with_area),
              std::plus());
 }
@@ -107,8 +107,8 @@ double solve(const Question& question, Answer& answer, examples::Progress& progr
 
   const double start = get_seconds();
   const auto areas = label_strip(question, width, strips.pixels(), strips.labels(), progress);
-  const std::size_t before = all_exscan_add(areas.size());
-  const std::size_t all = 1 + all_reduce_to_all_add(areas.size());  // and black
+  const std::size_t before = all_exscan(areas.size(), std::plus(), 0);
+  const std::size_t all = 1 + all_reduce(areas.size(), std::plus());  // and black
   for (Label& label : strips.labels()) {
     if (label != 0) label += static_cast<Label>(before);
   }
@@ -130,7 +130,7 @@ double solve(const Question& question, Answer& answer, examples::Progress& progr
     answer.labels = strips.all_labels();
     close_gaps(answer.labels);
   });
-  return all_reduce_to_all_max(seconds);
+  return all_reduce(seconds, maximum());
 }
 
 }  // namespace image_components

@@ -1,6 +1,7 @@
 #include "examples/key_sort/check.h"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -24,8 +25,8 @@ struct First {
 }  // namespace
 
 Census all_count(std::span<const Key> mine) {
-  return {all_reduce_to_all_add<std::uint64_t>(mine.size()),
-          all_reduce_to_all_add(multiset_hash(mine.data(), mine.size()))};
+  return {all_reduce<std::uint64_t>(mine.size(), std::plus()),
+          all_reduce(multiset_hash(mine.data(), mine.size()), std::plus())};
 }
 
 std::uint64_t all_check(std::span<const Key> mine, const Census& before) {
@@ -38,8 +39,8 @@ std::uint64_t all_check(std::span<const Key> mine, const Census& before) {
     }
   }
   if (all_count(mine) != before) fail("the sorted keys are not those that were to be sorted");
-  const std::uint64_t number = all_exscan_add<std::uint64_t>(mine.size());
-  return all_reduce_to_all_add(order_digest(mine.data(), mine.size(), number));
+  const std::uint64_t number = all_exscan<std::uint64_t>(mine.size(), std::plus(), 0);
+  return all_reduce(order_digest(mine.data(), mine.size(), number), std::plus());
 }
 
 std::uint64_t digest_by_one(const key_distribution& distribution, const sort_problem& problem) {

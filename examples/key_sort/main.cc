@@ -125,10 +125,10 @@ void measure(const Options& options, const Input& input, const Contender& conten
     const std::span<const Key> sorted =
         contender.radix ? radix_sort(input.keys, contender.version, options.digit_bits, room)
                         : sample_sort(input.keys, contender.version, room);
-    const double seconds = all_reduce_to_all_max(get_seconds() - start);
+    const double seconds = all_reduce(get_seconds() - start, maximum());
     result.seconds = i == 0 ? seconds : std::min(result.seconds, seconds);
     result.digest = all_check(sorted, input.census);
-    result.largest = all_reduce_to_all_max(sorted.size());
+    result.largest = all_reduce(sorted.size(), maximum());
     progress.step();
   }
   if (options.check && result.digest != input.digest) {

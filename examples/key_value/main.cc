@@ -49,7 +49,7 @@ void fill(Store& store, const Workload& workload, examples::Progress& progress) 
 Histogram of_all(const Histogram& mine) {
   std::vector<std::uint64_t> counts(mine.counts().size());
   all_reduce(mine.counts(), std::span(counts), std::plus());
-  return {std::move(counts), all_reduce_to_all_max(mine.max())};
+  return {std::move(counts), all_reduce(mine.max(), maximum())};
 }
 
 void print(const char* name, const Histogram& latencies, double seconds) {
@@ -64,7 +64,7 @@ void print(const char* name, const Histogram& latencies, double seconds) {
 
 // Collective.
 void report_requests(const Session& session, const Workload& workload, double seconds) {
-  const std::uint64_t popular = all_reduce_to_all_add(session.requests_for(0));
+  const std::uint64_t popular = all_reduce(session.requests_for(0), std::plus());
   on_one([&] {
     const double all = static_cast<double>(workload.requests) * procs();
     std::printf("%.6f seconds, %.1f thousand requests a second, %.2f %% of them for one key (%s)\n",
@@ -107,16 +107,16 @@ std::uint64_t wrong_values(const Store& store, const Workload& workload, std::ui
 bool check(const Session& session, const Store& store, const Workload& workload) {
   std::uint64_t keys = 0, writes = 0;
   const std::uint64_t wrong =
-      all_reduce_to_all_add(session.wrong() + wrong_values(store, workload, keys, writes));
-  keys = all_reduce_to_all_add(keys);
-  writes = all_reduce_to_all_add(writes);
-  const std::uint64_t made = workload.keys + all_reduce_to_all_add(session.writes());
+      all_reduce(session.wrong() + wrong_values(store, workload, keys, writes), std::plus());
+  keys = all_reduce(keys, std::plus());
+  writes = all_reduce(writes, std::plus());
+  const std::uint64_t made = workload.keys + all_reduce(session.writes(), std::plus());
 
   // Nobody has read what was never written.
   std::vector<std::uint64_t> latest(procs());
   all_reduce(std::span(session.latest()), std::span(latest),
              [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-  const int invented = all_reduce_to_all_add(latest[my_proc()] > session.writes() ? 1 : 0);
+  const int invented = all_reduce(latest[my_proc()] > session.writes() ? 1 : 0, std::plus());
 
   const bool right = wrong == 0 && invented == 0 && keys == workload.keys && writes == made;
   on_one([&] {
@@ -144,7 +144,7 @@ double load(Store& store, Session& session, const Workload& workload) {
   session.run();
   const double mine = get_seconds() - start;
   barrier();  // the requests of others have been served, too
-  return all_reduce_to_all_max(mine);
+  return all_reduce(mine, maximum());
 }
 
 int measure(const Workload& workload) {

@@ -59,7 +59,7 @@ void print_verdict(const System& system, const Solution& solution, bool pivots, 
 
 // Prints how it went; returns whether that was right, everywhere.
 bool report(const System& system, const Solution& solution) {
-  const double seconds = all_reduce_to_all_max(solution.seconds);
+  const double seconds = all_reduce(solution.seconds, maximum());
   const bool solved = !solution.unknowns.empty();
   const double residual = solved ? scaled_residual(system, solution.unknowns) : 0;
   bool right = solved == system.has_solution() && residual < kLargestResidual;

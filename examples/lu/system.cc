@@ -56,9 +56,9 @@ double scaled_residual(const System& system, std::span<const double> unknowns) {
     norm_b = std::max(norm_b, std::abs(right));
   }
   for (const double x : unknowns) norm_x = std::max(norm_x, std::abs(x));
-  residual = splitc::all_reduce_to_all_max(residual);
-  norm_a = splitc::all_reduce_to_all_max(norm_a);
-  norm_b = splitc::all_reduce_to_all_max(norm_b);
+  residual = splitc::all_reduce(residual, splitc::maximum());
+  norm_a = splitc::all_reduce(norm_a, splitc::maximum());
+  norm_b = splitc::all_reduce(norm_b, splitc::maximum());
   const double eps = std::numeric_limits<double>::epsilon() / 2;
   const auto n = static_cast<double>(system.size);
   return residual / (eps * (norm_a * norm_x + norm_b) * n);

@@ -67,13 +67,13 @@ Result measure(const Version& version, Problem& problem, std::uint32_t repetitio
     const double start = get_seconds();
     run();
     barrier();
-    const double seconds = all_reduce_to_all_max(get_seconds() - start);
-    const double waited = all_reduce_to_all_add(problem.waited()) / procs();
+    const double seconds = all_reduce(get_seconds() - start, maximum());
+    const double waited = all_reduce(problem.waited(), std::plus()) / procs();
     if (seconds < best.seconds) best.seconds = seconds, best.waited = waited;
 
-    const std::uint64_t checksum = all_reduce_to_all_add(problem.checksum());
+    const std::uint64_t checksum = all_reduce(problem.checksum(), std::plus());
     const bool wrong = !problem.passes_check() || (i > 0 && checksum != best.checksum);
-    best.right &= all_reduce_to_all_add(wrong ? 1 : 0) == 0;
+    best.right &= all_reduce(wrong ? 1 : 0, std::plus()) == 0;
     best.checksum = checksum;
     progress.step();
   }

@@ -51,7 +51,7 @@ void Flow::make_parcels(std::span<const std::uint64_t> goals) {
   const auto received =
       all_to_all_varying(std::span(receivers), std::span<const std::size_t>(counts));
   receivers_ = received.all();
-  inbox_ = spread_array<double>(procs(), all_reduce_to_all_max(receivers_.size()));
+  inbox_ = spread_array<double>(procs(), all_reduce(receivers_.size(), maximum()));
 
   std::vector<std::uint64_t> firsts, first_there(procs());
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {

@@ -32,8 +32,8 @@ Census all_count(std::span<const char> text) {
     own.bytes += line.size() + 1;
     own.hashes += std::hash<Line>()(line);
   });
-  return {all_reduce_to_all_add(own.lines), all_reduce_to_all_add(own.bytes),
-          all_reduce_to_all_add(own.hashes)};
+  return {all_reduce(own.lines, std::plus()), all_reduce(own.bytes, std::plus()),
+          all_reduce(own.hashes, std::plus())};
 }
 
 void all_check(std::span<const char> text, const Census& before) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,8 +55,8 @@ Text sort(Part part, std::uint64_t bytes) {
 
 // Writes the texts of all processes, one behind the other. Collective.
 void write_all(const File& out, const Text& text) {
-  const std::uint64_t before = all_exscan_add<std::uint64_t>(text.size());
-  const std::uint64_t all = all_reduce_to_all_add<std::uint64_t>(text.size());
+  const std::uint64_t before = all_exscan<std::uint64_t>(text.size(), std::plus(), 0);
+  const std::uint64_t all = all_reduce<std::uint64_t>(text.size(), std::plus());
   if (out.regular()) {
     on_one([&] { out.resize(all); });
     barrier();
@@ -83,7 +84,7 @@ void sort_file(const Options& options) {
   const Text text = sort(std::move(part), bytes);
   all_check(text, census);
   write_all(out, text);  // not before everything was read: OUT may be FILE
-  const std::uint64_t largest = all_reduce_to_all_max<std::uint64_t>(text.size());
+  const std::uint64_t largest = all_reduce<std::uint64_t>(text.size(), maximum());
   if (options.out.empty()) return;
   on_one([&] {
     std::printf("sorted %lu lines, %lu bytes, on %u processes in %.4f s: in order, nothing lost\n",

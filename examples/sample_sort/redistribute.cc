@@ -32,7 +32,7 @@ std::vector<Text> redistribute(std::span<const char> text, std::span<const std::
   Sizes outgoing(procs()), incoming(procs());
   for (std::uint32_t to = 0; to < procs(); ++to) outgoing[to] = cuts[to + 1] - cuts[to];
   all_to_all(std::span(outgoing), std::span(incoming));
-  const std::uint64_t largest = all_reduce_to_all_max(std::ranges::max(outgoing));
+  const std::uint64_t largest = all_reduce(std::ranges::max(outgoing), maximum());
 
   // Everybody has a slot for each sender, all together a quarter of the segment at most.
   const std::uint64_t limit = world().router().segment_bytes() / 4 / procs();

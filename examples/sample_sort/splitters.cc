@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "splitc/splitc.h"
 
@@ -40,10 +41,10 @@ std::vector<Splitter> choose_splitters(std::span<const Place> lines, std::uint64
   // Process 0 gets the samples of all, one process's behind another's. Each process may have one
   // more than its bytes are worth, as it begins at half a stride and with its own lines.
   spread_array<Splitter> table(procs(), all_samples + procs() + 1);
-  const std::uint64_t before = all_exscan_add<std::uint64_t>(samples.size());
+  const std::uint64_t before = all_exscan<std::uint64_t>(samples.size(), std::plus(), 0);
   bulk_put(table.on(0) + static_cast<std::ptrdiff_t>(before), std::span(samples));
   sync();
-  const std::uint64_t count = all_reduce_to_all_add<std::uint64_t>(samples.size());
+  const std::uint64_t count = all_reduce<std::uint64_t>(samples.size(), std::plus());
 
   std::vector<Splitter> splitters(procs() - 1);
   on_one([&] {

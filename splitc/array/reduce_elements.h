@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <type_traits>
 
 #include "am/types/source_location.h"
 #include "splitc/array/for_each.h"
 #include "splitc/collective/collective.h"
-#include "splitc/collective/reduce.h"
 
 // Reductions of all elements of an array, in one or two dimensions and of any layout: first over
 // the own elements of each process, then over the processes.
@@ -37,14 +37,6 @@ namespace splitc {
 namespace detail {
 
 [[noreturn]] void refuse_empty(Call call);
-
-// Projects an element to itself: std::identity, without <functional>.
-struct Itself {
-  template <class T>
-  constexpr T&& operator()(T&& x) const noexcept {
-    return static_cast<T&&>(x);
-  }
-};
 
 // What a process has of a reduction: nothing, if it owns no elements.
 template <class R>
@@ -120,34 +112,34 @@ template <class A>
 concept spread = detail::is_spread<A>;
 
 // The sum of all elements; a value-initialised one, 0, if there are none.
-template <spread Array, class Project = detail::Itself>
+template <spread Array, class Project = std::identity>
 auto all_sum(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
   using R = detail::projected<Array, Project>;
   R sum{};
   detail::for_each_piece(
       array, [&](auto values) { sum = static_cast<R>(sum + detail::sum_of<R>(values, project)); });
-  return detail::to_all(detail::of_job({"all_sum", where}), sum, detail::Add());
+  return detail::to_all(detail::of_job({"all_sum", where}), sum, std::plus());
 }
 
 // The least and the greatest, by <. A NaN is neither less nor greater than anything, so it may be
 // the result: what comes of one depends on where it stands.
-template <spread Array, class Project = detail::Itself>
+template <spread Array, class Project = std::identity>
 auto all_min(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::reduce_some<detail::projected<Array, Project>>(array, detail::Min(), project,
+  return detail::reduce_some<detail::projected<Array, Project>>(array, minimum(), project,
                                                                 {"all_min", where});
 }
-template <spread Array, class Project = detail::Itself>
+template <spread Array, class Project = std::identity>
 auto all_max(const Array& array, Project project = {},
              am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::reduce_some<detail::projected<Array, Project>>(array, detail::Max(), project,
+  return detail::reduce_some<detail::projected<Array, Project>>(array, maximum(), project,
                                                                 {"all_max", where});
 }
 
 // op over all elements, op(R, R) -> R: an associative function, the same everywhere, which
 // communicates nothing. Returns op(init, result), and init if there are no elements.
-template <spread Array, class R, class Op, class Project = detail::Itself>
+template <spread Array, class R, class Op, class Project = std::identity>
 R all_reduce_elements(const Array& array, R init, Op op, Project project = {},
                       am::SourceLocation where = am::SourceLocation::current()) {
   const detail::Partial<R> result =

@@ -15,9 +15,9 @@
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 
-// Broadcasts, reductions, scans, gathers and all-to-all: Split-C's all_* library. Further
-// reductions by name (add, min, ...) are in splitc/collective/reduce.h, all-to-all of parts of any
-// size in splitc/collective/varying.h.
+// Broadcasts, reductions, scans, gathers and all-to-all: Split-C's all_* library. All-to-all
+// of parts of any size is in splitc/collective/varying.h, Split-C's names of reductions (add, min,
+// ...) in splitc/compat.h.
 //
 //   all_bcast(x)                   the root's x, everywhere
 //   all_reduce(x, op)              op over all values, everywhere; _to_one: on process 0
@@ -25,7 +25,7 @@
 //   all_gather(x)                  all values by process, everywhere; _to_one: on process 0
 //   all_to_all(to, from)           part p of mine to process p, from everybody to everybody
 //
-//   const double norm = std::sqrt(all_reduce(local, [](double a, double b) { return a + b; }));
+//   const double norm = std::sqrt(all_reduce(local, std::plus()));
 //   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
 //   const std::vector<std::size_t> sizes = all_gather(mine.size());
 //
@@ -84,10 +84,27 @@ void all_bcast(R&& data, std::uint32_t root = 0,
 
 // --- Reductions and scans. op(T, T) -> T is any associative function, the same everywhere, that
 // communicates nothing. What it throws comes out where it was called; the other processes whose
-// results that spoils get an Error that names the rank. Values are combined in the order of the
+// results that spoils get an Error that names the rank. The result has the type of the argument; so
+// a sum of chars is a char. std::plus(), multiplies(), bit_and(), bit_or() and bit_xor() are such
+// functions, and so are minimum() and maximum(). Values are combined in the order of the
 // processes: on one node, and up to 4 KiB of all together on several, from left to right as by a
 // loop; more in groups that depend on the processes, their nodes and the bytes alone. So every
 // process gets the same bits, also for floating-point types, and so does every run.
+
+// The lesser and the greater of two by <. For floating-point numbers a NaN is neither less nor
+// greater than anything.
+struct minimum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+};
+struct maximum {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
 
 // op over the values of all processes, returned to every process.
 template <class T, class Op>

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "splitc/collective/collective.h"
-#include "splitc/collective/reduce.h"
+#include "splitc/compat/reductions.h"
 
 // Collective operations under the names that Split-C had for them, for int and double. The
 // contracts are those of splitc/collective.

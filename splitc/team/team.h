@@ -16,7 +16,6 @@
 #include "splitc/collective/varying.h"
 #include "splitc/group/calls.h"
 #include "splitc/group/started.h"
-#include "splitc/team/named.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
 
@@ -52,9 +51,9 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // order by each, as long as they do not wait for one another in a circle. (A waits for B in team 1,
 // and B for A in team 2: nobody goes on. Started calls do not wait.)
 //
-// The calls have the names, rules and types of splitc/collective/collective.h, varying.h and
-// reduce.h, with ranks of the team where those have processes: `root`, the parts of spans, the
-// order in which values are combined, and process 0, which is the team's rank 0.
+// The calls have the names, rules and types of splitc/collective/collective.h and varying.h, with
+// ranks of the team where those have processes: `root`, the parts of spans, the order in which
+// values are combined, and process 0, which is the team's rank 0.
 //
 // Memory. barrier(), all_reduce(), all_gather() and all_to_all() are barriers of the team: nobody
 // returns before all have called, and what members wrote before is visible to all after it, as of
@@ -74,7 +73,7 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 //
 // Cost. That of the calls of all processes, if the members on this node have a board for it, as 7
 // teams at a time have; else messages there, too. docs/collectives.md has algorithms and figures.
-class team : public detail::NamedReductions<team> {
+class team {
  public:
   using Where = am::SourceLocation;
 
@@ -251,8 +250,6 @@ class team : public detail::NamedReductions<team> {
   }
 
  private:
-  friend detail::NamedReductions<team>;
-
   explicit team(detail::SharedOwner<detail::Group> group) noexcept : group_(std::move(group)) {}
 
   detail::OfGroup of(const detail::GroupCall& call) const {

@@ -37,7 +37,7 @@ const Machine& machine() {
   static const Machine here = [] {
     std::uint32_t lowest = 0;
     while (!world().router().is_near(lowest)) ++lowest;
-    return Machine{all_gather(lowest), all_reduce_to_all_max(std::thread::hardware_concurrency())};
+    return Machine{all_gather(lowest), all_reduce(std::thread::hardware_concurrency(), maximum())};
   }();
   return here;
 }

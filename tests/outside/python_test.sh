@@ -26,7 +26,7 @@ cat >plugin.cc <<'END'
 #include "splitc/splitc.h"
 extern "C" unsigned sum_of_ranks(int argc, char** argv) {
   unsigned sum = 0;
-  splitc::run(argc, argv, [&](splitc::Args) { sum = splitc::all_reduce_to_all_add(splitc::my_proc()); });
+  splitc::run(argc, argv, [&](splitc::Args) { sum = splitc::all_reduce(splitc::my_proc(), std::plus()); });
   return sum;
 }
 END

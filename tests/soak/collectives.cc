@@ -1,6 +1,7 @@
 // Collective calls between everything else, each checked against what it must give.
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -76,18 +77,18 @@ void Collectives::reduce(const Call& call) const {
     bits ^= of(call.id, proc);
   }
   const std::uint64_t mine = of(call.id, round_->me());
-  expect(call, splitc::all_reduce_to_all_add(mine) == sum, "all_reduce_to_all_add");
-  expect(call, splitc::all_reduce_to_all_min(mine) == least, "all_reduce_to_all_min");
-  const std::uint64_t at_one = splitc::all_reduce_to_one_xor(mine);
-  expect(call, at_one == (round_->me() == 0 ? bits : mine), "all_reduce_to_one_xor");
+  expect(call, splitc::all_reduce(mine, std::plus()) == sum, "all_reduce of a sum");
+  expect(call, splitc::all_reduce(mine, splitc::minimum()) == least, "all_reduce of the least");
+  const std::uint64_t at_one = splitc::all_reduce_to_one(mine, std::bit_xor());
+  expect(call, at_one == (round_->me() == 0 ? bits : mine), "all_reduce_to_one");
 }
 
 void Collectives::scan(const Call& call) const {
   std::uint64_t before = 0;
   for (std::uint32_t proc = 0; proc < round_->me(); ++proc) before += of(call.id, proc);
   const std::uint64_t mine = of(call.id, round_->me());
-  expect(call, splitc::all_scan_add(mine) == before + mine, "all_scan_add");
-  expect(call, splitc::all_exscan_add(mine) == before, "all_exscan_add");
+  expect(call, splitc::all_scan(mine, std::plus()) == before + mine, "all_scan");
+  expect(call, splitc::all_exscan(mine, std::plus(), 0) == before, "all_exscan");
 }
 
 void Collectives::gather(const Call& call) const {

@@ -168,7 +168,7 @@ TEST(Forwarding, of_trees_ends_when_all_have_been_applied) {
   for (std::uint64_t phase = 1; phase <= 3; ++phase) {
     grow.send(right(), {0, my_proc() + 1});
     grow.flush_all();
-    EXPECT_EQ(all_reduce_to_all_add(*nodes), phase * procs() * ((1u << kDepth) - 1));
+    EXPECT_EQ(all_reduce(*nodes, std::plus()), phase * procs() * ((1u << kDepth) - 1));
   }
 }
 
@@ -234,7 +234,7 @@ TEST(Forwarding, keeps_what_finds_no_room_yet) {
       });
   all.send(right(), {kMany, 0});
   all.flush_all();
-  EXPECT_EQ(all_reduce_to_all_add(*sum), procs() * (kMany * (kMany + 1) / 2));
+  EXPECT_EQ(all_reduce(*sum, std::plus()), procs() * (kMany * (kMany + 1) / 2));
 }
 
 // What is under way then is dropped, and nobody is asked for what has ended.
@@ -251,7 +251,7 @@ TEST(Forwarding, may_end_before_its_updates_do) {
     walk.flush();
   }
   barrier();
-  EXPECT_LE(all_reduce_to_all_add(*sum), std::uint64_t{procs()} * kChains * kSteps * kTimes);
+  EXPECT_LE(all_reduce(*sum, std::plus()), std::uint64_t{procs()} * kChains * kSteps * kTimes);
 }
 
 TEST(Forwarding, is_flushed_in_the_same_order_everywhere) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -163,7 +164,7 @@ void expect_consistent(const spread_array_2d<double>& a) {
       }
     }
   }
-  ASSERT_EQ(all_reduce_to_all_add(elements), a.rows() * a.columns());
+  ASSERT_EQ(all_reduce(elements, std::plus()), a.rows() * a.columns());
   for (std::size_t i = 0; i < a.rows(); ++i) {
     for (std::size_t j = 0; j < a.columns(); ++j) {
       ASSERT_EQ(static_cast<double>(a(i, j)), value_at(i, j));

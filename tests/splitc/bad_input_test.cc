@@ -57,7 +57,7 @@ int increment(std::uint64_t& x) { return static_cast<int>(++x); }
 const std::pair<const char*, void (*)()> kWaits[] = {
     {"barrier", [] { barrier(); }},
     {"barrier_notify", [] { barrier_notify(); }},
-    {"all_reduce_to_all_add", [] { all_reduce_to_all_add(1); }},
+    {"all_reduce", [] { all_reduce(1, std::plus()); }},
     {"store_sync", [] { store_sync(8); }},
     {"wait_until", [] { wait_until([] { return true; }); }},
 };

@@ -259,9 +259,9 @@ TEST(Collective, calls_follow_one_another_without_barriers) {
   for (std::uint32_t round = 0; round < 2000; ++round) {
     switch (random() % 5) {
       case 0: ASSERT_EQ(all_bcast(my_proc() + round), round); break;
-      case 1: ASSERT_EQ(all_reduce_to_all_add(round), round * procs()); break;
+      case 1: ASSERT_EQ(all_reduce(round, std::plus()), round * procs()); break;
       case 2: ASSERT_EQ(all_gather(my_proc() + round).back(), procs() - 1 + round); break;
-      case 3: ASSERT_EQ(all_exscan_add(1u), my_proc()); break;
+      case 3: ASSERT_EQ(all_exscan(1u, std::plus(), 0), my_proc()); break;
       default: barrier();
     }
   }
@@ -392,7 +392,7 @@ void expect_mismatch(const std::function<void()>& first, const std::function<voi
   const std::string error = test::error_of([&] { my_proc() == 0 ? first() : others(); });
   std::uint32_t threw = 0;
   const std::string later =
-      test::error_of([&] { threw = all_reduce_to_all_add(error.empty() ? 0u : 1u); });
+      test::error_of([&] { threw = all_reduce(error.empty() ? 0u : 1u, std::plus()); });
   for (const std::string& part : {name_of_first, name_of_others, std::string("rank "),
                                   std::string("same collective calls")}) {
     if (error.empty()) break;
@@ -403,7 +403,7 @@ void expect_mismatch(const std::function<void()>& first, const std::function<voi
   } else {
     EXPECT_NE(later.find("while this process called"), std::string::npos) << later;
   }
-  EXPECT_EQ(all_exscan_add(1u), my_proc());
+  EXPECT_EQ(all_exscan(1u, std::plus(), 0), my_proc());
 }
 
 // Two elements of 2000 bytes: with three processes or more, some combine nothing.
@@ -420,13 +420,13 @@ TEST(Reduce, of_an_operation_that_throws_ends_in_all_processes) {
   } catch (const std::runtime_error&) {
     thrown = 1;
   }
-  const std::uint32_t in_all = all_reduce_to_all_add(thrown);
+  const std::uint32_t in_all = all_reduce(thrown, std::plus());
   EXPECT_EQ(in_all > 0, procs() > 1);
 }
 
 TEST(Mismatch, of_the_operation_names_both) {
-  expect_mismatch([] { return all_bcast(1); }, [] { all_reduce_to_all_add(1); },
-                  "all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes");
+  expect_mismatch([] { return all_bcast(1); }, [] { all_reduce(1, std::plus()); },
+                  "all_bcast of 4 bytes", "all_reduce of 4 bytes");
   if (!am::kChecked) return;  // else a barrier compares nothing
   expect_mismatch([] { barrier(); }, [] { all_gather(1.0); }, "called barrier",
                   "all_gather of 8 bytes");
@@ -439,8 +439,8 @@ TEST(Mismatch, of_size_root_and_type_names_both) {
                   "all_bcast of 4 bytes", "all_bcast of 8 bytes");
   expect_mismatch([] { return all_bcast(1, 0); }, [] { return all_bcast(1, 1); },
                   "all_bcast of 4 bytes", "with another root, length or type");
-  expect_mismatch([] { all_reduce_to_all_add(1); }, [] { all_reduce_to_all_add(1.0f); },
-                  "all_reduce_to_all_add of 4 bytes", "with another root, length or type");
+  expect_mismatch([] { all_reduce(1, std::plus()); }, [] { all_reduce(1.0f, std::plus()); },
+                  "all_reduce of 4 bytes", "with another root, length or type");
   expect_mismatch([] { all_spread_malloc<int>(1); }, [] { all_spread_malloc<int>(1000); },
                   "all_spread_malloc of 4 bytes", "all_spread_malloc of ");
   expect_mismatch([] { spread_array<int> a(procs()); }, [] { spread_array<int> a(procs() - 1); },
@@ -462,7 +462,7 @@ TEST(Mismatch, of_types_of_one_size_is_noticed) {
 TEST(Mismatch, leaves_what_follows_intact) {
   const spread_array<int> a(procs());
   a[my_proc()] = static_cast<int>(my_proc());
-  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+  EXPECT_EQ(all_reduce(1u, std::plus()), procs());
   EXPECT_EQ(static_cast<std::uint32_t>(static_cast<int>(a[procs() - 1])), procs() - 1);
   barrier();
 }

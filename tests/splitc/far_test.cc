@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -208,13 +209,13 @@ TEST(FarAtomic, sums_of_near_and_far_additions_are_exact) {
       while (cmp_and_swap(large[at], seen, seen - x) != seen) seen = large[at];
     }
   }
-  const std::uint64_t all_added = all_reduce_to_all_add(added);
+  const std::uint64_t all_added = all_reduce(added, std::plus());
   std::uint64_t sum = 0;
   std::int64_t difference = 0;
   for (const std::uint32_t word : small.mine()) sum += word;
   for (const std::int64_t word : large.mine()) difference += word;
-  EXPECT_EQ(all_reduce_to_all_add(sum), all_added);
-  EXPECT_EQ(all_reduce_to_all_add(difference), -static_cast<std::int64_t>(all_added));
+  EXPECT_EQ(all_reduce(sum, std::plus()), all_added);
+  EXPECT_EQ(all_reduce(difference, std::plus()), -static_cast<std::int64_t>(all_added));
 }
 
 TEST(FarAtomic, exchanges_lose_no_value) {
@@ -229,7 +230,7 @@ TEST(FarAtomic, exchanges_lose_no_value) {
   }
   barrier();
   const std::uint64_t last = a[0];
-  EXPECT_EQ(all_reduce_to_all_add(given), all_reduce_to_all_add(taken) + last);
+  EXPECT_EQ(all_reduce(given, std::plus()), all_reduce(taken, std::plus()) + last);
 }
 
 // --- In handlers

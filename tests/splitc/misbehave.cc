@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -69,7 +70,7 @@ int chosen(const std::string& how, Args args) {
   if (how == "throw" && me) throw std::runtime_error("the disk is full");
   if (how == "refused" && me) toglobal(&args);
   if (how == "strange" && me) throw 42;
-  if (how == "mismatch") my_proc() == 0 ? all_bcast(1) : all_reduce_to_all_add(1);
+  if (how == "mismatch") my_proc() == 0 ? all_bcast(1) : all_reduce(1, std::plus());
   if (how == "half") barrier_notify();
   if (how == "argument") args[7];
   if (how == "handler" || how == "call") {

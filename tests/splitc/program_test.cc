@@ -105,7 +105,7 @@ TEST(Run, names_a_get_of_a_function_that_has_returned_in_a_checked_build) {
 TEST(Run, ends_the_job_when_processes_call_different_things) {
   const auto result = misbehave(3, {"mismatch"});
   EXPECT_EQ(result.exit_code, 1);
-  expect_says(result.err, {"all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes"});
+  expect_says(result.err, {"all_bcast of 4 bytes", "all_reduce of 4 bytes"});
 }
 
 TEST(Run, ends_the_job_when_a_function_throws_that_another_process_called) {
@@ -208,7 +208,7 @@ TEST(Run, between_nodes_ends_the_job_as_on_one) {
   expect_says(end("throw 2").err, {"rank 2: the disk is full"});
   expect_says(end("handler 2").err,
               {"rank 2: atomic: the function that rank 0", "no more of this"});
-  expect_says(end("mismatch").err, {"all_bcast of 4 bytes", "all_reduce_to_all_add of 4 bytes"});
+  expect_says(end("mismatch").err, {"all_bcast of 4 bytes", "all_reduce of 4 bytes"});
   expect_says(end("half").err, {"run: the program ended after barrier_notify() without"});
 }
 

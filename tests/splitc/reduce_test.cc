@@ -1,5 +1,3 @@
-#include "splitc/collective/reduce.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "am/types/source_location.h"
+#include "splitc/compat/reductions.h"
 #include "splitc/splitc.h"
 #include "tests/support/seed.h"
 
@@ -129,7 +128,7 @@ TEST(Reduction, gives_all_processes_the_same_bits_of_a_float) {
   std::mt19937_64 random(test::seed() + 17 * my_proc());
   for (int round = 0; round < 50; ++round) {
     const double mine = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 99));
-    const double sum = all_reduce_to_all_add(mine);
+    const double sum = all_reduce(mine, std::plus());
     for (const double other : all_gather(sum)) ASSERT_EQ(sum, other);
   }
 }

@@ -32,7 +32,7 @@ TEST(Started, after_a_mismatch_large_calls_are_right) {
                   : barrier();
             }),
             "");
-  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+  EXPECT_EQ(all_reduce(1u, std::plus()), procs());
   const std::size_t n = std::min<std::size_t>(4000, (std::size_t{1} << 20) / procs());
   all_gather(std::span(mine).first(n), std::span(all).first(n * procs()));
   EXPECT_EQ(all[n * procs() - 1], 1u);
@@ -99,7 +99,7 @@ TEST(Started, may_be_waited_for_in_any_order_or_dropped) {
   start_all_gather(my_proc());
   auto c = start_all_reduce(3u, std::plus<>());
   EXPECT_EQ(c.wait(), 3 * procs());
-  EXPECT_EQ(all_reduce_to_all_add(2u), 2 * procs());
+  EXPECT_EQ(all_reduce(2u, std::plus()), 2 * procs());
   start_barrier();
   EXPECT_EQ(a.wait(), procs());
   barrier();
@@ -172,7 +172,7 @@ TEST(Started, calls_of_all_sizes_come_in_order) {
                         }});
         break;
       }
-      default: ASSERT_EQ(all_reduce_to_all_add(key), key * procs());
+      default: ASSERT_EQ(all_reduce(key, std::plus()), key * procs());
     }
     while (open.size() > random() % 6) finish(random() % open.size());
   }
@@ -225,7 +225,7 @@ TEST(Started, calls_that_differ_are_told_apart) {
   auto call = my_proc() == 0 ? start_all_reduce(1.0f, std::plus<>()) : start_all_bcast(1.0f);
   test::expect_error([&] { call.wait(); },
                      {"start_all_reduce of 4 bytes", "start_all_bcast of 4 bytes"});
-  EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+  EXPECT_EQ(all_reduce(1u, std::plus()), procs());
 }
 
 TEST(Started, is_refused_where_no_collective_call_may_be_made) {

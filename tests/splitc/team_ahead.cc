@@ -58,7 +58,7 @@ TEST(Team, who_only_gives_to_a_reduction_or_gather_waits_for_nobody) {
   const team t = team::world().split(static_cast<std::int64_t>(my_proc() / 2));
   for (Word turn = 1; turn <= 10; ++turn) {
     if (t.rank() == 0 && t.size() > 1) told.wait(t.proc(1), turn);
-    const Word sum = t.all_reduce_to_one_add(turn + t.rank());
+    const Word sum = t.all_reduce_to_one(turn + t.rank(), std::plus());
     EXPECT_EQ(sum, t.rank() == 0 ? t.size() * turn + t.size() - 1 : turn + t.rank());
     EXPECT_EQ(t.all_gather_to_one(turn).size(), t.rank() == 0 ? t.size() : 0u);
     if (t.rank() != 0) told.one(t.proc(0), turn);

@@ -27,7 +27,7 @@ void expect_difference(const team& t, const std::function<void()>& call,
   const std::string error = test::error_of(call);
   Word threw = 0;
   const std::string later =
-      test::error_of([&] { threw = t.all_reduce_to_all_add(error.empty() ? 0u : 1u); });
+      test::error_of([&] { threw = t.all_reduce(error.empty() ? 0u : 1u, std::plus()); });
   for (const std::string& part : parts) {
     if (error.empty() && !all_throw) break;
     EXPECT_NE(error.find(part), std::string::npos) << "no \"" << part << "\" in: " << error;
@@ -37,7 +37,7 @@ void expect_difference(const team& t, const std::function<void()>& call,
   } else {
     EXPECT_NE(later.find("while this process called"), std::string::npos) << later;
   }
-  EXPECT_EQ(t.all_exscan_add(1u), t.rank());
+  EXPECT_EQ(t.all_exscan(1u, std::plus(), 0), t.rank());
 }
 
 TEST(Team, members_that_call_differently_name_two_calls) {

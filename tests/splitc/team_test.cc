@@ -80,10 +80,10 @@ void check_values(const team& t, const Procs& procs, Word key) {
   for (const std::uint32_t proc : procs) all.push_back(word(key, proc));
   EXPECT_EQ(t.all_gather(word(key, me)), all);
   EXPECT_EQ(t.all_gather_to_one(word(key, me)), t.rank() == 0 ? all : std::vector<Word>());
-  EXPECT_EQ(t.all_reduce_to_all_add(word(key, me)), std::accumulate(all.begin(), all.end(), 0u));
-  EXPECT_EQ(t.all_scan_max(word(key, me)),
+  EXPECT_EQ(t.all_reduce(word(key, me), std::plus()), std::accumulate(all.begin(), all.end(), 0u));
+  EXPECT_EQ(t.all_scan(word(key, me), maximum()),
             *std::max_element(all.begin(), all.begin() + t.rank() + 1));
-  EXPECT_EQ(t.all_exscan_xor(word(key, me)),
+  EXPECT_EQ(t.all_exscan(word(key, me), std::bit_xor(), 0),
             std::accumulate(all.begin(), all.begin() + t.rank(), 0u, std::bit_xor<>()));
   std::array<Word, 4000> large{};
   large.back() = me;
@@ -265,7 +265,7 @@ TEST(Team, a_list_that_one_member_has_wrong_is_an_error_of_all_and_the_team_goes
   const std::uint32_t last = procs() - 1;
   const auto all_refuse = [&](const Procs& list, std::initializer_list<std::string> parts) {
     test::expect_error([&] { t.select(list); }, parts);
-    EXPECT_EQ(t.all_reduce_to_all_add(1u), procs());
+    EXPECT_EQ(t.all_reduce(1u, std::plus()), procs());
   };
   const std::string of_last = "the list of rank " + std::to_string(last);
   all_refuse(my_proc() == last ? Procs{procs()} : Procs{},
@@ -326,7 +326,7 @@ TEST(Team, overlapping_teams_may_be_started_and_waited_for_in_different_orders) 
                        std::move(sum), std::move(words), std::move(root), part.t.start_barrier()});
     }
     if (turn % 4 == 0) {
-      EXPECT_EQ(all_reduce_to_all_add(1u), procs());
+      EXPECT_EQ(all_reduce(1u, std::plus()), procs());
     }
     std::ranges::shuffle(calls, own);
     for (Call& call : calls) {
@@ -380,12 +380,12 @@ TEST(Team, goes_on_between_the_halves_of_a_barrier_of_all_and_beside_remote_call
   dist_object<long> count(0);
   const team t = team::world().split(0, -static_cast<std::int64_t>(my_proc()));
   barrier_notify();
-  EXPECT_EQ(t.all_reduce_to_all_add(1u), procs());
+  EXPECT_EQ(t.all_reduce(1u, std::plus()), procs());
   barrier_wait();
   for (int i = 0; i < 100; ++i) {
     rpc_ff((my_proc() + 1) % procs(), [](long& n) { ++n; }, count);
     auto done = t.start_barrier();
-    t.all_scan_add(i);
+    t.all_scan(i, std::plus());
   }
   quiesce();
   EXPECT_EQ(*count, 100);
@@ -400,7 +400,7 @@ TEST(Team, thousands_of_teams_leave_nothing_behind) {
   const int count = test::times(1000, 50);
   for (int i = 0; i < count; ++i) {
     team t = team::world().split((my_proc() + static_cast<std::uint32_t>(i)) % 2, 0);
-    EXPECT_GE(t.all_reduce_to_all_add(1u), 1u);
+    EXPECT_GE(t.all_reduce(1u, std::plus()), 1u);
     if (i % 3 == 0) t.start_barrier();  // keeps it until it has ended
   }
   team::world().barrier();

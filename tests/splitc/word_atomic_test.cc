@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -124,7 +125,7 @@ TEST(CompareAndSwap, started_ones_of_all_processes_share_out_places) {
   }
   sync();
   const auto mine = static_cast<std::uint32_t>(std::ranges::count(before, 0U));
-  EXPECT_EQ(all_reduce_to_all_add(mine), kPlaces);
+  EXPECT_EQ(all_reduce(mine, std::plus()), kPlaces);
   for (std::uint32_t i = 0; i < kPlaces; ++i) {
     const std::uint32_t owner = owners[i];
     EXPECT_EQ(owner, before[i] == 0 ? my_proc() + 1 : before[i]) << "place " << i;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       sync();
     }
     if (call == "barrier") barrier();
-    if (call == "all_reduce") (void)all_reduce_to_all_add(1L);
+    if (call == "all_reduce") (void)all_reduce(1L, std::plus());
     if (call == "store_sync") store_sync(8);
   });
 }

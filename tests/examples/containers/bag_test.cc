@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <random>
 
 #include "splitc/splitc.h"
@@ -23,7 +24,7 @@ void expect_all(distributed_bag<Item>& bag, std::uint64_t count, std::uint64_t s
   std::uint64_t mine = 0;
   bag.for_all([&](Item& item) { mine += item.number; });
   EXPECT_EQ(bag.size(), count);
-  EXPECT_EQ(all_reduce_to_all_add(mine), sum);
+  EXPECT_EQ(all_reduce(mine, std::plus()), sum);
 }
 void expect_balanced(distributed_bag<Item>& bag, std::uint64_t count) {
   EXPECT_EQ(bag.mine().size(), count / procs() + (my_proc() < count % procs() ? 1 : 0));
@@ -54,8 +55,8 @@ TEST(DistributedBag, balanced_has_the_same_items_as_many_everywhere) {
   const auto fill = [&](auto&& how_many) {
     std::uint64_t added = 0;
     for (std::uint64_t n = how_many(); added < n; ++added) bag.add_here({added + 1, my_proc()});
-    count += all_reduce_to_all_add(added);
-    sum += all_reduce_to_all_add(added * (added + 1) / 2);
+    count += all_reduce(added, std::plus());
+    sum += all_reduce(added * (added + 1) / 2, std::plus());
     bag.balance();
     expect_balanced(bag, count);
     expect_all(bag, count, sum);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -47,7 +48,7 @@ void expect_counts(Make make) {
     EXPECT_EQ(expected[key], count);
     EXPECT_EQ(counts.owner(key), my_proc());
   });
-  EXPECT_EQ(all_reduce_to_all_add(mine), expected.size());
+  EXPECT_EQ(all_reduce(mine, std::plus()), expected.size());
   EXPECT_EQ(counts.count(make(0)).result(), expected[make(0)]);
   EXPECT_EQ(counts.count(make(1'000'000)).result(), 0);
 

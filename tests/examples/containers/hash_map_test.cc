@@ -50,7 +50,7 @@ TEST(DistributedMap, visits_change_the_value_where_it_is) {
   const auto add = [](std::int64_t& value, std::int64_t x) { return value += x; };
   std::int64_t greatest = 0;
   for (int i = 0; i < 20; ++i) greatest = std::max(greatest, map.visit(5, add, 2).result());
-  EXPECT_EQ(all_reduce_to_all_max(greatest), 40 * procs());  // nobody's was lost
+  EXPECT_EQ(all_reduce(greatest, maximum()), 40 * procs());  // nobody's was lost
   for (int i = 0; i < 20; ++i) map.async_visit(6, add, 3);
   map.quiesce();
   expect_equal(map, {{5, 40 * procs()}, {6, 60 * procs()}});

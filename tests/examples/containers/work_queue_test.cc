@@ -58,7 +58,7 @@ Sum sum_of_all(work_queue<Node>& queue, Sum& mine) {
     mine.states += node->state;
     for_each_child(*node, [&](const Node& child) { queue.push(child); });
   }
-  return {all_reduce_to_all_add(mine.nodes), all_reduce_to_all_add(mine.states)};
+  return {all_reduce(mine.nodes, std::plus()), all_reduce(mine.states, std::plus())};
 }
 
 TEST(WorkQueue, does_every_task_of_an_unbalanced_tree_once) {
@@ -91,7 +91,7 @@ TEST(WorkQueue, waits_for_a_task_that_makes_another_at_last) {
     }
     if (*left > 1) queue.push(*left - 1);
   }
-  EXPECT_EQ(all_reduce_to_all_add(done), 200u);
+  EXPECT_EQ(all_reduce(done, std::plus()), 200u);
 }
 
 // While process 0 is in its first task, it answers but takes no other.
@@ -111,10 +111,10 @@ TEST(WorkQueue, idle_processes_take_tasks_of_a_busy_one) {
       wait_until([&] { return fetch_and_add(others[0], 0u) == kTasks - 1; });
     }
   }
-  EXPECT_EQ(all_reduce_to_all_add(done), kTasks);
+  EXPECT_EQ(all_reduce(done, std::plus()), kTasks);
   if (procs() > 1) {
     EXPECT_LE(done, my_proc() == 0 ? 1 : kTasks);
-    EXPECT_GE(all_reduce_to_all_add(queue.stolen()), kTasks - 1);
+    EXPECT_GE(all_reduce(queue.stolen(), std::plus()), kTasks - 1);
   }
 }
 
