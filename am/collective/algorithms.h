@@ -50,9 +50,6 @@ Schedule barrier(Member member);
 // least 2.
 Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
                         std::uint32_t radix);
-// From each to the next, `segment` bytes at a time: P - 2 hops of one segment and then the rest.
-Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
-                         std::uint64_t segment);
 // A block to each, down a tree, and then the blocks around a ring: lg + P - 1 hops, and the root
 // sends twice the bytes. `radix` as above.
 Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector,
@@ -71,14 +68,14 @@ Schedule all_reduce_doubling(Member member, std::uint64_t bytes);
 // By halves: 2 lg hops, each sends twice the bytes; and 2 hops of all bytes unless P is a power of
 // 2. In the order of members.
 Schedule all_reduce_halving(Member member, const Vector& vector);
-// Around a ring: 2 (P - 1) hops, each sends 2 (P - 1) / P of the bytes. For operations that
-// commute.
-Schedule all_reduce_ring(Member member, const Vector& vector);
 
 // The inputs of the members up to this one, combined in their order; or of those before it, and
-// then the output of member 0 is left alone. lg hops of all bytes.
+// then the output of member 0 is left alone.
 enum class Scan : std::uint8_t { kInclusive, kExclusive };
+// lg hops of all bytes, and P lg messages in all.
 Schedule scan(Member member, std::uint64_t bytes, Scan kind);
+// From each to the next: P - 1 hops, and as many messages in all. With the bits of a loop.
+Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind);
 
 // The same calls for few bytes: gathered, P times `bytes` in all, and combined from the first
 // member to the last one by each that gets a result, so that the bits are those of a loop. lg hops.
@@ -90,8 +87,6 @@ Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind);
 // The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
 // are copied once.
 Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
-// Of the root's input, P times `bytes`, each member gets its part. Down a tree, as gather_tree().
-Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
 
 // The inputs, one behind the other, become the output of all.
 Schedule all_gather_bruck(Member member, std::uint64_t bytes);  // lg hops, and a copy of it all

@@ -85,27 +85,6 @@ Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind) {
   return s;
 }
 
-Schedule all_reduce_ring(Member member, const Vector& vector) {
-  const auto block = [&](std::uint64_t number) {
-    const std::uint64_t begin = vector.begin(number, member.size);
-    return output(begin, vector.begin(number + 1, member.size) - begin);
-  };
-  Schedule s;
-  s.copy(input(0, vector.bytes()), output(0, vector.bytes()));
-  s.end_round();
-  const Range other = s.scratch(vector.bytes() / member.size + vector.element_bytes);
-  for (std::uint32_t i = 0; i + 1 < member.size; ++i) {
-    const Range mine = block(before(member, i + 1));
-    const Range theirs = other.part(0, mine.bytes);
-    s.send(behind(member, 1), block(before(member, i)));
-    s.receive(before(member, 1), theirs);
-    s.combine_before(theirs, mine);
-    s.end_round();
-  }
-  pass_around(s, member, 1, block);  // the next member's is complete here
-  return s;
-}
-
 Schedule all_gather_ring(Member member, std::uint64_t bytes) {
   const auto block = [&](std::uint64_t number) { return output(number * bytes, bytes); };
   Schedule s;

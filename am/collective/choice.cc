@@ -7,19 +7,15 @@
 namespace am::schedule {
 namespace {
 
-// Up to how many bytes an algorithm is taken between members that send messages.
-namespace up_to {
-
-constexpr std::uint64_t kTree = 32768;       // a broadcast: down a tree; beyond, in blocks
-constexpr std::uint64_t kGathered = 4096;    // of all members: gathered, and combined by each
-constexpr std::uint64_t kDoubling = 16384;   // an all_reduce: all bytes in each hop
-constexpr std::uint64_t kAllGather = 65536;  // of all members: Bruck's; beyond, around a ring
-constexpr std::uint64_t kGather = 4096;      // a block: up a tree; beyond, each to the root
-constexpr std::uint64_t kAllToAll = 512;     // a block: Bruck's; beyond, pairwise
-
-}  // namespace up_to
+// Of all members: a reduction or scan of so few bytes gathers all inputs, and each that gets a
+// result combines them, so that it has the bits of a loop over the members.
+constexpr std::uint64_t kGathered = 4096;
 constexpr std::uint32_t kRadix = 2;   // of trees
 constexpr std::uint32_t kAtOnce = 4;  // messages of a round of an exchange
+
+bool is_little(const Call& call, std::uint32_t size) noexcept {
+  return call.bytes * size <= kGathered;
+}
 
 Scan scan_of(Operation operation) noexcept {
   return operation == Operation::kScan ? Scan::kInclusive : Scan::kExclusive;
@@ -29,64 +25,72 @@ Vector vector_of(const Call& call) noexcept {
   return {call.bytes / call.element_bytes, call.element_bytes};
 }
 
-Schedule broadcast(const Call& call, Member member) {
-  if (call.bytes <= up_to::kTree || member.size < 4) {
-    return broadcast_tree(member, call.root, call.bytes, kRadix);
-  }
-  return broadcast_scattered(member, call.root, vector_of(call), kRadix);
-}
-
-Schedule gather(const Call& call, Member member) {
-  const bool is_large = call.bytes > up_to::kGather;
-  return gather_tree(member, call.root, call.bytes, is_large ? std::max(member.size, 2u) : kRadix);
-}
-
-// A reduction that gathers all inputs, and so has the bits of a loop over the members.
-bool is_little(const Call& call, std::uint32_t size) noexcept {
-  return call.bytes * size <= up_to::kGathered;
-}
-
-Schedule reduce(const Call& call, Member member) {
-  if (is_little(call, member.size)) {
-    return reduce_gathered(member, call.root, call.bytes, kRadix);
-  }
-  const Vector vector = vector_of(call);
-  if (call.bytes <= up_to::kDoubling || vector.elements < member.size) {
-    return reduce_tree(member, call.root, call.bytes, 2, Order::kMembers);
-  }
-  return reduce_halving(member, call.root, vector);
-}
-
-Schedule all_reduce(const Call& call, Member member) {
-  if (is_little(call, member.size)) return all_reduce_gathered(member, call.bytes);
-  const Vector vector = vector_of(call);
-  if (call.bytes <= up_to::kDoubling || vector.elements < member.size) {
-    return all_reduce_doubling(member, call.bytes);
-  }
-  return all_reduce_halving(member, vector);
-}
-
 // Of members that send messages.
-Schedule by_messages(const Call& call, Member member) {
-  const std::uint64_t all = call.bytes * member.size;
-  switch (call.operation) {
-    case Operation::kBarrier: return barrier(member);
-    case Operation::kBroadcast: return broadcast(call, member);
-    case Operation::kReduce: return reduce(call, member);
-    case Operation::kAllReduce: return all_reduce(call, member);
-    case Operation::kScan:
-    case Operation::kExclusiveScan:
-      return all <= up_to::kGathered ? scan_gathered(member, call.bytes, scan_of(call.operation))
-                                     : scan(member, call.bytes, scan_of(call.operation));
-    case Operation::kGather: return gather(call, member);
-    case Operation::kAllGather:
-      return all <= up_to::kAllGather ? all_gather_bruck(member, call.bytes)
-                                      : all_gather_ring(member, call.bytes);
-    default:
-      return call.bytes <= up_to::kAllToAll ? all_to_all_bruck(member, call.bytes)
-                                            : all_to_all_pairwise(member, call.bytes, kAtOnce);
+class ByMessages {
+ public:
+  ByMessages(const Call& call, Member member, const Limits& limits) noexcept
+      : call_(call), member_(member), limits_(limits), vector_(vector_of(call)) {}
+
+  Schedule write() const {
+    switch (call_.operation) {
+      case Operation::kBarrier: return barrier(member_);
+      case Operation::kBroadcast: return broadcast();
+      case Operation::kReduce: return reduce();
+      case Operation::kAllReduce: return all_reduce();
+      case Operation::kScan:
+      case Operation::kExclusiveScan: return scan();
+      case Operation::kGather: return gather();
+      case Operation::kAllGather:
+        return call_.bytes * member_.size <= limits_.all_gather_bruck
+                   ? all_gather_bruck(member_, call_.bytes)
+                   : all_gather_ring(member_, call_.bytes);
+      default:
+        return call_.bytes <= limits_.all_to_all_bruck
+                   ? all_to_all_bruck(member_, call_.bytes)
+                   : all_to_all_pairwise(member_, call_.bytes, kAtOnce);
+    }
   }
-}
+
+ private:
+  // Whether there is an element for each member.
+  bool can_be_divided() const noexcept { return vector_.elements >= member_.size; }
+
+  Schedule broadcast() const {
+    return call_.bytes <= limits_.broadcast_tree || member_.size < 4
+               ? broadcast_tree(member_, call_.root, call_.bytes, kRadix)
+               : broadcast_scattered(member_, call_.root, vector_, kRadix);
+  }
+  Schedule gather() const {
+    const bool is_large = call_.bytes > limits_.gather_tree;
+    return gather_tree(member_, call_.root, call_.bytes,
+                       is_large ? std::max(member_.size, 2u) : kRadix);
+  }
+  Schedule reduce() const {
+    if (is_little(call_, member_.size)) {
+      return reduce_gathered(member_, call_.root, call_.bytes, kRadix);
+    }
+    return call_.bytes <= limits_.reduce_tree || !can_be_divided()
+               ? reduce_tree(member_, call_.root, call_.bytes, 2, Order::kMembers)
+               : reduce_halving(member_, call_.root, vector_);
+  }
+  Schedule all_reduce() const {
+    if (is_little(call_, member_.size)) return all_reduce_gathered(member_, call_.bytes);
+    return call_.bytes <= limits_.all_reduce_doubling || !can_be_divided()
+               ? all_reduce_doubling(member_, call_.bytes)
+               : all_reduce_halving(member_, vector_);
+  }
+  Schedule scan() const {
+    const Scan kind = scan_of(call_.operation);
+    if (member_.size <= limits_.scan_chain) return scan_chain(member_, call_.bytes, kind);
+    return is_little(call_, member_.size) ? scan_gathered(member_, call_.bytes, kind)
+                                          : schedule::scan(member_, call_.bytes, kind);
+  }
+
+  const Call& call_;
+  const Member member_;
+  const Limits& limits_;
+  const Vector vector_;
+};
 
 // Of members of one node, who read what they publish.
 Schedule by_reading(const Call& call, Member member) {
@@ -108,8 +112,10 @@ Schedule by_reading(const Call& call, Member member) {
 // else the first.
 class TwoLevels {
  public:
-  TwoLevels(const Call& call, const Placement& placement, std::uint32_t me, bool reads)
+  TwoLevels(const Call& call, const Placement& placement, std::uint32_t me, bool reads,
+            const Limits& limits)
       : call_(call),
+        limits_(limits),
         me_(me),
         size_(placement.size()),
         reads_(reads),
@@ -143,14 +149,15 @@ class TwoLevels {
 
   void append_near(Operation operation, std::uint64_t bytes, const Range& in, const Range& out) {
     const Call call{operation, index(near_, leaders_[node_]), bytes, call_.element_bytes};
-    s_.append(reads_ ? by_reading(call, near_member()) : by_messages(call, near_member()),
-              {near_, in, out});
+    s_.append(
+        reads_ ? by_reading(call, near_member()) : ByMessages(call, near_member(), limits_).write(),
+        {near_, in, out});
   }
   void append_far(Operation operation, std::uint64_t bytes, const Range& in, const Range& out) {
     if (!leads()) return;
     const Call call{operation, root_node_, bytes, call_.element_bytes};
     const Member member{static_cast<std::uint32_t>(leaders_.size()), node_};
-    s_.append(by_messages(call, member), {leaders_, in, out});
+    s_.append(ByMessages(call, member, limits_).write(), {leaders_, in, out});
   }
 
   // A sign of each to its leader, and of the leader to each.
@@ -232,6 +239,7 @@ class TwoLevels {
   }
 
   const Call& call_;
+  const Limits& limits_;
   const std::uint32_t me_;
   const std::uint32_t size_;
   const bool reads_;
@@ -280,17 +288,18 @@ bool is_a_barrier(Operation operation) noexcept {
   }
 }
 
-Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads) {
+Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads,
+                const Limits& limits) {
   if (call.bytes == 0 && call.operation != Operation::kBarrier) {
     if (!is_a_barrier(call.operation)) return {};
-    return choose({.operation = Operation::kBarrier}, placement, me, reads);
+    return choose({.operation = Operation::kBarrier}, placement, me, reads, limits);
   }
   if (takes_two_levels(call, placement)) {
-    return TwoLevels(call, placement, me, reads).write();
+    return TwoLevels(call, placement, me, reads, limits).write();
   }
   const Member member{placement.size(), me};
   if (placement.is_one_node() && reads) return by_reading(call, member);
-  return by_messages(call, member);
+  return ByMessages(call, member, limits).write();
 }
 
 }  // namespace am::schedule

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "am/collective/algorithms.h"
+#include "am/collective/limits.h"
 #include "am/collective/schedule.h"
 
 // Which algorithm a collective call takes: one table, for its operation, its bytes, the number of
@@ -70,6 +71,7 @@ class Placement {
 
 // The schedule of member `me`. `reads`: the members of its node, which are several, read what they
 // publish there; else they send messages.
-Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads);
+Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads,
+                const Limits& limits);
 
 }  // namespace am::schedule

@@ -158,7 +158,7 @@ Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes) {
 
 Schedule all_gather(Member member, std::uint64_t bytes) {
   Schedule s;
-  const auto item = s.new_item(bytes, member.size);
+  const auto item = s.new_item(bytes, member.size, member.size <= 2);
   s.publish(item, kAllMembers, input(0, bytes));
   for_others(member,
              [&](std::uint32_t other) { s.read(item, other, 0, output(other * bytes, bytes)); });
@@ -169,7 +169,7 @@ Schedule all_gather(Member member, std::uint64_t bytes) {
 
 Schedule all_to_all(Member member, std::uint64_t bytes) {
   Schedule s;
-  const auto item = s.new_item(member.size * bytes, member.size);
+  const auto item = s.new_item(member.size * bytes, member.size, true);
   s.publish(item, kAllMembers, input(0, member.size * bytes));
   for_others(member, [&](std::uint32_t other) {
     s.read(item, other, member.me * bytes, output(other * bytes, bytes));
@@ -184,7 +184,7 @@ Schedule all_to_all_varying(Member member, std::uint64_t input_bytes,
                             std::span<const std::uint64_t> output_at) {
   Schedule s;
   // As many as it may be: what others give is not known here.
-  const auto item = s.new_item(~std::uint64_t{0}, member.size);
+  const auto item = s.new_item(~std::uint64_t{0}, member.size, true);
   const auto block = [&](std::uint32_t other) {
     return output(output_at[other], output_at[other + 1] - output_at[other]);
   };

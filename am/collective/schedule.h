@@ -86,6 +86,9 @@ class Schedule {
   struct Item {
     std::uint64_t most;        // bytes that any member publishes of it
     std::uint32_t publishers;  // members, all of which a reader needs; 0: it may need some of them
+    // Each byte is moved, by one reader, and the call is a barrier: its publisher waits anyway, and
+    // a copy from which it could be read would be of no use.
+    bool is_read_once = false;
 
     bool operator==(const Item&) const = default;
   };
@@ -102,8 +105,8 @@ class Schedule {
     add(Step::Kind::kCombineBehind, 0, from, to);
   }
   // All members of a node make the same items, in the same order.
-  std::uint8_t new_item(std::uint64_t most, std::uint32_t publishers) {
-    items_.push_back({most, publishers});
+  std::uint8_t new_item(std::uint64_t most, std::uint32_t publishers, bool is_read_once = false) {
+    items_.push_back({most, publishers, is_read_once});
     return static_cast<std::uint8_t>(items_.size() - 1);
   }
   // No bytes: only a sign.

@@ -1,4 +1,4 @@
-// Collective calls with a root: trees, and a chain.
+// Collective calls down and up trees, and along a chain.
 
 #include <algorithm>
 #include <cstdint>
@@ -70,16 +70,13 @@ class Tree {
   std::vector<Child> children_;
 };
 
-// Copies blocks that lie in the order of ranks to where they lie in that of members, or back.
+// Copies blocks that lie in the order of ranks to where they lie in that of members.
 void copy_in_order(Schedule& s, const Tree& tree, std::uint64_t block, const Range& by_rank,
-                   const Range& by_member, bool to_members) {
+                   const Range& by_member) {
   const std::uint64_t first = (tree.size() - tree.root()) * block;  // those of root and behind
   const std::uint64_t rest = tree.root() * block;
-  const auto copy = [&](const Range& a, const Range& b) {
-    to_members ? s.copy(a, b) : s.copy(b, a);
-  };
-  copy(by_rank.part(0, first), by_member.part(rest, first));
-  copy(by_rank.part(first, rest), by_member.part(0, rest));
+  s.copy(by_rank.part(0, first), by_member.part(rest, first));
+  s.copy(by_rank.part(first, rest), by_member.part(0, rest));
 }
 
 // Of the blocks of a subtree those of a child's.
@@ -99,34 +96,6 @@ Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
   tree.send_down(s, [&](const Tree::Child&) { return value; });
   if (tree.is_root()) s.copy(value, output(0, bytes));
   s.end_round();
-  return s;
-}
-
-Schedule broadcast_chain(Member member, std::uint32_t root, std::uint64_t bytes,
-                         std::uint64_t segment) {
-  const Tree order(member, root, 2);  // the chain is that of its ranks
-  const std::uint32_t rank = order.rank();
-  const bool last = rank + 1 == member.size;
-  const std::uint64_t segments = bytes == 0 ? 0 : (bytes - 1) / segment + 1;
-  const auto at = [&](const Range& all, std::uint64_t number) {
-    return all.part(number * segment, std::min(segment, bytes - number * segment));
-  };
-  Schedule s;
-  if (rank == 0) {
-    for (std::uint64_t i = 0; i < segments && !last; ++i) {
-      s.send(order.member(1), at(input(0, bytes), i));
-      s.end_round();
-    }
-    s.copy(input(0, bytes), output(0, bytes));
-    s.end_round();
-    return s;
-  }
-  // One comes while the one before it goes on.
-  for (std::uint64_t i = 0; i <= segments; ++i) {
-    if (i < segments) s.receive(order.member(rank - 1), at(output(0, bytes), i));
-    if (i > 0 && !last) s.send(order.member(rank + 1), at(output(0, bytes), i - 1));
-    s.end_round();
-  }
   return s;
 }
 
@@ -211,26 +180,26 @@ Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
   if (!tree.is_root()) {
     s.send(tree.parent(), blocks);
   } else if (!in_place) {
-    copy_in_order(s, tree, bytes, blocks, output(0, all), true);
+    copy_in_order(s, tree, bytes, blocks, output(0, all));
   }
   s.end_round();
   return s;
 }
 
-Schedule scatter_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-  const Tree tree(member, root, radix);
-  const std::uint64_t all = tree.count() * bytes;
+Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind) {
+  const bool inclusive = kind == Scan::kInclusive;
+  const bool is_first = member.me == 0, is_last = member.me + 1 == member.size;
   Schedule s;
-  Range blocks = tree.is_root() ? input(0, all) : output(0, bytes);
-  if (tree.is_root() ? root != 0 : !tree.children().empty()) blocks = s.scratch(all);
-  if (!tree.is_root()) {
-    s.receive(tree.parent(), blocks);
-  } else if (root != 0) {
-    copy_in_order(s, tree, bytes, blocks, input(0, all), false);
+  const Range before = s.scratch(is_first ? 0 : bytes);
+  const Range value = inclusive ? output(0, bytes) : s.scratch(bytes);  // of those up to this one
+  if (!is_first) s.receive(member.me - 1, before);
+  if (inclusive || !is_last) s.copy(input(0, bytes), value);
+  if (!is_first) {
+    if (inclusive || !is_last) s.combine_before(before, value);
+    if (!inclusive) s.copy(before, output(0, bytes));
   }
   s.end_round();
-  tree.send_down(s, [&](const Tree::Child& child) { return of(tree, child, bytes, blocks); });
-  if (blocks.buffer != Buffer::kOutput) s.copy(blocks.part(0, bytes), output(0, bytes));
+  if (!is_last) s.send(member.me + 1, value);
   s.end_round();
   return s;
 }

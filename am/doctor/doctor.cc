@@ -8,6 +8,7 @@
 #include "am/doctor/in_job.h"
 #include "am/doctor/program_options.h"
 #include "am/doctor/report.h"
+#include "am/doctor/tune.h"
 #include "am/job/config/lost_output.h"
 #include "am/types/types.h"
 
@@ -52,7 +53,8 @@ int examine(const Options& options) {
 
 int main_with(int argc, char** argv) {
   const std::optional<Options> options = parse_doctor_options(argc, argv);
-  return options ? examine(*options) : 0;
+  if (!options) return 0;
+  return options->tune ? tune(argc, argv) : examine(*options);
 }
 
 }  // namespace

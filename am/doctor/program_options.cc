@@ -21,6 +21,7 @@ constexpr const char* kDoctorHelp = R"(NAME
 SYNOPSIS
   splitc-doctor [-n N] [--nodes M] [--all] [--json]
   LAUNCHER... splitc-doctor [--all] [--json]
+  LAUNCHER... splitc-doctor --tune > FILE
 
 DESCRIPTION
   Looks at what jobs need and prints what to do, worst first, or one line: shared memory, limits, processors,
@@ -34,6 +35,8 @@ DESCRIPTION
 OPTIONS
   -n N         without a launcher: look whether a job of N processes fits
   --nodes M    ... on M machines, in blocks; 1: nothing is needed of the network
+  --tune       measure, in a job of one process on each node, up to which sizes the algorithms of
+               collective calls are the fastest, and print that for SPLITC_COLLECTIVES
   --all        print remarks, too: all that was seen
   --json       print one JSON object: errors, warnings, remarks, exit_code, nodes, and findings with
                check, severity, seen, measured, means, remedy and nodes
@@ -56,6 +59,8 @@ EXAMPLES
   splitc-doctor -n 8
   splitcrun -n 4 --nodes 2 splitc-doctor
   mpirun -n 64 splitc-doctor --json > doctor.json
+  splitcrun -n 8 --hosts a,b,c,d,e,f,g,h splitc-doctor --tune > limits
+  SPLITC_COLLECTIVES=./limits splitcrun ...
 )";
 
 constexpr const char* kInfoHelp = R"(NAME
@@ -118,6 +123,7 @@ std::optional<Options> parse_doctor_options(int argc, char** argv) {
   app.add_option("-n", processes);
   app.add_option("--nodes", nodes);
   app.add_flag("--all", options.all);
+  app.add_flag("--tune", options.tune);
   if (!parse(app, "splitc-doctor", kDoctorHelp, options, argc, argv)) return std::nullopt;
   options.processes = number_of("-n", processes, kMaxSize);
   options.nodes = number_of("--nodes", nodes, kMaxSize);

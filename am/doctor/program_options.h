@@ -19,6 +19,7 @@ inline constexpr int kExitUsage = 3;
 struct Options {
   bool json = false;
   bool all = false;
+  bool tune = false;
   std::uint32_t processes = 0;  // 0: not said
   std::uint32_t nodes = 0;      // 0: not said
 };

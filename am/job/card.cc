@@ -33,6 +33,9 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
                 " bytes and this one of " + std::to_string(mine.segment_bytes) +
                 "; give every process the same SPLITC_SEGMENT");
   }
+  if (theirs.limits != mine.limits) {
+    throw Error(who + " has another SPLITC_COLLECTIVES; give every process the same");
+  }
   if (theirs.statistics != mine.statistics) {
     throw Error(who + " has another SPLITC_STATS; give every process the same");
   }
@@ -105,6 +108,7 @@ Card make_card(const Config& config, const shmem::Region& region) {
   }
   card.enrolled = shmem::Fence::enroll() ? 1 : 0;
   card.quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
+  card.limits = config.limits;
   card.statistics = static_cast<std::uint8_t>(config.statistics);
   card.trace = config.trace.empty() ? 0 : 1;
   return card;

@@ -14,7 +14,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 7;
+  static constexpr std::uint32_t kVersion = 8;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -26,6 +26,7 @@ struct Card {
   std::uint32_t quota;                       // processors' worth of time; 0: no limit
   std::uint32_t statistics;                  // not 0: SPLITC_STATS
   std::uint32_t trace;                       // not 0: SPLITC_TRACE
+  schedule::Limits limits;                   // SPLITC_COLLECTIVES
   // 0 where it is sent. Of one place, those of another part cannot be opened (am/job/trial.h).
   std::uint64_t part;
 

@@ -15,6 +15,7 @@
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
+#include "am/job/config/collective_text.h"
 #include "am/job/config/config.h"
 #include "am/job/config/death_notices.h"
 #include "am/job/config/joined.h"
@@ -216,6 +217,7 @@ void Job::report_layout(const Layout& layout) const {
   if (Port* const port = router_->port()) {
     log_info(std::to_string(layout.leaders.size()) + " nodes, joined by " +
              port->link().can().description);
+    log_info("collective calls between them: " + text_of(config_->limits));
   }
 }
 

@@ -74,8 +74,6 @@ class Job final : public Exchange {
   Router& router() noexcept { return *router_; }
   // What a Bundle is made with.
   operator Process&() noexcept { return *process_; }
-  // The put channels that repeated stores to other nodes use; nullptr: all processes are on this
-  // node.
   // The settings of this process.
   const Config& config() const noexcept { return *config_; }
   // What started the job, in words: "splitcrun", "rendezvous", "PMIx", "PMI-1", "none",

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { kLarge = 64 * 1024, kHuge = 16 * kLarge };
 
@@ -67,12 +68,15 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   reps = argc > 1 ? atoi(argv[1]) : 30;
-  to = calloc((size_t)size, kHuge);
-  from = calloc((size_t)size, kHuge);
+  to = malloc((size_t)size * kHuge);
+  from = malloc((size_t)size * kHuge);
   if (reps < 1 || to == NULL || from == NULL) {
     if (rank == 0) fprintf(stderr, "mpi_collectives: needs a repetition, and memory\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  // Else all of it would be read from the one page of zeros that the kernel has for such memory.
+  memset(to, 1, (size_t)size * kHuge);
+  memset(from, 1, (size_t)size * kHuge);
   measure("barrier", 0, barrier);
   measure("broadcast_fixed", 8, broadcast_fixed);
   measure("broadcast", 8, broadcast);

@@ -21,14 +21,14 @@ set(SPLITPHASE_TOOLS splitcrun)
 
 if(SPLITPHASE_HAS_LIBFABRIC)
   file(GLOB_RECURSE doctor CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} am/doctor/*.cc)
-  list(FILTER doctor EXCLUDE REGEX "^am/doctor/(doctor|in_job|info)\\.cc$")
+  list(FILTER doctor EXCLUDE REGEX "^am/doctor/(doctor|in_job|info|tune)\\.cc$")
   splitphase_rooms(${doctor})
   add_library(splitphase_doctor STATIC ${doctor} am/types/number_ranges.cc)
   set_target_properties(splitphase_doctor PROPERTIES
     UNITY_BUILD ${SPLITPHASE_UNITY} UNITY_BUILD_MODE GROUP)
   target_link_libraries(splitphase_doctor
     PUBLIC splitphase_flags splitphase_dependencies splitphase_static CLI11::CLI11)
-  splitphase_tool(splitc-doctor am/doctor/doctor.cc am/doctor/in_job.cc)
+  splitphase_tool(splitc-doctor am/doctor/doctor.cc am/doctor/in_job.cc am/doctor/tune.cc)
   splitphase_tool(splitc-info am/doctor/info.cc)
   target_link_libraries(splitc-doctor PRIVATE splitphase_doctor)
   target_link_libraries(splitc-info PRIVATE splitphase_doctor)

@@ -39,7 +39,7 @@
 //
 // Nobody waits who need not. The root of all_bcast() returns when its bytes are published or on
 // their way, and so does who only gives to a call _to_one; a scan waits for the processes before
-// this one. A process may be 32 such calls ahead of another; the next is a barrier() first. In
+// this one. A process may be 64 such calls ahead of another; the next is a barrier() first. In
 // all_reduce(), all_gather() and all_to_all() everybody needs something of everybody, so no process
 // returns before all have called, and each makes visible what a barrier() does. Where a program
 // needs that of the others, too, it says barrier(). No call completes gets and puts, or stores

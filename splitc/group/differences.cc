@@ -109,7 +109,7 @@ void Performer::answered(const MailHead& head) {
   question_.reset();
   if (!answered.is_suspected || answered.call != made_.number) return;
   same_.push_back(answered.rank);
-  std::vector<Inbox::Kept> rest = std::exchange(inbox_.kept, {});
+  std::vector<Inbox::Kept> rest = std::exchange(inbox_.kept_of(made_.number), {});
   for (const Inbox::Kept& one : rest) {
     if (one.head.source == answered.rank && one.head.call == made_.number) {
       take(one.head, one.bytes(), one.at);

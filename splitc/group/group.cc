@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "am/collective/barrier.h"
+#include "am/job/config/config.h"
 #include "am/job/job.h"
 #include "am/route/router.h"
 #include "splitc/group/groups.h"
@@ -157,10 +158,14 @@ const Group::Written& Group::written(const am::schedule::Call& call, bool meets)
     for (const std::uint32_t proc : procs_) nodes.push_back(all.of(proc));
     placement_.emplace(nodes);
   }
+  const auto choose = [this](const am::schedule::Call& one) {
+    return am::schedule::choose(one, *placement_, rank_, has_boards(),
+                                world().job().config().limits);
+  };
   am::schedule::Schedule made;
-  if (meets) made = choose({}, *placement_, rank_, has_boards());
+  if (meets) made = choose({});
   made.append(
-      choose(call, *placement_, rank_, has_boards()),
+      choose(call),
       {.members = {}, .input = am::schedule::input(0, 0), .output = am::schedule::output(0, 0)});
   if (written_.size() == kSchedules) written_.pop_back();
   written_.push_front({call, meets, std::move(made)});

@@ -105,7 +105,7 @@ class Group : public HasOwners {
   // Whoever leaves a call early may be so many calls ahead of another member, who has to keep what
   // comes of these; then all meet.
   static constexpr std::uint32_t kAhead = NodeBoard::kCalls - 8;
-  static constexpr std::uint32_t kRemembered = 64;
+  static constexpr std::uint32_t kRemembered = 128;
   struct Written {
     am::schedule::Call call;
     bool meets = false;  // first, in a barrier

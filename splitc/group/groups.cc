@@ -194,6 +194,11 @@ bool Groups::can_read(std::uint32_t proc, const am::Neighbour& process) {
   return at->second;
 }
 
+bool Groups::kernel_reads() const noexcept {
+  return world().router().options().cross_memory &&
+         std::ranges::all_of(readable_, [](const auto& one) { return one.second; });
+}
+
 // Lets the calls of `group` go on, and says how many have ended.
 int Groups::go_on(Group& group) {
   int count = 0;

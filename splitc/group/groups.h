@@ -72,6 +72,8 @@ class Groups final : public am::Poller {
   const am::Neighbour& self() const noexcept { return self_; }
   // Whether the kernel copies from the memory of `proc`, which has said how it can be known.
   bool can_read(std::uint32_t proc, const am::Neighbour& process);
+  // Whether it has done so wherever that has been tried.
+  bool kernel_reads() const noexcept;
 
   int poll() override;
   // Not while a call waits for credits: what brings them wakes this process, or it looks in a

@@ -19,8 +19,7 @@ static_assert(sizeof(MailHead) == 32 && Mail::kMost == am::max_medium());
 // --- Inboxes
 
 void Inbox::keep(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {
-  kept.push_back({head, at, {}, {}});
-  Kept& one = kept.back();
+  Kept& one = kept_of(head.call).emplace_back(Kept{head, at, {}, {}});
   if (bytes.size() <= one.few.size()) {
     one.head.length = static_cast<std::uint8_t>(bytes.size());
     std::ranges::copy(bytes, one.few.begin());

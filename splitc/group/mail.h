@@ -89,7 +89,8 @@ struct Inbox {
 
   Group* group = nullptr;          // nullptr: this process has not made it yet
   Performer* performer = nullptr;  // of the call that is under way
-  std::vector<Kept> kept;
+  // By call; nobody is as many calls ahead.
+  std::array<std::vector<Kept>, 128> kept;
   // About calls that this process has not come to.
   struct Judged {
     std::uint32_t call;
@@ -100,6 +101,7 @@ struct Inbox {
   // or its head.
   std::optional<MailHead> stray;
 
+  std::vector<Kept>& kept_of(std::uint32_t call) noexcept { return kept[call % kept.size()]; }
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
   void keep(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
 };

@@ -58,13 +58,9 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
     suspect(inbox_.stray->source, inbox_.stray->call);
     inbox_.stray.reset();
   }
-  // What is left over of calls that have ended by a verdict.
-  std::erase_if(inbox_.kept, [&](const Inbox::Kept& one) {
-    if (one.head.call == made_.number && one.head.digest != made_.history) {
-      suspect(one.head.source, made_.number);
-    }
-    return !group.is_to_come(one.head.call) && one.head.call != made_.number;
-  });
+  for (const Inbox::Kept& one : inbox_.kept_of(made_.number)) {
+    if (one.head.digest != made_.history) suspect(one.head.source, one.head.call);
+  }
 }
 
 Performer::~Performer() {
@@ -119,7 +115,7 @@ void Performer::begin_round() {
   }
   open_ = static_cast<std::uint32_t>(exchanges_.size());
   has_begun_ = true;
-  if (inbox_.kept.empty()) return;
+  if (inbox_.kept_of(made_.number).empty()) return;
   for (Exchange& exchange : exchanges_) take_kept(exchange);
 }
 
@@ -157,6 +153,7 @@ bool Performer::end() {
   inbox_.performer = nullptr;
   has_ended_ = true;
   exchanges_.clear();
+  inbox_.kept_of(made_.number).clear();
   return true;
 }
 
@@ -196,15 +193,16 @@ void Performer::set(Exchange& exchange, State state) noexcept {
 }
 
 void Performer::take_kept(Exchange& exchange) {
-  const auto found = std::ranges::find_if(inbox_.kept, [&](const Inbox::Kept& one) {
+  std::vector<Inbox::Kept>& kept = inbox_.kept_of(made_.number);
+  const auto found = std::ranges::find_if(kept, [&](const Inbox::Kept& one) {
     return one.head.call == made_.number && one.head.source == exchange.step->peer &&
            one.head.number == exchange.number && is_same(one.head.digest, one.head.source) &&
            (one.head.kind == Kind::kWanted) == exchange.sends();
   });
-  if (found == inbox_.kept.end()) return;
+  if (found == kept.end()) return;
   arrived(exchange, found->head, found->bytes(), found->at);
-  if (found + 1 != inbox_.kept.end()) *found = std::move(inbox_.kept.back());
-  inbox_.kept.pop_back();
+  if (found + 1 != kept.end()) *found = std::move(kept.back());
+  kept.pop_back();
 }
 
 void Performer::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {

@@ -111,14 +111,17 @@ bool Performer::block_on(std::uint32_t rank) noexcept {
   return false;
 }
 
-// Neighbours find it in this process's segment, where it is or to which it is copied if there is
-// room; or the kernel does.
+// Neighbours find it in this process's segment, where it is or to which it is copied if that helps
+// and there is room; or the kernel does. (all_to_all of 64 KiB of 4 processes on 2 cores: 67 us
+// with copies, 32 without; reductions and gathers of 2 and more readers: 25 and 40.)
 void Performer::publish_memory(const Step& step, NodeBoard::Item& item) {
   am::Router& router = world().router();
   const am::schedule::Range& from = step.from;
   const std::byte* bytes = at(from);
   item.bytes = Bytes::kMemory;
-  if (!is_in_segment(router.segment_offset(bytes), from.bytes)) {
+  const bool is_copied =
+      !schedule_.items()[step.item].is_read_once || !Groups::of_world().kernel_reads();
+  if (is_copied && !is_in_segment(router.segment_offset(bytes), from.bytes)) {
     const std::uint64_t number = NodeBoard::number(made_.number, step.item);
     const std::span<std::byte> copy = Groups::of_world().staging().reserve(
         from.bytes, {group_.number(), made_.number, number}, group_.near_boards(step.peer));

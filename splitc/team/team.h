@@ -58,7 +58,7 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // Memory. barrier(), all_reduce(), all_gather() and all_to_all() are barriers of the team: nobody
 // returns before all have called, and what members wrote before is visible to all after it, as of
 // barrier(); stores to other nodes they do not complete. all_bcast(), the calls to one, all_scan()
-// and all_exscan() are none: who has nothing to wait for returns at once, up to 32 calls ahead of
+// and all_exscan() are none: who has nothing to wait for returns at once, up to 64 calls ahead of
 // others, as the root of a broadcast and who only gives to a reduction. What the root wrote before
 // is visible to those who have got its bytes. Call barrier() where more than that is needed.
 //

@@ -72,7 +72,7 @@ using HeapEdge = std::atomic<std::uint64_t>;
 // on a line for every item of a call. Its writer is the member alone, but for `arrived`.
 struct alignas(64) NodeBoard {
   static constexpr std::uint32_t kItems = 5;   // of a call
-  static constexpr std::uint32_t kCalls = 40;  // so many calls until a line is used again
+  static constexpr std::uint32_t kCalls = 72;  // so many calls until a line is used again
   static constexpr std::size_t kHalf = 24 * 1024;
   static constexpr std::size_t kFew = 40;
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "am/job/config/collective_text.h"
 #include "am/job/config/fault_text.h"
 #include "am/job/config/joined.h"
 #include "am/job/config/number.h"
@@ -30,6 +31,7 @@ constexpr std::string_view kSize = "SPLITC_SIZE";
 constexpr std::string_view kCrossMemory = "SPLITC_CROSS_MEMORY";
 constexpr std::string_view kStall = "SPLITC_STALL";
 constexpr std::string_view kStartLimit = "SPLITC_START_LIMIT";
+constexpr std::string_view kCollectives = "SPLITC_COLLECTIVES";
 constexpr std::string_view kLink = "SPLITC_LINK";
 constexpr std::string_view kFault = "SPLITC_FAULT";
 constexpr std::string_view kWay = "SPLITC_WAY";
@@ -44,7 +46,7 @@ constexpr std::string_view kWatchNear = "SPLITC_WATCH_NEAR";
 constexpr std::string_view kTrace = "SPLITC_TRACE";
 constexpr std::string_view kTraceMemory = "SPLITC_TRACE_MEMORY";
 
-constexpr std::array<Setting, 28> kSettings{{
+constexpr std::array<Setting, 29> kSettings{{
     {"SPLITC_SEGMENT", "bytes, with K, M or G", "256M",
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
@@ -98,6 +100,11 @@ constexpr std::array<Setting, 28> kSettings{{
     {kCrossMemory, "auto or off", "auto",
      "How zero-copy transfers reach memory of their node that is not mapped. auto: through the "
      "kernel, where that is allowed; off: by messages.",
+     false},
+    {kCollectives, "name=SIZE,.. or a file", "for any network",
+     "Up to which size collective calls between nodes take which algorithm: what splitc-doctor "
+     "--tune has "
+     "written, or some limits of it; SPLITC_VERBOSE=1 says what a job has.",
      false},
     {"SPLITC_HUGE_PAGES", "0 or 1", "1",
      "0 keeps segments on small pages where the kernel has huge ones for those who ask "
@@ -348,6 +355,7 @@ Config read_config() {
   config.progress_thread = read_progress(config.link);
   config.rma = read_switch(kRma, "1") && !is_apart(config.way);
   config.learn = read_switch("SPLITC_LEARN", "1");
+  if (const auto text = value_of(kCollectives)) config.limits = parse_collectives(*text);
   config.huge_pages = read_switch("SPLITC_HUGE_PAGES", "1");
   config.cross_memory = read_cross_memory();
   config.crash_report = read_switch("SPLITC_CRASH_REPORT", "1");

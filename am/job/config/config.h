@@ -1,6 +1,7 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types, am/route/activity.h and am/link/datagram/fault_plan.h. Nothing in it acts.
+// am/types, am/route/activity.h, am/link/datagram/fault_plan.h and am/collective/limits.h. Nothing
+// in it acts.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "am/collective/limits.h"
 #include "am/job/config/out_of_band.h"
 #include "am/link/datagram/fault_plan.h"
 #include "am/types/types.h"
@@ -81,6 +83,7 @@ struct Config {
   bool crash_report = true;      // a crash is reported by the process itself
   bool survive = false;          // the job goes on without processes that die
   bool huge_pages = true;        // segments ask for them
+  schedule::Limits limits;       // of algorithms of collective calls
   bool cross_memory = true;      // the kernel copies between processes of a node, where allowed
 
   Rank rank = 0;           // with job_fd or rendezvous

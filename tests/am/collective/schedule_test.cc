@@ -172,9 +172,6 @@ TEST_F(Schedules, of_broadcasts_bring_the_roots_bytes_to_all) {
   broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
     return am::schedule::broadcast_scattered(member, root, {bytes, 1}, radix);
   });
-  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t segment) {
-    return am::schedule::broadcast_chain(member, root, bytes, segment);
-  });
   broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
     return am::schedule::on_node::broadcast(member, root, bytes);
   });
@@ -213,11 +210,6 @@ TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
         return am::schedule::all_reduce_halving(member, {bytes, 1});
       },
       true, false);
-  reductions(
-      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
-        return am::schedule::all_reduce_ring(member, {bytes, 1});
-      },
-      true, true);
   reductions([](Member member, std::uint32_t, std::uint64_t bytes,
                 std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes); },
              true, false);
@@ -251,7 +243,7 @@ TEST_F(Schedules, of_large_reductions_on_a_node_may_be_in_place) {
 TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
   using am::schedule::scan;
   const std::vector<std::function<Schedule(Member, std::uint64_t, Scan)>> all = {
-      am::schedule::on_node::scan,
+      am::schedule::on_node::scan, am::schedule::scan_chain,
       [](Member member, std::uint64_t bytes, Scan kind) { return scan(member, bytes, kind); },
       [](Member member, std::uint64_t bytes, Scan kind) {
         return am::schedule::scan_gathered(member, bytes, kind);
@@ -291,7 +283,7 @@ TEST_F(Schedules, of_a_large_scan_on_a_node_are_read_by_all) {
   }
 }
 
-TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
+TEST_F(Schedules, of_gathers_to_one_put_each_block_in_its_place) {
   for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
     const std::uint32_t radix = any_number();
     const bool reads = below(2) == 0;
@@ -306,14 +298,6 @@ TEST_F(Schedules, of_gathers_and_scatters_put_each_block_in_its_place) {
                        [&](std::uint32_t, std::size_t at) {
                          return given(static_cast<std::uint32_t>(at / bytes), at % bytes);
                        }});
-    perform(size, {.schedule =
-                       [&](Member member) {
-                         return am::schedule::scatter_tree(member, root, bytes, radix);
-                       },
-                   .inputs = [&](std::uint32_t who) { return who == root ? size * bytes : 0; },
-                   .outputs = [&](std::uint32_t) { return bytes; },
-                   .expected = [&](std::uint32_t who,
-                                   std::size_t at) { return given(root, who * bytes + at); }});
   });
 }
 
@@ -412,6 +396,10 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
                                      : who * who / (nodes * nodes));
     }
     const am::schedule::Placement placement(node_of);
+    am::schedule::Limits limits;
+    for (const am::schedule::Limit& limit : am::schedule::kLimits) {
+      limits.*limit.value = below(3) * 8;
+    }
     const bool reads = below(2) == 0;
     const auto root = static_cast<std::uint32_t>(below(size));
     const std::uint64_t bytes = below(100) == 0 ? 300 * below(40) : below(20);
@@ -427,7 +415,8 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
     perform(size, {.schedule =
                        [&](Member member) {
                          const auto& near = placement.members(placement.node(member.me));
-                         return choose(call, placement, member.me, reads && near.size() > 1);
+                         return choose(call, placement, member.me, reads && near.size() > 1,
+                                       limits);
                        },
                    .inputs =
                        [&](std::uint32_t) {
@@ -468,7 +457,7 @@ TEST_F(Schedules, send_as_many_messages_as_they_say) {
       ASSERT_LE(sends(am::schedule::reduce_tree(member, 0, 1, 2, Order::kAny)), 1u);
       ASSERT_LE(sends(am::schedule::all_reduce_doubling(member, 1)), lg + 1);
       ASSERT_LE(sends(am::schedule::all_reduce_halving(member, {size, 1})), 2 * lg + 1);
-      ASSERT_EQ(sends(am::schedule::all_reduce_ring(member, {size, 1})), 2 * (size - 1));
+      ASSERT_EQ(sends(am::schedule::scan_chain(member, 1, Scan::kInclusive)), who + 1 < size);
       ASSERT_EQ(sends(am::schedule::all_gather_bruck(member, 1)), lg);
       ASSERT_EQ(sends(am::schedule::all_to_all_bruck(member, 1)), lg);
       ASSERT_EQ(sends(am::schedule::all_to_all_pairwise(member, 1, 4)), size - 1);
@@ -483,7 +472,6 @@ TEST_F(Schedules, cut_vectors_between_elements) {
     for (std::uint32_t who = 0; who < size; ++who) {
       for (const Schedule& schedule :
            {am::schedule::all_reduce_halving({size, who}, vector),
-            am::schedule::all_reduce_ring({size, who}, vector),
             am::schedule::reduce_halving({size, who}, 0, vector),
             am::schedule::broadcast_scattered({size, who}, 0, vector, 2)}) {
         for (std::size_t round = 0; round < schedule.rounds(); ++round) {

@@ -246,5 +246,34 @@ TEST(DoctorOptions, help_and_version_are_printed) {
   EXPECT_TRUE(run({kDoctor, "--version"}).out.starts_with("splitc-doctor (Splitphase) "));
 }
 
+TEST(Doctor, tunes_a_job_of_a_process_on_each_node_which_takes_what_it_has_found) {
+  const auto tuned = run({kSplitcrun, "-n", "2", "--nodes", "2", kDoctor, "--tune"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const std::string file = testing::TempDir() + "/limits-" + std::to_string(getpid());
+  std::ofstream(file) << tuned.out;
+  const auto tuned_job = run({"env", "SPLITC_VERBOSE=1", "SPLITC_COLLECTIVES=" + file, kSplitcrun,
+                              "-n", "2", "--nodes", "2", kDoctor, "--tune"});
+  fs::remove(file);
+  ASSERT_TRUE(tuned.out.starts_with("broadcast_tree=")) << tuned.out;
+  const std::string last = tuned.out.substr(tuned.out.rfind("scan_chain="));
+  expect_contains(tuned_job.out, {"collective calls between them: broadcast_tree=",
+                                  last.substr(0, last.find('\n'))});
+
+  const auto alone = run({kDoctor, "--tune"});
+  EXPECT_EQ(alone.exit_code, 2);
+  expect_contains(alone.err, {"measures between nodes: start it with one process on each"});
+  const auto near = run({kSplitcrun, "-n", "3", "--nodes", "2", kDoctor, "--tune"});
+  EXPECT_NE(near.exit_code, 0);
+  expect_contains(near.err, {"measures between nodes"});
+}
+
+TEST(Doctor, a_job_whose_processes_have_other_limits_does_not_start) {
+  const auto job =
+      run({kSplitcrun, "-n", "2", "--nodes", "2", "sh", "-c",
+           "SPLITC_COLLECTIVES=scan_chain=$SPLITC_RANK exec " + std::string(kDoctor) + " --tune"});
+  EXPECT_NE(job.exit_code, 0);
+  expect_contains(job.err, {"has another SPLITC_COLLECTIVES; give every process the same"});
+}
+
 }  // namespace
 }  // namespace am::doctor

@@ -6,10 +6,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "am/collective/limits.h"
+#include "am/job/config/collective_text.h"
 
 namespace am {
 namespace {
@@ -85,6 +90,32 @@ TEST(Config, nonsense_segments_are_refused_with_value_and_remedy) {
   }
   expect_refused({{"SPLITC_SEGMENT", "0"}}, {"SPLITC_SEGMENT=0:", "less than 64K"});
   expect_refused({{"SPLITC_SEGMENT", "1025G"}}, {"SPLITC_SEGMENT=1025G:", "more than 1024G"});
+}
+
+TEST(Config, limits_of_collective_calls_are_read_from_a_text_or_a_file) {
+  const schedule::Limits some =
+      config_with({{"SPLITC_COLLECTIVES", "broadcast_tree=64K,scan_chain=3"}}).limits;
+  EXPECT_EQ(some.broadcast_tree, 65536u);
+  EXPECT_EQ(some.scan_chain, 3u);
+  EXPECT_EQ(some.reduce_tree, schedule::Limits().reduce_tree);
+  schedule::Limits all;
+  std::uint64_t value = 1000;
+  for (const schedule::Limit& limit : schedule::kLimits) all.*limit.value = value += 1000;
+  EXPECT_EQ(config_with({{"SPLITC_COLLECTIVES", ::am::text_of(all)}}).limits, all);
+  const std::string file = testing::TempDir() + "/limits-" + std::to_string(getpid());
+  std::ofstream(file) << "broadcast_tree=64K\nscan_chain=3\n";
+  EXPECT_EQ(config_with({{"SPLITC_COLLECTIVES", file}}).limits, some);
+  std::remove(file.c_str());
+
+  for (const std::string wrong :
+       {"broadcast_tree", "tree=5", "scan_chain=many", "=", "scan_chain="}) {
+    expect_refused(
+        {{"SPLITC_COLLECTIVES", "gather_tree=1K," + wrong}},
+        {"SPLITC_COLLECTIVES=gather_tree=1K," + wrong + ": \"" + wrong + "\" is no limit",
+         "broadcast_tree, reduce_tree"});
+  }
+  expect_refused({{"SPLITC_COLLECTIVES", "./no_such_file"}},
+                 {"SPLITC_COLLECTIVES=./no_such_file: that file cannot be read"});
 }
 
 TEST(Config, switches_and_words_are_checked) {
