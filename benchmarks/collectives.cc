@@ -22,6 +22,8 @@ constexpr std::size_t kLarge = 64 * 1024;  // bytes
 
 const std::vector<bench::Entry> kEntries{
     {"calls", "all of them, of 8 bytes to 1 MiB, with a root that stays and one that changes"},
+    {"early", "one broadcast at its root, and one reduction at a process that only gives to it"},
+    {"overlap", "all_reduce of 64 KiB, and the same with as long a computation meanwhile"},
     {"team", "the same of a team of all processes"},
     {"store_sync", "all_store_sync() with nothing stored, and after a store of 8 bytes"},
 };
@@ -33,16 +35,32 @@ struct Program {
   bool chosen(const std::string& name) const {
     return options.only.empty() || std::ranges::find(options.only, name) != options.only.end();
   }
-  // Reports `call(i)`, made `count` times a repetition.
-  void time(const std::string& name, std::size_t bytes, int count,
-            const std::function<void(std::uint32_t)>& call) const {
+  int repetitions() const { return options.reps != 0 ? options.reps : options.quick ? 2 : 30; }
+  // Reports `call(i)`, made `count` times a repetition; returns the least, in ns.
+  double time(const std::string& name, std::size_t bytes, int count,
+              const std::function<void(std::uint32_t)>& call) const {
     bench::Samples samples;
     // That of the process that needs the longest.
-    for (int rep = options.reps != 0 ? options.reps : options.quick ? 2 : 30; rep > 0; --rep) {
+    for (int rep = repetitions(); rep > 0; --rep) {
       splitc::barrier();
       const bench::Stopwatch watch;
       for (int i = 0; i < count; ++i) call(static_cast<std::uint32_t>(i));
       samples.add(splitc::all_reduce(watch.ns(), splitc::maximum()) / count);
+    }
+    report.add_time(name, bytes, samples);
+    return splitc::all_bcast(samples.minimum());
+  }
+  // One call, at one process, when the others have begun it.
+  void time_at(std::uint32_t proc, const std::string& name, std::size_t bytes,
+               const std::function<void()>& call) const {
+    bench::Samples samples;
+    for (int rep = 10 * repetitions(); rep > 0; --rep) {
+      splitc::barrier();
+      const bench::Stopwatch begun;
+      while (splitc::my_proc() == proc && begun.ns() < 2000) continue;
+      const bench::Stopwatch watch;
+      call();
+      samples.add(splitc::all_bcast(watch.ns(), proc));
     }
     report.add_time(name, bytes, samples);
   }
@@ -103,6 +121,37 @@ void cells(const Program& program, const std::string& prefix, const Calls& calls
   }
 }
 
+// Of 8 bytes; the others are there, and wait.
+void early(const Program& program) {
+  const std::uint32_t last = splitc::procs() - 1;
+  double x = 1;
+  program.time_at(0, "broadcast_root", 8, [&] { x = splitc::all_bcast(x, 0); });
+  program.time_at(last, "reduce_giver", 8, [&] { splitc::all_reduce_to_one(x, std::plus()); });
+}
+
+// A computation that looks after the call every 2 us.
+void compute_ns(double ns) {
+  const bench::Stopwatch all;
+  while (all.ns() < ns) {
+    const bench::Stopwatch part;
+    while (part.ns() < 2000) continue;
+    splitc::poll();
+  }
+}
+
+void overlap(const Program& program) {
+  std::vector<double> one(kLarge / sizeof(double), 1.0), sum(one.size());
+  const std::span<const double> mine(one);
+  const double ns = program.time("reduce_alone", kLarge, 20, [&](std::uint32_t) {
+    splitc::start_all_reduce(mine, sum, std::plus<double>()).wait();
+  });
+  program.time("reduce_and_compute", kLarge, 20, [&](std::uint32_t) {
+    auto done = splitc::start_all_reduce(mine, sum, std::plus<double>());
+    compute_ns(ns);
+    done.wait();
+  });
+}
+
 void store_syncs(const Program& program) {
   program.time("store_sync_idle", 0, 200, [](std::uint32_t) { splitc::all_store_sync(); });
   const auto words = splitc::all_spread_malloc<std::uint64_t>(splitc::procs());
@@ -130,6 +179,8 @@ int measure(int argc, char** argv) {
   if (!options->only.empty() && program.chosen("team")) {
     cells(program, "team_", splitc::team::world());
   }
+  if (program.chosen("early")) early(program);
+  if (program.chosen("overlap")) overlap(program);
   if (program.chosen("store_sync")) store_syncs(program);
   return 0;
 }
