@@ -31,8 +31,10 @@ BoardName Boards::reserve() {
   NodeBoard& board = board_of(my_proc(), index);
   // What the last group has left must not look like that of the next one. The call in which the
   // others hear of it orders these.
+  for (auto& items : board.items) {
+    for (NodeBoard::Item& item : items) item.number.store(0, std::memory_order_relaxed);
+  }
   for (NodeBoard::CallLines& call : board.calls) {
-    for (NodeBoard::Item& item : call.items) item.number.store(0, std::memory_order_relaxed);
     call.read.store(0, std::memory_order_relaxed);
     for (auto& arrived : call.arrived) arrived.store(0, std::memory_order_relaxed);
   }

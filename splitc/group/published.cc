@@ -24,11 +24,11 @@ using am::schedule::Schedule;
 // Zen where `to` is up to 31 bytes behind `from` in their pages, as it is of two vectors of 64 KiB
 // that malloc() gives one after the other: 10.7 us for 32 KiB; in parts 2.3 us, elsewhere 0.6.
 void Performer::copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  constexpr std::size_t kPage = 4096, kPart = 1024;
+  constexpr std::size_t kPage = 4096, kPart = 1024, kFew = 2048;
   if (to == from || bytes == 0) return;
   const std::size_t behind =
       reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-  if (behind % kPage >= 32 || behind % kPage == 0 || behind < bytes) {
+  if (bytes <= kFew || behind % kPage >= 32 || behind % kPage == 0 || behind < bytes) {
     std::memmove(to, from, bytes);
     return;
   }
@@ -41,7 +41,7 @@ void Performer::copy_bytes(std::byte* to, const std::byte* from, std::size_t byt
 
 void Performer::publish(const Step& step) {
   NodeBoard& board = group_.board(group_.rank());
-  NodeBoard::Item& item = board.of(made_.number).items[step.item];
+  NodeBoard::Item& item = board.item(made_.number, step.item);
   const am::schedule::Range& from = step.from;
   item.digest = made_.history;
   item.spoiler = spoiler_;
@@ -257,7 +257,7 @@ bool Performer::has_news() noexcept {
 // nullptr: not so far.
 const NodeBoard::Item* Performer::published(std::uint32_t rank,
                                             std::uint8_t number) const noexcept {
-  const NodeBoard::Item& item = group_.board(rank).of(made_.number).items[number];
+  const NodeBoard::Item& item = group_.board(rank).item(made_.number, number);
   // pairs with: publish()
   const bool is_there =
       item.number.load(std::memory_order_acquire) == NodeBoard::number(made_.number, number);

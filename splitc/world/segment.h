@@ -93,7 +93,6 @@ struct alignas(64) NodeBoard {
     std::byte few[kFew];
   };
   struct CallLines {
-    Item items[kItems];
     alignas(64) std::atomic<std::uint64_t> read;  // number of the latest item that it has read
     // At the first member of the node, if there are more processes than cores: how many have
     // published an item, below its number.
@@ -105,6 +104,9 @@ struct alignas(64) NodeBoard {
     return (number(call, item) << 20) + count;
   }
 
+  Item& item(std::uint32_t call, std::uint32_t number) noexcept {
+    return items[number][call % kCalls];
+  }
   CallLines& of(std::uint32_t call) noexcept { return calls[call % kCalls]; }
 
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -113,6 +115,9 @@ struct alignas(64) NodeBoard {
   std::atomic<std::uint64_t> generation;  // odd: in use
   // The rank that is to publish, or to read, what this member waits for; likewise.
   alignas(64) std::atomic<std::uint32_t> waits_for;
+  // Those of one number side by side: of the calls to come the processor fetches them ahead
+  // (all_reduce_to_one of 8 bytes, 2 processes: 0.10 us, and 0.13 with those of a call together).
+  Item items[kItems][kCalls];
   CallLines calls[kCalls];
   alignas(64) std::byte copied[2 * kHalf];  // of what is neither few nor much
 };
