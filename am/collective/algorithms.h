@@ -74,8 +74,9 @@ Schedule all_reduce_halving(Member member, const Vector& vector);
 enum class Scan : std::uint8_t { kInclusive, kExclusive };
 // lg hops of all bytes, and P lg messages in all.
 Schedule scan(Member member, std::uint64_t bytes, Scan kind);
-// From each to the next: P - 1 hops, and as many messages in all. With the bits of a loop.
-Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind);
+// From each to the next: P - 1 hops, and as many messages in all. With the bits of a loop. `reads`:
+// all are of one node, and each reads what the one before it has published.
+Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind, bool reads = false);
 
 // The same calls for few bytes: gathered, P times `bytes` in all, and combined from the first
 // member to the last one by each that gets a result, so that the bits are those of a loop. lg hops.

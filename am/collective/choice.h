@@ -69,9 +69,15 @@ class Placement {
   bool even_ = true;
 };
 
-// The schedule of member `me`. `reads`: the members of its node, which are several, read what they
-// publish there; else they send messages.
-Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, bool reads,
+// How the members of a node, which are several, talk.
+enum class Near : std::uint8_t {
+  kMessages,
+  kReads,         // each reads what others publish
+  kReadsInTurns,  // the same, but they share cores, and seldom run at the same time
+};
+
+// The schedule of member `me`; `near` is the same for all of its node.
+Schedule choose(const Call& call, const Placement& placement, std::uint32_t me, Near near,
                 const Limits& limits);
 
 }  // namespace am::schedule

@@ -186,20 +186,21 @@ Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std
   return s;
 }
 
-Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind) {
+Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind, bool reads) {
   const bool inclusive = kind == Scan::kInclusive;
   const bool is_first = member.me == 0, is_last = member.me + 1 == member.size;
   Schedule s;
   const Range before = s.scratch(is_first ? 0 : bytes);
   const Range value = inclusive ? output(0, bytes) : s.scratch(bytes);  // of those up to this one
-  if (!is_first) s.receive(member.me - 1, before);
+  const auto item = reads ? s.new_item(bytes, 0) : std::uint8_t{0};
+  if (!is_first) reads ? s.read(item, member.me - 1, 0, before) : s.receive(member.me - 1, before);
   if (inclusive || !is_last) s.copy(input(0, bytes), value);
   if (!is_first) {
     if (inclusive || !is_last) s.combine_before(before, value);
     if (!inclusive) s.copy(before, output(0, bytes));
   }
   s.end_round();
-  if (!is_last) s.send(member.me + 1, value);
+  if (!is_last) reads ? s.publish(item, member.me + 1, value) : s.send(member.me + 1, value);
   s.end_round();
   return s;
 }

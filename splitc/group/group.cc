@@ -159,8 +159,10 @@ const Group::Written& Group::written(const am::schedule::Call& call, bool meets)
     placement_.emplace(nodes);
   }
   const auto choose = [this](const am::schedule::Call& one) {
-    return am::schedule::choose(one, *placement_, rank_, has_boards(),
-                                world().job().config().limits);
+    const auto near = !has_boards()  ? am::schedule::Near::kMessages
+                      : is_crowded() ? am::schedule::Near::kReadsInTurns
+                                     : am::schedule::Near::kReads;
+    return am::schedule::choose(one, *placement_, rank_, near, world().job().config().limits);
   };
   am::schedule::Schedule made;
   if (meets) made = choose({});

@@ -243,7 +243,13 @@ TEST_F(Schedules, of_large_reductions_on_a_node_may_be_in_place) {
 TEST_F(Schedules, of_a_scan_combine_those_up_to_each_or_before_it) {
   using am::schedule::scan;
   const std::vector<std::function<Schedule(Member, std::uint64_t, Scan)>> all = {
-      am::schedule::on_node::scan, am::schedule::scan_chain,
+      am::schedule::on_node::scan,
+      [](Member member, std::uint64_t bytes, Scan kind) {
+        return am::schedule::scan_chain(member, bytes, kind, false);
+      },
+      [](Member member, std::uint64_t bytes, Scan kind) {
+        return am::schedule::scan_chain(member, bytes, kind, true);
+      },
       [](Member member, std::uint64_t bytes, Scan kind) { return scan(member, bytes, kind); },
       [](Member member, std::uint64_t bytes, Scan kind) {
         return am::schedule::scan_gathered(member, bytes, kind);
@@ -400,7 +406,7 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
     for (const am::schedule::Limit& limit : am::schedule::kLimits) {
       limits.*limit.value = below(3) * 8;
     }
-    const bool reads = below(2) == 0;
+    const auto way = static_cast<am::schedule::Near>(below(3));
     const auto root = static_cast<std::uint32_t>(below(size));
     const std::uint64_t bytes = below(100) == 0 ? 300 * below(40) : below(20);
     const auto operation = static_cast<Operation>(below(9));
@@ -415,7 +421,8 @@ TEST_F(Schedules, that_are_chosen_do_what_their_call_says) {
     perform(size, {.schedule =
                        [&](Member member) {
                          const auto& near = placement.members(placement.node(member.me));
-                         return choose(call, placement, member.me, reads && near.size() > 1,
+                         return choose(call, placement, member.me,
+                                       near.size() > 1 ? way : am::schedule::Near::kMessages,
                                        limits);
                        },
                    .inputs =
