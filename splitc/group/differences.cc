@@ -107,7 +107,7 @@ void Performer::answered(const MailHead& head) {
   if (!question_ || question_->call != head.call || question_->verdict) return;
   const Question answered = *question_;
   question_.reset();
-  if (!answered.is_suspected || answered.call != made_.number) return;
+  if (answered.call != made_.number) return;
   same_.push_back(answered.rank);
   std::vector<Inbox::Kept> rest = std::exchange(inbox_.kept_of(made_.number), {});
   for (const Inbox::Kept& one : rest) {
