@@ -17,17 +17,6 @@ std::uint32_t before(Member member, std::uint64_t distance) noexcept {
   return static_cast<std::uint32_t>((member.me + member.size - distance) % member.size);
 }
 
-// Block `first` of the output goes to the next member, whose predecessor's takes its place; and so
-// on, until each has been everywhere.
-template <class Block>
-void pass_around(Schedule& s, Member member, std::uint32_t shift, const Block& block) {
-  for (std::uint32_t i = 0; i + 1 < member.size; ++i) {
-    s.send(behind(member, 1), block((member.me + member.size + shift - i) % member.size));
-    s.receive(before(member, 1), block((member.me + member.size + shift - i - 1) % member.size));
-    s.end_round();
-  }
-}
-
 // Sends given(who) to each `who`, and gets got(who) of each, `at_once` of them in a round.
 template <class Given, class Got>
 Schedule exchange(Member member, std::uint32_t at_once, const Given& given, const Got& got) {
@@ -90,7 +79,12 @@ Schedule all_gather_ring(Member member, std::uint64_t bytes) {
   Schedule s;
   s.copy(input(0, bytes), block(member.me));
   s.end_round();
-  pass_around(s, member, 0, block);
+  // Each goes to the next member, and what comes from the one before goes there in the next round.
+  for (std::uint32_t i = 0; i + 1 < member.size; ++i) {
+    s.send(behind(member, 1), block(before(member, i)));
+    s.receive(before(member, 1), block(before(member, std::uint64_t{i} + 1)));
+    s.end_round();
+  }
   return s;
 }
 

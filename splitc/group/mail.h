@@ -35,8 +35,8 @@ struct MailHead {
   std::uint64_t group;
   std::uint32_t call;
   std::uint32_t source;  // rank of the sender
-  std::uint32_t
-      number;  // of what is sent to the receiver in the call, or kItem and that of an item
+  // Of what is sent to the receiver in the call, or kItem and that of an item.
+  std::uint32_t number;
   std::uint32_t digest;  // of the sender's call, and those since the last barrier
   Kind kind;
   std::uint8_t length;  // of what a short message has beside this

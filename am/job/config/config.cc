@@ -103,8 +103,7 @@ constexpr std::array<Setting, 29> kSettings{{
      false},
     {kCollectives, "name=SIZE,.. or a file", "for any network",
      "Up to which size collective calls between nodes take which algorithm: what splitc-doctor "
-     "--tune has "
-     "written, or some limits of it; SPLITC_VERBOSE=1 says what a job has.",
+     "--tune has written, or some limits of it; SPLITC_VERBOSE=1 says what a job has.",
      false},
     {"SPLITC_HUGE_PAGES", "0 or 1", "1",
      "0 keeps segments on small pages where the kernel has huge ones for those who ask "
