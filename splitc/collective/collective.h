@@ -61,10 +61,10 @@
 // Errors. Throw Error in a handler, outside the world's thread, and between barrier_notify() and
 // barrier_wait(). If processes make different calls, those who cannot get what their call says
 // throw an Error that names two processes and both calls, also in release builds: at once where
-// they meet what others have published or sent, or after 10 ms of waiting; the others in their next
-// call. (In release builds barrier() compares nothing itself: who is in it while others make
-// another call stays there until they call barrier(), too.) A process that makes none leaves the
-// others waiting, which the report on a job that stands still shows.
+// they meet what others have published or sent, or after 10 ms of waiting; the others in one of
+// their next two calls. (In release builds barrier() compares nothing itself: who is in it while
+// others make another call stays there until they call barrier(), too.) A process that makes none
+// leaves the others waiting, which the report on a job that stands still shows.
 
 namespace splitc {
 // --- Broadcast. `root` is the same everywhere; Error if there is no such process.

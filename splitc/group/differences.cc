@@ -48,7 +48,8 @@ std::string describe(const CallText& text) {
 
 void Performer::suspect(std::uint32_t rank, std::uint32_t call) noexcept {
   if (rank >= group_.size()) return;
-  if (!question_ || !question_->asked) question_ = {rank, call, true};
+  if (question_ && (question_->is_suspected || question_->asked)) return;  // one at a time
+  question_ = {rank, call, true};
 }
 
 // After a while asks some of those for whom it waits, less and less often.
@@ -78,6 +79,11 @@ bool Performer::go_on_asking() {
     const Group::Made* const made = group_.made(question.call);
     if (made == nullptr) {
       question_.reset();  // so long ago that nobody knows
+    } else if (!question.told_verdict && group_.verdict()) {
+      MailHead tells = head(Kind::kWhole, 0);
+      tells.call = group_.judged_through();
+      question.told_verdict =
+          Groups::of_world().mail().try_tell(group_.proc(question.rank), tells, *group_.verdict());
     } else if (!question.asked) {
       MailHead asks = head(Kind::kWhole, 0);
       asks.call = question.call;
@@ -97,9 +103,9 @@ bool Performer::go_on_asking() {
 }
 
 void Performer::judge(const Verdict& verdict) noexcept {
-  if (!verdict_) verdict_ = verdict;
-  group_.judged(verdict.call);
-  Groups::of_world().staging().forget(group_.number());
+  if (verdict_) return;
+  verdict_ = verdict;
+  group_.judge(verdict);
 }
 
 // It is in the same call, or has not come to it.
@@ -117,6 +123,21 @@ void Performer::answered(const MailHead& head) {
       inbox_.keep(one.head, one.bytes(), one.at);
     }
   }
+  suspect_kept();
+}
+
+// One at a time: whose message of this call shows that it has made other ones.
+void Performer::suspect_kept() noexcept {
+  for (const Inbox::Kept& one : inbox_.kept_of(made_.number)) {
+    if (one.head.call == made_.number && !is_same(one.head.digest, one.head.source)) {
+      suspect(one.head.source, one.head.call);
+    }
+  }
+}
+
+// The member that was asked has left the call by a verdict.
+void Performer::has_left(const MailHead& head, const Verdict& verdict) noexcept {
+  if (question_ && question_->call == head.call && !question_->verdict) judge(verdict);
 }
 
 void Performer::differs(const MailHead& head, std::uint32_t proc, const CallText& theirs) {

@@ -136,12 +136,16 @@ std::vector<std::uint32_t> Group::digests(std::uint32_t call) const {
   return all;
 }
 
-void Group::judged(std::uint32_t call) noexcept {
-  digest_ = 0;
+void Group::judge(const Verdict& verdict) noexcept {
+  verdict_ = verdict;
+  judged_through_ = calls_;
+  digest_ = kJudged;
+  ahead_ = kAhead;
+  is_unsettled = true;
   for (std::uint32_t back = 0; back < kRemembered; ++back) {
     Made& one = made_[(calls_ - back) % kRemembered];
     one.was_judged = true;
-    if (one.number == call) return;
+    if (one.number == verdict.call) return;
   }
 }
 

@@ -90,9 +90,24 @@ class Group : public HasOwners {
   // few, or too many.
   static constexpr std::uint32_t kNoRoom = ~std::uint32_t{0};
   std::uint32_t copied_at(std::uint32_t item) const noexcept { return copied_at_[item]; }
-  // The latest call ends by a verdict, as the members have not all made this one.
-  void judged(std::uint32_t call) noexcept;
+  // Members have made different calls, and so the latest one of this member ends; or it would have,
+  // but this member has left it before it heard of that. Its next call is, or begins with, a
+  // barrier: who has not heard of the verdict is then told (Performer::suspect()), before what it
+  // has published for another call can be taken for part of this one.
+  void judge(const Verdict& verdict) noexcept;
+  // The latest of these, and the latest call that it has ended.
+  const std::optional<Verdict>& verdict() const noexcept { return verdict_; }
+  std::uint32_t judged_through() const noexcept { return judged_through_; }
+  // Of a verdict that has ended the call `through` elsewhere: whether it is about a call that this
+  // member has made, and news.
+  bool is_news(const Verdict& verdict, std::uint32_t through) const noexcept {
+    const std::uint32_t here = is_to_come(through) ? calls_ : through;
+    return !is_to_come(verdict.call) &&
+           (!verdict_ || static_cast<std::int32_t>(here - judged_through_) > 0);
+  }
 
+  // Since then nobody has passed a barrier of it: some may still read what was published before.
+  bool is_unsettled = false;
   bool is_job = false;  // of the calls that name no team
   bool left = false;    // an exception has left one
   // Of the one that is under way: kept, as are their capacities.
@@ -132,12 +147,16 @@ class Group : public HasOwners {
   std::uint32_t calls_ = 0;
   std::uint32_t ahead_ = 0;   // calls since the last one that was a barrier
   std::uint32_t digest_ = 0;  // of these, of all together
+  // After a verdict: not that of a member which has left the call unaware, even if by a barrier.
+  static constexpr std::uint32_t kJudged = 1;
   // Those since the last barrier use one half of the boards, and those before it the other one,
   // which some members may still read.
   unsigned half_ = 0;
   std::uint32_t used_ = 0;  // bytes of it
   std::array<std::uint32_t, NodeBoard::kItems> copied_at_{};
   std::array<Made, kRemembered> made_{};
+  std::optional<Verdict> verdict_;
+  std::uint32_t judged_through_ = 0;
   std::deque<Written> written_;  // the latest first
 };
 

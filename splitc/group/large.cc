@@ -85,12 +85,58 @@ bool Performer::try_write(Exchange& exchange) {
   return true;
 }
 
-// pairs with: the completion in try_write().
-bool Performer::is_writing() const noexcept {
-  return std::ranges::any_of(exchanges_, [](const Exchange& one) {
-    return one.state == State::kWriting &&
-           !one.large->write->is_done.load(std::memory_order_acquire);
-  });
+bool Performer::stop(const MailHead& head) noexcept {
+  Exchange* const exchange = has_begun_ ? find(head.source, head.number, true) : nullptr;
+  if (exchange == nullptr || !exchange->large) return false;
+  if (exchange->state == State::kToWrite) set(*exchange, State::kToBeAskedFor);
+  return exchange->state == State::kWriting || exchange->state == State::kToSayWritten;
+}
+
+void Performer::stopped(std::uint32_t proc, std::uint32_t number, bool is_writing) noexcept {
+  for (Exchange& one : exchanges_) {
+    if (one.sends() || one.number != number || group_.proc(one.step->peer) != proc) continue;
+    if (!one.large || one.large->stop != LargeExchange::Stop::kAsked) continue;
+    one.large->stop = LargeExchange::Stop::kAnswered;
+    if (!is_writing && one.state != State::kDone) set(one, State::kDone);
+  }
+}
+
+// The call ends early: whether the network writes nothing more to this member. Its senders are
+// asked to leave that, wherever they are.
+bool Performer::is_written() noexcept {
+  bool all = true;
+  for (Exchange& one : exchanges_) {
+    if (one.sends() || one.state == State::kDone || !one.large || !one.large->is_exposed) continue;
+    all = false;
+    if (one.large->stop == LargeExchange::Stop::kNotAsked &&
+        Groups::of_world().mail().try_stop(group_.proc(one.step->peer),
+                                           head(Kind::kWhole, one.number))) {
+      one.large->stop = LargeExchange::Stop::kAsked;
+    }
+  }
+  return all;
+}
+
+// By a verdict: when nothing of the program's memory is used any more. What has been published of
+// it is taken back, as others may be reading it (try_read()).
+bool Performer::leave() {
+  bool is_writing = false;
+  for (Exchange& one : exchanges_) {
+    while (one.state == State::kWriting || one.state == State::kToSayWritten) {
+      if (try_act(one)) continue;
+      is_writing = true;
+      break;
+    }
+  }
+  if (is_writing || !is_written()) return false;
+  for (; large_ != 0; --large_) {
+    NodeBoard::Item& item =
+        group_.board(group_.rank()).item(made_.number, large_items_[large_ - 1].item);
+    item.number.store(0, std::memory_order_relaxed);
+  }
+  // pairs with: try_read(); who then finds the number unchanged has read the memory before.
+  std::atomic_thread_fence(std::memory_order_release);
+  return end();
 }
 
 // Of another node: says where the network may write it, if it can.
@@ -112,7 +158,9 @@ bool Performer::try_ask_for(Exchange& exchange) {
     }
     key = exchange.large->registration->key();
   }
-  return try_answer(exchange, Kind::kWanted, State::kInPieces, std::as_bytes(std::span(&key, 1)));
+  exchange.large->is_exposed =
+      try_answer(exchange, Kind::kWanted, State::kInPieces, std::as_bytes(std::span(&key, 1)));
+  return exchange.large->is_exposed;
 }
 
 }  // namespace splitc::detail

@@ -64,7 +64,8 @@ void Mail::end_inbox(std::uint64_t group) noexcept {
 
 Mail::Mail(am::Endpoint& endpoint) : endpoint_(endpoint) {
   endpoint.add_handlers<&Mail::on_few, &Mail::on_many, &Mail::on_question, &Mail::on_answer,
-                        &Mail::on_difference, &Mail::on_verdict>(*this);
+                        &Mail::on_difference, &Mail::on_judged, &Mail::on_stop, &Mail::on_stopped,
+                        &Mail::on_verdict>(*this);
 }
 
 bool Mail::try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
@@ -88,12 +89,19 @@ bool Mail::try_tell(std::uint32_t proc, const MailHead& head, const Verdict& ver
       proc, std::as_bytes(std::span(&verdict, 1)), head);
 }
 
+bool Mail::try_stop(std::uint32_t proc, const MailHead& head) {
+  return endpoint_.try_request<&Mail::on_stop>(proc, head);
+}
+
 bool Mail::has_sent(const am::Returned& message) const {
   return message.handler == endpoint_.index_of<&Mail::on_few>() ||
          message.handler == endpoint_.index_of<&Mail::on_many>() ||
          message.handler == endpoint_.index_of<&Mail::on_question>() ||
          message.handler == endpoint_.index_of<&Mail::on_answer>() ||
          message.handler == endpoint_.index_of<&Mail::on_difference>() ||
+         message.handler == endpoint_.index_of<&Mail::on_judged>() ||
+         message.handler == endpoint_.index_of<&Mail::on_stop>() ||
+         message.handler == endpoint_.index_of<&Mail::on_stopped>() ||
          message.handler == endpoint_.index_of<&Mail::on_verdict>();
 }
 
@@ -120,6 +128,11 @@ void Mail::on_question(am::Request question, std::span<const std::byte> digests,
     std::uint32_t digest;
     std::memcpy(&digest, digests.data() + at, sizeof digest);
     const Group::Made* const made = group != nullptr ? group->made(call) : nullptr;
+    if (made != nullptr && made->was_judged) {
+      std::move(question).reply_medium<&Mail::on_judged>(
+          std::as_bytes(std::span(&*group->verdict(), 1)), head);
+      return;
+    }
     if (made == nullptr || made->digest == digest) continue;
     const CallText text = made->text();
     head.number = call;
@@ -146,17 +159,51 @@ void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, Mail
   inbox->performer->differs(head, reply.source(), theirs);
 }
 
+// It has left the call, or one before it, by a verdict.
+void Mail::on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head) {
+  ++arrivals_;
+  Inbox* const inbox = existing(head.group);
+  Verdict verdict;
+  if (inbox == nullptr || inbox->performer == nullptr || bytes.size() != sizeof verdict) return;
+  std::memcpy(&verdict, bytes.data(), sizeof verdict);
+  inbox->performer->has_left(head, verdict);
+}
+
+void Mail::on_stop(am::Request request, MailHead head) {
+  ++arrivals_;
+  Inbox* const inbox = existing(head.group);
+  bool is_writing = false;
+  if (inbox != nullptr) {
+    std::erase_if(inbox->kept_of(head.call), [&](const Inbox::Kept& one) {
+      return one.head.call == head.call && one.head.source == head.source &&
+             one.head.number == head.number && one.head.kind == MailHead::Kind::kWanted;
+    });
+    if (inbox->performer != nullptr && inbox->group->is_latest(head.call)) {
+      is_writing = inbox->performer->stop(head);
+    }
+  }
+  std::move(request).reply<&Mail::on_stopped>(head, is_writing);
+}
+
+void Mail::on_stopped(am::Reply reply, MailHead head, bool is_writing) {
+  ++arrivals_;
+  Inbox* const inbox = existing(head.group);
+  if (inbox == nullptr || inbox->performer == nullptr || !inbox->group->is_latest(head.call))
+    return;
+  inbox->performer->stopped(reply.source(), head.number, is_writing);
+}
+
 void Mail::on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head) {
   ++arrivals_;
-  Groups::of_world().staging().forget(head.group);
   Inbox& inbox = this->inbox(head.group);
   Inbox::Judged judged{head.call, {}};
   if (bytes.size() != sizeof judged.verdict) return;
   std::memcpy(&judged.verdict, bytes.data(), sizeof judged.verdict);
-  if (inbox.group == nullptr || inbox.group->is_to_come(head.call)) {
-    inbox.judged.push_back(judged);
-  } else if (inbox.performer != nullptr && inbox.group->is_latest(head.call)) {
-    inbox.performer->judge(judged.verdict);
+  Group* const group = inbox.group;
+  if (group == nullptr || group->is_to_come(head.call)) inbox.judged.push_back(judged);
+  if (group != nullptr && group->is_news(judged.verdict, head.call)) {
+    inbox.performer != nullptr ? inbox.performer->judge(judged.verdict)
+                               : group->judge(judged.verdict);
   }
 }
 

@@ -128,6 +128,9 @@ class Mail {
   // that of the head. Its answer goes to the performer of this call, if that has not ended by then.
   bool try_ask(std::uint32_t proc, const MailHead& head, std::span<const std::uint32_t> digests);
   bool try_tell(std::uint32_t proc, const MailHead& head, const Verdict& verdict);
+  // What has been asked for with that number is not to be written any more. The answer, whether it
+  // is being written, goes to the performer.
+  bool try_stop(std::uint32_t proc, const MailHead& head);
   // Whether one that has come back is of these.
   bool has_sent(const am::Returned& message) const;
 
@@ -141,6 +144,9 @@ class Mail {
   void on_question(am::Request question, std::span<const std::byte> digests, MailHead head);
   void on_answer(am::Reply, MailHead head);
   void on_difference(am::Reply, std::span<const std::byte> bytes, MailHead head);
+  void on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head);
+  void on_stop(am::Request request, MailHead head);
+  void on_stopped(am::Reply, MailHead head, bool is_writing);
   void on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head);
   Inbox* existing(std::uint64_t group) noexcept;
 

@@ -51,16 +51,14 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
   }
   inbox_.performer = this;
   std::erase_if(inbox_.judged, [&](const Inbox::Judged& one) {
-    if (one.call == made_.number) judge(one.verdict);
+    if (!group.is_to_come(one.verdict.call)) judge(one.verdict);
     return !group.is_to_come(one.call);
   });
   if (inbox_.stray) {
     suspect(inbox_.stray->source, inbox_.stray->call);
     inbox_.stray.reset();
   }
-  for (const Inbox::Kept& one : inbox_.kept_of(made_.number)) {
-    if (one.head.digest != made_.history) suspect(one.head.source, one.head.call);
-  }
+  suspect_kept();
 }
 
 Performer::~Performer() {
@@ -77,7 +75,7 @@ Performer::~Performer() {
 bool Performer::go_on() {
   for (;;) {
     if (verdict_ || question_) [[unlikely]] {
-      if (verdict_ || go_on_asking()) return !is_writing() && end();
+      if (verdict_ || go_on_asking()) return leave();
     }
     if (!answers_.empty()) [[unlikely]]
       answer();
@@ -154,6 +152,10 @@ bool Performer::end() {
   has_ended_ = true;
   exchanges_.clear();
   inbox_.kept_of(made_.number).clear();
+  if (group_.is_unsettled && !verdict_) [[unlikely]] {
+    Groups::of_world().staging().forget(group_.number(), made_.number);
+    group_.is_unsettled = false;
+  }
   return true;
 }
 
@@ -283,7 +285,12 @@ std::uint32_t Performer::missing() const noexcept {
   }
   if (round_ != schedule_.rounds()) {
     const auto steps = schedule_.round(round_);
-    return next_read_ < steps.size() ? steps[next_read_].peer : am::kNobody;
+    if (next_read_ == steps.size()) return am::kNobody;
+    const auto rest = steps.subspan(next_read_);
+    const auto awaited = std::ranges::find_if(rest, [this](const Step& one) {
+      return one.is_read() && published(one.peer, one.item) == nullptr;
+    });
+    return awaited != rest.end() ? awaited->peer : rest.front().peer;
   }
   if (read_ == large_) return am::kNobody;
   const LargeItem& item = large_items_[read_];

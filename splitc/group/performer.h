@@ -61,11 +61,16 @@ class Performer {
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
   void answered(const MailHead& head);
   void differs(const MailHead& head, std::uint32_t proc, const CallText& theirs);
+  void has_left(const MailHead& head, const Verdict& verdict) noexcept;
   // The member makes another call than this one, it seems, under that number: this call does not
   // end before it has said which.
   void suspect(std::uint32_t rank, std::uint32_t call) noexcept;
   // This call ends, as its members have made different ones.
   void judge(const Verdict& verdict) noexcept;
+  // Nothing is to be written any more for what has been asked for by that head. Whether that is
+  // under way; then it is said when it has been.
+  bool stop(const MailHead& head) noexcept;
+  void stopped(std::uint32_t proc, std::uint32_t number, bool is_writing) noexcept;
 
  private:
   using Step = am::schedule::Step;
@@ -73,8 +78,9 @@ class Performer {
   // What is known of a member that may have made another call.
   struct Question {
     std::uint32_t rank;
-    std::uint32_t call;  // number
-    bool is_suspected;   // else it is only waited for
+    std::uint32_t call;         // number
+    bool is_suspected;          // else it is only waited for
+    bool told_verdict = false;  // the latest one of this member, of which it may not have heard
     bool asked = false;
     std::optional<Verdict> verdict = {};  // to be told to all
     std::uint32_t told = 0;               // of these
@@ -86,6 +92,7 @@ class Performer {
   void perform_here(const Step& step) noexcept;
   void combine(std::byte* to, const std::byte* from, std::uint64_t bytes, bool before) noexcept;
   bool end();
+  bool leave();
 
   std::byte* at(const am::schedule::Range& range) noexcept;
   static void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
@@ -110,8 +117,9 @@ class Performer {
   const NodeBoard::Item* published(std::uint32_t rank, std::uint8_t number) const noexcept;
   bool try_read(const Step& step);
   bool try_read_memory(const Step& step, const Offer& offer);
+  void read_by_kernel(const Step& step, const Offer& offer);
   bool try_ask_for_part(const Step& step);
-  void use(const Step& step, const std::byte* from) noexcept;
+  void use(const Step& step, const std::byte* from, std::uint64_t bytes) noexcept;
   void say_read(std::uint8_t item) noexcept;
   bool is_read_by_all() noexcept;
   bool has_read(const LargeItem& item, std::uint32_t rank) const noexcept;
@@ -126,7 +134,7 @@ class Performer {
   bool try_ask_for(Exchange& exchange);
   bool try_answer(Exchange& exchange, MailHead::Kind kind, Exchange::State then,
                   std::span<const std::byte> bytes = {});
-  bool is_writing() const noexcept;
+  bool is_written() noexcept;
   MailHead head(MailHead::Kind kind, std::uint32_t number) const noexcept;
 
   // Whether a member's digest is that of this call, or it has said that it is in the same one.
@@ -135,6 +143,7 @@ class Performer {
   }
   void look_at_clock();
   bool go_on_asking();
+  void suspect_kept() noexcept;
   [[noreturn]] void raise();
   std::uint32_t missing() const noexcept;  // a rank that is waited for, or kNobody
 
@@ -162,6 +171,7 @@ class Performer {
   std::uint32_t asked_ = 0;       // questions of that kind
   std::uint32_t next_asked_ = 0;  // exchange
   std::size_t next_read_ = 0;     // step of this round
+  std::uint64_t read_bytes_ = 0;  // of that
   bool reads_memory_ = false;     // in this round
   bool is_waited_for_ = false;    // ... and somebody waits until it has
   std::array<LargeItem, NodeBoard::kItems> large_items_;

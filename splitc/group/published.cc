@@ -205,7 +205,7 @@ void Performer::take_of_item(const MailHead& head, std::span<const std::byte> by
 // In order; true: all of this round are read.
 bool Performer::go_on_reading() {
   const auto steps = schedule_.round(round_);
-  for (; next_read_ < steps.size(); ++next_read_) {
+  for (; next_read_ < steps.size(); ++next_read_, read_bytes_ = 0) {
     const Step& step = steps[next_read_];
     if (!step.is_read()) continue;
     if (is_counted(step.item)) {
@@ -274,14 +274,18 @@ bool Performer::try_read(const Step& step) {
   }
   if (spoiler_ == 0) spoiler_ = item.spoiler;
   switch (item.bytes) {
-    case Bytes::kHere: use(step, item.few + step.from.offset); return true;
+    case Bytes::kHere: use(step, item.few + step.from.offset, step.to.bytes); return true;
     case Bytes::kCopied:
-      use(step, group_.board(step.peer).copied + item.at + step.from.offset);
+      use(step, group_.board(step.peer).copied + item.at + step.from.offset, step.to.bytes);
       return true;
     default: {
       Offer offer;
       std::memcpy(&offer, item.few, sizeof offer);
       if (!try_read_memory(step, offer)) return false;
+      // pairs with: leave(); else what has been read may be of another call.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (published(step.peer, step.item) == nullptr) [[unlikely]]
+        return false;
       reads_memory_ = true;
       is_waited_for_ = is_waited_for_ || item.bytes == Bytes::kMemory;
       return true;
@@ -289,54 +293,66 @@ bool Performer::try_read(const Step& step) {
   }
 }
 
-// What is read of an item stands at `from`.
-void Performer::use(const Step& step, const std::byte* from) noexcept {
-  const std::uint64_t bytes = step.to.bytes;
+// The next bytes of what is read of an item stand at `from`.
+void Performer::use(const Step& step, const std::byte* from, std::uint64_t bytes) noexcept {
+  std::byte* const to = at(step.to) + read_bytes_;
+  read_bytes_ += bytes;
   if (bytes == 0) return;
-  if (step.kind == Step::Kind::kRead) {
-    copy_bytes(at(step.to), from, bytes);
-  } else {
-    combine(at(step.to), from, bytes, false);
-  }
+  step.kind == Step::Kind::kRead ? copy_bytes(to, from, bytes) : combine(to, from, bytes, false);
 }
 
 bool Performer::try_read_memory(const Step& step, const Offer& offer) {
   const std::uint32_t proc = group_.proc(step.peer);
   const std::uint64_t begin = step.from.offset, bytes = step.to.bytes;
   if (step.peer == group_.rank()) {
-    use(step, reinterpret_cast<const std::byte*>(offer.address) + begin);
-    return true;
-  }
-  if (is_in_segment(offer.segment_offset, begin + bytes)) {
-    use(step, mapped(proc, offer.segment_offset) + begin);
-  } else if (bytes != 0) {
-    if (asked_for_ || !Groups::of_world().can_read(proc, offer.process)) {
-      return try_ask_for_part(step);
-    }
+    use(step, reinterpret_cast<const std::byte*>(offer.address) + begin, bytes);
+  } else if (is_in_segment(offer.segment_offset, begin + bytes)) {
+    use(step, mapped(proc, offer.segment_offset) + begin, bytes);
+  } else if (asked_for_ || !Groups::of_world().can_read(proc, offer.process)) {
+    return try_ask_for_part(step);
+  } else if (read_bytes_ != bytes) {
     try {
-      // All of it, before anything is combined: it may be asked for after all.
-      std::vector<std::byte> part(step.kind == Step::Kind::kRead ? 0 : bytes);
-      std::byte* const to = part.empty() ? at(step.to) : part.data();
-      offer.process.read(to, offer.address + begin, bytes);
-      if (!part.empty()) use(step, part.data());
+      read_by_kernel(step, offer);
     } catch (const am::Error&) {
       return try_ask_for_part(step);  // memory that the kernel does not copy; or it has died
     }
+    return read_bytes_ == bytes;
   }
   return true;
 }
 
+// A part at a time, between which this process polls. What is combined is read to memory that stays
+// in the cache.
+void Performer::read_by_kernel(const Step& step, const Offer& offer) {
+  constexpr std::uint64_t kMoved = std::uint64_t{16} << 20, kCombined = 64 * 1024;
+  const std::uint64_t from = offer.address + step.from.offset, all = step.to.bytes;
+  if (step.kind == Step::Kind::kRead) {
+    const std::uint64_t size = std::min(kMoved, all - read_bytes_);
+    offer.process.read(at(step.to) + read_bytes_, from + read_bytes_, size);
+    read_bytes_ += size;
+    return;
+  }
+  const std::size_t element = plan_.combine->element;
+  std::vector<std::byte> part(std::min(kCombined / element * element, all - read_bytes_));
+  for (std::uint64_t done = 0; done < kMoved && read_bytes_ != all; done += part.size()) {
+    part.resize(std::min<std::uint64_t>(part.size(), all - read_bytes_));
+    offer.process.read(part.data(), from + read_bytes_, part.size());
+    use(step, part.data(), part.size());
+  }
+}
+
 // Of memory that this process cannot read.
 bool Performer::try_ask_for_part(const Step& step) {
-  if (!asked_for_) asked_for_ = AskedFor{.bytes = std::vector<std::byte>(step.to.bytes)};
-  const PartOfItem part{step.from.offset, step.to.bytes};
+  const std::uint64_t rest = step.to.bytes - read_bytes_;
+  if (!asked_for_) asked_for_ = AskedFor{.bytes = std::vector<std::byte>(rest)};
+  const PartOfItem part{step.from.offset + read_bytes_, rest};
   if (!asked_for_->asked) {
     asked_for_->asked = Groups::of_world().mail().try_send(group_.proc(step.peer),
                                                            head(Kind::kWanted, kItem | step.item),
                                                            std::as_bytes(std::span(&part, 1)));
   }
-  if (asked_for_->got < step.to.bytes) return false;
-  use(step, asked_for_->bytes.data());
+  if (asked_for_->got < rest) return false;
+  use(step, asked_for_->bytes.data(), rest);
   asked_for_.reset();
   return true;
 }

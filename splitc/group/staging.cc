@@ -39,9 +39,10 @@ std::span<std::byte> Staging::reserve(std::size_t bytes, const Item& item,
   return all.subspan(begin, bytes);
 }
 
-void Staging::forget(std::uint64_t group) noexcept {
+void Staging::forget(std::uint64_t group, std::uint32_t before) noexcept {
   for (Copy& copy : copies_) {
-    if (copy.item.group == group) copy.readers.clear();
+    const bool is_old = static_cast<std::int32_t>(copy.item.call - before) < 0;
+    if (copy.item.group == group && is_old) copy.readers.clear();
   }
 }
 

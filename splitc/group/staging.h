@@ -26,8 +26,9 @@ class Staging {
   // Memory for a copy; empty if there is no room for it just now.
   std::span<std::byte> reserve(std::size_t bytes, const Item& item,
                                std::vector<Boards::Member> readers);
-  // Some member of the group has left a call by an error, perhaps without having read.
-  void forget(std::uint64_t group) noexcept;
+  // All members of the group have come to that call; but some may have left those before it by an
+  // error, without having read.
+  void forget(std::uint64_t group, std::uint32_t before) noexcept;
 
  private:
   struct Copy {

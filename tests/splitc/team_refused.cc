@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -83,6 +84,60 @@ TEST(Team, members_that_wait_for_one_another_in_different_calls_are_told) {
     const std::uint32_t root = (my_proc() + 1) % procs();  // never this one
     expect_difference(
         t, [&] { return t.all_bcast(1u, root); }, {"with another root, length or type"}, true);
+  }
+}
+
+// Those that wait for nobody, too, with the right values.
+TEST(Team, calls_of_all_kinds_go_on_after_a_difference) {
+  if (procs() == 1) return;
+  const team t = team::world();
+  for (Word turn = 0; turn < 4; ++turn) {
+    const Word root = turn % procs();
+    test::error_of([&] { my_proc() == root ? t.barrier() : void(t.all_bcast(1u, root)); });
+    for (Word i = 0; i < 80; ++i) {
+      std::optional<Word> got;
+      const std::string error =
+          test::error_of([&] { got = t.all_bcast(100 * my_proc() + i, i % (turn + 1) % procs()); });
+      // Who had left the first call hears of it in one of the next two, as do those who need it
+      // there.
+      ASSERT_TRUE(i < 2 || error.empty()) << error;
+      ASSERT_EQ(got.value_or(100 * (i % (turn + 1) % procs()) + i),
+                100 * (i % (turn + 1) % procs()) + i);
+    }
+    EXPECT_EQ(t.all_scan(1u, std::plus()), t.rank() + 1);
+  }
+}
+
+TEST(Team, a_call_that_has_thrown_leaves_the_memory_of_its_caller_alone) {
+  if (procs() == 1) return;
+  const team t = team::world();
+  const std::size_t words = 30'000 * procs();
+  std::vector<Word> to(words, 1), from(words);
+  for (Word turn = 0; turn < 6; ++turn) {
+    const bool odd = my_proc() == turn % procs();
+    test::error_of([&] { odd ? t.barrier() : t.all_to_all(std::span(to), std::span(from)); });
+    std::ranges::fill(from, 7u);
+    test::error_of([&] { t.barrier(); });
+    ASSERT_EQ(test::error_of([&] { t.barrier(); }), "");
+    ASSERT_EQ(std::ranges::count(from, 7u), static_cast<std::ptrdiff_t>(words));
+  }
+}
+
+// Several messages of calls that differ come to one member at once.
+TEST(Team, members_with_several_who_call_differently_are_told_of_all) {
+  if (procs() < 3) return;
+  const team t = team::world();
+  std::vector<char> large(300'000);
+  for (int turn = 0; turn < 20; ++turn) {
+    test::error_of([&] {
+      if (my_proc() == 1) {
+        (void)t.all_bcast(1L, procs() - 1);
+      } else {
+        t.start_all_bcast(std::span(large), 2).wait();
+      }
+    });
+    test::error_of([&] { t.all_reduce(1u, std::plus()); });
+    ASSERT_EQ(t.all_reduce(1u, std::plus()), procs());
   }
 }
 
