@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kGathered = 4096;
 constexpr std::uint32_t kRadix = 2;   // of trees
 constexpr std::uint32_t kAtOnce = 4;  // messages of a round of an exchange
+constexpr std::uint32_t kFew = 8;     // members, whose blocks the root receives from each
 
 bool is_little(const Call& call, std::uint32_t size) noexcept {
   return call.bytes * size <= kGathered;
@@ -61,9 +62,9 @@ class ByMessages {
                : broadcast_scattered(member_, call_.root, vector_, kRadix);
   }
   Schedule gather() const {
-    const bool is_large = call_.bytes > limits_.gather_tree;
+    const bool has_children = member_.size > kFew && call_.bytes <= limits_.gather_tree;
     return gather_tree(member_, call_.root, call_.bytes,
-                       is_large ? std::max(member_.size, 2u) : kRadix);
+                       has_children ? kRadix : std::max(member_.size, 2u));
   }
   Schedule reduce() const {
     if (is_little(call_, member_.size)) {

@@ -14,9 +14,10 @@ struct Limits {
   std::uint64_t broadcast_tree = 512 * 1024;      // down a tree; beyond, in blocks around a ring
   std::uint64_t reduce_tree = 16 * 1024;          // up a tree; beyond, by halves
   std::uint64_t all_reduce_doubling = 64 * 1024;  // all of it in each hop; beyond, by halves
-  std::uint64_t gather_tree = 4 * 1024;           // a block: up a tree; beyond, each to the root
-  std::uint64_t all_gather_bruck = 64 * 1024;     // of all members; beyond, around a ring
-  std::uint64_t all_to_all_bruck = 512;           // a block; beyond, pairwise
+  // A block of more than 8 members: up a tree; beyond, each to the root.
+  std::uint64_t gather_tree = 4 * 1024;
+  std::uint64_t all_gather_bruck = 512 * 1024;  // of all members; beyond, around a ring
+  std::uint64_t all_to_all_bruck = 2 * 1024;    // a block; beyond, pairwise
   // Members.
   std::uint64_t scan_chain = 8;  // from each to the next; beyond, by doubling
 

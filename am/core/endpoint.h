@@ -41,7 +41,7 @@ namespace am {
 //
 //   kind      arguments       payload             in flight    the receiver's handler gets
 //   short     0 to 64 bytes   none                64, 1024     the arguments
-//   medium    0 to 64 bytes   0 to 4096 bytes     16           a span of library memory
+//   medium    0 to 64 bytes   0 to 4096 bytes     16, 64       a span of library memory
 //   long      0 to 64 bytes   any size            16           a span of its own segment
 //
 // Where all processes have one such endpoint, Job::connect(endpoint) sets its tag and maps it at
@@ -49,9 +49,9 @@ namespace am {
 // Message::source_name().
 //
 // Flow control. Between two endpoints each kind has its own window of credits, as in the table: of
-// short requests 64 on a node, 1024 to another one. A credit returns with the reply; those of
-// one-way requests return several at a time. A request waits for a credit, polling; a try_request
-// returns false.
+// short requests 64 on a node, 1024 to another one; of medium ones 16 and 64. A credit returns with
+// the reply; those of one-way requests return several at a time. A request waits for a credit,
+// polling; a try_request returns false.
 //
 // Delivery. Exactly once, or returned to the sender with the reason (on_returned()). No order is
 // kept between messages.

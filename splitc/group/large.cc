@@ -20,6 +20,16 @@ using Kind = MailHead::Kind;
 
 }  // namespace
 
+// Its receiver asks for it at once, or it comes unasked.
+void Performer::begin_large(Exchange& exchange) const {
+  exchange.large = std::make_unique<LargeExchange>();
+  if (plan_.needs_all() && exchange.bytes() <= Exchange::kUnasked) {
+    exchange.state = exchange.sends() ? State::kToSendPieces : State::kInPieces;
+  } else {
+    exchange.state = exchange.sends() ? State::kToBeAskedFor : State::kToAskFor;
+  }
+}
+
 // False: that does not come now.
 bool Performer::arrived_of_large(Exchange& exchange, const MailHead& head,
                                  std::span<const std::byte> bytes, std::uint64_t at) {
@@ -55,6 +65,9 @@ bool Performer::try_send_pieces(Exchange& exchange) {
   Mail& mail = Groups::of_world().mail();
   while (exchange.large->at < from.bytes) {
     const std::size_t bytes = std::min<std::size_t>(Mail::kMost, from.bytes - exchange.large->at);
+    // In one send: all_gather of 8 KiB of 4, 8 processes 52, 214 us; without this 102, 289.
+    const bool is_last = exchange.large->at + bytes == from.bytes;
+    const am::RemoteMemory::MoreToCome more_to_come(world().remote(), !is_last && is_far(proc));
     if (!mail.try_send(proc, head(Kind::kPiece, exchange.number),
                        {at(from) + exchange.large->at, bytes}, exchange.large->at)) {
       return false;

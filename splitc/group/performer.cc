@@ -103,12 +103,8 @@ void Performer::begin_round() {
       if (step.kind == Step::Kind::kPublish) publish(step);
       continue;
     }
-    // What is large its receiver asks for at once.
     Exchange& exchange = exchanges_.back();
-    if (exchange.is_large()) {
-      exchange.large = std::make_unique<LargeExchange>();
-      exchange.state = exchange.sends() ? State::kToBeAskedFor : State::kToAskFor;
-    }
+    if (exchange.is_large()) begin_large(exchange);
     if (exchange.has_to_act()) ++to_act_;
   }
   open_ = static_cast<std::uint32_t>(exchanges_.size());
@@ -196,15 +192,16 @@ void Performer::set(Exchange& exchange, State state) noexcept {
 
 void Performer::take_kept(Exchange& exchange) {
   std::vector<Inbox::Kept>& kept = inbox_.kept_of(made_.number);
-  const auto found = std::ranges::find_if(kept, [&](const Inbox::Kept& one) {
-    return one.head.call == made_.number && one.head.source == exchange.step->peer &&
-           one.head.number == exchange.number && is_same(one.head.digest, one.head.source) &&
-           (one.head.kind == Kind::kWanted) == exchange.sends();
-  });
-  if (found == kept.end()) return;
-  arrived(exchange, found->head, found->bytes(), found->at);
-  if (found + 1 != kept.end()) *found = std::move(kept.back());
-  kept.pop_back();
+  const auto is_taken = [&](const Inbox::Kept& one) {
+    if (one.head.call != made_.number || one.head.source != exchange.step->peer ||
+        one.head.number != exchange.number || !is_same(one.head.digest, one.head.source) ||
+        (one.head.kind == Kind::kWanted) != exchange.sends()) {
+      return false;
+    }
+    arrived(exchange, one.head, one.bytes(), one.at);
+    return true;
+  };
+  kept.erase(std::remove_if(kept.begin(), kept.end(), is_taken), kept.end());
 }
 
 void Performer::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {

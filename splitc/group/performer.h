@@ -131,6 +131,7 @@ class Performer {
   bool try_send(Exchange& exchange);
   bool try_send_pieces(Exchange& exchange);
   bool try_write(Exchange& exchange);
+  void begin_large(Exchange& exchange) const;
   bool try_ask_for(Exchange& exchange);
   bool try_answer(Exchange& exchange, MailHead::Kind kind, Exchange::State then,
                   std::span<const std::byte> bytes = {});

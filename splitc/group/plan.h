@@ -55,6 +55,10 @@ struct GroupPlan {
   bool is_a_barrier() const noexcept {
     return schedule == nullptr && am::schedule::is_a_barrier(call.operation);
   }
+  // Whether each member needs something of all others.
+  bool needs_all() const noexcept {
+    return call.bytes != 0 && am::schedule::is_a_barrier(call.operation);
+  }
 
   am::schedule::Call call;
   std::uint64_t kind = 0;  // what else must agree at all members: type and root

@@ -10,8 +10,12 @@ namespace test {
 // Requests of one kind that may be in flight to an endpoint of process `to`: as documented, not as
 // the library has them.
 inline std::uint32_t window(am::Rank to, am::Kind kind) {
-  if (kind != am::Kind::kShort) return 16;
-  return job().router().is_near(to) ? 64 : 1024;
+  const bool near = job().router().is_near(to);
+  switch (kind) {
+    case am::Kind::kShort: return near ? 64 : 1024;
+    case am::Kind::kMedium: return near ? 16 : 64;
+    default: return 16;
+  }
 }
 
 }  // namespace test
