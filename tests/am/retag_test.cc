@@ -62,8 +62,8 @@ class Retag : public testing::Test {
   }
   void TearDown() override { barrier(); }
 
-  // All processes meet, and nobody polls: a barrier would poll the other bundles of its thread, too,
-  // and so answer what another process has already asked.
+  // All processes meet, and nobody polls: a barrier would poll the other bundles of its thread,
+  // too, and so answer what another process has already asked.
   static void meet_silently() { job().exchange(0); }
 
   void ask(Want want) {
