@@ -76,9 +76,10 @@ class ByMessages {
   }
   Schedule all_reduce() const {
     if (is_little(call_, member_.size)) return all_reduce_gathered(member_, call_.bytes);
-    return call_.bytes <= limits_.all_reduce_doubling || !can_be_divided()
-               ? all_reduce_doubling(member_, call_.bytes)
-               : all_reduce_halving(member_, vector_);
+    // Of two members halves are sent as often as all of it.
+    const std::uint64_t most = limits_.all_reduce_doubling * (member_.size == 2 ? 2 : 1);
+    return call_.bytes <= most || !can_be_divided() ? all_reduce_doubling(member_, call_.bytes)
+                                                    : all_reduce_halving(member_, vector_);
   }
   Schedule scan() const {
     const Scan kind = scan_of(call_.operation);

@@ -11,9 +11,10 @@ namespace am::schedule {
 // for any network, and splitc-doctor --tune measures those of one.
 struct Limits {
   // Bytes.
-  std::uint64_t broadcast_tree = 512 * 1024;      // down a tree; beyond, in blocks around a ring
-  std::uint64_t reduce_tree = 16 * 1024;          // up a tree; beyond, by halves
-  std::uint64_t all_reduce_doubling = 64 * 1024;  // all of it in each hop; beyond, by halves
+  std::uint64_t broadcast_tree = 512 * 1024;  // down a tree; beyond, in blocks around a ring
+  std::uint64_t reduce_tree = 16 * 1024;      // up a tree; beyond, by halves
+  // All of it in each hop, of two members twice as much; beyond, by halves.
+  std::uint64_t all_reduce_doubling = 32 * 1024;
   // A block of more than 8 members: up a tree; beyond, each to the root.
   std::uint64_t gather_tree = 4 * 1024;
   std::uint64_t all_gather_bruck = 512 * 1024;  // of all members; beyond, around a ring

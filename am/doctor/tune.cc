@@ -42,6 +42,7 @@ class Tuning {
   Limits measure() {
     Limits limits;
     for (const Rivals& rivals : all()) limits.*rivals.limit = crossover(rivals);
+    if (me_.size == 2) limits.all_reduce_doubling /= 2;  // which goes for more
     const std::uint64_t chain = ns(Operation::kScan, 8, scan_chain(me_, 8, kInclusive));
     const std::uint64_t doubling = ns(Operation::kScan, 8, scan(me_, 8, kInclusive));
     limits.scan_chain = chain <= doubling
