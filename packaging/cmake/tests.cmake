@@ -88,5 +88,5 @@ job_test(endpoints_test job_main am admission_test get_test in_handler_test reje
   retag_test rules_test segment_test stats_test untyped_test)
 job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_test heap_test
   pointer_test store_test sync_test word_atomic_test)
-job_test(splitc_collectives_test splitc_main splitc collective_test reduce_test started_test)
+job_test(splitc_collectives_test splitc_main splitc collective_test random_calls_test reduce_test started_test)
 job_test(splitc_team_test splitc_main splitc team_ahead team_refused team_test)
