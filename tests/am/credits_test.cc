@@ -19,6 +19,7 @@ namespace credits_test {
 using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
+using ::test::meet_silently;
 using ::test::window;
 using Bytes = std::span<const std::byte>;
 
@@ -74,8 +75,6 @@ class Credits : public testing::Test {
   }
   void TearDown() override { barrier(); }
 
-  // All processes meet without progress: nobody polls between two of these.
-  static void meet_silently() { job().exchange(0); }
   Rank right() const { return (job().rank() + 1) % job().size(); }
 
   bool try_send(Rank to, Kind kind, Role role, std::uint32_t how = 0, Bytes bytes = {}) {

@@ -15,6 +15,7 @@ namespace retag_test {
 using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
+using ::test::meet_silently;
 
 constexpr Tag kTag = 5;
 
@@ -58,13 +59,9 @@ class Retag : public testing::Test {
     asker_.on_returned([](const Returned&) { ADD_FAILURE() << "the request was delivered"; });
     asker_.map(0, job().exchange(answerer_.name())[(job().rank() + 1) % job().size()], kTag);
     asked = answers = 0;
-    meet_silently();
+    meet_silently();  // nobody answers before answer()
   }
   void TearDown() override { barrier(); }
-
-  // All processes meet, and nobody polls: a barrier would poll the other bundles of its thread,
-  // too, and so answer what another process has already asked.
-  static void meet_silently() { job().exchange(0); }
 
   void ask(Want want) {
     bundle().wait_until([&] { return asker_.try_request<&on_ask>(0, want, 1u); });

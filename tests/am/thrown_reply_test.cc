@@ -18,6 +18,7 @@ namespace thrown_reply_test {
 using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
+using ::test::meet_silently;
 
 constexpr std::size_t kBytes = 5 << 20;  // more than waits in a slot, or is kept for the next
 std::vector<std::byte> to_reply(kBytes, std::byte{3});
@@ -78,9 +79,6 @@ class ThrownReply : public testing::Test {
       }
     }
   }
-  // Nobody polls between two of these: what is sent next is for ask(). So nobody may come here
-  // before it has served its neighbour.
-  static void meet_silently() { job().exchange(0); }
 
   std::vector<std::byte> elsewhere_ = std::vector<std::byte>(kBytes);
   std::uint64_t asked_ = 0;

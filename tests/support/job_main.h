@@ -17,5 +17,8 @@ inline std::uint32_t size() { return job().size(); }
 
 // All processes meet, making progress meanwhile. Collective.
 inline void barrier() { job().barrier(bundle()); }
+// All processes meet, and nobody polls anything meanwhile. (A barrier also polls the other bundles
+// of its thread.) Collective.
+inline void meet_silently() { job().exchange(0); }
 
 }  // namespace test

@@ -24,6 +24,7 @@ namespace {
 using ::test::barrier;
 using ::test::bundle;
 using ::test::job;
+using ::test::meet_silently;  // an error of poll() shall not come out of a barrier
 using ::test::rank;
 
 constexpr Rank kReceiver = 0;
@@ -96,7 +97,7 @@ class Misuse : public testing::Test {
   void SetUp() override {
     before_ = channel_stats(bundle());
     beside_.told = [this] { told_beside_ += beside_.value() == 77; };
-    stand_still();
+    meet_silently();
   }
   // Whatever has happened: the channel beside works, and none but the counted things were counted.
   void TearDown() override {
@@ -122,8 +123,6 @@ class Misuse : public testing::Test {
     const auto node = job().exchange(job().router().options().node);
     return node.front() == node.back();
   }
-  // Where all meet nobody polls: an error of poll() shall not come out of a barrier.
-  static void stand_still() { job().exchange(0); }
 
   // By the receiver: what its next poll throws.
   static std::string error_of_poll() {
@@ -153,7 +152,7 @@ class Misuse : public testing::Test {
         EXPECT_EQ(error, "");
       }
     }
-    if (by_sender) stand_still();  // it has been tried when the receiver goes on
+    if (by_sender) meet_silently();  // it has been tried when the receiver goes on
     if (!receiving() || by_sender) return !by_sender;
     if constexpr (kChecked) {
       expect_says(error_of_poll(), {"rank 0: poll: " + channel.name, at_receiver});
@@ -197,7 +196,7 @@ TEST_F(Misuse, another_size) {
 TEST_F(Misuse, put_while_the_buffer_is_in_use) {
   if (sending()) channel_.put(1);
   if (receiving()) channel_.wait_for(1);
-  stand_still();
+  meet_silently();
   const bool came =
       put_wrongly(channel_, 2, "has not called ready() since the last one",
                   "a put came before ready(), while the buffer was in use", &ChannelStats::early);
@@ -211,7 +210,7 @@ TEST_F(Misuse, put_while_the_buffer_is_in_use) {
       channel_.in->ready();
     }
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(3);
   if (receiving()) {
     channel_.wait_for(came ? 3 : 2);
@@ -229,7 +228,7 @@ TEST_F(Misuse, put_before_the_last_one_was_told) {
       channel_.put(2);
     }
   }
-  stand_still();
+  meet_silently();
   if (receiving()) {
     if (kChecked && !near_) {
       expect_says(error_of_poll(), {"poll: " + channel_.name, "a put came before ready()"});
@@ -245,7 +244,7 @@ TEST_F(Misuse, put_before_the_last_one_was_told) {
     EXPECT_EQ(channel_.in->callbacks(), callbacks);
     if (!near_) channel_.in->ready();
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(3);
   if (receiving()) {
     channel_.wait_for(near_ ? 2 : 3);
@@ -260,11 +259,11 @@ TEST_F(Misuse, second_put_between_mark_and_poll) {
     channel_.in->ready_mark();
     EXPECT_FALSE(channel_.in->in_use());
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(2);
-  stand_still();
+  meet_silently();
   if (receiving()) bundle().poll();  // what is of its node is seen now
-  stand_still();
+  meet_silently();
   const bool came = put_wrongly(channel_, 3, "has not called ready() since the last one",
                                 "several puts came where one was to come", &ChannelStats::lost);
   if (receiving()) {
@@ -286,15 +285,15 @@ TEST_F(Misuse, second_put_when_a_remembered_one_is_about_to_be_told) {
     channel_.wait_for(1);
     channel_.in->ready_mark();
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(2);
-  stand_still();
+  meet_silently();
   if (receiving()) {
     bundle().poll();
     channel_.told = [this] { channel_.in->ready(); };
     channel_.in->ready_poll();
   }
-  stand_still();
+  meet_silently();
   put_wrongly(channel_, 3, "has not called ready() since the last one", "", &ChannelStats::lost);
   if (receiving()) {
     for (int i = 0; i < 100; ++i) bundle().poll();
@@ -323,7 +322,7 @@ TEST_F(Misuse, ready_twice) {
     for (int i = 0; i < 100; ++i) bundle().poll();
     EXPECT_EQ(channel_.in->callbacks(), 1u);
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(2);
   if (receiving()) {
     channel_.wait_for(2);
@@ -344,14 +343,14 @@ TEST_F(Misuse, ready_poll_without_ready_mark) {
     EXPECT_TRUE(channel_.in->in_use());
     channel_.in->ready();
   }
-  stand_still();
+  meet_silently();
   if (sending()) channel_.put(2);
   if (receiving()) channel_.wait_for(2);
 }
 
 TEST_F(Misuse, put_on_a_closed_channel) {
   if (receiving()) channel_.in->close();
-  stand_still();
+  meet_silently();
   const std::string number = "channel " + std::to_string(channel_.handle.number) + ", generation " +
                              std::to_string(channel_.handle.generation);
   const bool by_sender = kChecked && near_;
@@ -378,7 +377,7 @@ TEST_F(Misuse, put_on_a_closed_channel) {
 
 TEST_F(Misuse, close_with_a_put_that_was_not_told) {
   if (sending()) channel_.put(1);
-  stand_still();
+  meet_silently();
   if (receiving()) {
     channel_.in->close();
     if constexpr (kChecked) {
@@ -489,7 +488,7 @@ TEST_F(Misuse, source_that_has_not_been_left) {
     large.out->associate(other);
   }
   if (receiving()) large.wait_for(1);
-  stand_still();
+  meet_silently();
   large.out.reset();
 }
 
@@ -524,7 +523,7 @@ TEST_F(Misuse, exception_in_a_callback_comes_out_of_poll_and_loses_nothing) {
     for (int i = 0; i < 100; ++i) bundle().poll();
     EXPECT_EQ(channel_.in->callbacks(), 1u);
   }
-  stand_still();
+  meet_silently();
 }
 
 }  // namespace
