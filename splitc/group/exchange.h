@@ -21,11 +21,10 @@ struct NetworkWrite : am::link::Completion {
 
 // What an exchange of many bytes needs beside.
 struct LargeExchange {
-  std::uint64_t at = 0;       // bytes that have left, or come, in pieces
-  am::link::RemoteKey key{};  // to be written to
-  // Of what the network writes here: has its sender been asked not to, as the call ends?
-  enum class Stop : std::uint8_t { kNotAsked, kAsked, kAnswered } stop = Stop::kNotAsked;
-  bool is_exposed = false;                                     // the key has been given away
+  std::uint64_t at = 0;        // bytes that have left, or come, in pieces
+  am::link::RemoteKey key{};   // to be written to
+  bool is_exposed = false;     // the key of what the network writes here has been given away
+  bool asked_to_stop = false;  // ... and its sender been asked not to write, as the call ends
   std::shared_ptr<const am::link::Registration> registration;  // of what is written to here
   std::shared_ptr<NetworkWrite> write;
 };

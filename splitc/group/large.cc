@@ -108,9 +108,9 @@ bool Performer::stop(const MailHead& head) noexcept {
 void Performer::stopped(std::uint32_t proc, std::uint32_t number, bool is_writing) noexcept {
   for (Exchange& one : exchanges_) {
     if (one.sends() || one.number != number || group_.proc(one.step->peer) != proc) continue;
-    if (!one.large || one.large->stop != LargeExchange::Stop::kAsked) continue;
-    one.large->stop = LargeExchange::Stop::kAnswered;
-    if (!is_writing && one.state != State::kDone) set(one, State::kDone);
+    if (is_writing || one.state == State::kDone || !one.large || !one.large->asked_to_stop)
+      continue;
+    set(one, State::kDone);
   }
 }
 
@@ -121,11 +121,9 @@ bool Performer::is_written() noexcept {
   for (Exchange& one : exchanges_) {
     if (one.sends() || one.state == State::kDone || !one.large || !one.large->is_exposed) continue;
     all = false;
-    if (one.large->stop == LargeExchange::Stop::kNotAsked &&
-        Groups::of_world().mail().try_stop(group_.proc(one.step->peer),
-                                           head(Kind::kWhole, one.number))) {
-      one.large->stop = LargeExchange::Stop::kAsked;
-    }
+    one.large->asked_to_stop = one.large->asked_to_stop ||
+                               Groups::of_world().mail().try_stop(group_.proc(one.step->peer),
+                                                                  head(Kind::kWhole, one.number));
   }
   return all;
 }

@@ -192,16 +192,18 @@ void Performer::set(Exchange& exchange, State state) noexcept {
 
 void Performer::take_kept(Exchange& exchange) {
   std::vector<Inbox::Kept>& kept = inbox_.kept_of(made_.number);
-  const auto is_taken = [&](const Inbox::Kept& one) {
-    if (one.head.call != made_.number || one.head.source != exchange.step->peer ||
-        one.head.number != exchange.number || !is_same(one.head.digest, one.head.source) ||
-        (one.head.kind == Kind::kWanted) != exchange.sends()) {
-      return false;
-    }
-    arrived(exchange, one.head, one.bytes(), one.at);
-    return true;
+  const auto belongs = [&](const Inbox::Kept& one) {
+    return one.head.call == made_.number && one.head.source == exchange.step->peer &&
+           one.head.number == exchange.number && is_same(one.head.digest, one.head.source) &&
+           (one.head.kind == Kind::kWanted) == exchange.sends();
   };
-  kept.erase(std::remove_if(kept.begin(), kept.end(), is_taken), kept.end());
+  // Only what came in pieces has several.
+  for (auto i = kept.size(); i-- > 0 && exchange.state != State::kDone;) {
+    if (!belongs(kept[i])) continue;
+    arrived(exchange, kept[i].head, kept[i].bytes(), kept[i].at);
+    if (i + 1 != kept.size()) kept[i] = std::move(kept.back());
+    kept.pop_back();
+  }
 }
 
 void Performer::take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at) {

@@ -304,13 +304,14 @@ void Performer::use(const Step& step, const std::byte* from, std::uint64_t bytes
 bool Performer::try_read_memory(const Step& step, const Offer& offer) {
   const std::uint32_t proc = group_.proc(step.peer);
   const std::uint64_t begin = step.from.offset, bytes = step.to.bytes;
+  if (bytes == 0) return true;
   if (step.peer == group_.rank()) {
     use(step, reinterpret_cast<const std::byte*>(offer.address) + begin, bytes);
   } else if (is_in_segment(offer.segment_offset, begin + bytes)) {
     use(step, mapped(proc, offer.segment_offset) + begin, bytes);
   } else if (asked_for_ || !Groups::of_world().can_read(proc, offer.process)) {
     return try_ask_for_part(step);
-  } else if (read_bytes_ != bytes) {
+  } else {
     try {
       read_by_kernel(step, offer);
     } catch (const am::Error&) {
@@ -325,6 +326,7 @@ bool Performer::try_read_memory(const Step& step, const Offer& offer) {
 // in the cache.
 void Performer::read_by_kernel(const Step& step, const Offer& offer) {
   constexpr std::uint64_t kMoved = std::uint64_t{16} << 20, kCombined = 64 * 1024;
+  static_assert(kMostOfValue <= kCombined);  // an element
   const std::uint64_t from = offer.address + step.from.offset, all = step.to.bytes;
   if (step.kind == Step::Kind::kRead) {
     const std::uint64_t size = std::min(kMoved, all - read_bytes_);

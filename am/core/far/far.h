@@ -52,6 +52,8 @@ class Endpoint::Far {
   // window is a multiple of them.
   static constexpr std::uint32_t kReported[kKinds] = {32, 16, 4};
   static_assert(kWindow[0] % kReported[0] == 0 && kReported[0] < 64);
+  static_assert(kWindow[1] % kReported[1] == 0 && kReported[1] < 32);
+  static_assert(kWindow[2] % kReported[2] == 0 && kReported[2] < 32);
 
   // A request.
   struct Parcel {
