@@ -29,9 +29,8 @@ def read_events(path):
         last = ''
         for line in lines:
             last = line
-            line = line.rstrip().rstrip(',')
-            if line.startswith('{') and line.endswith('}'):
-                yield json.loads(line)
+            if line.startswith('{') and line.endswith('\n'):  # else it was cut, perhaps behind a brace
+                yield json.loads(line.rstrip().rstrip(','))
         if not last.startswith(']'):
             print(f'timeline.py: {path} has no end: it was cut, and shows what is left', file=sys.stderr)
 

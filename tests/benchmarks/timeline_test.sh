@@ -35,11 +35,16 @@ mapfile -t puts < <(grep '"name":"channel put"' "$trace" | sed 's/.*"ts":\([0-9.
 (($(count '<title>channel put' "$work/part.svg") == ${#puts[@]} - 1)) || fail "puts on channels are missing"
 ! grep -q '<title>the end of run' "$work/part.svg" || fail "shows what comes later"
 
-# A trace that was cut, as where a disk is full: names stand at its end.
+# A trace that was cut, as where a disk is full: names stand at its end. At some byte, and where what
+# is left of an event ends as a whole one does.
 head -c 5000 "$trace" >"$work/cut.json"
-"$timeline" "$work/cut.json" --out "$work/cut.svg" 2>"$work/said"
-grep -q "cut.json has no end" "$work/said" || fail "says nothing of a cut trace"
-grep -q ">rank [0-3]<" "$work/cut.svg" || fail "a cut trace shows nothing"
+printf %s "$(awk '{ print } /"ph":"X".*"args"/ && ++n == 10 { exit }' "$trace" | sed '$ s/}},*$/}/')" \
+  >"$work/cut_at_brace.json"
+for cut in cut cut_at_brace; do
+  "$timeline" "$work/$cut.json" --out "$work/$cut.svg" 2>"$work/said" || fail "$cut: $(<"$work/said")"
+  grep -q "$cut.json has no end" "$work/said" || fail "says nothing of a cut trace"
+  grep -q ">rank [0-3]<" "$work/$cut.svg" || fail "a cut trace shows nothing"
+done
 
 # Names that are no XML, and nothing that takes time.
 sed 's/"name":"barrier"/"name":"<\&\\u0001\\ufffe"/; s/"dur":[0-9.]*/"dur":0.000/' "$trace" >"$work/odd.json"
