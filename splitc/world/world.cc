@@ -1,5 +1,7 @@
 #include "splitc/world/world.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -199,12 +201,27 @@ std::string without_rank(const std::string& sentence) {
 
 }  // namespace detail
 
+namespace {
+
+// Where processes share cores, every second poll in a row that finds nothing gives up the core:
+// what this process waits for is made by one that has none. Measured on 2 cores, all_reduce of
+// 64 KiB beside as long a computation: 8 processes on a node 376 to 105 us, over TCP 2,600 to 620.
+constexpr std::uint32_t kVainPolls = 2;
+
+void after_vain_poll() noexcept {
+  static std::uint32_t in_vain = 0;
+  if (++in_vain % kVainPolls == 0 && world().router().options().oversubscribed) sched_yield();
+}
+
+}  // namespace
+
 [[gnu::noinline]] int poll() {
   if constexpr (am::kChecked) {
     detail::check_thread("poll");
     detail::check_frames_below(__builtin_frame_address(0));
   }
   const int done = world().bundle().poll();
+  if (done == 0) after_vain_poll();
   if (!detail::can_run_ready()) return done;
   return done + detail::run_ready();  // tasks go on
 }
