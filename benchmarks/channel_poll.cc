@@ -1,6 +1,6 @@
-// What Bundle::poll costs with nothing to do and 0 to 10,000 idle channels: splitcrun -n 2
-// [--nodes 2] channel_poll. Each channel has had a put; CkDirect looked at every armed one of them
-// in every poll. Rank 0 receives and polls; rank 1 sends.
+// What Bundle::poll costs with nothing to do and 0 to 10,000 channels, right after all of them were
+// put, and when they are idle: splitcrun -n 2 [--nodes 2] channel_poll. CkDirect looked at every
+// armed one of them in every poll. Rank 0 receives and polls; rank 1 sends.
 
 #include <cstdint>
 #include <span>
@@ -16,6 +16,8 @@ namespace {
 using bench::Bench;
 
 constexpr std::size_t kBytes = 64;
+constexpr int kRounds = 5;         // of puts
+constexpr int kFirstPolls = 1000;  // after each
 
 // Empty polls of rank 0.
 void report_polls(Bench& b, const std::string& name) {
@@ -41,11 +43,27 @@ struct Receivers {
   int arrived = 0;
 };
 
+// Of the polls after all puts of a round have been reported.
+void receive_rounds(Bench& b, Receivers& in) {
+  const auto count = static_cast<int>(in.channels.size());
+  bench::Samples first;
+  for (int round = 1; round <= kRounds; ++round) {
+    b.pair.meet();
+    b.bundle.wait_until([&] { return in.arrived == round * count; });
+    for (am::ReceiveChannel& channel : in.channels) channel.ready_mark();
+    const bench::Stopwatch watch;
+    for (int i = 0; i < kFirstPolls; ++i) b.bundle.poll();
+    first.add(watch.ns() / kFirstPolls);
+    if (round == kRounds) break;
+    for (am::ReceiveChannel& channel : in.channels) channel.ready_poll();
+  }
+  if (count > 0) b.report.add_time("poll_first_" + std::to_string(count), 0, first);
+}
+
 void receive(Bench& b, int count) {
   Receivers in(b, count);
   for (const am::ReceiveChannel& channel : in.channels) b.messages.swap(channel.handle());
-  b.bundle.wait_until([&] { return in.arrived == count; });
-  for (am::ReceiveChannel& channel : in.channels) channel.ready_mark();
+  receive_rounds(b, in);
   report_polls(b, "poll_marked_" + std::to_string(count));
   for (am::ReceiveChannel& channel : in.channels) channel.ready_poll();
   report_polls(b, "poll_armed_" + std::to_string(count));
@@ -58,7 +76,10 @@ void send(Bench& b, int count) {
     out.emplace_back(b.bundle, b.messages.swap(am::ChannelHandle{}));
     out.back().associate({b.pair.source(), kBytes});
   }
-  for (am::SendChannel& channel : out) channel.put();
+  for (int round = 0; round < kRounds; ++round) {
+    b.pair.meet();
+    for (am::SendChannel& channel : out) channel.put();
+  }
   report_polls(b, "");
   report_polls(b, "");
   for (am::SendChannel& channel : out) channel.close();
@@ -81,6 +102,8 @@ int main(int argc, char** argv) {
   return bench::run_program_anywhere(
       argc, argv,
       {.name = "channel_poll",
-       .what = "Bundle::poll with nothing to do, by the number of idle channels",
-       .measurements = {{"idle", "channels that are marked, and that are armed", idle_channels}}});
+       .what = "Bundle::poll with nothing to do, by the number of channels",
+       .measurements = {{"idle",
+                         "channels that were put just now, that are marked, and that are armed",
+                         idle_channels}}});
 }

@@ -6,14 +6,18 @@
 //   ./run scale --full     up to 512
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "benchmarks/scale_collectives.h"
 #include "benchmarks/scale_measure.h"
 #include "benchmarks/scale_model.h"
 #include "benchmarks/scale_sweep.h"
@@ -31,7 +35,7 @@ using bench::Term;
 constexpr unsigned kPerNode = 64;  // processes a node, in predictions
 
 // A figure, and what it grows by. On this machine all processes share the cores, so what each of
-// them does adds up, and so does what a collective call does.
+// them does adds up.
 struct Growth {
   const char* name;
   const char* unit;
@@ -46,23 +50,24 @@ const std::vector<Growth> kGrowth{
     {"connections", "", {Term::kOne, Term::kDepth, Term::kFar}},
     {"start_cpu_ms", "ms", {Term::kOne, Term::kNear, Term::kFar}},
     {"start_ms", "ms", {Term::kOne, Term::kProcesses}},
-    {"barrier_us", "us", {Term::kOne, Term::kProcesses, Term::kPackets}},
-    {"all_reduce_us", "us", {Term::kOne, Term::kPackets, Term::kPairs}},
 };
 
 const std::vector<bench::Entry> kEntries{
     {"memory", "heap, private pages and address space of a process"},
     {"connections", "sockets that barriers and reductions open"},
     {"start", "from the launch to the last process's first line, and processor time of one"},
-    {"barrier", "of all processes"},
-    {"all_reduce", "of one word of each"},
+    {"calls", "collective ones, of all processes, and what they are predicted to take"},
 };
 
 std::vector<std::string> figures_of(const std::string& entry) {
   if (entry == "memory") return {"heap_KiB", "private_KiB", "used_KiB", "address_MiB"};
   if (entry == "connections") return {"connections"};
   if (entry == "start") return {"start_ms", "start_cpu_ms"};
-  return {entry + "_us"};
+  return {};
+}
+
+bool is_chosen_calls(const bench::Options& options) {
+  return options.only.empty() || std::ranges::count(options.only, "calls") > 0;
 }
 
 bool is_chosen(const bench::Options& options, const std::string& figure) {
@@ -90,16 +95,19 @@ Model model_of(const Growth& growth, const std::vector<ScaleRun>& runs, unsigned
 void print_csv(const bench::Options& options, const std::vector<ScaleRun>& runs) {
   const Report report(true, true);
   report.begin();
+  const auto add = [&](const ScaleRun& run, const std::string& name, const std::string& unit) {
+    const double value = run.figures.at(name);
+    if (value == 0) return;  // no connections: one node
+    report.add(
+        {.name = name, .value = value, .median = value, .unit = unit, .route = route_of(run.size)});
+  };
   for (const ScaleRun& run : runs) {
     for (const Growth& growth : kGrowth) {
-      const double value = run.figures.at(growth.name);
-      if (!is_chosen(options, growth.name) || value == 0) continue;  // no connections: one node
-      report.add({.name = growth.name,
-                  .value = value,
-                  .median = value,
-                  .unit = *growth.unit == 0 ? "sockets" : growth.unit,
-                  .route = route_of(run.size)});
+      if (!is_chosen(options, growth.name)) continue;
+      add(run, growth.name, *growth.unit == 0 ? "sockets" : growth.unit);
     }
+    if (!is_chosen_calls(options)) continue;
+    for (const auto& [name, call, then] : bench::predicted_calls()) add(run, name + "_us", "us");
   }
 }
 
@@ -149,28 +157,11 @@ void print_slopes(const bench::Options& options, const std::vector<ScaleRun>& ru
   }
 }
 
-double figure_of(const std::vector<ScaleRun>& runs, const char* name, const Size& of) {
-  for (const ScaleRun& run : runs) {
-    if (run.size.processes == of.processes && run.size.nodes == of.nodes) {
-      return run.figures.at(name);
-    }
-  }
-  return 0;
-}
-
-// Where each process has a core: memory, connections and processor time grow as here; a barrier is
-// as deep as the logarithm of the processes of a node and that of the nodes, and each step takes
-// what a message to the other of two takes (LogP's o + L + o).
+// Where each process has a core, memory, connections and processor time grow as here.
 void print_predictions(const std::vector<ScaleRun>& runs) {
-  const double near_step = figure_of(runs, "barrier_us", {2, 1});
-  const double far_step = figure_of(runs, "round_trip_us", {2, 2}) / 2;
-  std::printf(
-      "\nLarger jobs, %u processes a node, each with a core. A step of a barrier takes %.2f us on "
-      "a "
-      "node\nand %.2f us between nodes (a barrier of two, half a round trip):\n",
-      kPerNode, near_step, far_step);
-  std::printf("%10s %8s %13s %13s %13s %13s %13s %13s\n", "processes", "nodes", "heap_KiB",
-              "private_KiB", "address_MiB", "connections", "start_cpu_ms", "barrier_us");
+  std::printf("\nLarger jobs, %u processes a node, each with a core:\n", kPerNode);
+  std::printf("%10s %8s %13s %13s %13s %13s %13s\n", "processes", "nodes", "heap_KiB",
+              "private_KiB", "address_MiB", "connections", "start_cpu_ms");
   for (const unsigned processes : {1024U, 4096U, 16384U, 65536U}) {
     const Size size{processes, processes / kPerNode};
     std::printf("%10u %8u", size.processes, size.nodes);
@@ -180,8 +171,62 @@ void print_predictions(const std::vector<ScaleRun>& runs) {
           kGrowth, [&](const Growth& one) { return std::strcmp(one.name, name) == 0; });
       std::printf(" %13.1f", model_of(*growth, runs, ~0U).at(size));
     }
-    std::printf(" %13.1f\n",
-                near_step * std::log2(kPerNode) + far_step * value_of(Term::kDepth, size));
+    std::printf("\n");
+  }
+}
+
+// Of one message between the two nodes of the smallest job.
+bench::Network network_of(const std::vector<ScaleRun>& runs) {
+  const auto figure = [&](const char* name) {
+    const auto two = std::ranges::find_if(
+        runs, [](const ScaleRun& run) { return run.size.processes == 2 && run.size.nodes == 2; });
+    return two->figures.at(name);
+  };
+  const double overhead = figure("overhead_us");
+  return {.overhead = overhead,
+          .latency = std::max(0.0, figure("round_trip_us") / 2 - 2 * overhead),
+          .per_byte = figure("per_KiB_us") / 1024};
+}
+
+// Of this machine, on which all processes share the cores, and what a message costs is their work.
+double predicted_here(const am::schedule::Call& call, unsigned nodes,
+                      const bench::Network& network) {
+  const double cores = std::min(std::thread::hardware_concurrency(), nodes);
+  const bench::Prediction prediction = bench::predict(call, nodes, network);
+  return std::max(prediction.us, prediction.work_us / cores);
+}
+
+// Of a call of one process a node: what was measured, in parts of what is predicted; and what is
+// predicted where each has a core, and the network is as that of this machine.
+void print_calls(const std::vector<ScaleRun>& runs) {
+  const bench::Network network = network_of(runs);
+  std::printf(
+      "\nCollective calls of one process a node. A message costs %.2f us at each end, %.2f us on "
+      "its\nway, and %.3f us for each KiB. Measured with so many nodes, in parts of what is "
+      "predicted for\n%u cores; and predicted where each has its own, in us, and with whom the "
+      "busiest is connected:\n%-16s",
+      network.overhead, network.latency, network.per_byte * 1024,
+      std::thread::hardware_concurrency(), "");
+  constexpr std::array kNodes{1024U, 4096U, 16384U, 65536U};
+  for (const ScaleRun& run : runs) {
+    if (run.size.processes == run.size.nodes) std::printf(" %6u", run.size.nodes);
+  }
+  for (const unsigned nodes : kNodes) std::printf(" %10u", nodes);
+  std::printf(" %12s\n", "connections");
+  for (const auto& [name, call, then_a_barrier] : bench::predicted_calls()) {
+    std::printf("%-16s", name.c_str());
+    for (const auto& [size, figures] : runs) {
+      if (size.processes != size.nodes) continue;
+      double predicted = predicted_here(call, size.nodes, network);
+      if (then_a_barrier) predicted += predicted_here({}, size.nodes, network);
+      std::printf(" %6.2f", figures.at(name + "_us") / predicted);
+    }
+    bench::Prediction prediction{};
+    for (const unsigned nodes : kNodes) {
+      prediction = bench::predict(call, nodes, network);
+      std::printf(" %10.1f", prediction.us);
+    }
+    std::printf(" %12u\n", prediction.connections);
   }
 }
 
@@ -205,6 +250,7 @@ int sweep(int argc, char** argv, bool first, unsigned starters) {
   print_slopes(*options, runs);
   print_check(*options, runs);
   if (options->only.empty()) print_predictions(runs);
+  if (is_chosen_calls(*options)) print_calls(runs);
   return 0;
 }
 

@@ -4,12 +4,16 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -21,6 +25,8 @@
 
 namespace bench {
 namespace {
+
+using Block = std::array<std::byte, 65'536>;  // of a put from which the cost of a byte is taken
 
 std::uint64_t answers = 0;
 void on_answer(am::Reply) { ++answers; }
@@ -57,6 +63,12 @@ double private_kib() {
   return static_cast<double>(measure_memory(splitc::my_proc()).private_pages);
 }
 
+double median_of(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 // The median, in microseconds. Collective, if the work is.
 template <class Work>
 double median_us(int reps, Work&& work) {
@@ -66,24 +78,33 @@ double median_us(int reps, Work&& work) {
     work();
     times.push_back(watch.ns() / 1e3);
   }
-  std::nth_element(times.begin(), times.begin() + reps / 2, times.end());
-  return times[static_cast<std::size_t>(reps) / 2];
+  return median_of(times);
 }
 
 // Of the first process with the second; the others only wait.
-double round_trip_us(int reps) {
+void measure_messages(Figures& mine, int reps) {
   am::Endpoint& endpoint = splitc::world().endpoint();
   am::Bundle& bundle = splitc::world().bundle();
-  double us = 0;
+  const auto blocks = splitc::all_spread_malloc<Block>(splitc::procs());
+  for (const char* name : {"round_trip_us", "overhead_us", "per_KiB_us"}) mine[name] = 0;
   if (splitc::my_proc() == 0) {
-    us = median_us(reps, [&] {
-      const std::uint64_t before = answers;
+    std::vector<double> issues;
+    mine["round_trip_us"] = median_us(reps, [&] {
+      answers = 0;
+      const Stopwatch watch;
       endpoint.request<&on_hello>(1);
-      bundle.wait_until([before] { return answers == before + 1; });
+      issues.push_back(watch.ns() / 1e3);
+      bundle.wait_until([] { return answers == 1; });
     });
+    mine["overhead_us"] = median_of(issues);
+    const auto block = std::make_unique<Block>();
+    const auto put = [&](std::size_t bytes) {
+      return median_us(reps,
+                       [&] { splitc::sync(splitc::bulk_put(blocks.on(1), block->data(), bytes)); });
+    };
+    mine["per_KiB_us"] = std::max(0.0, (put(sizeof(Block)) - put(8)) / (sizeof(Block) / 1024.0));
   }
-  splitc::barrier();
-  return us;
+  splitc::all_spread_free(blocks);
 }
 
 double heap_kib() {
@@ -100,19 +121,44 @@ Figures measure_start(double since) {
           {"connections", -open_sockets()}};
 }
 
-// What is added by the use of the job.
-void measure_use(Figures& mine, int reps) {
+// The median of what a call takes all of them, in microseconds.
+template <class Work>
+double together_us(int reps, Work&& work) {
+  return median_us(reps, [&] {
+    work();
+    splitc::barrier();
+  });
+}
+
+// By the names of predicted_calls(). With those that not everybody waits in, a barrier is measured.
+void measure_calls(Figures& mine, int reps) {
+  const std::uint64_t one = 1;
+  std::vector<std::uint64_t> words(8192, one), sums(words.size());
+  std::vector<std::uint64_t> parts(splitc::procs(), one), from(parts.size());
   std::uint64_t sum = 0;
   mine["barrier_us"] = median_us(reps, [] { splitc::barrier(); });
-  mine["all_reduce_us"] =
-      median_us(reps, [&] { sum += splitc::all_reduce(std::uint64_t{1}, std::plus()); });
+  mine["all_reduce_us"] = median_us(reps, [&] { sum += splitc::all_reduce(one, std::plus()); });
   if (sum != std::uint64_t{splitc::procs()} * static_cast<unsigned>(reps)) {
     throw splitc::Error("all_reduce gave a wrong sum");
   }
+  mine["all_reduce_64K_us"] =
+      median_us(reps, [&] { splitc::all_reduce(words, std::span(sums), std::plus()); });
+  mine["broadcast_us"] = together_us(reps, [&] { (void)splitc::all_bcast(one); });
+  mine["broadcast_64K_us"] = together_us(reps, [&] { splitc::all_bcast(std::span(words)); });
+  mine["reduce_us"] = together_us(reps, [&] { splitc::all_reduce_to_one(one, std::plus()); });
+  mine["scan_us"] = together_us(reps, [&] { splitc::all_scan(one, std::plus()); });
+  mine["gather_to_one_us"] = together_us(reps, [&] { (void)splitc::all_gather_to_one(one); });
+  mine["all_gather_us"] = median_us(reps, [&] { (void)splitc::all_gather(one); });
+  mine["all_to_all_us"] = median_us(reps, [&] { splitc::all_to_all(parts, std::span(from)); });
+}
+
+// What is added by the use of the job.
+void measure_use(Figures& mine, int reps) {
+  measure_calls(mine, reps);
   mine["used_KiB"] = private_kib();
   mine["address_MiB"] = address_space_mib();
   mine["connections"] += open_sockets();
-  mine["round_trip_us"] = round_trip_us(reps);
+  if (splitc::procs() > 1) measure_messages(mine, reps);
 }
 
 }  // namespace

@@ -13,8 +13,11 @@ namespace bench {
 //   connections      sockets that this opened
 //   start_ms         from the launch to the last process's first line
 //   start_cpu_ms     processor time of a process until then
-//   barrier_us, all_reduce_us
-//   round_trip_us    of a request and its reply between the first two processes
+//   barrier_us, broadcast_us, ...: of predicted_calls() (scale_collectives.h)
+// Of the first process with the second:
+//   round_trip_us    a request and its reply
+//   overhead_us      the call of that request
+//   per_KiB_us       what a put takes longer for each KiB
 using Figures = std::map<std::string, double>;
 
 // Runs as one process of a job, which was launched at `since` on the steady clock, in ns. The first

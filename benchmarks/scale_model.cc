@@ -67,16 +67,13 @@ Row least_squares(const std::vector<Term>& terms, const std::vector<Sample>& sam
 }  // namespace
 
 double value_of(Term term, const Size& size) {
-  const double depth = std::ceil(std::log2(size.nodes));
   switch (term) {
     case Term::kOne: return 1;
     case Term::kNear: return size.near();
     case Term::kFar: return size.far();
     case Term::kRoom: return std::clamp(size.far(), 8.0, 64.0);
     case Term::kProcesses: return size.processes;
-    case Term::kDepth: return depth;
-    case Term::kPackets: return size.nodes * depth;
-    case Term::kPairs: return size.processes * size.far();
+    case Term::kDepth: return std::ceil(std::log2(size.nodes));
   }
   return 0;
 }
@@ -89,8 +86,6 @@ const char* name_of(Term term) {
     case Term::kRoom: return "of the first 64 of these, 8 at least";
     case Term::kProcesses: return "process";
     case Term::kDepth: return "doubling of the nodes";
-    case Term::kPackets: return "packet of a barrier";
-    case Term::kPairs: return "pair on two nodes";
   }
   return "";
 }

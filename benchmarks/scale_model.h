@@ -24,9 +24,6 @@ enum class Term {
   kRoom,       // of these the first 64, and 8 at least: room for what they send grows no further
   kProcesses,  // of the job
   kDepth,      // the logarithm of the nodes
-  // Where one machine does all of it:
-  kPackets,  // what a barrier sends: nodes times their logarithm
-  kPairs,    // processes times those of other nodes
 };
 double value_of(Term term, const Size& size);
 const char* name_of(Term term);
