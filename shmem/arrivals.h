@@ -74,8 +74,10 @@ class Arrivals {
   // that this one shares lines with.
   Arrivals(ArrivalBoard& board, Fence fence, const std::vector<ArrivalPair>& pairs = {});
 
-  // Calls `sink(arrival)` for every word that has changed since the last poll; returns how many
-  // there were. What the sink throws passes through; the rest is delivered by the next poll.
+  // Calls `sink(arrival)` for words that have changed since the last poll; returns how many there
+  // were. Of one that is passed over, a later poll calls it: of n lines on which something came
+  // lately, after at most n polls. What the sink throws passes through; the rest is delivered by
+  // the next poll.
   template <class Sink>
   int poll(Sink&& sink) {
     return attention_.poll([this](ArrivalBoard::LineNumber line) { return watched(line); },
@@ -95,6 +97,9 @@ class Arrivals {
     std::uint64_t* seen;  // what they said at the last look
     std::uint32_t count;
   };
+
+  // Of 10,000 channels on 1,250 lines each poll looked at all of them, which took 10 us.
+  static constexpr std::uint32_t kVainLines = 2;
 
   template <class Sink>
   int poll_line(Watched watched, Sink& sink) {
@@ -119,7 +124,7 @@ class Arrivals {
   // Owned by the receiving thread.
   using Seen = std::array<std::uint64_t, ArrivalBoard::kSeatsPerLine>;
   std::unordered_map<ArrivalBoard::LineNumber, Seen> seen_;  // of lines that were ever raised
-  Attention<ArrivalBoard::kNumbersOfLines, Watched> attention_;
+  Attention<ArrivalBoard::kNumbersOfLines, Watched, kVainLines> attention_;
 };
 
 }  // namespace shmem

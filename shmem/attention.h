@@ -63,10 +63,14 @@ struct AttentionBits {
   alignas(kCacheLine) std::atomic<std::uint64_t> words[kWords];
 };
 
-// The receiver's half. `Place` is what the receiver needs to know of an active place.
+// The receiver's half. `Place` is what the receiver needs to know of an active place. A poll visits
+// active places until it has visited all of them, or found nothing at kVain of them: first where it
+// found something last, then on from where the last poll stopped. So with a small kVain its cost
+// does not grow with the active places, but with what has come, and what comes to one of n of them
+// is found after n / (kVain - 1) polls.
 //
 // Thread rule: one thread at a time; but others may come in while poll_shared() visits a place.
-template <std::uint32_t kPlaces, class Place>
+template <std::uint32_t kPlaces, class Place, std::uint32_t kVain = kPlaces>
 class Attention {
  public:
   // Of the first `places`. What the receiver before has left active is active again.
@@ -77,19 +81,28 @@ class Attention {
   }
 
   // Polls the active places: `visit(place)` returns how many messages it took, and may throw. Those
-  // raised meanwhile are active from the next poll on. `make(place number)` makes a Place.
+  // raised meanwhile are active from the next poll on, which visits them first. `make(place
+  // number)` makes a Place.
   template <class Make, class Visit>
   int poll(Make&& make, Visit&& visit) {
+    int count = 0;
+    const auto look = [&](Active& active) {
+      const int taken = visit(active.place);
+      active.used |= taken != 0;
+      count += taken;
+      return taken != 0;
+    };
+    const std::size_t fresh = active_.size();
     // pairs with: AttentionBits::raise(); what is seen late is seen by a later poll
     if (bits_.summary.load(std::memory_order_relaxed) != 0) [[unlikely]]
       activate(make);
-    int count = 0;
-    for (std::size_t i = 0; i < active_.size(); ++i) {
-      const int taken = visit(active_[i].place);
-      active_[i].used |= taken != 0;
-      count += taken;
+    if (kVain >= kPlaces || active_.size() <= kVain) [[likely]] {
+      for (std::size_t i = 0; i < active_.size(); ++i) look(active_[i]);
+    } else {
+      poll_some(fresh, look);
     }
-    if (++polls_ == kSweep) [[unlikely]]
+    // By then every active place has been visited again since the last sweep.
+    if (++polls_ >= kSweep && polls_ >= active_.size()) [[unlikely]]
       sweep();
     return count;
   }
@@ -151,6 +164,23 @@ class Attention {
     bool leaving;  // the last sweep cleared its bit
     Place place;
   };
+
+  // Those from `fresh` on have been activated now.
+  template <class Look>
+  void poll_some(std::size_t fresh, Look& look) {
+    for (std::size_t i = fresh; i < active_.size(); ++i) look(active_[i]);
+    std::uint32_t vain = 0;
+    if (last_ < fresh && !look(active_[last_])) ++vain;
+    for (std::size_t left = fresh; left > 0 && vain < kVain; --left) {
+      if (next_ >= active_.size()) next_ = 0;
+      if (look(active_[next_])) {
+        last_ = next_;
+      } else {
+        ++vain;
+      }
+      ++next_;
+    }
+  }
 
   template <class Make>
   [[gnu::noinline]] void activate(Make& make) {
@@ -215,6 +245,8 @@ class Attention {
   std::vector<Active> active_;
   std::vector<std::uint64_t> known_;  // the bits of active_, in the shape of AttentionBits::words
   std::uint32_t polls_ = 0;           // since the last sweep
+  std::size_t next_ = 0;              // of active_, to be visited
+  std::size_t last_ = 0;              // of active_, where something was found, and may be again
 };
 
 }  // namespace shmem

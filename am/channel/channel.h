@@ -39,8 +39,8 @@
 //
 //   route               put()                                          at the receiver
 //   near (same node)    a copy, one store of the word that announces   nothing while nothing comes;
-//                       it, one load to see whether the receiver       2 ns a poll for each cache
-//                       sleeps: round trip of 1,000 bytes 0.28 us      line where puts came lately
+//                       it, one load to see whether the receiver       9 ns a poll for each of at
+//                       sleeps: round trip of 1,000 bytes 0.28 us      most two lines without news
 //   far (other node)    one RMA write with completion data, in the     the network's completion
 //                       same packet as others where that is faster;
 //                       packets of 4 KiB where the provider has none

@@ -91,8 +91,8 @@ class Channel {
 //
 //   route               put()                                          at the receiver
 //   near (same node)    a copy, one store of the word that announces   nothing while nothing comes;
-//                       it, one load to see whether the receiver       2 ns a poll for each cache
-//                       sleeps: round trip of 1,000 bytes 0.28 us      line where puts came lately
+//                       it, one load to see whether the receiver       9 ns a poll for each of at
+//                       sleeps: round trip of 1,000 bytes 0.28 us      most two lines without news
 //   far (other node)    one RMA write with completion data, or         the network's completion
 //                       packets where the provider has none
 //

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <set>
 
 namespace shmem {
@@ -87,6 +88,87 @@ TEST_F(AttentionTest, lets_go_of_idle_places_while_others_are_busy) {
     ASSERT_EQ(poll(), 1);
   }
   EXPECT_EQ(attention_.active(), 1u);
+}
+
+// As AttentionTest, of a receiver that visits at most two places in vain.
+class FewVisits : public testing::Test {
+ protected:
+  void send(std::uint32_t place) {
+    messages_.insert(place);
+    if (!bits_->raised(place)) bits_->raise(place);
+  }
+  int poll() {
+    visits_ = 0;
+    return attention_.poll([](std::uint32_t place) { return place; },
+                           [&](std::uint32_t place) {
+                             ++visits_;
+                             return static_cast<int>(messages_.erase(place));
+                           });
+  }
+
+  const std::unique_ptr<AttentionBits<kPlaces>> bits_ = std::make_unique<AttentionBits<kPlaces>>();
+  Attention<kPlaces, std::uint32_t, 2> attention_{*bits_, Fence(false)};
+  std::set<std::uint32_t> messages_;
+  int visits_ = 0;
+};
+
+TEST_F(FewVisits, take_all_that_has_come_to_fresh_places_at_once) {
+  for (std::uint32_t place = 0; place < kPlaces; ++place) send(place);
+  EXPECT_EQ(poll(), static_cast<int>(kPlaces));
+  EXPECT_EQ(poll(), 0);
+  EXPECT_EQ(visits_, 2);
+  for (std::uint32_t place = 0; place < kPlaces; ++place) send(place);
+  EXPECT_EQ(poll(), static_cast<int>(kPlaces)) << "what has come is not visited in vain";
+}
+
+TEST_F(FewVisits, find_what_came_to_one_of_many_after_as_many_polls) {
+  for (std::uint32_t place = 0; place < kPlaces; ++place) send(place);
+  poll();
+  for (std::uint32_t place = 0; place < kPlaces; place += 7) {
+    send(place);
+    int polls = 1;
+    while (poll() == 0) {
+      ASSERT_LE(visits_, 2);
+      ++polls;
+    }
+    EXPECT_LE(polls, static_cast<int>(kPlaces));
+  }
+}
+
+TEST_F(FewVisits, find_at_once_what_comes_where_something_came_last) {
+  for (std::uint32_t place = 0; place < kPlaces; ++place) send(place);
+  poll();
+  send(70);
+  while (poll() == 0) continue;
+  for (int i = 0; i < 1000; ++i) {
+    send(70);
+    ASSERT_EQ(poll(), 1);
+    poll();
+  }
+}
+
+TEST_F(FewVisits, pass_over_nobody_while_fresh_places_come) {
+  for (std::uint32_t place = 0; place < kPlaces / 2; ++place) send(place);
+  poll();
+  messages_.insert(kPlaces / 2 - 1);
+  for (std::uint32_t fresh = kPlaces / 2; messages_.contains(kPlaces / 2 - 1); ++fresh) {
+    ASSERT_LT(fresh, kPlaces);
+    send(fresh);
+    poll();
+    EXPECT_FALSE(messages_.contains(fresh));
+  }
+}
+
+TEST_F(FewVisits, lose_nothing_while_places_come_and_go) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    // Bursts to some places, and long rests, in which others become idle.
+    if (random() % 3000 < 30) send(random() % (1 + random() % kPlaces));
+    poll();
+    if (i % 20'000 != 0) continue;
+    for (std::uint32_t polls = 0; polls <= kPlaces && !messages_.empty(); ++polls) poll();
+    ASSERT_TRUE(messages_.empty()) << "after " << i << " polls";
+  }
 }
 
 }  // namespace
