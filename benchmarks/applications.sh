@@ -38,7 +38,7 @@ asked_for() { [[ -z $only || $only == "$1" ]]; }
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun \
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun \
     $(printf '//examples:%s\n' "${with_ways[@]}" "${others[@]}")
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
   cd - >/dev/null
@@ -71,8 +71,8 @@ measure() {
 # What is the same in all lines of CSV: host, date, version and compiler of what runs.
 origin() {
   local version compiler
-  version=$("$bin/am/job/launcher/splitcrun" --version | sed 's/^[^)]*) //; s/;.*//; s/,//g')
-  compiler=$(readelf -p .comment "$bin/am/job/launcher/splitcrun" 2>/dev/null |
+  version=$("$bin/tools/splitcrun/splitcrun" --version | sed 's/^[^)]*) //; s/;.*//; s/,//g')
+  compiler=$(readelf -p .comment "$bin/tools/splitcrun/splitcrun" 2>/dev/null |
     sed -n '/Linker/d; s/^ *\[[^]]*\] *//p' | tail -n 1 | tr -d ,)
   echo "$(uname -n),$(date +%F),$version,${compiler:-unknown}"
 }

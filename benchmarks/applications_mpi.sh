@@ -63,7 +63,7 @@ if [[ -n $bin ]]; then
   built="built before (--bin)"
 else
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun \
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun \
     //examples:{em3d,key_sort,jacobi3d,gauss,gups,conjugate_gradient}
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
   cd - >/dev/null

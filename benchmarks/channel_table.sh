@@ -45,7 +45,7 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun \
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun \
     //benchmarks:channel_pingpong
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
@@ -72,7 +72,7 @@ seconds=120  # that one program may take
 splitphase() {
   local which=() size  # also by zero-copy buffers if all sizes are asked for
   if ((${#sizes[@]} < ${#all_sizes[@]})); then for size in "${sizes[@]}"; do which+=(--only "$size"); done; fi
-  "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind core --timeout $((2 * seconds)) \
+  "$bin/tools/splitcrun/splitcrun" -n 2 --nodes "$nodes" --bind core --timeout $((2 * seconds)) \
     "$bin/benchmarks/channel_pingpong" --csv "${which[@]}" $quick >"$work/csv"
   awk -F, '$1 !~ /:|^line_|^benchmark$/ { print $1 "," $3 "," $4 }' "$work/csv" >>"$work/figures"
   awk -F, '/^line_round_trip/ { print $4 }' "$work/csv" >>"$work/lines"

@@ -44,7 +44,7 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:collectives
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //benchmarks:collectives
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
@@ -54,7 +54,7 @@ trap 'rm -rf "$work"' EXIT
 ours() {
   local nodes=1
   [[ $where == node ]] || nodes=$count
-  "$bin/am/job/launcher/splitcrun" -n "$count" --nodes "$nodes" --timeout 300 \
+  "$bin/tools/splitcrun/splitcrun" -n "$count" --nodes "$nodes" --timeout 300 \
     "$bin/benchmarks/collectives" --csv --reps "$reps" $quick |
     awk -F, '$5 == "ns" { print $1 "," $3 "," $4 }'
 }

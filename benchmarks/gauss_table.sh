@@ -45,7 +45,7 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //examples:gauss
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //examples:gauss
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
@@ -65,7 +65,7 @@ fi
 
 # ours WAIT SIZE
 ours() {
-  SPLITC_WAIT=$1 "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind core \
+  SPLITC_WAIT=$1 "$bin/tools/splitcrun/splitcrun" -n 2 --nodes "$nodes" --bind core \
     --timeout 600 "$bin/examples/gauss" --csv --search each --sizes "$2" | sed 's/,each,/,/'
 }
 spin() { ours spin "$1"; }

@@ -41,7 +41,7 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //examples:gups
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //examples:gups
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
@@ -56,7 +56,7 @@ ours() {
   for style in read_and_write wait_for_each start_many call gather rounds; do
     count=$updates
     [[ $style != read_and_write && $style != wait_for_each ]] || count=$slow
-    "$bin/am/job/launcher/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" --timeout 600 \
+    "$bin/tools/splitcrun/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" --timeout 600 \
       "$bin/examples/gups" --style "$style" --updates "$count" |
       sed -n "s/^$style *\([0-9.]*\) million.*second, \([0-9]*\) words.*/$style,\1,\2/p"
   done

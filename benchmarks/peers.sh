@@ -29,13 +29,13 @@ fi
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:peers
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //benchmarks:peers
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 
 # memory PROCESSES: heap with a job, and with an endpoint, too, in bytes; private pages of the latter.
 memory() {
-  "$bin/am/job/launcher/splitcrun" -n "$1" --nodes "$1" --timeout 60 "$bin/benchmarks/peers" \
+  "$bin/tools/splitcrun/splitcrun" -n "$1" --nodes "$1" --timeout 60 "$bin/benchmarks/peers" \
     --csv --only memory | awk -F, '/^(job|endpoint)_heap/ { printf "%s ", $4 }
       /^endpoint_private/ { printf "%s ", 1024 * $4 }'
 }

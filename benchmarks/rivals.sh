@@ -32,7 +32,7 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:latency \
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //benchmarks:latency \
     //benchmarks:network
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
@@ -60,7 +60,7 @@ figures() {
 }
 
 ours() {
-  "$bin/am/job/launcher/splitcrun" -n 2 --bind core --timeout 60 \
+  "$bin/tools/splitcrun/splitcrun" -n 2 --bind core --timeout 60 \
     "$bin/benchmarks/latency" --csv --only short --reps 200 >"$work/csv"
   figures short_round_trip 8 "$work/csv"
 }
@@ -69,7 +69,7 @@ ours_tcp() {
   local kind=short
   ((bytes < 512)) || kind=medium
   ((bytes < 65536)) || kind=long
-  "$bin/am/job/launcher/splitcrun" -n 2 --nodes 2 --bind core --timeout 60 \
+  "$bin/tools/splitcrun/splitcrun" -n 2 --nodes 2 --bind core --timeout 60 \
     "$bin/benchmarks/network" --csv --only $kind --reps 200 >"$work/csv"
   figures ${kind}_round_trip "$bytes" "$work/csv"
 }

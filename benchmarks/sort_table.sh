@@ -46,7 +46,7 @@ grep -qxF -e "$keys" <<<"$names"$'\n'all ||
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //examples:key_sort
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //examples:key_sort
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 work=$(mktemp -d)
@@ -55,7 +55,7 @@ mpi_settings "$procs" "$nodes"
 
 # Each prints lines of SORT,VERSION,RATE,DIGEST for the keys that it is given.
 ours() {
-  "$bin/am/job/launcher/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" --timeout 600 \
+  "$bin/tools/splitcrun/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" --timeout 600 \
     "$bin/examples/key_sort" --keys "$1" --size "$size" --repetitions "$repetitions" |
     awk '{ print $1 "," $2 "," $4 "," $NF }'
 }

@@ -27,14 +27,14 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:waits
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //benchmarks:waits
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 
 for ((round = 0; round < rounds; ++round)); do
   for nodes in 1 2; do
     for wait in spin yield block; do
-      SPLITC_WAIT=$wait "$bin/am/job/launcher/splitcrun" -n 2 --nodes $nodes --bind core \
+      SPLITC_WAIT=$wait "$bin/tools/splitcrun/splitcrun" -n 2 --nodes $nodes --bind core \
         --timeout 300 "$bin/benchmarks/waits" --csv "${quick[@]}" | sed "s/^/$wait,$nodes,/"
     done
   done

@@ -31,13 +31,13 @@ done
 
 if [[ -z $bin ]]; then
   cd "$root"
-  bazel build --config=release --show_result=0 //am/job/launcher:splitcrun //benchmarks:ways
+  bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun //benchmarks:ways
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
 fi
 
 for ((round = 0; round < rounds; ++round)); do
   for way in "${ways[@]}"; do
-    SPLITC_WAY=$way "$bin/am/job/launcher/splitcrun" -n 2 "$bin/benchmarks/ways" --csv $quick |
+    SPLITC_WAY=$way "$bin/tools/splitcrun/splitcrun" -n 2 "$bin/benchmarks/ways" --csv $quick |
       awk -F, -v way="$way" '$5 == "ns" && $2 == "way" { print way "," $1 "," $3 "," $4 }'
   done
 done | awk -F, -v csv="$csv" -v ways="${ways[*]}" '

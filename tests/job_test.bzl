@@ -92,11 +92,11 @@ def job_test(
             name = test,
             size = size,
             srcs = ["//tests:job_test.sh"],
-            args = ["$(rootpath //am/job/launcher:splitcrun)", shape] + settings +
+            args = ["$(rootpath //tools/splitcrun:splitcrun)", shape] + settings +
                    ["--", "$(rootpath :%s)" % program] + args,
             data = [
                 ":" + program,
-                "//am/job/launcher:splitcrun",
+                "//tools/splitcrun:splitcrun",
             ] + data,
             tags = tags + ([] if shape in by_default else ["all"]) +
                    ([] if shape in _SANITIZED else ["once"]),

@@ -90,7 +90,7 @@ describe_inputs() {
 
 # splitphase EXAMPLE [ARGUMENT]...
 splitphase() {
-  "$bin/am/job/launcher/splitcrun" -n 2 --nodes "$nodes" --bind "$bind" --timeout 300 \
+  "$bin/tools/splitcrun/splitcrun" -n 2 --nodes "$nodes" --bind "$bind" --timeout 300 \
     "$bin/examples/$1" "${@:2}"
 }
 

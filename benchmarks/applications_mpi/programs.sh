@@ -49,7 +49,7 @@ END
 
 # splitphase EXAMPLE [ARGUMENT]...
 splitphase() {
-  "$bin/am/job/launcher/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" \
+  "$bin/tools/splitcrun/splitcrun" -n "$procs" --nodes "$nodes" --bind "$bind" \
     --timeout "$seconds" "$bin/examples/$1" "${@:2}"
 }
 

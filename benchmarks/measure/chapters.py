@@ -76,7 +76,7 @@ class Machine:
 
     def job(self, processes, nodes, program, *arguments):
         bind = 'core' if processes <= os.cpu_count() else 'none'
-        return self.output([self.bin / 'am/job/launcher/splitcrun', '-n', processes, '--nodes', nodes,
+        return self.output([self.bin / 'tools/splitcrun/splitcrun', '-n', processes, '--nodes', nodes,
                             '--bind', bind, '--timeout', 1200, self.bin / program, *arguments])
 
     def rows(self, processes, nodes, benchmark, *only):
@@ -200,7 +200,7 @@ def start(machine, figures):
 
 
 def start_commands(machine, processes):
-    yield OURS, [machine.bin / 'am/job/launcher/splitcrun', '-n', str(processes),
+    yield OURS, [machine.bin / 'tools/splitcrun/splitcrun', '-n', str(processes),
                  machine.bin / 'examples/hello_splitc']
     prepared = machine.output([BENCHMARKS / 'measure/start.sh', machine.work, processes])
     for line in prepared.splitlines():

@@ -62,7 +62,7 @@ def build(only_readme):
     root = BENCHMARKS.parent
     targets = [f'//benchmarks:{name}' for name in readme.PROGRAMS] if only_readme else \
         ['//benchmarks:all', '//examples:all']
-    targets.append('//am/job/launcher:splitcrun')
+    targets.append('//tools/splitcrun:splitcrun')
     subprocess.run(['bazel', 'build', '--config=release', '--show_result=0', *targets], cwd=root,
                    check=True)
     return subprocess.run(['bazel', 'info', '--config=release', '--ui_event_filters=-info', 'bazel-bin'],

@@ -1,7 +1,6 @@
-# The library: the .cc files of all rooms but those of tools, once, for the shared and the static one.
+# The library: the .cc files of all its rooms, once, for the shared and the static one.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   am/*.cc rdma/*.cc shmem/*.cc splitc/*.cc)
-list(FILTER sources EXCLUDE REGEX "^am/(doctor|job/launcher)/|^am/types/number_ranges\\.cc$")
 list(FILTER sources EXCLUDE REGEX "${SPLITPHASE_WITHOUT}")
 list(APPEND sources ${SPLITPHASE_INSTEAD})
 

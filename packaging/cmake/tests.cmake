@@ -78,9 +78,9 @@ unit_test(splitc_test splitc heap_side_test layout_test store_lines_test summary
 if(SPLITPHASE_HAS_LIBFABRIC)
   unit_test(rdma_test rdma choose_test common_way_test connections_test datagram_test error_test
     interface_test memory_test open_fabric_test receive_window_test registration_cache_test sends_test)
-  unit_test(am_doctor_test am/doctor
+  unit_test(tools_doctor_test tools/doctor
     cores_checks_test memory_checks_test network_checks_test report_test)
-  target_link_libraries(am_doctor_test PRIVATE splitphase_doctor)
+  target_link_libraries(tools_doctor_test PRIVATE splitphase_doctor)
 endif()
 
 job_test(messages_test job_main am credits_test gone_test matrix_test returned_test)

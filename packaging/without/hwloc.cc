@@ -1,5 +1,5 @@
-// Compiled instead of am/job/launcher/topology.cc where there are no headers of hwloc.
-#include "am/job/launcher/topology.h"
+// Compiled instead of tools/splitcrun/topology.cc where there are no headers of hwloc.
+#include "tools/splitcrun/topology.h"
 
 namespace am::launcher {
 

@@ -46,10 +46,10 @@ done
 ! grep -q pipeline "$out/text" || fail "a program that was not asked for"
 
 # A program that fails ends it, and is named.
-mkdir -p "$out/bin/am/job/launcher" "$out/bin/examples"
-printf '#!/bin/sh\nexit 7\n' >"$out/bin/am/job/launcher/splitcrun"
+mkdir -p "$out/bin/tools/splitcrun" "$out/bin/examples"
+printf '#!/bin/sh\nexit 7\n' >"$out/bin/tools/splitcrun/splitcrun"
 printf '#!/bin/sh\n' >"$out/bin/examples/image_components"
-chmod +x "$out/bin/am/job/launcher/splitcrun" "$out/bin/examples"/*
+chmod +x "$out/bin/tools/splitcrun/splitcrun" "$out/bin/examples"/*
 if "$script" --bin "$out/bin" --quick --only heat >"$out/text" 2>&1; then
   fail "a program that fails was passed over"
 fi

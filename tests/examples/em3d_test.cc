@@ -111,7 +111,7 @@ TEST(Em3d, refuses_what_makes_no_sense) {
 
 TEST(Em3d, refuses_graphs_that_do_not_fit) {
   expect_refused("em3d", {"--size", "10000000", "--degree", "100"}, "--degree");
-  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
+  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "tools/splitcrun/splitcrun", "-n",
                                      "2", "examples/em3d", "--size", "100000", "--degree", "1"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;

@@ -52,7 +52,7 @@ const std::vector<Shape>& few_shapes() {
 Program::Result run(const Shape& shape, const std::string& example, const Words& arguments) {
   Words command = settings_of(shape.provider);
   if (!command.empty()) command.insert(command.begin(), "env");
-  const Words launcher{"am/job/launcher/splitcrun", "-n", std::to_string(shape.procs)};
+  const Words launcher{"tools/splitcrun/splitcrun", "-n", std::to_string(shape.procs)};
   command.insert(command.end(), launcher.begin(), launcher.end());
   if (shape.nodes > 1) {
     command.insert(command.end(), {"--nodes", std::to_string(shape.nodes)});

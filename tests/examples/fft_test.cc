@@ -99,7 +99,7 @@ TEST(Fft, refuses_what_makes_no_sense) {
 }
 
 TEST(Fft, refuses_points_that_do_not_fit) {
-  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
+  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "tools/splitcrun/splitcrun", "-n",
                                      "2", "examples/fft", "--points", "1048576"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;

@@ -111,7 +111,7 @@ TEST(Lu, refuses_what_makes_no_sense) {
 }
 
 TEST(Lu, refuses_a_matrix_that_does_not_fit) {
-  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
+  const auto result = am::test::run({"env", "SPLITC_SEGMENT=1M", "tools/splitcrun/splitcrun", "-n",
                                      "2", "examples/lu", "--sizes", "1000"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;

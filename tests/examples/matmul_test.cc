@@ -73,7 +73,7 @@ TEST(Matmul, refuses_what_makes_no_sense) {
 }
 
 TEST(Matmul, refuses_matrices_for_which_there_is_no_memory) {
-  const auto result = am::test::run({"env", "SPLITC_SEGMENT=4M", "am/job/launcher/splitcrun", "-n",
+  const auto result = am::test::run({"env", "SPLITC_SEGMENT=4M", "tools/splitcrun/splitcrun", "-n",
                                      "2", "examples/matmul", "--size", "1000"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.err.find("SPLITC_SEGMENT"), std::string::npos) << result.err;

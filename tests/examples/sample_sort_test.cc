@@ -128,7 +128,7 @@ TEST_P(SampleSort, sorts_more_than_its_segment_holds) {
   const std::string path = file_with(random_bytes(6'000'000, 0, 255));
   const std::string out = new_path();
   const auto result =
-      am::test::run({"env", "SPLITC_SEGMENT=1M", "am/job/launcher/splitcrun", "-n",
+      am::test::run({"env", "SPLITC_SEGMENT=1M", "tools/splitcrun/splitcrun", "-n",
                      std::to_string(GetParam()), "examples/sample_sort", path, "-o", out});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_same(contents_of(out), sorted(path));

@@ -17,7 +17,7 @@ using test::count_of;
 using test::expect_contains;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kCrasher = "tests/jobs/crasher";
 
 #ifdef __SANITIZE_ADDRESS__

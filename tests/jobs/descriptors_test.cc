@@ -15,7 +15,7 @@ namespace descriptors {
 using am::test::Program;
 using am::test::run;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kPrinter = "tests/jobs/printer";
 
 // Each of the three alone, and all.

@@ -14,7 +14,7 @@ namespace am::test {
 
 using Words = std::vector<std::string>;
 
-inline constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+inline constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 inline constexpr const char* kFarVictim = "tests/jobs/far_victim";
 
 // `command` as a job of splitcrun on two pretended nodes.

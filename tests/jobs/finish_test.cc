@@ -17,7 +17,7 @@ void expect_all_handled(int processes, const Words& shape, const std::string& co
                         const Words& mode = {}) {
   constexpr int kTimes = 5;
   for (int i = 0; i < kTimes; ++i) {
-    Words words = {"am/job/launcher/splitcrun", "-n", std::to_string(processes)};
+    Words words = {"tools/splitcrun/splitcrun", "-n", std::to_string(processes)};
     words.insert(words.end(), shape.begin(), shape.end());
     words.insert(words.end(), {"tests/jobs/finisher", count});
     words.insert(words.end(), mode.begin(), mode.end());

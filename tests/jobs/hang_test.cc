@@ -17,7 +17,7 @@ using am::test::Program;
 using am::test::run;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kHang = "tests/jobs/hang";
 constexpr const char* kSource = "tests/jobs/hang.cc";
 #ifdef __clang__

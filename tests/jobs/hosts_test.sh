@@ -189,7 +189,7 @@ use_ipv6() {
   for provider in "" "tcp;ofi_rxm" "sockets" "udp;ofi_rxd"; do
     name="a loopback with only ::1, over ${provider:-what is chosen}"
     if ! ip netns exec "$only_ipv6" env SPLITC_VERBOSE=1 SPLITC_PROVIDER="$provider" \
-      am/job/launcher/splitcrun -n 2 --nodes 2 --timeout 60 examples/hello_splitc \
+      tools/splitcrun/splitcrun -n 2 --nodes 2 --timeout 60 examples/hello_splitc \
       >"$folder/out.0" 2>"$folder/err.0"; then
       problem "$name"
     elif ! grep -qE "joined by ${provider:-[a-z_;]+} on lo \(::1/128\)" "$folder"/???.0; then

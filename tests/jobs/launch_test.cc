@@ -27,7 +27,7 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kLaunched = "tests/am/job/launched";
 constexpr const char* kMany = "tests/jobs/many";
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kExamples = "tests/jobs/launch_examples.sh";
 constexpr const char* kNester = "tests/jobs/nester";
 constexpr const char* kVictim = "tests/jobs/victim";

@@ -14,7 +14,7 @@ using am::test::Program;
 using am::test::run;
 using test::expect_contains;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kHello = "examples/hello_splitc";
 constexpr const char* kHelloAm = "examples/hello_am";
 
@@ -86,9 +86,10 @@ TEST(LostOutput, of_what_is_said_of_the_start_is_no_success) {
 
 TEST(LostOutput, of_an_answer_is_said_and_is_no_success) {
   for (const char* question :
-       {"am/job/launcher/splitcrun --help", "am/job/launcher/splitcrun --help-env",
-        "am/job/launcher/splitcrun --version", "am/doctor/splitc-info", "am/doctor/splitc-info -h",
-        "am/doctor/splitc-doctor", "am/doctor/splitc-doctor --version"}) {
+       {"tools/splitcrun/splitcrun --help", "tools/splitcrun/splitcrun --help-env",
+        "tools/splitcrun/splitcrun --version", "tools/doctor/splitc-info",
+        "tools/doctor/splitc-info -h", "tools/doctor/splitc-doctor",
+        "tools/doctor/splitc-doctor --version"}) {
     const auto result = run_in_shell("exec " + std::string(question) + " >/dev/full");
     EXPECT_EQ(result.exit_code, 2) << question;
     expect_contains(result.err, {"cannot write to standard output (No space left on device)"});

@@ -11,7 +11,7 @@ namespace many {
 
 TEST(Many, sixty_four_processes_exchange_words_and_pass_a_thousand_barriers) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = am::test::run({"am/job/launcher/splitcrun", "-n", "64", "tests/jobs/many"});
+  const auto result = am::test::run({"tools/splitcrun/splitcrun", "-n", "64", "tests/jobs/many"});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("64 processes, all-to-all, 1000 barriers: %.2f s\n", took.count());
   EXPECT_EQ(result.exit_code, 0);

@@ -15,7 +15,7 @@ using am::test::run;
 using test::expect_contains;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kHello = "examples/hello_splitc";
 
 bool works(const std::string& command) { return run({"sh", "-c", command}).exit_code == 0; }

@@ -7,11 +7,11 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-mkdir -p "$folder"/{tools,project/third_party} "$folder"/{release,checked}/am/job/launcher
+mkdir -p "$folder"/{tools,project/third_party} "$folder"/{release,checked}/tools/splitcrun
 cp "$1" "$folder/project/run"
 printf '#!/bin/sh\n' >"$folder/project/third_party/install.sh"
 for build in release checked; do
-  cat >"$folder/$build/am/job/launcher/splitcrun" <<END
+  cat >"$folder/$build/tools/splitcrun/splitcrun" <<END
 #!/bin/sh
 echo "$build:"
 for word in "\$@"; do printf "%s\\n" "\$word" | sed 's|$folder/$build/||'; done
@@ -26,7 +26,7 @@ case "\$*" in
 esac
 END
 chmod +x "$folder"/tools/bazel "$folder/project/third_party/install.sh" \
-  "$folder"/{release,checked}/am/job/launcher/splitcrun
+  "$folder"/{release,checked}/tools/splitcrun/splitcrun
 export PATH="$folder/tools:$PATH"
 
 failures=0

@@ -14,7 +14,7 @@ namespace statistics {
 using am::test::run;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kCounted = "tests/jobs/counted";
 constexpr const char* kUnoptimized = "tests/jobs/counted_unoptimized";
 constexpr const char* kSource = "tests/jobs/counted.cc";

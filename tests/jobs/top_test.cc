@@ -13,7 +13,7 @@ namespace top {
 using am::test::Program;
 using am::test::run;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kHang = "tests/jobs/hang";
 
 // "in barrier at tests/jobs/hang.cc:40"

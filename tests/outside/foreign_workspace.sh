@@ -40,10 +40,10 @@ cc_binary(
 sh_test(
     name = "job",
     srcs = ["job.sh"],
-    args = ["$(rootpath @splitphase//am/job/launcher:splitcrun) $(rootpath :hello_am)"],
+    args = ["$(rootpath @splitphase//tools/splitcrun:splitcrun) $(rootpath :hello_am)"],
     data = [
         ":hello_am",
-        "@splitphase//am/job/launcher:splitcrun",
+        "@splitphase//tools/splitcrun:splitcrun",
     ],
 )
 END
@@ -62,9 +62,9 @@ END
 chmod +x job.sh
 
 bazel test --test_output=all //:job
-bazel build @splitphase//am/job/launcher:splitcrun
+bazel build @splitphase//tools/splitcrun:splitcrun
 bazel build --nobuild //:hello
-got=$(bazel-bin/external/splitphase/am/job/launcher/splitcrun -n 2 bazel-bin/hello_am | sort)
+got=$(bazel-bin/external/splitphase/tools/splitcrun/splitcrun -n 2 bazel-bin/hello_am | sort)
 [[ $got == $'rank 0 says that 11 squared is 121\nrank 1 says that 10 squared is 100' ]] || {
   printf 'FAILED: hello_am prints:\n%s\n' "$got" >&2
   exit 1

@@ -2,7 +2,7 @@
 // what they must be and all messages counted. What is done depends on the seed alone, and every
 // process knows what all others do; when it is done depends on the machine.
 //
-//   bazel build //tests/soak:soak //am/job/launcher:splitcrun
+//   bazel build //tests/soak:soak //tools/splitcrun:splitcrun
 //   splitcrun -n 4 [--nodes 2] bazel-bin/tests/soak/soak --seed 7 --seconds 600
 //
 //   --seed N         of everything that is drawn; 1 if not given

@@ -17,7 +17,7 @@ namespace {
 using am::test::Program;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kMisbehave = "tests/splitc/misbehave";
 constexpr const char* kAnother = "tests/splitc/misbehave_too";
 

@@ -90,7 +90,7 @@ void BootstrapLaunch::join() {
   // pairs with: is_in_job_after (am/job/config/control.h)
   me_.state.store(RankState::kJoined, std::memory_order_seq_cst);
   for (Rank other = 0; other < size_; ++other) {
-    // pairs with: note_leaver (am/job/launcher/verdict.cc)
+    // pairs with: note_leaver (tools/splitcrun/verdict.cc)
     if (control_rank(control_, other).state.load(std::memory_order_seq_cst) == RankState::kLeft) {
       throw Error(rank_text(rank_) + ": " + rank_text(other) + " has left" +
                   (control_.survives != 0 ? "" : " with exit code 0") +
@@ -168,7 +168,7 @@ void BootstrapLaunch::finished() {
   if (notices_.has_finished(rank_)) return;
   // pairs with: DeathNotices::nobody_needs()
   me_.finished.fetch_add(1, std::memory_order_release);
-  // pairs with: note_leaver (am/job/launcher/verdict.cc)
+  // pairs with: note_leaver (tools/splitcrun/verdict.cc)
   me_.state.store(RankState::kFinished, std::memory_order_release);
 }
 
@@ -184,7 +184,7 @@ void BootstrapLaunch::report_abort(int, std::string_view sentence) {
   }
   *std::ranges::copy(sentence, control_.abort_text).out = '\0';
   control_.abort_rank = rank_;
-  // pairs with: aborted (am/job/launcher/verdict.cc)
+  // pairs with: aborted (tools/splitcrun/verdict.cc)
   control_.abort_ready.store(1, std::memory_order_release);
 }
 

@@ -24,7 +24,7 @@ using testing::StartsWith;
 constexpr const char* kEnds = "tests/am/c/ends";
 
 Program::Result run(int processes, const std::string& way) {
-  return am::test::run({"am/job/launcher/splitcrun", "-n", std::to_string(processes), "--timeout",
+  return am::test::run({"tools/splitcrun/splitcrun", "-n", std::to_string(processes), "--timeout",
                         "200", kEnds, way});
 }
 

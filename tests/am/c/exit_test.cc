@@ -15,7 +15,7 @@ using am::test::Program;
 constexpr const char* kExiter = "tests/am/c/exiter";
 
 Program::Result run(const std::vector<std::string>& shape, const std::string& way) {
-  std::vector<std::string> command{"am/job/launcher/splitcrun", "--timeout", "100"};
+  std::vector<std::string> command{"tools/splitcrun/splitcrun", "--timeout", "100"};
   command.insert(command.end(), shape.begin(), shape.end());
   command.insert(command.end(), {kExiter, way});
   return am::test::run(command);

@@ -1,6 +1,6 @@
 // What control groups tell of a process that the kernel has killed. Their files are made up here,
 // as Linux has them.
-#include "am/job/launcher/memory_limits.h"
+#include "tools/splitcrun/memory_limits.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // What splitcrun makes of the addresses at which a process has crashed.
-#include "am/job/launcher/source_lines.h"
+#include "tools/splitcrun/source_lines.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace am::test {
 
 using Words = std::vector<std::string>;
 
-inline constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+inline constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 inline constexpr const char* kLaunched = "tests/am/job/launched";
 
 // splitcrun with these words behind it.

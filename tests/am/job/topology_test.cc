@@ -1,5 +1,5 @@
 // Which processors the ranks get, on machines that hwloc is told of.
-#include "am/job/launcher/topology.h"
+#include "tools/splitcrun/topology.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,12 +25,12 @@ def conformance_test(name, program, shapes, wait, env = {}, by_default = [], tag
             tags = tags + (["once"] if i > 0 or wait == "block" else []) +
                    ([] if (n, m) in by_default else ["all"]),
             srcs = ["//tests:job_test.sh"],
-            args = ["$(rootpath //am/job/launcher:splitcrun)"] +
+            args = ["$(rootpath //tools/splitcrun:splitcrun)"] +
                    ["%d:%d" % (n, m) if m else str(n)] + settings +
                    ["--", "$(rootpath %s)" % program],
             data = [
                 program,
-                "//am/job/launcher:splitcrun",
+                "//tools/splitcrun:splitcrun",
             ] + data,
         )
     native.test_suite(

@@ -21,7 +21,7 @@ namespace {
 using ::test::expect_contains;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kFlood = "tests/am/survive/flood";
 constexpr const char* kSplitC = "tests/am/survive/split_c";
 constexpr const char* kSplitCEnd = "tests/am/survive/split_c_end";

@@ -16,7 +16,7 @@ using am::test::Program;
 using am::test::run;
 using Words = std::vector<std::string>;
 
-constexpr const char* kSplitcrun = "am/job/launcher/splitcrun";
+constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kMessages = "tests/am/trace/messages";
 constexpr const char* kChecker = "tests/am/trace/check_trace.py";
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 measure=$PWD/$1
 check=$PWD/$3
-bin=$(cd "$(dirname "$2")/../../.." && pwd)
+bin=$(cd "$(dirname "$2")/../.." && pwd)
 unset TEST_PREMATURE_EXIT_FILE  # a file that only one process could remove
 export seconds=20  # of one run of MPI, which is left out if it hangs
 out=$(mktemp -d)

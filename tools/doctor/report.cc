@@ -1,0 +1,122 @@
+#include "tools/doctor/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "am/job/config/version.h"
+#include "tools/doctor/checks/text.h"
+#include "tools/doctor/finding_json.h"
+
+namespace am::doctor {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::array<std::size_t, 3> counts(const std::vector<Shared>& findings) {
+  std::array<std::size_t, 3> all{};
+  for (const Shared& one : findings) ++all[static_cast<std::size_t>(one.finding.severity)];
+  return all;
+}
+
+std::string counts_text(const std::vector<Shared>& findings, bool all) {
+  const auto [remarks, warnings, errors] = counts(findings);
+  return (errors + warnings == 0 ? "nothing has to be done"
+                                 : count_text(errors, "error", "errors") + ", " +
+                                       count_text(warnings, "warning", "warnings")) +
+         ", " + count_text(remarks, "remark", "remarks") +
+         (all || remarks == 0 ? "" : " (--all prints them)");
+}
+
+bool has_something_to_do(const std::vector<Shared>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Shared& one) { return one.finding.severity != Severity::kRemark; });
+}
+
+std::string node_text(const NodeReport& node) {
+  return node.host + (node.ranks.empty() ? "" : ", ranks " + node.ranks);
+}
+
+// " on nodes 0-2", where there are others.
+std::string where(const Shared& one, std::size_t nodes) {
+  if (nodes == 1) return "";
+  if (one.nodes.size() == nodes) return ", on all nodes";
+  const std::vector<int> numbers(one.nodes.begin(), one.nodes.end());
+  return (numbers.size() == 1 ? ", on node " : ", on nodes ") + ranges_text(numbers);
+}
+
+std::string seen_text(const Finding& finding) {
+  return finding.seen + (finding.measured.empty() ? "" : " (" + finding.measured + ")");
+}
+
+// One paragraph for what asks for something, and one line for a remark.
+std::string finding_text(const Shared& one, std::size_t nodes) {
+  const Finding& finding = one.finding;
+  std::string text =
+      std::string(name_of(finding.severity)) + ": " + finding.check + where(one, nodes);
+  if (finding.severity == Severity::kRemark) {
+    text += ": " + seen_text(finding) + "; " + finding.means;
+    if (!finding.remedy.empty()) text += "; to do: " + finding.remedy;
+    return text + "\n";
+  }
+  text += "\n  seen:  " + seen_text(finding) + "\n  means: " + finding.means + "\n";
+  if (!finding.remedy.empty()) text += "  to do: " + finding.remedy + "\n";
+  return text;
+}
+
+std::string heading(const std::vector<NodeReport>& nodes, const std::vector<Shared>& findings,
+                    bool all) {
+  std::string text = "splitc-doctor (Splitphase " + std::string(kVersion) + ") on ";
+  text += nodes.size() == 1 ? node_text(nodes[0]) : std::to_string(nodes.size()) + " nodes";
+  text += ": " + counts_text(findings, all) + "\n";
+  if (nodes.size() == 1 || !(all || has_something_to_do(findings))) return text;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    text += "node " + std::to_string(i) + ": " + node_text(nodes[i]) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<NodeReport>& nodes, bool all) {
+  const std::vector<Shared> findings = merge(nodes);
+  std::string text = heading(nodes, findings, all);
+  for (const Shared& one : findings) {
+    if (all || one.finding.severity != Severity::kRemark) text += finding_text(one, nodes.size());
+  }
+  return text;
+}
+
+std::string json_of(const std::vector<NodeReport>& nodes) {
+  const std::vector<Shared> merged = merge(nodes);
+  const auto [remarks, warnings, errors] = counts(merged);
+  Json all;
+  all["version"] = kVersion;
+  all["errors"] = errors;
+  all["warnings"] = warnings;
+  all["remarks"] = remarks;
+  all["exit_code"] = exit_code_of(nodes);
+  all["nodes"] = Json::array();
+  for (const NodeReport& node : nodes) {
+    Json one;
+    one["host"] = node.host;
+    one["ranks"] = node.ranks;
+    all["nodes"].push_back(one);
+  }
+  all["findings"] = Json::array();
+  for (const Shared& shared : merged) {
+    Json one = json_of(shared.finding);
+    one["nodes"] = shared.nodes;
+    all["findings"].push_back(one);
+  }
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int exit_code_of(const std::vector<NodeReport>& nodes) {
+  int worst = 0;
+  for (const NodeReport& node : nodes) worst = std::max(worst, exit_code(node.findings));
+  return worst;
+}
+
+}  // namespace am::doctor
