@@ -26,6 +26,7 @@ std::uint64_t number_of(std::uint32_t proc, std::uint64_t made) noexcept {
 
 bool StartedGroupCall::advance() {
   try {
+    world().router().need_all(call().name);  // its program may poll instead of waiting
     if (!performer_) performer_.emplace(*group_, name_, plan_);
     if (!performer_->advance()) return false;
     performer_->check();
@@ -151,6 +152,7 @@ void Groups::start(const SharedOwner<StartedGroupCall>& call) {
   if (busy_.empty()) bundle_.add(*this);
   busy_.push_back(&group);
   Groups::poll();
+  if (!group.is_on_one_node()) mail_.flush();
 }
 
 void Groups::notify(const SharedOwner<StartedGroupCall>& call) {
@@ -167,6 +169,7 @@ SharedOwner<StartedGroupCall> Groups::end_notified() noexcept {
 void Groups::wait_for(StartedGroupCall& call, Call on_behalf) {
   check_may_call(on_behalf);
   poll_until([&call] { return call.done(); }, on_behalf);
+  if (!call.group().is_on_one_node()) mail_.flush();
 }
 
 void Groups::finish(Call call) {

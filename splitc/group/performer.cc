@@ -296,6 +296,12 @@ std::uint32_t Performer::missing() const noexcept {
   return item.reader != am::schedule::kAllMembers ? item.reader : group_.near()[next_reader_];
 }
 
+void Performer::run() {
+  if (!advance()) wait();
+  if (!group_.is_on_one_node()) Groups::of_world().mail().flush();
+  check();
+}
+
 void Performer::wait() {
   std::optional<am::Expectation> expects;
   if (!group_.is_on_one_node()) expects.emplace(*world().router().port(), 1);

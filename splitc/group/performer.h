@@ -52,10 +52,9 @@ class Performer {
     if (spoiler_ != 0 || verdict_) [[unlikely]]
       raise();
   }
-  void run() {
-    if (!advance()) wait();
-    check();
-  }
+  // Until it has ended; what this member has sent has left by then, as its program may compute
+  // next.
+  void run();
 
   // --- By the mail: what has come in this call.
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "splitc/splitc.h"
 #include "tests/splitc/neighbors.h"
+#include "tests/support/side_channel.h"
 
 namespace splitc {
 namespace {
@@ -81,6 +83,42 @@ TEST(Waiting, a_loop_that_asks_ends_for_stores_and_channels) {
   while (!reduce.try_wait()) continue;
   if (my_proc() == 0) {
     EXPECT_EQ(sum[0], -long{procs()} * (procs() - 1) / 2);
+  }
+  barrier();
+}
+
+// Processes that have left a call may compute for long: what they have sent in it, to be passed on
+// or not, has left with them.
+TEST(Waiting, nobody_waits_for_those_who_have_left_a_call_and_do_not_poll) {
+  ::test::SideChannel left("left");
+  std::uint64_t rounds = 0;
+  // A connection that is being made needs the polls of both.
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) rpc(proc, [] {}).wait();
+  barrier();
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, std::size_t{40'000}}) {
+    const std::vector<char> mine(bytes, static_cast<char>(my_proc()));
+    const std::vector<char> parts(bytes * procs());
+    std::vector<char> one(bytes), all(bytes * procs());
+    const std::uint32_t root = procs() - 1;
+    const std::vector<std::function<void()>> calls{
+        [&] { all_bcast(std::span(one)); },
+        [&] { all_bcast(std::span(one), root); },
+        [&] { all_gather_to_one(mine, std::span(all)); },
+        [&] { (void)all_reduce_to_one(my_proc(), std::plus<>()); },
+        [&] { all_reduce(mine, std::span(one), maximum()); },
+        [&] { (void)all_scan(my_proc(), std::plus<>()); },
+        [&] { all_gather(mine, std::span(all)); },
+        [&] { all_to_all(parts, std::span(all)); },
+        [&] { start_all_reduce(mine, one, maximum()).wait(); },
+        [] { team::world().barrier(); },
+        [] { barrier(); },
+    };
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "call " << i << " of " << bytes << " bytes");
+      for (int times = 0; times < 5; ++times) calls[i]();
+      left.add(1);
+      left.await(++rounds * procs());  // nobody polls until all have come here
+    }
   }
   barrier();
 }

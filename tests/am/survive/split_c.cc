@@ -28,5 +28,10 @@ int main(int argc, char** argv) {
     if (call == "barrier") barrier();
     if (call == "all_reduce") (void)all_reduce(1L, std::plus());
     if (call == "store_sync") store_sync(8);
+    if (call == "start_all_reduce") {  // which is polled, and not waited for
+      auto sum = start_all_reduce(1L, std::plus());
+      while (!sum.ready()) continue;
+      sum.wait();
+    }
   });
 }

@@ -239,7 +239,7 @@ TEST(Survive, other_launchers_refuse_it) {
 
 TEST(Survive, split_c_ends_with_a_sentence_that_names_the_dead) {
   for (const char* const nodes : {"1", "2"}) {
-    for (const char* const call : {"barrier", "all_reduce", "store_sync"}) {
+    for (const char* const call : {"barrier", "all_reduce", "start_all_reduce", "store_sync"}) {
       const auto result = run({kSplitcrun, "--survive", "--timeout", "120", "-n", "3", "--nodes",
                                nodes, kSplitC, call});
       EXPECT_EQ(result.exit_code, 1) << result.err;
