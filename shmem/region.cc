@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -74,11 +75,40 @@ std::byte* find_aligned(std::size_t bytes) noexcept {
   return begin + before;
 }
 
+// The aligned region that was mapped last. No partner: a hint, which the kernel need not follow.
+constinit std::atomic<std::uintptr_t> last_aligned{0};
+
+std::byte* map(int fd, std::size_t bytes, std::uintptr_t at, int flags) noexcept {
+  void* const data = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_NORESERVE | flags, fd, 0);
+  return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
+}
+
+// Below the last one there is room most times: one call, where it takes four to find an aligned
+// place. (256 processes on 2 cores, each of which maps all, start and end in 1.5 s instead
+// of 1.75.) nullptr: not this time.
+std::byte* map_below_last(int fd, std::size_t bytes) noexcept {
+  const std::uintptr_t last = last_aligned.load(std::memory_order_relaxed);
+  if (bytes < kHugePage || last <= bytes) return nullptr;
+  std::byte* const data = map(fd, bytes, (last - bytes) / kHugePage * kHugePage, 0);
+  if (data == nullptr || reinterpret_cast<std::uintptr_t>(data) % kHugePage == 0) return data;
+  munmap(data, bytes);
+  return nullptr;
+}
+
 std::byte* map_whole(int fd, std::size_t bytes, const std::string& what) {
-  std::byte* const at = find_aligned(bytes);
-  void* data = mmap(at, bytes, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, 0);
-  if (data != MAP_FAILED) return static_cast<std::byte*>(data);
+  std::byte* data = map_below_last(fd, bytes);
+  std::byte* at = nullptr;
+  if (data == nullptr) {
+    at = find_aligned(bytes);
+    data = map(fd, bytes, reinterpret_cast<std::uintptr_t>(at), at != nullptr ? MAP_FIXED : 0);
+  }
+  if (data != nullptr) {
+    if (bytes >= kHugePage) {
+      last_aligned.store(reinterpret_cast<std::uintptr_t>(data), std::memory_order_relaxed);
+    }
+    return data;
+  }
   const int error = errno;
   if (at != nullptr) munmap(at, bytes);
   errno = error;
