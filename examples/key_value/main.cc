@@ -31,7 +31,7 @@ namespace {
 
 using namespace splitc;
 
-constexpr std::uint32_t kMaxKeys = 4'000'000;
+constexpr std::uint32_t kMaxKeys = 40'000'000;
 constexpr std::uint64_t kMaxBytes = 1 << 20;
 
 // Gives every key its first value. Collective.
