@@ -8,12 +8,10 @@
 #include <limits>
 #include <optional>
 
-#include "am/job/config/collective_text.h"
-#include "am/job/config/fault_text.h"
 #include "am/job/config/joined.h"
 #include "am/job/config/number.h"
 #include "am/job/config/other_launchers.h"
-#include "am/job/config/transport_text.h"
+#include "am/job/config/texts.h"
 #include "am/job/config/variables.h"
 
 namespace am {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "am/collective/limits.h"
-#include "am/job/config/collective_text.h"
+#include "am/job/config/texts.h"
 
 namespace am {
 namespace {
