@@ -101,8 +101,9 @@ class Attention {
     } else {
       poll_some(fresh, look);
     }
-    // By then every active place has been visited again since the last sweep.
-    if (++polls_ >= kSweep && polls_ >= active_.size()) [[unlikely]]
+    // By then every active place has been visited twice since the last sweep, and the second time
+    // long after its fence.
+    if (++polls_ >= kSweep && polls_ >= 2 * active_.size()) [[unlikely]]
       sweep();
     return count;
   }
