@@ -32,8 +32,8 @@ struct Vector {
   std::uint64_t bytes() const noexcept { return elements * element_bytes; }
   // Where block `number` of `count` begins, in bytes; that of `count` is the end.
   std::uint64_t begin(std::uint64_t number, std::uint64_t count) const noexcept {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(elements) * number / count) *
-           element_bytes;
+    // elements * number / count; `number` and `count` are below 2^32, so no product overflows.
+    return (elements / count * number + elements % count * number / count) * element_bytes;
   }
 };
 
