@@ -66,8 +66,7 @@ bool Dissemination::has_ended() {
     if (++round_ < rounds_) signal(round_);
   }
   if (round_ < rounds_) return false;
-  const Port::Inside inside(*router_.port());
-  if (!router_.port()->link().flush()) return false;
+  if (!router_.port()->flush()) return false;
   expects_.reset();
   telling_ = false;
   return true;

@@ -121,6 +121,12 @@ class Port {
   // In a child that was forked (am/types/forked.h): nothing reaches the network any more.
   void spoil() noexcept;
 
+  // For callers that will not poll soon: what waits to be sent together with more leaves now.
+  // False: there was no room for all, which leaves with later polls.
+  bool flush() {
+    const Inside inside(*this);
+    return link_->flush();
+  }
   // Passes what has come to the sinks; returns how much. Inside. While the thread is not alone, the
   // others are woken if anything has come but what is put_aside_here().
   int poll();

@@ -8,6 +8,7 @@
 #include "am/collective/barrier.h"
 #include "am/job/config/config.h"
 #include "am/job/job.h"
+#include "am/route/port.h"
 #include "am/route/router.h"
 #include "splitc/group/groups.h"
 #include "splitc/group/started_call.h"
@@ -66,6 +67,10 @@ Group::~Group() {
   groups->mail().end_inbox(number_);
   if (board_names_[rank_].is_none()) return;
   groups->boards().retire(board_names_[rank_], near_boards(am::schedule::kAllMembers));
+}
+
+void Group::flush() const {
+  if (!is_on_one_node()) world().router().port()->flush();
 }
 
 std::vector<Boards::Member> Group::near_boards(std::uint32_t rank) const {

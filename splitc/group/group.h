@@ -51,6 +51,8 @@ class Group : public HasOwners {
   NodeBoard& first_board() const noexcept { return *boards_[first_near_]; }
   // Whether its processes of this node share cores.
   bool is_crowded() const noexcept { return is_crowded_; }
+  // What this member has sent leaves now, and does not wait for its next poll.
+  void flush() const;
   // Of the other members of this node, or one of them.
   std::vector<Boards::Member> near_boards(std::uint32_t rank) const;
 

@@ -152,7 +152,7 @@ void Groups::start(const SharedOwner<StartedGroupCall>& call) {
   if (busy_.empty()) bundle_.add(*this);
   busy_.push_back(&group);
   Groups::poll();
-  if (!group.is_on_one_node()) mail_.flush();
+  group.flush();
 }
 
 void Groups::notify(const SharedOwner<StartedGroupCall>& call) {
@@ -169,7 +169,7 @@ SharedOwner<StartedGroupCall> Groups::end_notified() noexcept {
 void Groups::wait_for(StartedGroupCall& call, Call on_behalf) {
   check_may_call(on_behalf);
   poll_until([&call] { return call.done(); }, on_behalf);
-  if (!call.group().is_on_one_node()) mail_.flush();
+  call.group().flush();
 }
 
 void Groups::finish(Call call) {

@@ -6,8 +6,6 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
-#include "am/route/port.h"
-#include "am/route/router.h"
 #include "am/types/types.h"
 #include "splitc/group/group.h"
 #include "splitc/group/groups.h"
@@ -93,12 +91,6 @@ bool Mail::try_tell(std::uint32_t proc, const MailHead& head, const Verdict& ver
 
 bool Mail::try_stop(std::uint32_t proc, const MailHead& head) {
   return endpoint_.try_request<&Mail::on_stop>(proc, head);
-}
-
-void Mail::flush() const {
-  am::Port& port = *world().router().port();
-  const am::Port::Inside inside(port);
-  port.link().flush();  // what finds no room leaves with a later poll
 }
 
 bool Mail::has_sent(const am::Returned& message) const {

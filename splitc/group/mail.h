@@ -131,8 +131,6 @@ class Mail {
   // What has been asked for with that number is not to be written any more. The answer, whether it
   // is being written, goes to the performer.
   bool try_stop(std::uint32_t proc, const MailHead& head);
-  // What waits to leave for other nodes together with more does so now.
-  void flush() const;
   // Whether one that has come back is of these.
   bool has_sent(const am::Returned& message) const;
 

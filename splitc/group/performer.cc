@@ -298,7 +298,7 @@ std::uint32_t Performer::missing() const noexcept {
 
 void Performer::run() {
   if (!advance()) wait();
-  if (!group_.is_on_one_node()) Groups::of_world().mail().flush();
+  group_.flush();
   check();
 }
 
