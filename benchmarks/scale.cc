@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -63,11 +61,9 @@ std::vector<std::string> figures_of(const std::string& entry) {
   if (entry == "memory") return {"heap_KiB", "private_KiB", "used_KiB", "address_MiB"};
   if (entry == "connections") return {"connections"};
   if (entry == "start") return {"start_ms", "start_cpu_ms"};
-  return {};
-}
-
-bool is_chosen_calls(const bench::Options& options) {
-  return options.only.empty() || std::ranges::count(options.only, "calls") > 0;
+  std::vector<std::string> calls;
+  for (const auto& one : bench::predicted_calls()) calls.push_back(one.name + "_us");
+  return calls;
 }
 
 bool is_chosen(const bench::Options& options, const std::string& figure) {
@@ -97,17 +93,15 @@ void print_csv(const bench::Options& options, const std::vector<ScaleRun>& runs)
   report.begin();
   const auto add = [&](const ScaleRun& run, const std::string& name, const std::string& unit) {
     const double value = run.figures.at(name);
-    if (value == 0) return;  // no connections: one node
+    if (!is_chosen(options, name) || value == 0) return;  // no connections: one node
     report.add(
         {.name = name, .value = value, .median = value, .unit = unit, .route = route_of(run.size)});
   };
   for (const ScaleRun& run : runs) {
     for (const Growth& growth : kGrowth) {
-      if (!is_chosen(options, growth.name)) continue;
       add(run, growth.name, *growth.unit == 0 ? "sockets" : growth.unit);
     }
-    if (!is_chosen_calls(options)) continue;
-    for (const auto& [name, call, then] : bench::predicted_calls()) add(run, name + "_us", "us");
+    for (const std::string& call : figures_of("calls")) add(run, call, "us");
   }
 }
 
@@ -177,15 +171,12 @@ void print_predictions(const std::vector<ScaleRun>& runs) {
 
 // Of one message between the two nodes of the smallest job.
 bench::Network network_of(const std::vector<ScaleRun>& runs) {
-  const auto figure = [&](const char* name) {
-    const auto two = std::ranges::find_if(
-        runs, [](const ScaleRun& run) { return run.size.processes == 2 && run.size.nodes == 2; });
-    return two->figures.at(name);
-  };
-  const double overhead = figure("overhead_us");
+  const auto two = std::ranges::find_if(
+      runs, [](const ScaleRun& run) { return run.size.processes == 2 && run.size.nodes == 2; });
+  const double overhead = two->figures.at("overhead_us");
   return {.overhead = overhead,
-          .latency = std::max(0.0, figure("round_trip_us") / 2 - 2 * overhead),
-          .per_byte = figure("per_KiB_us") / 1024};
+          .latency = std::max(0.0, two->figures.at("round_trip_us") / 2 - 2 * overhead),
+          .per_byte = two->figures.at("per_KiB_us") / 1024};
 }
 
 // Of this machine, on which all processes share the cores, and what a message costs is their work.
@@ -250,7 +241,7 @@ int sweep(int argc, char** argv, bool first, unsigned starters) {
   print_slopes(*options, runs);
   print_check(*options, runs);
   if (options->only.empty()) print_predictions(runs);
-  if (is_chosen_calls(*options)) print_calls(runs);
+  if (is_chosen(*options, figures_of("calls").front())) print_calls(runs);
   return 0;
 }
 

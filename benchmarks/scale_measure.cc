@@ -21,6 +21,7 @@
 #include "am/am.h"
 #include "benchmarks/support/clock.h"
 #include "benchmarks/support/memory.h"
+#include "benchmarks/support/samples.h"
 #include "splitc/splitc.h"
 
 namespace bench {
@@ -63,22 +64,16 @@ double private_kib() {
   return static_cast<double>(measure_memory(splitc::my_proc()).private_pages);
 }
 
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // The median, in microseconds. Collective, if the work is.
 template <class Work>
 double median_us(int reps, Work&& work) {
-  std::vector<double> times;
+  Samples times;
   for (int i = 0; i < reps; ++i) {
     const Stopwatch watch;
     work();
-    times.push_back(watch.ns() / 1e3);
+    times.add(watch.ns() / 1e3);
   }
-  return median_of(times);
+  return times.median();
 }
 
 // Of the first process with the second; the others only wait.
@@ -88,15 +83,15 @@ void measure_messages(Figures& mine, int reps) {
   const auto blocks = splitc::all_spread_malloc<Block>(splitc::procs());
   for (const char* name : {"round_trip_us", "overhead_us", "per_KiB_us"}) mine[name] = 0;
   if (splitc::my_proc() == 0) {
-    std::vector<double> issues;
+    Samples issues;
     mine["round_trip_us"] = median_us(reps, [&] {
       answers = 0;
       const Stopwatch watch;
       endpoint.request<&on_hello>(1);
-      issues.push_back(watch.ns() / 1e3);
+      issues.add(watch.ns() / 1e3);
       bundle.wait_until([] { return answers == 1; });
     });
-    mine["overhead_us"] = median_of(issues);
+    mine["overhead_us"] = issues.median();
     const auto block = std::make_unique<Block>();
     const auto put = [&](std::size_t bytes) {
       return median_us(reps,
@@ -158,7 +153,7 @@ void measure_use(Figures& mine, int reps) {
   mine["used_KiB"] = private_kib();
   mine["address_MiB"] = address_space_mib();
   mine["connections"] += open_sockets();
-  if (splitc::procs() > 1) measure_messages(mine, reps);
+  measure_messages(mine, reps);
 }
 
 }  // namespace
