@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::uint32_t kPlaces = 200;
 
-// A receiver whose places hold a message or none.
-class AttentionTest : public testing::Test {
+// A receiver whose places hold a message or none, and who visits at most kVain of them in vain.
+template <std::uint32_t kVain>
+class Receiver : public testing::Test {
  protected:
   // As a sender does. `sees_bit`: it takes the bit for set, as it was a moment ago.
   void send(std::uint32_t place, bool sees_bit = false) {
@@ -20,8 +21,12 @@ class AttentionTest : public testing::Test {
     if (!sees_bit && !bits_->raised(place)) bits_->raise(place);
   }
   int poll() {
+    visits_ = 0;
     return attention_.poll([](std::uint32_t place) { return place; },
-                           [&](std::uint32_t place) { return static_cast<int>(take(place)); });
+                           [&](std::uint32_t place) {
+                             ++visits_;
+                             return static_cast<int>(take(place));
+                           });
   }
   // Returns how many messages came before the receiver cleared the bit of `place`.
   int poll_until_cleared(std::uint32_t place) {
@@ -33,9 +38,12 @@ class AttentionTest : public testing::Test {
   std::size_t take(std::uint32_t place) { return messages_.erase(place); }
 
   const std::unique_ptr<AttentionBits<kPlaces>> bits_ = std::make_unique<AttentionBits<kPlaces>>();
-  Attention<kPlaces, std::uint32_t> attention_{*bits_, Fence(false)};
+  Attention<kPlaces, std::uint32_t, kVain> attention_{*bits_, Fence(false)};
   std::set<std::uint32_t> messages_;
+  int visits_ = 0;  // of the last poll
 };
+using AttentionTest = Receiver<kPlaces>;
+using FewVisits = Receiver<2>;
 
 TEST_F(AttentionTest, polls_a_place_from_its_first_message_on) {
   EXPECT_EQ(poll(), 0);
@@ -89,28 +97,6 @@ TEST_F(AttentionTest, lets_go_of_idle_places_while_others_are_busy) {
   }
   EXPECT_EQ(attention_.active(), 1u);
 }
-
-// As AttentionTest, of a receiver that visits at most two places in vain.
-class FewVisits : public testing::Test {
- protected:
-  void send(std::uint32_t place) {
-    messages_.insert(place);
-    if (!bits_->raised(place)) bits_->raise(place);
-  }
-  int poll() {
-    visits_ = 0;
-    return attention_.poll([](std::uint32_t place) { return place; },
-                           [&](std::uint32_t place) {
-                             ++visits_;
-                             return static_cast<int>(messages_.erase(place));
-                           });
-  }
-
-  const std::unique_ptr<AttentionBits<kPlaces>> bits_ = std::make_unique<AttentionBits<kPlaces>>();
-  Attention<kPlaces, std::uint32_t, 2> attention_{*bits_, Fence(false)};
-  std::set<std::uint32_t> messages_;
-  int visits_ = 0;
-};
 
 TEST_F(FewVisits, take_all_that_has_come_to_fresh_places_at_once) {
   for (std::uint32_t place = 0; place < kPlaces; ++place) send(place);
