@@ -40,7 +40,7 @@ void ChannelHome::set(Channels* channels) {
     channels_ = channels;
     return;
   }
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   channels_ = channels;
   waiting_.clear();
   has_waiting_.store(false, std::memory_order_relaxed);
@@ -76,7 +76,7 @@ void ChannelHome::wait_for_poll(Waiting&& one) {
 void ChannelHome::take_waiting() {
   std::vector<Waiting> now;
   {
-    const Port::Inside inside(*port_);
+    const Port::Lock network(*port_);
     now.swap(waiting_);
     has_waiting_.store(false, std::memory_order_relaxed);
   }

@@ -83,7 +83,7 @@ MulticastChannel::MulticastChannel(Bundle& bundle, std::span<const ChannelHandle
   for (const ChannelHandle& handle : tree.targets(0)) out_.emplace_back(bundle, handle);
   Channels& channels = channels_of(bundle);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const Port::Inside inside(*bundle.router().port());
+    const Port::Lock network(*bundle.router().port());
     link::Link& link = bundle.router().port()->link();
     if (send_orders(link, tree.nodes[i].front(), tree.targets(i + 1))) ++channels.relays_awaited;
   }

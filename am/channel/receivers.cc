@@ -63,7 +63,7 @@ ChannelReceivers::ChannelReceivers(Bundle& bundle, ArrivalSink& home)
 
 ChannelReceivers::~ChannelReceivers() {
   if (FarMemory* const far = bundle_.process().far_memory()) {
-    const Port::Inside inside(*bundle_.router().port());
+    const Port::Lock network(*bundle_.router().port());
     for (const std::uint64_t word : words_) far->arrival_words().remove(word);
   }
 }
@@ -102,7 +102,7 @@ std::uint64_t ChannelReceivers::renew_word(const End& end) {
   if (far == nullptr) return 0;
   if (words_.size() <= end.handle.number) words_.resize(end.handle.number + std::size_t{1});
   std::uint64_t& word = words_[end.handle.number];
-  const Port::Inside inside(*bundle_.router().port());
+  const Port::Lock network(*bundle_.router().port());
   far->arrival_words().remove(word);
   return word = far->arrival_words().add(detail::arrival_of(end.handle), home_);
 }
@@ -242,7 +242,7 @@ void ChannelReceivers::obey(const Order& order) {
   if ((order.detail & link::kLastRelay) == 0) return;
   const link::PacketHeader done =
       link::make_header(link::Type::kRelayed, sizeof(link::PacketHeader));
-  const Port::Inside inside(*bundle_.router().port());
+  const Port::Lock network(*bundle_.router().port());
   bundle_.router().port()->link().send(order.from, std::as_bytes(std::span(&done, 1)));
 }
 

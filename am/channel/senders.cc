@@ -150,7 +150,7 @@ void ChannelSenders::put_near(End& end, const End::Source& source) {
 
 // The oldest put that has not started. False: no room now.
 bool ChannelSenders::try_start(End& end) {
-  const Port::Inside inside(*router_.port());
+  const Port::Lock network(*router_.port());
   link::Link& link = router_.port()->link();
   const End::Source& source = end.source_of(end.started);
   const std::size_t bytes = end.bytes;

@@ -36,7 +36,7 @@ void Dissemination::begin(std::uint64_t epoch, bool more) {
 }
 
 void Dissemination::signal(int round) {
-  const Port::Inside inside(*router_.port());
+  const Port::Lock network(*router_.port());
   const auto detail = static_cast<std::uint8_t>(round | (more_ ? link::kMore : 0));
   const link::Barrier packet{
       link::make_header(link::Type::kBarrier, sizeof(link::Barrier), 0, detail), epoch_};

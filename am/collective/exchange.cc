@@ -30,7 +30,9 @@ void Exchange::connect(Endpoint& endpoint, Tag tag, SourceLocation where) {
     names.set(rank, std::as_bytes(std::span(&all[rank].name, 1)));
   }
   names.settle(all[router.near_ranks().front()].offer);
-  endpoint.bind_all(std::move(names), tag);
+  EndpointParts& parts = endpoint.parts();
+  const EndpointLock lock(parts);
+  parts.translations.bind_all(std::move(names), tag);
 }
 
 }  // namespace am

@@ -55,12 +55,12 @@ Bundle::~Bundle() {
 }
 
 Bundle::Waiting::Waiting(Bundle& bundle) noexcept : bundle_(bundle) {
-  const Locked inside(bundle_);
+  const Lock lock(bundle_);
   ++bundle_.waiting_;
 }
 
 Bundle::Waiting::~Waiting() {
-  const Locked inside(bundle_);
+  const Lock lock(bundle_);
   --bundle_.waiting_;
 }
 
@@ -70,20 +70,20 @@ void Bundle::require_sequential(const char* what) const {
 }
 
 std::uint64_t Bundle::messages() const noexcept {
-  const Locked inside(*this);
+  const Lock lock(*this);
   std::uint64_t sum = 0;
-  for (const Endpoint* const endpoint : endpoints_) sum += endpoint->stats_.messages();
+  for (const Endpoint* const endpoint : endpoints_) sum += endpoint->parts().stats.messages();
   return sum;
 }
 
 void Bundle::refuse(const std::string& call, const std::string& what) const {
-  throw Error("rank " + std::to_string(router_.rank()) + ": " + call + ": " + what);
+  router_.refuse(call, what);
 }
 
 // Of its calls, those that are most used begin with whose it is, and where a request goes.
 void Bundle::spoil() noexcept {
   owner_.store(nullptr, std::memory_order_relaxed);
-  for (Endpoint* const endpoint : endpoints_) endpoint->direct_ = {};
+  for (Endpoint* const endpoint : endpoints_) endpoint->parts().outgoing.forbid_direct();
 }
 
 void Bundle::change_owner(const void* thread) {
@@ -101,12 +101,13 @@ void Bundle::change_owner(const void* thread) {
   // have to wait for the next poll).
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     Endpoint* const endpoint = endpoints_[i];
-    if (endpoint->idle()) continue;
+    EndpointParts& parts = endpoint->parts();
+    if (parts.idle()) continue;
     active_ = endpoint;
-    count += endpoint->poll();
+    count += parts.poll<OneThread>();
   }
   if (far_ != nullptr) [[unlikely]]
-    count += spinning ? far_->glance(*this) : far_->poll(*this);
+    count += far_->poll<OneThread>(*this, spinning);
   if (!pollers_.empty()) count += poll_others();
   return count;
 }
@@ -178,9 +179,9 @@ bool Bundle::siblings_late() noexcept {
 }
 
 bool Bundle::is_late() noexcept {
-  if (!monitor_) return far_->has_late(*this) || others_have_work();
-  const Locked inside(*this);
-  return far_->has_late_among_threads(*this) || pollers_have_work_locked();
+  if (!monitor_) return far_->has_late<OneThread>(*this) || others_have_work();
+  const Lock lock(*this);
+  return far_->has_late<AnyThread>(*this) || pollers_have_work_locked();
 }
 
 int Bundle::poll_others() {
@@ -193,18 +194,18 @@ int Bundle::poll_others() {
 }
 
 void Bundle::add(Poller& poller) {
-  const Locked inside(*this);
+  const Lock lock(*this);
   pollers_.push_back(&poller);
 }
 
 void Bundle::keep(Owned<Poller> poller) {
-  const Locked inside(*this);
+  const Lock lock(*this);
   kept_.push_back(std::move(poller));
   pollers_.push_back(kept_.back().get());
 }
 
 void Bundle::remove(Poller& poller) noexcept {
-  const Locked inside(*this);
+  const Lock lock(*this);
   const Thread& self = thread();
   if (monitor_ && (self.bundle != this || self.inside != Inside::kPoller)) {
     monitor_->wait_until([this] { return !in_pollers_; });
@@ -214,13 +215,13 @@ void Bundle::remove(Poller& poller) noexcept {
 
 bool Bundle::has_message() noexcept {
   if (monitor_) {
-    const Locked inside(*this);
+    const Lock lock(*this);
     return has_message_locked();
   }
-  if (far_ != nullptr && far_->fetch(*this)) return true;
+  if (far_ != nullptr && far_->fetch<OneThread>(*this)) return true;
   return others_have_work() ||
          std::any_of(endpoints_.begin(), endpoints_.end(),
-                     [](Endpoint* endpoint) { return endpoint->has_message(); });
+                     [](Endpoint* endpoint) { return endpoint->parts().has_message(); });
 }
 
 bool Bundle::others_have_work() const noexcept {
@@ -266,7 +267,7 @@ void Bundle::show(ShownWait& wait, const Reason& reason) {
     wait.verify_after_ns = kVerifyNs;
     wait.verify_at_ns = now + wait.verify_after_ns;
   } else if (now >= wait.verify_at_ns) {
-    const Port::Inside inside(far_->port());
+    const Port::Lock network(far_->port());
     far_->port().link().verify();
     wait.verify_after_ns *= 2;  // who does not poll gets few of these questions
     wait.verify_at_ns = now + wait.verify_after_ns;
@@ -285,12 +286,17 @@ void Bundle::adopt(Endpoint& endpoint) {
   }
   before.leave(endpoint);
   endpoints_.push_back(&endpoint);
-  endpoint.bundle_ = this;
-  if (far_ != nullptr) far_->moved(endpoint, before);
+  endpoint.parts().bundle = this;
+  if (far_ != nullptr) far_->moved(endpoint.parts(), before);
+}
+
+void Bundle::join(Endpoint& endpoint) {
+  const Lock lock(*this);
+  endpoints_.push_back(&endpoint);
 }
 
 void Bundle::leave(Endpoint& endpoint) {
-  if (active_ == &endpoint || thread().active == &endpoint || endpoint.calls_ != 0) {
+  if (active_ == &endpoint || thread().active == &endpoint || endpoint.parts().threads.calls != 0) {
     router_.fatal(
         "~Endpoint: an endpoint may not end inside one of its own handlers, nor inside a call of "
         "it that waits; let the handler note it, and end the endpoint after poll()");

@@ -89,7 +89,7 @@ int Bundle::poll_unusual(bool spinning) {
   Visit visit(*this);
   try {
     int messages = poll_endpoints();
-    if (far_ != nullptr) messages += far_->poll_among_threads(*this, spinning);
+    if (far_ != nullptr) messages += far_->poll<AnyThread>(*this, spinning);
     return visit.count(messages + poll_pollers());
   } catch (...) {
     note_thrower();
@@ -103,9 +103,11 @@ int Bundle::poll_endpoints() {
   int count = 0;
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     Endpoint* const endpoint = endpoints_[i];
-    if (endpoint->held() || endpoint->idle()) continue;
+    EndpointParts& parts = endpoint->parts();
+    if (parts.held() || parts.idle()) continue;
     thread().active = endpoint;
-    count += endpoint->poll_among_threads();
+    const Count visit(parts.threads.visits);
+    count += parts.poll<AnyThread>();
   }
   return count;
 }
@@ -124,7 +126,7 @@ int Bundle::poll_pollers() {
   int count = 0;
   for (std::size_t i = 0; i < pollers_.size(); ++i) {
     Poller* const poller = pollers_[i];
-    const Unlocked others(*this);
+    const Unlock unlocked(*this);
     count += poller->poll();
   }
   return count;
@@ -132,9 +134,9 @@ int Bundle::poll_pollers() {
 
 // (The network first: meanwhile others come in, and may leave a message of this node unread.)
 bool Bundle::has_message_locked() noexcept {
-  if (far_ != nullptr && far_->fetch_among_threads(*this)) return true;
+  if (far_ != nullptr && far_->fetch<AnyThread>(*this)) return true;
   for (Endpoint* const endpoint : endpoints_) {
-    if (endpoint->has_message()) return true;
+    if (endpoint->parts().has_message()) return true;
   }
   return pollers_have_work_locked();
 }
@@ -146,7 +148,7 @@ bool Bundle::pollers_have_work_locked() noexcept {
   bool found = false;
   for (std::size_t i = 0; i < pollers_.size() && !found; ++i) {
     Poller* const poller = pollers_[i];
-    const Unlocked others(*this);
+    const Unlock unlocked(*this);
     found = poller->has_work();
   }
   in_pollers_ = false;
@@ -171,12 +173,12 @@ void Bundle::Nap::sleep(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexc
 class Bundle::Sleeper {
  public:
   explicit Sleeper(Bundle& bundle) noexcept : bundle_(bundle), nap_(bundle) {
-    const Locked inside(bundle_);
+    const Lock lock(bundle_);
     ++bundle_.sleepers_;
     found_ = bundle_.has_message_locked();
   }
   ~Sleeper() {
-    const Locked inside(bundle_);
+    const Lock lock(bundle_);
     --bundle_.sleepers_;
   }
   Sleeper(const Sleeper&) = delete;
@@ -232,28 +234,30 @@ bool Bundle::sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::S
 // Waits for the handlers of the endpoint with neither lock, so that they come to their end.
 void Bundle::adopt_among_threads(Endpoint& endpoint) {
   if (handling()) refuse("Bundle::adopt", "a handler may not move endpoints");
-  const Endpoint::Hold hold(endpoint);
+  EndpointParts& parts = endpoint.parts();
+  const PauseGuard pause(parts);
   for (;; sched_yield()) {
     Bundle& from = endpoint.bundle();
     if (&from == this) return;
     Bundle& first = std::less<>()(this, &from) ? *this : from;
     Bundle& second = &first == this ? from : *this;
-    const Locked one(first);
-    const Locked other(second);
-    if (&endpoint.bundle() != &from || endpoint.visits_ != 0) continue;
+    const Lock one(first);
+    const Lock other(second);
+    if (&endpoint.bundle() != &from || parts.threads.visits != 0) continue;
     return move_here(endpoint, from);
   }
 }
 
 void Bundle::move_here(Endpoint& endpoint, Bundle& from) {
-  if (endpoint.calls_ != 0 && !(monitor_ && from.monitor_)) {
+  EndpointParts& parts = endpoint.parts();
+  if (parts.threads.calls != 0 && !(monitor_ && from.monitor_)) {
     router_.fatal("Bundle::adopt: a call of the endpoint is waiting in another thread");
   }
   std::erase(from.endpoints_, &endpoint);
   endpoints_.push_back(&endpoint);
-  endpoint.bundle_ = this;
-  endpoint.suit_threads();
-  if (far_ != nullptr) far_->moved(endpoint, from);
+  parts.bundle = this;
+  parts.suit_bundle();
+  if (far_ != nullptr) far_->moved(endpoint.parts(), from);
   // Calls that wait in the other bundle go on in this one.
   router_.self().header->bell.ring();
 }

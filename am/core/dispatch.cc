@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "am/core/far/far.h"
-#include "am/core/process.h"
+#include "am/core/long_payload.h"
 #include "am/core/traced/traced.h"
 #include "am/message/caller.h"
 #include "am/route/router.h"
@@ -29,25 +29,22 @@ inline Status refusal(const shmem::Half& half, bool tag_admits) noexcept {
   }
 }
 
-}  // namespace
-
 // A message of this node, whose bytes before the arguments are in `half`.
 template <Role kRole, Kind kKind, class Access>
-[[gnu::always_inline]] inline Status Endpoint::try_deliver(HandlerIndex handler,
-                                                           std::uint32_t words, bool tag_admits,
-                                                           const shmem::Half& half,
-                                                           Delivery& delivery) {
+[[gnu::always_inline]] inline Status try_deliver(EndpointParts& parts, HandlerIndex handler,
+                                                 std::uint32_t words, bool tag_admits,
+                                                 const shmem::Half& half, Delivery& delivery) {
   const Status status = refusal<kKind>(half, tag_admits);
   if (status != Status::kDelivered) [[unlikely]]
     return status;
   const bool written = kKind == Kind::kLong && packet::placement(half).written;
   return try_invoke<kKind, Access>(
-      handler, make_shape(kRole, kKind, words), written, delivery,
+      parts, handler, make_shape(kRole, kKind, words), written, delivery,
       [&](std::span<std::byte>& payload) {
         if (kKind == Kind::kLong && !written) [[unlikely]] {
-          return take_staged(delivery.room, packet::placement(half), payload);
+          return take_staged(parts, delivery.room, packet::placement(half), payload);
         }
-        const Router& router = bundle_->router();
+        const Router& router = parts.bundle->router();
         std::byte* medium = nullptr;
         if constexpr (kKind == Kind::kMedium) {
           medium = kRole == Role::kReply ? delivery.room.reply_payload()
@@ -58,43 +55,34 @@ template <Role kRole, Kind kKind, class Access>
       });
 }
 
-Status Endpoint::take_staged(shmem::Room room, const packet::Placement& place,
-                             std::span<std::byte>& payload) {
-  const Status status = check_place({0, segment_.size()}, place.offset, place.bytes);
-  if (status != Status::kDelivered) return status;
-  payload = bytes_at(segment_, place.offset, place.bytes);
-  const bool taken = bundle_->process().staging().take(room.reply_payload(), payload);
-  return taken ? Status::kDelivered : Status::kCongestion;  // no memory to map it
-}
+}  // namespace
 
-shmem::Doorbell& Endpoint::Dispatch::opened(std::uint32_t inbox,
-                                            std::span<const std::byte> caller) {
+shmem::Doorbell& Dispatch::opened(std::uint32_t inbox, std::span<const std::byte> caller) {
   const auto& record = *reinterpret_cast<const Caller*>(caller.data());
-  const Router& router = endpoint_.bundle_->router();
+  const Router& router = parts().bundle->router();
   if (caller.size() != sizeof(Caller) || record.name.rank >= router.size()) {
     router.fatal("poll: a message came from an endpoint that calls itself one of rank " +
                  std::to_string(record.name.rank) + ", but the job has " +
                  std::to_string(router.size()) + " processes; its memory is damaged");
   }
   const Peer& peer = router.peer(record.name.rank);
-  Correspondent& from = endpoint_.correspondents_[inbox];
-  const bool admitted = endpoint_.admits(record.tag);
+  Correspondent& from = parts().incoming.sender(inbox);
+  const bool admitted = parts().admission.admits(record.tag);
   from = {record.name,
           record.tag,
           admitted,
           &record.admission,
           peer.segment,
           {},
-          endpoint_.request_barrier(admitted)};
-  endpoint_.suit_threads(from);
+          parts().admission.request_barrier(admitted)};
+  parts().incoming.suit_bundle(from);
   return peer.header->bell;
 }
 
-void Endpoint::Dispatch::closed(std::uint32_t inbox) { endpoint_.correspondents_[inbox] = {}; }
+void Dispatch::closed(std::uint32_t inbox) { parts().incoming.sender(inbox) = {}; }
 
 template <class Access, Role kRole, shmem::Lane kLane>
-shmem::Mark Endpoint::Dispatch::serve(const Correspondent& from, shmem::Room room,
-                                      shmem::Mark mark) {
+shmem::Mark Dispatch::serve(const Correspondent& from, shmem::Room room, shmem::Mark mark) {
   constexpr Kind kKind = packet::kind_of(kLane);
   const auto fields = packet::RequestMark::of(mark);
   shmem::Half& half = room.slot->request;
@@ -103,31 +91,26 @@ shmem::Mark Endpoint::Dispatch::serve(const Correspondent& from, shmem::Room roo
     if constexpr (kRole == Role::kOneWay) rejected_reply(from, room, fields);  // else a farewell
     return shmem::kNoReply;
   }
-  TracedHandler traced(endpoint_);
+  TracedHandler traced(parts());
   if (traced) [[unlikely]] {
-    traced.begin(kRole, fields.handler, from.name.rank, endpoint_.received_flow(from, room));
+    traced.begin(kRole, fields.handler, from.name.rank, parts().incoming.received_flow(from, room));
   }
-  const Status status = endpoint_.try_deliver<kRole, kKind, Access>(fields.handler, fields.words,
-                                                                    from.admitted, half, delivery);
+  const Status status = try_deliver<kRole, kKind, Access>(parts(), fields.handler, fields.words,
+                                                          from.admitted, half, delivery);
   if (traced) [[unlikely]]
     traced.end(status, delivery);
   if (status != Status::kDelivered) [[unlikely]] {
     // Its sender drops it, too, if it is still there.
-    if constexpr (kKind == Kind::kLong) endpoint_.drop_staged(room, half);
+    if constexpr (kKind == Kind::kLong) drop_staged(*parts().bundle, room, half);
     return refuse(delivery, status);
   }
   if constexpr (kRole == Role::kOneWay) return shmem::kNoReply;
-  endpoint_.count_reply(delivery.reply);
+  count_reply(parts(), delivery.reply);
   return delivery.reply;
 }
 
-void Endpoint::count_reply(shmem::Mark mark) noexcept {
-  if (mark != shmem::kNoReply) ++stats_[packet::ReplyMark::of(mark).kind].replies_sent;
-}
-
 template <class Access, shmem::Lane kLane>
-Endpoint::ReplyDispatch::Rejected Endpoint::ReplyDispatch::take(shmem::Room room,
-                                                                shmem::Mark mark) {
+ReplyDispatch::Rejected ReplyDispatch::take(shmem::Room room, shmem::Mark mark) {
   const auto fields = packet::ReplyMark::of(mark);
   const bool tag_admits = settle<kLane>(room);
   if (fields.handler == 0) [[unlikely]] {  // an empty reply, or a request that is returned
@@ -146,75 +129,57 @@ Endpoint::ReplyDispatch::Rejected Endpoint::ReplyDispatch::take(shmem::Room room
 }
 
 template <class Access, Kind kKind>
-inline Status Endpoint::ReplyDispatch::deliver(shmem::Lane lane, shmem::Room room,
-                                               packet::ReplyMark fields, bool tag_admits) {
+inline Status ReplyDispatch::deliver(shmem::Lane lane, shmem::Room room, packet::ReplyMark fields,
+                                     bool tag_admits) {
   Delivery delivery{endpoint_, near_.peer, room, {}};
-  TracedHandler traced(endpoint_);
+  TracedHandler traced(parts());
   if (traced) [[unlikely]] {
     traced.begin(Role::kReply, fields.handler, near_.peer.name.rank,
-                 reply_of(endpoint_.answered_flow(to_, lane, room)));
+                 reply_of(parts().outgoing.answered_flow(to_, lane, room)));
   }
-  const Status status = endpoint_.try_deliver<Role::kReply, kKind, Access>(
-      fields.handler, fields.words, tag_admits, room.slot->reply, delivery);
+  const Status status = try_deliver<Role::kReply, kKind, Access>(
+      parts(), fields.handler, fields.words, tag_admits, room.slot->reply, delivery);
   if (traced) [[unlikely]]
     traced.end(status, delivery);
   return status;
 }
 
 // For am/core/rows.h.
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kRequest,
-                                               shmem::Lane::kShort>(const Correspondent&,
-                                                                    shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kOneWay,
-                                               shmem::Lane::kShort>(const Correspondent&,
-                                                                    shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::OneThread, shmem::Lane::kShort>(shmem::Room,
-                                                                            shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kRequest,
-                                               shmem::Lane::kMedium>(const Correspondent&,
-                                                                     shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kOneWay,
-                                               shmem::Lane::kMedium>(const Correspondent&,
-                                                                     shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::OneThread, shmem::Lane::kMedium>(shmem::Room,
-                                                                             shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kRequest,
-                                               shmem::Lane::kLong>(const Correspondent&,
-                                                                   shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::OneThread, Role::kOneWay,
-                                               shmem::Lane::kLong>(const Correspondent&,
-                                                                   shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::OneThread, shmem::Lane::kLong>(shmem::Room,
-                                                                           shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kRequest,
-                                               shmem::Lane::kShort>(const Correspondent&,
-                                                                    shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kOneWay,
-                                               shmem::Lane::kShort>(const Correspondent&,
-                                                                    shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::AnyThread, shmem::Lane::kShort>(shmem::Room,
-                                                                            shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kRequest,
-                                               shmem::Lane::kMedium>(const Correspondent&,
-                                                                     shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kOneWay,
-                                               shmem::Lane::kMedium>(const Correspondent&,
-                                                                     shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::AnyThread, shmem::Lane::kMedium>(shmem::Room,
-                                                                             shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kRequest,
-                                               shmem::Lane::kLong>(const Correspondent&,
-                                                                   shmem::Room, shmem::Mark);
-template shmem::Mark Endpoint::Dispatch::serve<Endpoint::AnyThread, Role::kOneWay,
-                                               shmem::Lane::kLong>(const Correspondent&,
-                                                                   shmem::Room, shmem::Mark);
-template Endpoint::ReplyDispatch::Rejected
-    Endpoint::ReplyDispatch::take<Endpoint::AnyThread, shmem::Lane::kLong>(shmem::Room,
-                                                                           shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kShort>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kShort>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kShort>(shmem::Room,
+                                                                                     shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kMedium>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kMedium>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kMedium>(shmem::Room,
+                                                                                      shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kRequest, shmem::Lane::kLong>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<OneThread, Role::kOneWay, shmem::Lane::kLong>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<OneThread, shmem::Lane::kLong>(shmem::Room,
+                                                                                    shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kShort>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kShort>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kShort>(shmem::Room,
+                                                                                     shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kMedium>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kMedium>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kMedium>(shmem::Room,
+                                                                                      shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kRequest, shmem::Lane::kLong>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template shmem::Mark Dispatch::serve<AnyThread, Role::kOneWay, shmem::Lane::kLong>(
+    const Correspondent&, shmem::Room, shmem::Mark);
+template ReplyDispatch::Rejected ReplyDispatch::take<AnyThread, shmem::Lane::kLong>(shmem::Room,
+                                                                                    shmem::Mark);
 
 }  // namespace am

@@ -37,29 +37,17 @@ inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span
 
 }  // namespace detail
 
-// In whose way a handler could be: template parameter of all that is between a poll and it.
-struct Endpoint::OneThread {
-  // Lives while a handler runs.
-  struct Outside {
-    explicit Outside(const Endpoint&) noexcept {}
-  };
-  static constexpr shmem::Threads kThreads = shmem::Threads::kOne;
-  static Activity& activity(const Bundle& bundle) noexcept { return *bundle.activity_; }
-};
-struct Endpoint::AnyThread {
-  struct Outside : Bundle::Unlocked {
-    explicit Outside(const Endpoint& endpoint) noexcept : Unlocked(endpoint.bundle()) {}
-  };
-  static constexpr shmem::Threads kThreads = shmem::Threads::kAny;
-  static Activity& activity(const Bundle& bundle) noexcept { return bundle.activity(); }
-};
+// Answers a request to handler 0, which is a get and has this shape (am/core/get.cc).
+inline constexpr Shape kGetShape = make_shape(Role::kRequest, Kind::kMedium, 0);
+[[gnu::cold]] Status serve_get(EndpointParts& parts, Delivery& delivery);
 
 // Not inline, so that the handlers with types have the registers; what callers know is theirs.
 template <class Access>
-[[gnu::noinline]] void Endpoint::invoke_untyped(const HandlerEntry& entry, HandlerIndex handler,
-                                                Shape shape, Delivery& delivery) {
-  Access::activity(*bundle_).enter_handler(entry.untyped, delivery.from.name.rank);
-  const typename Access::Outside others(*this);
+[[gnu::noinline]] void invoke_untyped(EndpointParts& parts, const HandlerEntry& entry,
+                                      HandlerIndex handler, Shape shape, Delivery& delivery) {
+  Bundle& bundle = *parts.bundle;
+  Access::activity(bundle).enter_handler(entry.untyped, delivery.from.name.rank);
+  const typename Access::Unlocked unlocked(bundle);
   entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
 }
 
@@ -69,23 +57,23 @@ template <class Access>
 // it is delivered, even to a handler that has been replaced since. `find_payload(payload)` ->
 // Status finds the payload of a medium or long message as the handler shall see it; asked last.
 template <Kind kKind, class Access, class FindPayload>
-[[gnu::always_inline]] inline Status Endpoint::try_invoke(HandlerIndex handler, Shape shape,
-                                                          bool granted, Delivery& delivery,
-                                                          FindPayload find_payload) {
-  const HandlerEntry* entry = &handlers_[handler];
+[[gnu::always_inline]] inline Status try_invoke(EndpointParts& parts, HandlerIndex handler,
+                                                Shape shape, bool granted, Delivery& delivery,
+                                                FindPayload find_payload) {
+  const HandlerEntry* entry = &parts.handlers[handler];
   if (entry->shape != shape) [[unlikely]] {
-    if (kKind == Kind::kLong && granted) entry = &handlers_.admitted(handler, shape);
+    if (kKind == Kind::kLong && granted) entry = &parts.handlers.admitted(handler, shape);
     const bool is_get = handler == 0 && shape == kGetShape;
     if (!is_get && !takes(entry->shape, shape)) return mismatch(entry->shape);
     if (is_get || entry->shape == kAnyShape) {
       const Status status =
           kKind == Kind::kShort ? Status::kDelivered : find_payload(delivery.payload);
       if (status != Status::kDelivered) return status;
-      if (is_get) return serve_get(delivery);
-      ++stats_[kKind].received(role_of(shape));
+      if (is_get) return serve_get(parts, delivery);
+      ++parts.stats[kKind].received(role_of(shape));
       // Nothing can be answered but a request.
       delivery.may_reply = role_of(shape) == Role::kRequest;
-      invoke_untyped<Access>(*entry, handler, shape, delivery);
+      invoke_untyped<Access>(parts, *entry, handler, shape, delivery);
       return Status::kDelivered;
     }
   }
@@ -94,15 +82,21 @@ template <Kind kKind, class Access, class FindPayload>
     if (status != Status::kDelivered) [[unlikely]]
       return status;
   }
-  ++stats_[kKind].received(role_of(shape));
-  Access::activity(*bundle_).enter_handler(entry->invoke, delivery.from.name.rank);
-  const typename Access::Outside others(*this);
+  ++parts.stats[kKind].received(role_of(shape));
+  Bundle& bundle = *parts.bundle;
+  Access::activity(bundle).enter_handler(entry->invoke, delivery.from.name.rank);
+  const typename Access::Unlocked unlocked(bundle);
   delivery.reply = entry->invoke(delivery.endpoint, delivery.from, delivery.room, delivery.payload);
   return Status::kDelivered;
 }
 
+// Counts what the handler of a request has replied, if it has.
+inline void count_reply(EndpointParts& parts, shmem::Mark mark) noexcept {
+  if (mark != shmem::kNoReply) ++parts.stats[packet::ReplyMark::of(mark).kind].replies_sent;
+}
+
 // What the mailbox passes its messages to.
-class Endpoint::Dispatch {
+class Dispatch {
  public:
   explicit Dispatch(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
 
@@ -110,7 +104,7 @@ class Endpoint::Dispatch {
   void closed(std::uint32_t inbox);
   template <shmem::Lane kLane>
   void unread(std::uint32_t inbox, shmem::Room room, shmem::Mark mark) {
-    unread_reply(endpoint_.correspondents_[inbox], room, packet::ReplyMark::of(mark));
+    unread_reply(parts().incoming.sender(inbox), room, packet::ReplyMark::of(mark));
   }
 
   // Delivers any message, and counts it; the result is the mark of its reply.
@@ -118,6 +112,8 @@ class Endpoint::Dispatch {
   shmem::Mark serve(const Correspondent& from, shmem::Room room, shmem::Mark mark);
 
  protected:
+  // Of the endpoint itself, as handlers get that: so its parts are at a fixed distance.
+  EndpointParts& parts() const noexcept { return endpoint_.parts(); }
   Endpoint& endpoint_;
 
  private:
@@ -130,10 +126,10 @@ class Endpoint::Dispatch {
 };
 
 // What comes back of one translation's requests.
-class Endpoint::ReplyDispatch {
+class ReplyDispatch {
  public:
   ReplyDispatch(Endpoint& endpoint, std::uint32_t to) noexcept
-      : endpoint_(endpoint), near_(*endpoint.translations_[to].near), to_(to) {}
+      : endpoint_(endpoint), near_(*endpoint.parts().translations[to].near), to_(to) {}
   template <shmem::Lane kLane>
   void returned(shmem::Room room) {
     take_back(packet::kind_of(kLane), room, Role::kOneWay);
@@ -164,6 +160,7 @@ class Endpoint::ReplyDispatch {
   }
 
  protected:
+  EndpointParts& parts() const noexcept { return endpoint_.parts(); }
   Endpoint& endpoint_;
   const Near& near_;
   const std::uint32_t to_;
@@ -174,7 +171,7 @@ class Endpoint::ReplyDispatch {
   bool settle(shmem::Room room) {
     if (near_.retagged.empty()) [[likely]]
       return true;
-    return endpoint_.settle_tag(to_, shmem::index(kLane), near_.box->slot_of<kLane>(room));
+    return parts().outgoing.settle_tag(to_, shmem::index(kLane), near_.box->slot_of<kLane>(room));
   }
   template <class Access, Kind kKind>
   Status deliver(shmem::Lane lane, shmem::Room room, packet::ReplyMark fields, bool tag_admits);

@@ -1,32 +1,20 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "am/core/bundle.h"
-#include "am/core/in_bundle.h"
+#include "am/core/parts.h"
 #include "am/core/token.h"
-#include "am/core/translation_table.h"
+#include "am/core/translation.h"
 #include "am/core/untyped.h"
-#include "am/message/admission.h"
-#include "am/message/correspondent.h"
 #include "am/message/handler.h"
-#include "am/message/handler_table.h"
 #include "am/message/returned.h"
 #include "am/message/stats.h"
-#include "am/table/node_rows.h"
-#include "am/table/sparse_table.h"
-#include "am/trace/active.h"
-#include "am/trace/event.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
 #include "am/types/source_location.h"
-#include "shmem/mailbox.h"
+#include "am/types/types.h"
 
 namespace am {
 
@@ -89,9 +77,9 @@ class Endpoint {
   // --- Name and tag
 
   // For those who are to map this endpoint; constant.
-  const Name& name() const noexcept { return name_; }
+  const Name& name() const noexcept { return parts_.name; }
   // The tag that messages to this endpoint must have (AM_GetTag).
-  Tag tag() const noexcept { return tag_.load(std::memory_order_relaxed); }
+  Tag tag() const noexcept { return parts_.admission.tag(); }
   // Changes the tag (AM_SetTag). From the next poll on: messages with another tag are returned, and
   // so are replies to requests that were made when the tag was another, unless this one admits that
   // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
@@ -244,134 +232,27 @@ class Endpoint {
   // What is read is reported several at a time; flush() asks for the rest.
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const;
 
-  Stats stats() const noexcept;                         // since it was made
-  Bundle& bundle() const noexcept { return *bundle_; }  // that it is in
+  Stats stats() const noexcept;                               // since it was made
+  Bundle& bundle() const noexcept { return *parts_.bundle; }  // that it is in
+
+  // By the library.
+  EndpointParts& parts() noexcept { return parts_; }
+  const EndpointParts& parts() const noexcept { return parts_; }
 
  protected:
   // Leaves the bundle: no handler runs from here on. The first step of the end, which a class
   // derived from this one takes before its own.
-  void leave_bundle();
+  void leave_bundle() { parts_.leave_bundle(); }
 
  private:
-  static constexpr std::uint64_t kNoAlert = ~std::uint64_t{0};
-
-  struct Call;  // of this endpoint, that waits (am/core/endpoint_threads.h)
-  // For the time that one lives, other threads: are not in the bundle, leave the endpoint out of
-  // their polls, or both.
-  class Locked;
-  class Hold;
-  class Quiet;
-
-  friend class Bundle;
-  friend class Exchange;
-  friend class FarMessages;
-  friend class Request;
-  friend class UntypedMessage;
-  class Far;  // what is of other nodes (am/core/far/far.h)
-  class Dispatch;
-  class ReplyDispatch;
-  struct OneThread;  // how messages are delivered in a sequential bundle (am/core/dispatch.h)
-  struct AnyThread;  // ... in a parallel one
-  template <class Access>
-  class Arrivals;
-  template <class Access>
-  class Replies;
-  template <class Access, shmem::Lane kLane>
-  class RequestRow;
-  template <class Access, shmem::Lane kLane>
-  class ReplyRow;
-  class DropStaged;
-  class DropReceived;
-  class TracedSend;  // what is written to a trace (am/core/traced/traced.h)
-  class TracedHandler;
-
-  int poll();
-  int poll_among_threads();  // the same in a parallel bundle, which is locked
-  bool held() const noexcept { return holds_ != 0; }
-  // The endpoint is in another kind of bundle now.
-  void suit_threads();
-  void suit_threads(Correspondent& from) const;
-  // Correspondent::barrier of requests from a sender whose tag is admitted or not, and of replies
-  // to requests of which some were made with another tag, or none.
-  Shape request_barrier(bool admitted) const noexcept {
-    return admitted && !traced_ ? Shape{0} : kBarred;
-  }
-  Shape reply_barrier(bool retagged) const noexcept {
-    return !retagged && !traced_ ? kReplyShape : kBarred;
-  }
-  // Whether poll() would do nothing: no reply is to come, and nobody has sent for long.
-  bool idle() const noexcept {
-    return bell_.alerts() == alerts_seen_ && awaiting_.empty() && mailbox_.idle();
-  }
-  bool has_message() noexcept;  // whether poll() has something to do
-  // Delivers a message to the handler that it names; else returns why not (am/core/dispatch.h).
-  template <Kind kKind, class Access = OneThread, class FindPayload>
-  Status try_invoke(HandlerIndex handler, Shape shape, bool granted, Delivery& delivery,
-                    FindPayload find_payload);
-  // The same for a message of this node.
-  template <Role kRole, Kind kKind, class Access>
-  Status try_deliver(HandlerIndex handler, std::uint32_t words, bool tag_admits,
-                     const shmem::Half& half, Delivery& delivery);
-  void close_mailbox();  // returns what it has not handled
-  int attend();          // after an alert: finds what has ended and what has come back
-  int attend_among_threads();
-  int search_among_threads(std::uint64_t alerts);
-  int reap_among_threads();
-  void count_reply(shmem::Mark mark) noexcept;
-  void drop_awaiting(std::size_t i) noexcept;
-  void find_gone() noexcept;
-  // What is of processes that have died: reads what they have sent, frees what they had here.
-  template <class Access>
-  int bury_dead();
-  bool has_unburied() const noexcept;
-  bool is_settled() const noexcept;  // nothing of the gone and the dead is to be looked at again
-  bool has_returned() noexcept;
-  void disconnect(std::uint32_t index) noexcept;
-  void check_free(std::uint32_t index) const;  // Error: it is not, or there is none
-  void bind(std::uint32_t index, const Name& name, Tag tag);
-  // As TranslationTable::bind_all(). Throws as map().
-  void bind_all(NodeRows names, Tag tag);
-  const Translation& used_translation(std::uint32_t index, const char* call) const;
-  [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
-
   HandlerIndex find_handler(Invoke invoke) const;  // Error: it is not there
   HandlerIndex set_handler_at(HandlerIndex index, const HandlerEntry& entry, bool replace);
+  void check_user_index(HandlerIndex index) const;
   template <auto kFunction, class Object>
   void add_member_handler(Object& object);
-  template <auto kFunction>
-  friend auto& detail::object_of(Endpoint& endpoint);
-  // Answers a request to handler 0, which is a get and has this shape.
-  static constexpr Shape kGetShape = make_shape(Role::kRequest, Kind::kMedium, 0);
-  [[gnu::cold]] Status serve_get(Delivery& delivery);
-  template <class Access>
-  void invoke_untyped(const HandlerEntry& entry, HandlerIndex handler, Shape shape,
-                      Delivery& delivery);
-  void check_user_index(HandlerIndex index) const;
 
-  // The route to `to`, connected at the first use. nullptr: it is on another node, or its mailbox
-  // has no inbox just now, but will; or the bundle is parallel, or this endpoint traced, so that
-  // send_far() finds the route, with the bundle locked. Throws if `to` is not mapped, but for
-  // these.
-  shmem::Outbox* outbox(std::uint32_t to, const char* call) {
-    if (to < direct_.size() && direct_[to] != nullptr) [[likely]]
-      return direct_[to];
-    return connect(to, call);
-  }
-  shmem::Outbox* connect(std::uint32_t to, const char* call);
-  shmem::Outbox* connect_near(std::uint32_t to, const char* call);
-  // The route to `to`, if it is connected.
-  shmem::Outbox* box_at(std::uint32_t to) const noexcept {
-    return to < boxes_.size() ? boxes_[to] : nullptr;
-  }
-  Owned<shmem::Outbox> try_open_outbox(const Translation& to);
-  const Translation& translation(std::uint32_t index, const char* call) const;
-
-  // Sends the request that was written into `room`, and counts it.
-  template <Kind kKind>
-  void send(std::uint32_t to, shmem::Outbox& box, shmem::Room room, shmem::Mark mark, Role role);
-  void await(std::uint32_t to);  // it has replies to come now
-  // A request to another node. `payload` is that of a medium or long message, the latter for
-  // `offset` there; a long one with `released` is not copied, see Far::Parcel.
+  // A request the long way (Outgoing::try_send). `payload` is that of a medium or long message, the
+  // latter for `offset` there; a long one with `released` is not copied.
   template <class H, class... Args>
   bool try_far(std::uint32_t to, HandlerIndex index, std::span<const std::byte> payload,
                std::uint64_t offset, bool* released, Args... args);
@@ -379,113 +260,17 @@ class Endpoint {
   template <auto kFunction, class... Args>
   void request_long_far(To to, std::uint64_t offset, std::span<const std::byte> payload,
                         Args... args);
-  // Also of a parallel bundle, and of a traced endpoint, where it is to any node.
-  bool send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
-  bool send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released);
-  bool try_send_far(std::uint32_t to, const UntypedRequest& request, bool* released);
-  bool try_send_near(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request);
-  template <Kind kKind>
-  bool try_near_index(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request);
   void check(const UntypedRequest& request, const char* call) const;
+  void check(const UntypedGet& get, const char* call) const;
+  // A request that has been checked; the first as soon as there is a credit.
   void send_index(To to, const char* call, const UntypedRequest& request);
   bool try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request);
-  void check(const UntypedGet& get, const char* call) const;
-  Far& far() noexcept { return *far_; }
-  bool is_far(std::uint32_t to) const noexcept;
-  void check_medium(std::span<const std::byte> payload, const char* call) const;
-  // Writes the payload of a long request, if it is admitted, and the words in `room` that say
-  // where.
-  void write_long(std::uint32_t to, shmem::Room room, const LongRequest& message,
-                  std::span<const std::byte> payload);
-  void place_long(shmem::Room room, shmem::Half& half, const Verdict& verdict, std::byte* segment,
-                  std::uint64_t offset, std::span<const std::byte> payload);
-  [[gnu::cold]] void stage(shmem::Room room, shmem::Half& half, std::uint64_t offset,
-                           std::span<const std::byte> payload);
-  // Copies the payload of a long message of this node to its place.
-  [[gnu::cold]] Status take_staged(shmem::Room room, const packet::Placement& place,
-                                   std::span<std::byte>& payload);
-  void drop_staged(shmem::Room room, const shmem::Half& half) noexcept;
-  void drop_sent(shmem::Outbox& box);  // whose receiver has ended: nobody else would
-  void refuse_in_handler(std::uint32_t to, const char* call) const;
-  void refuse_waiting(std::uint32_t to, const char* call) const;  // ... and in a callback
-  void stall(std::uint32_t to, const char* call);  // counts it; Error where nothing may wait
-  // Waits for something of the endpoint at `to`, which may be one of this thread's own, on behalf
-  // of `call`.
-  template <class Condition>
-  void wait_until(const To& to, const char* call, const char* needs, Condition&& condition);
-  template <class Condition, class Explain>
-  void wait_in_bundle(Condition&& condition, const Explain& explain);
-  // Attempts a request, which had no credit, until it has.
-  template <class Attempt>
-  void wait_for_credit(To to, const char* call, Attempt attempt);
-  Reason reason(const To& to, const char* call, const char* needs) const noexcept;
-  void unmap_among_threads(const To& to);
-  bool try_unbind(std::uint32_t index);  // false: something is on its way
-  void say_farewell(const To& to, const char* call);
   void flush(const char* call, const SourceLocation& where);
-  void flush_near(const char* call, const SourceLocation& where);
-  template <Kind kKind>
-  bool try_farewell(std::uint32_t to);
-  std::optional<std::uint32_t> connected_at(std::size_t i) const noexcept;
+  friend class Bundle;  // flush()
 
-  bool admits(Tag tag) const noexcept { return tag_admits(this->tag(), tag); }
-  // A reply to a request that was made when the tag was `former`.
-  bool admits_reply(Tag former) const noexcept { return former == kTagNone || admits(former); }
-  PublishedAdmission& admission() noexcept {
-    return *reinterpret_cast<PublishedAdmission*>(mailbox_.owner_page());
-  }
-  template <class Change>
-  void publish(Change&& change) noexcept;  // to all who may write to this endpoint's segment
-  PublishedAdmission& admission_at(std::uint32_t to) noexcept;
-  // For replies to requests that were made with another tag.
-  void retag(std::uint32_t to, Tag former);
-  void publish_retagged(std::uint32_t to);
-  bool settle_tag(std::uint32_t to, std::uint32_t lane, std::uint32_t slot);
-  void deliver_returned(const Returned& message);  // to on_returned(), or ends the job
-  void call_returned_among_threads(const Returned& message);
-  static void show_as_get(Returned& returned) noexcept;
-
-  // Of a traced endpoint, the flow of a message of this node: the last request of that kind to
-  // `to`; the request in `room` of a lane that `from` has sent; and the one that translation `to`
-  // has sent, whose reply is there.
-  TraceName traced_name(Trace& trace, HandlerIndex handler) const noexcept;
-  TraceFlow sent_flow(std::uint32_t to, Kind kind) const noexcept;
-  TraceFlow received_flow(const Correspondent& from, shmem::Room room) const noexcept;
-  TraceFlow answered_flow(std::uint32_t to, shmem::Lane lane, shmem::Room room) const noexcept;
-
-  // Constant after construction.
-  Name name_;
-  const shmem::Doorbell& bell_;  // of this process
-  // Owned by the bundle's thread, or guarded by its lock; atomic what is read without it.
-  InBundle bundle_;
-  std::atomic<Tag> tag_{kTagNone};
-  bool requests_next_ = false;  // the last poll handled replies only
-  bool left_ = false;           // leave_bundle() was called
-  bool attending_ = false;      // a thread is in attend_among_threads()
-  std::atomic<int> calls_{0};   // of this endpoint that are waiting
-  int holds_ = 0;               // objects of class Hold
-  int visits_ = 0;              // threads that are polling it
-  Extent extent_;               // segment_, as others know it
-  std::span<std::byte> segment_;
-  shmem::Mailbox mailbox_;
-  HandlerTable handlers_;
-  SparseTable<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
-  std::span<shmem::Outbox*> direct_;      // the same; none in a parallel bundle, or if traced_
-  std::vector<std::uint32_t> connected_;  // the indices of those that are
-  std::vector<std::uint32_t> awaiting_;   // ... and of those with replies to come
-  std::vector<std::uint32_t> gone_;       // ... and of those whose endpoint has ended
-  std::uint64_t alerts_scanned_;          // of the process's doorbell
-  std::uint64_t alerts_seen_;             // the same, or kNoAlert while gone_ has to be looked at
-  std::uint32_t buried_ = 0;              // of Router::deaths()
-  TranslationTable translations_;
-  std::vector<Correspondent> correspondents_;  // by inbox
-  Function<void(const Returned&)> on_returned_;
-  Stats stats_;
-  Owned<Far> far_;                                 // only in a job that has several nodes
-  const bool traced_ = active_trace() != nullptr;  // takes no shortcuts (am/core/traced/traced.h)
+  EndpointParts parts_;
 };
 
 }  // namespace am
 
-#include "am/core/endpoint_threads.h"
 #include "am/core/request.h"

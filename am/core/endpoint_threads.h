@@ -1,75 +1,92 @@
 #pragma once
 
-// How an endpoint keeps the threads of a parallel bundle apart; included by am/core/endpoint.h.
-
 #include <atomic>
 #include <optional>
 
-#include "am/core/endpoint.h"
+#include "am/core/bundle.h"
+#include "shmem/mailbox.h"
+
+// How the threads of a parallel bundle are kept apart at an endpoint.
 
 namespace am {
 
-// A call of this endpoint that waits.
-struct Endpoint::Call {
-  explicit Call(std::atomic<int>& calls) noexcept : count(calls) {
-    count.fetch_add(1, std::memory_order_relaxed);
-  }
-  ~Call() { count.fetch_sub(1, std::memory_order_relaxed); }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  std::atomic<int>& count;
+class EndpointParts;
+
+// Who could be in the way while a message is delivered: the template parameter `Access` of all that
+// is between a poll and a handler. OneThread is for sequential bundles, AnyThread for parallel
+// ones. Unlocked lives while a handler runs.
+struct OneThread {
+  struct Unlocked {
+    explicit Unlocked(const Bundle&) noexcept {}
+  };
+  static constexpr shmem::Threads kThreads = shmem::Threads::kOne;
+  static Activity& activity(const Bundle& bundle) noexcept { return *bundle.activity_; }
+};
+struct AnyThread {
+  using Unlocked = Bundle::Unlock;
+  static constexpr shmem::Threads kThreads = shmem::Threads::kAny;
+  static Activity& activity(const Bundle& bundle) noexcept { return bundle.activity(); }
 };
 
-// While one lives, the parallel bundle that the endpoint is in is locked. Else it does nothing.
-class Endpoint::Locked {
+// Which threads are at an endpoint. Of a sequential bundle only `calls` and `left` are used.
+struct EndpointThreads {
+  std::atomic<int> calls{0};  // calls of it that wait; a count that publishes nothing
+  // Guarded by the bundle's lock.
+  int holds = 0;      // PauseGuards
+  int visits = 0;     // threads that are polling it
+  bool left = false;  // it is in no bundle any more: no handler runs from here on
+};
+
+// Counts a call of the endpoint that waits, for as long as it lives.
+class CallGuard {
  public:
-  explicit Locked(const Endpoint& endpoint) noexcept;
-  ~Locked() {
+  explicit CallGuard(EndpointThreads& threads) noexcept : calls_(threads.calls) {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~CallGuard() { calls_.fetch_sub(1, std::memory_order_relaxed); }
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+
+ private:
+  std::atomic<int>& calls_;
+};
+
+// Locks the parallel bundle that an endpoint is in. Of a sequential one it does nothing.
+class EndpointLock {
+ public:
+  explicit EndpointLock(const EndpointParts& parts) noexcept;
+  ~EndpointLock() {
     if (monitor_ != nullptr) monitor_->unlock();
   }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  EndpointLock(const EndpointLock&) = delete;
+  EndpointLock& operator=(const EndpointLock&) = delete;
 
  private:
   Monitor* monitor_;
 };
-// ... polls of a parallel bundle leave the endpoint out, from the next on.
-class Endpoint::Hold {
+
+// While one lives, polls of a parallel bundle leave the endpoint out, from the next on.
+class PauseGuard {
  public:
-  explicit Hold(Endpoint& endpoint) noexcept : endpoint_(endpoint) {
-    const Locked inside(endpoint_);
-    ++endpoint_.holds_;
-  }
-  ~Hold() {
-    const Locked inside(endpoint_);
-    --endpoint_.holds_;
-  }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  explicit PauseGuard(EndpointParts& parts) noexcept;
+  ~PauseGuard();
+  PauseGuard(const PauseGuard&) = delete;
+  PauseGuard& operator=(const PauseGuard&) = delete;
 
  private:
-  Endpoint& endpoint_;
+  EndpointParts& parts_;
 };
-// ... both, and no handler of it runs. Of a sequential bundle it does nothing. Throws Error of
-// `call` where it would wait in a handler or callback, which might be one of those to wait for.
-class Endpoint::Quiet {
+
+// Has the endpoint of a parallel bundle for itself: holds its lock, no handler of it runs, and
+// polls leave it out. Of a sequential bundle it does nothing. Throws Error of `call` where it would
+// wait in a handler or callback, which might be one of those to wait for.
+class ExclusiveLock {
  public:
-  Quiet(Endpoint& endpoint, const char* call);
+  ExclusiveLock(EndpointParts& parts, const char* call);
 
  private:
-  std::optional<Hold> hold_;  // ends after the lock
-  std::optional<Locked> inside_;
+  std::optional<PauseGuard> pause_;  // ends after the lock
+  std::optional<EndpointLock> lock_;
 };
-
-inline Endpoint::Locked::Locked(const Endpoint& endpoint) noexcept {
-  for (;;) {
-    Bundle* const bundle = endpoint.bundle_.get();
-    monitor_ = bundle->monitor_.get();
-    if (monitor_ == nullptr) return;
-    monitor_->lock();
-    if (endpoint.bundle_.get() == bundle) return;
-    monitor_->unlock();
-  }
-}
 
 }  // namespace am

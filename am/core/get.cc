@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 
+#include "am/core/dispatch.h"
 #include "am/core/endpoint.h"
 #include "am/core/untyped.h"
 
@@ -48,45 +49,46 @@ UntypedRequest request_for(const Record& record) {
 }  // namespace
 
 void Endpoint::check(const UntypedGet& get, const char* call) const {
-  check_untyped(*bundle_, call, "a get", get.handler, get.arguments.size());
+  check_untyped(bundle(), call, "a get", get.handler, get.arguments.size());
   Status fits = check_place({0, segment().size()}, get.offset, get.bytes);
-  if (!handlers_.has(get.handler)) fits = Status::kBadHandler;
+  if (!parts_.handlers.has(get.handler)) fits = Status::kBadHandler;
   if (fits == Status::kDelivered) return;
-  bundle_->refuse(call, "what is asked for has no place here: " + std::string(describe(fits)));
+  bundle().refuse(call, "what is asked for has no place here: " + std::string(describe(fits)));
 }
 
 void Endpoint::get_index(To to, const UntypedGet& get) {
   check(get, "get_index");
-  refuse_waiting(to.index, "get_index");
+  parts_.waits.refuse_waiting(to.index, "get_index");
   const Record record = record_of(get);
   send_index(to, "get_index", request_for(record));
 }
 
 bool Endpoint::try_get_index(std::uint32_t to, const UntypedGet& get) {
   check(get, "try_get_index");
-  refuse_in_handler(to, "try_get_index");
+  parts_.waits.refuse_in_handler(to, "try_get_index");
   const Record record = record_of(get);
   return try_send_index(to, "try_get_index", request_for(record));
 }
 
 // A reply that finds no memory must not be lost: the request comes back then.
-Status Endpoint::serve_get(Delivery& delivery) try {
+Status serve_get(EndpointParts& parts, Delivery& delivery) try {
   Record record;
   if (!read(delivery.payload, record)) return Status::kBadHandler;
-  const Status status = check_place({0, segment_.size()}, record.source, record.bytes);
+  const std::span<std::byte> segment = parts.admission.segment;
+  const Status status = check_place({0, segment.size()}, record.source, record.bytes);
   if (status != Status::kDelivered) return status;
   UntypedMessage(delivery, 0, kGetShape)
       .reply_index_long(static_cast<HandlerIndex>(record.handler), record.offset,
-                        bytes_at(segment_, record.source, record.bytes),
+                        bytes_at(segment, record.source, record.bytes),
                         std::span(record.arguments).first(record.words));
-  ++stats_[Kind::kMedium].received(Role::kRequest);
+  ++parts.stats[Kind::kMedium].received(Role::kRequest);
   return Status::kDelivered;
 } catch (const std::exception&) {
   return Status::kCongestion;
 }
 
 // What it was to the program.
-void Endpoint::show_as_get(Returned& returned) noexcept {
+void show_as_get(Returned& returned) noexcept {
   static thread_local Record record;
   const bool is_get = returned.handler == 0 && returned.role == Role::kRequest &&
                       returned.kind == Kind::kMedium && read(returned.payload, record);

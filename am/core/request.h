@@ -35,11 +35,14 @@ inline constexpr const char* kAnswer = "an answer";
 
 }  // namespace detail
 
+// Throws Error of `call` if the payload is too large for a medium message.
+void check_medium(const Bundle& bundle, std::span<const std::byte> payload, const char* call);
+
 template <auto kFunction>
 inline HandlerIndex Endpoint::index_of() {
   using H = Handler<kFunction>;
   const std::uint32_t guess = detail::hinted<kFunction>();
-  if (handlers_.invoke_of(guess) == &H::invoke) [[likely]]
+  if (parts_.handlers.invoke_of(guess) == &H::invoke) [[likely]]
     return static_cast<HandlerIndex>(guess);
   const HandlerIndex index = find_handler(&H::invoke);
   detail::handler_hint<kFunction>.store(index, std::memory_order_relaxed);
@@ -50,10 +53,9 @@ inline HandlerIndex Endpoint::index_of() {
 template <auto kFunction>
 auto& detail::object_of(Endpoint& endpoint) {
   using H = Handler<kFunction>;
-  const HandlerEntry& guess =
-      endpoint.handlers_[handler_hint<kFunction>.load(std::memory_order_relaxed)];
-  void* const object =
-      guess.invoke == &H::invoke ? guess.context : endpoint.handlers_.object_of(&H::invoke);
+  const HandlerTable& handlers = endpoint.parts().handlers;
+  const HandlerEntry& guess = handlers[handler_hint<kFunction>.load(std::memory_order_relaxed)];
+  void* const object = guess.invoke == &H::invoke ? guess.context : handlers.object_of(&H::invoke);
   return *static_cast<typename H::Signature::Object*>(object);
 }
 
@@ -63,8 +65,8 @@ inline void Endpoint::add_member_handler(Object& object) {
   static_assert(detail::is_member<kFunction>, "a function without an object: add_handlers<&f>()");
   typename H::Signature::Object& target = object;
   void* const context = const_cast<void*>(static_cast<const void*>(&target));
-  if (handlers_.find(&H::invoke) != 0) {
-    bundle_->refuse("Endpoint::add_handlers",
+  if (parts_.handlers.find(&H::invoke) != 0) {
+    bundle().refuse("Endpoint::add_handlers",
                     "this member function is registered already; an endpoint has one object for "
                     "each");
   }
@@ -73,15 +75,16 @@ inline void Endpoint::add_member_handler(Object& object) {
 }
 
 template <Kind kKind>
-[[gnu::always_inline]] inline void Endpoint::send(std::uint32_t to, shmem::Outbox& box,
-                                                  shmem::Room room, shmem::Mark mark, Role role) {
+[[gnu::always_inline]] inline void EndpointParts::send(std::uint32_t to, shmem::Outbox& box,
+                                                       shmem::Room room, shmem::Mark mark,
+                                                       Role role) {
   if (role == Role::kOneWay) {
-    ++stats_[kKind].one_way_sent;
+    ++stats[kKind].one_way_sent;
     box.commit<packet::lane_of(kKind)>(room, mark | packet::kOneWay);
   } else {
-    ++stats_[kKind].requests_sent;
+    ++stats[kKind].requests_sent;
     if (!box.listed()) [[unlikely]]
-      await(to);
+      outgoing.await(to);
     box.commit<packet::lane_of(kKind)>(room, mark);
   }
 }
@@ -92,14 +95,15 @@ template <class H, class... Args>
                                          bool* released, Args... args) {
   alignas(8) std::array<std::uint32_t, packet::kMaxWords> words{};
   H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
-  return send_far(to,
-                  {.handler = index,
-                   .kind = H::kind,
-                   .arguments = std::span<const std::uint32_t>(words).first(H::words),
-                   .payload = payload,
-                   .offset = offset,
-                   .role = H::role},
-                  released);
+  return parts_.outgoing.try_send(
+      to,
+      {.handler = index,
+       .kind = H::kind,
+       .arguments = std::span<const std::uint32_t>(words).first(H::words),
+       .payload = payload,
+       .offset = offset,
+       .role = H::role},
+      released);
 }
 
 template <auto kFunction, class... Args>
@@ -107,15 +111,15 @@ template <auto kFunction, class... Args>
   using H = Handler<kFunction>;
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
-  if constexpr (kChecked) refuse_in_handler(to, "request");
-  shmem::Outbox* const box = outbox(to, "request");
+  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request");
+  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request");
   if (box == nullptr) [[unlikely]]
     return try_far<H>(to, index_of<kFunction>(), {}, 0, nullptr, args...);
   const HandlerIndex index = index_of<kFunction>();
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kShort>(room)) return false;
   H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  send<Kind::kShort>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  parts_.send<Kind::kShort>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -127,17 +131,17 @@ template <auto kFunction, class... Args>
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kMedium,
                 "the handler's second parameter must be std::span<const std::byte>");
-  if constexpr (kChecked) refuse_in_handler(to, "request_medium");
-  shmem::Outbox* const box = outbox(to, "request_medium");
-  check_medium(payload, "request_medium");
+  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_medium");
+  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_medium");
+  check_medium(bundle(), payload, "request_medium");
   const HandlerIndex index = index_of<kFunction>();
   if (box == nullptr) [[unlikely]]
     return try_far<H>(to, index, payload, 0, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kMedium>(room)) return false;
-  detail::put_medium(*bundle_, room.slot->request, room.request_payload(), payload);
+  detail::put_medium(bundle(), room.slot->request, room.request_payload(), payload);
   H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  send<Kind::kMedium>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  parts_.send<Kind::kMedium>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
@@ -150,34 +154,33 @@ template <auto kFunction, class... Args>
   static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
   static_assert(H::kind == Kind::kLong,
                 "the handler's second parameter must be std::span<std::byte>");
-  if constexpr (kChecked) refuse_in_handler(to, "request_long");
-  shmem::Outbox* const box = outbox(to, "request_long");
+  if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_long");
+  shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_long");
   const HandlerIndex index = index_of<kFunction>();
   if (box == nullptr) [[unlikely]]
     return try_far<H>(to, index, payload, offset, nullptr, args...);
   shmem::Room room;
   if (!box->try_claim<shmem::Lane::kLong>(room)) return false;
-  write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
+  parts_.outgoing.write_long(to, room, {index, H::shape, offset, payload.size()}, payload);
   H::Packing::pack(packet::request_arguments(room, H::kind, H::words), args...);
-  send<Kind::kLong>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
+  parts_.send<Kind::kLong>(to, *box, room, packet::RequestMark{index, H::words}.mark(), H::role);
   return true;
 }
 
 template <class Condition>
-inline void Endpoint::wait_until(const To& to, const char* call, const char* needs,
-                                 Condition&& condition) {
-  wait_in_bundle(condition, [&] { return reason(to, call, needs); });
+inline void Waits::until(const To& to, const char* call, const char* needs, Condition&& condition) {
+  in_bundle(condition, [&] { return reason(to, call, needs); });
 }
 
 template <class Condition, class Explain>
-inline void Endpoint::wait_in_bundle(Condition&& condition, const Explain& explain) {
-  const Call guard(calls_);
+inline void Waits::in_bundle(Condition&& condition, const Explain& explain) {
+  const CallGuard guard(parts_.threads);
   bool done = false;
   do {
-    Bundle* const bundle = bundle_.get();  // while it is in that one
+    Bundle* const bundle = parts_.bundle.get();  // while it is in that one
     const auto ends = [&] {
       done = condition();
-      return done || bundle_.get() != bundle;
+      return done || parts_.bundle.get() != bundle;
     };
     bundle->wait_with_siblings(ends, explain);
   } while (!done);
@@ -187,23 +190,23 @@ inline void Endpoint::wait_in_bundle(Condition&& condition, const Explain& expla
 // Like try_far(), it gets copies: what another function may find by its address is in memory, and
 // each store to memory delays the request.
 template <class Attempt>
-[[gnu::noinline]] void Endpoint::wait_for_credit(To to, const char* call, Attempt attempt) {
+[[gnu::noinline]] void Waits::for_credit(To to, const char* call, Attempt attempt) {
   stall(to.index, call);
   {  // The credit may be there, and is not waited for with the pauses that an answer takes.
-    const Call guard(calls_);
-    bundle_->poll(/*spinning=*/true);
-    bundle_->poll_siblings();
+    const CallGuard guard(parts_.threads);
+    parts_.bundle->poll_spinning();
+    parts_.bundle->poll_siblings();
     if (attempt()) return;
   }
-  wait_until(to, call, kNeedsCredit, attempt);
+  until(to, call, kNeedsCredit, attempt);
 }
 
 template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
-  if constexpr (kChecked) refuse_waiting(to.index, "request");
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request");
   if (try_request<kFunction>(to.index, args...)) [[likely]]
     return;
-  wait_for_credit(to, "request", [this, index = to.index, ... copies = args] {
+  parts_.waits.for_credit(to, "request", [this, index = to.index, ... copies = args] {
     return try_request<kFunction>(index, copies...);
   });
 }
@@ -212,41 +215,43 @@ template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request_medium(To to,
                                                             std::span<const std::byte> payload,
                                                             const Args&... args) {
-  if constexpr (kChecked) refuse_waiting(to.index, "request_medium");
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request_medium");
   if (try_request_medium<kFunction>(to.index, payload, args...)) [[likely]]
     return;
-  wait_for_credit(to, "request_medium", [this, index = to.index, payload, ... copies = args] {
-    return try_request_medium<kFunction>(index, payload, copies...);
-  });
+  parts_.waits.for_credit(to, "request_medium",
+                          [this, index = to.index, payload, ... copies = args] {
+                            return try_request_medium<kFunction>(index, payload, copies...);
+                          });
 }
 
 template <auto kFunction, class... Args>
 [[gnu::noinline]] void Endpoint::request_long_far(To to, std::uint64_t offset,
                                                   std::span<const std::byte> payload,
                                                   Args... args) {
-  refuse_waiting(to.index, "request_long");
+  parts_.waits.refuse_waiting(to.index, "request_long");
   bool released = false;
   const HandlerIndex index = index_of<kFunction>();
-  wait_until(to, "request_long", kNeedsCredit, [&] {
+  parts_.waits.until(to, "request_long", kNeedsCredit, [&] {
     return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
   });
-  const Call call(calls_);
-  bundle_->wait_until_released(released,
-                               reason(to, "request_long", "the network to take the payload"));
+  const CallGuard call(parts_.threads);
+  bundle().wait_until_released(
+      released, parts_.waits.reason(to, "request_long", "the network to take the payload"));
 }
 
 template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request_long(To to, std::uint64_t offset,
                                                           std::span<const std::byte> payload,
                                                           const Args&... args) {
-  if (is_far(to.index)) [[unlikely]]
+  if (parts_.is_far(to.index)) [[unlikely]]
     return request_long_far<kFunction>(to, offset, payload, args...);
-  if constexpr (kChecked) refuse_waiting(to.index, "request_long");
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request_long");
   if (try_request_long<kFunction>(to.index, offset, payload, args...)) [[likely]]
     return;
-  wait_for_credit(to, "request_long", [this, index = to.index, offset, payload, ... copies = args] {
-    return try_request_long<kFunction>(index, offset, payload, copies...);
-  });
+  parts_.waits.for_credit(to, "request_long",
+                          [this, index = to.index, offset, payload, ... copies = args] {
+                            return try_request_long<kFunction>(index, offset, payload, copies...);
+                          });
 }
 
 template <auto kFunction, class... Args>
@@ -274,7 +279,7 @@ inline void Request::reply(const Args&... args) && {
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
   static_assert(H::kind == Kind::kShort, "the handler takes a payload: reply_medium or reply_long");
   const std::uint32_t guess = detail::hinted<kFunction>();
-  if (endpoint().handlers_.invoke_of(guess) != &H::invoke) [[unlikely]] {
+  if (endpoint().parts().handlers.invoke_of(guess) != &H::invoke) [[unlikely]] {
     check_unanswered();
     delivery_->reply = reply_elsewhere<kFunction>(endpoint(), delivery_->room, args...);
     delivery_->may_reply = false;
@@ -299,7 +304,7 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
   static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
   static_assert(H::kind == Kind::kMedium,
                 "the handler's second parameter must be std::span<const std::byte>");
-  endpoint().check_medium(payload, "reply_medium");
+  check_medium(endpoint().bundle(), payload, "reply_medium");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
   const shmem::Room room = delivery_->room;
   detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload(), payload);

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "am/core/dispatch.h"
-#include "am/core/process.h"
+#include "am/core/long_payload.h"
 #include "am/route/router.h"
 
 namespace am {
@@ -94,84 +94,23 @@ std::string sentence(const Returned& message) {
   return text + ". Endpoint::on_returned takes such messages instead of ending the job";
 }
 
-// The payload of a long message that comes back waits for nobody any more.
-void Endpoint::drop_staged(shmem::Room room, const shmem::Half& half) noexcept {
-  const packet::Placement place = packet::placement(half);
-  if (place.staged) bundle_->process().staging().drop(room.reply_payload(), place.bytes);
-}
-
-// Takes everything back for nobody.
-class Endpoint::DropStaged {
- public:
-  explicit DropStaged(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
-  template <shmem::Lane kLane>
-  void reply(shmem::Room room, shmem::Mark mark) {
-    const auto fields = packet::ReplyMark::of(mark);
-    if (fields.handler != 0 && fields.kind == Kind::kLong) {
-      endpoint_.drop_staged(room, room.slot->reply);
-    }
-    if (mark == packet::ReplyMark::kReturned) returned<kLane>(room);
-  }
-  template <shmem::Lane kLane>
-  void returned(shmem::Room room) {
-    if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
-  }
-  template <shmem::Lane kLane>
-  void undelivered(shmem::Room room, shmem::Mark) {
-    returned<kLane>(room);
-  }
-
- private:
-  Endpoint& endpoint_;
-};
-
-// The same of what came here: for an endpoint that ends.
-class Endpoint::DropReceived {
- public:
-  explicit DropReceived(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
-  shmem::Doorbell& opened(std::uint32_t inbox, std::span<const std::byte> caller) {
-    return Dispatch(endpoint_).opened(inbox, caller);
-  }
-  void closed(std::uint32_t) {}
-  template <shmem::Lane kLane>
-  shmem::Mark request(std::uint32_t, shmem::Room room, shmem::Mark) {
-    if (kLane == shmem::Lane::kLong) endpoint_.drop_staged(room, room.slot->request);
-    return shmem::kNoReply;
-  }
-  template <shmem::Lane kLane>
-  shmem::Mark one_way(std::uint32_t inbox, shmem::Room room, shmem::Mark mark) {
-    return request<kLane>(inbox, room, mark);
-  }
-  template <shmem::Lane kLane>
-  void unread(std::uint32_t, shmem::Room room, shmem::Mark mark) {
-    DropStaged(endpoint_).reply<kLane>(room, mark);
-  }
-
- private:
-  Endpoint& endpoint_;
-};
-
-void Endpoint::close_mailbox() { mailbox_.close(DropReceived(*this)); }
-
-void Endpoint::drop_sent(shmem::Outbox& box) { box.abandon(DropStaged(*this)); }
-
 // Leaves in the reply's place why a request cannot be delivered.
-shmem::Mark Endpoint::Dispatch::refuse(const Delivery& delivery, Status why) {
-  ++endpoint_.stats_.returned_by_us;
+shmem::Mark Dispatch::refuse(const Delivery& delivery, Status why) {
+  ++parts().stats.returned_by_us;
   packet::put_status(delivery.room, why);
   return packet::ReplyMark::kReturned;
 }
 
-void Endpoint::Dispatch::take_back(Returned& reply, const Correspondent& from, Status why) {
+void Dispatch::take_back(Returned& reply, const Correspondent& from, Status why) {
   reply.status = why;
   reply.role = Role::kReply;
   reply.destination = from.name.rank;
-  endpoint_.deliver_returned(reply);
+  parts().returned.deliver(reply);
 }
 
 // One of our own replies could not be delivered; ReplyDispatch::reject() has made this message.
-void Endpoint::Dispatch::rejected_reply(const Correspondent& from, shmem::Room room,
-                                        packet::RequestMark fields) {
+void Dispatch::rejected_reply(const Correspondent& from, shmem::Room room,
+                              packet::RequestMark fields) {
   Rejection rejection;
   std::memcpy(&rejection, room.extension().reply, sizeof rejection);
   if (static_cast<int>(rejection.kind) >= kKinds) return;
@@ -182,30 +121,29 @@ void Endpoint::Dispatch::rejected_reply(const Correspondent& from, shmem::Room r
 }
 
 // One of our own replies was not read by the requester, which has ended.
-void Endpoint::Dispatch::unread_reply(const Correspondent& from, shmem::Room room,
-                                      packet::ReplyMark fields) {
+void Dispatch::unread_reply(const Correspondent& from, shmem::Room room, packet::ReplyMark fields) {
   if (fields.handler == 0) return;  // an empty one, or a request that was returned
   Returned reply =
       contents(room.slot->reply, packet::reply_arguments(room, fields.kind, fields.words),
                room.reply_payload(), fields.kind, fields.handler, fields.words);
   if (reply.kind == Kind::kLong) {
-    endpoint_.drop_staged(room, room.slot->reply);
+    drop_staged(*parts().bundle, room, room.slot->reply);
     // The answer to a get is nobody's here.
     const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
     if (packet::RequestMark::of(shmem::mark_of(head)).handler == 0) return;
-    const auto [inbox, lane, slot] = endpoint_.mailbox_.position_of(*room.slot);
+    const auto [inbox, lane, slot] = parts().incoming.mailbox().position_of(*room.slot);
     reply.segment_offset = from.reply_offsets[lane][slot];
   }
   take_back(reply, from, Status::kBadEndpoint);
 }
 
-void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply, shmem::Room room) {
+void ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply, shmem::Room room) {
   const auto& [fields, why] = reply;
   const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
   if (fields.kind == Kind::kLong && packet::RequestMark::of(shmem::mark_of(head)).handler == 0) {
     return reject_get(room, why);
   }
-  ++endpoint_.stats_.returned_by_us;
+  ++parts().stats.returned_by_us;
   switch (lane) {
     case shmem::Lane::kShort: return reject_in<shmem::Lane::kShort>(fields, room, why);
     case shmem::Lane::kMedium: return reject_in<shmem::Lane::kMedium>(fields, room, why);
@@ -214,29 +152,29 @@ void Endpoint::ReplyDispatch::reject(shmem::Lane lane, const Rejected& reply, sh
 }
 
 // The answer to a get, which the program there knows nothing of: the get itself comes back, here.
-void Endpoint::ReplyDispatch::reject_get(shmem::Room room, Status why) {
-  endpoint_.drop_staged(room, room.slot->reply);
+void ReplyDispatch::reject_get(shmem::Room room, Status why) {
+  drop_staged(*parts().bundle, room, room.slot->reply);
   Returned get = contents(room.slot->request, packet::request_arguments(room, Kind::kMedium, 0),
                           room.request_payload(), Kind::kMedium, 0, 0);
   get.status = why;
   get.role = Role::kRequest;
   get.destination = near_.peer.name.rank;
-  endpoint_.deliver_returned(get);
+  parts().returned.deliver(get);
 }
 
 // Sends the reply in `room` back to the replier, as a one-way request. There is room: the slot of
 // this very reply has just been freed. So it goes in the lane of the request, whatever its own kind
 // is, and may go in the same slot.
 template <shmem::Lane kLane>
-void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, shmem::Room room, Status why) {
-  shmem::Outbox& box = *endpoint_.boxes_[to_];
+void ReplyDispatch::reject_in(packet::ReplyMark fields, shmem::Room room, Status why) {
+  shmem::Outbox& box = *parts().outgoing.box_at(to_);
   shmem::Room back;
   if (!box.try_claim<kLane>(back)) {
-    endpoint_.bundle_->router().fatal("poll: no room for a reply that cannot be delivered");
+    parts().bundle->router().fatal("poll: no room for a reply that cannot be delivered");
   }
   std::memcpy(back.slot->request.bytes, room.slot->reply.bytes, sizeof back.slot->request.bytes);
   std::memcpy(back.extension().request, room.extension().reply, sizeof back.extension().request);
-  if (fields.kind == Kind::kLong) endpoint_.drop_staged(room, room.slot->reply);
+  if (fields.kind == Kind::kLong) drop_staged(*parts().bundle, room, room.slot->reply);
   if (fields.kind == Kind::kMedium && back.slot != room.slot) {
     std::memcpy(back.reply_payload(), room.reply_payload(), max_medium());
   }
@@ -248,7 +186,7 @@ void Endpoint::ReplyDispatch::reject_in(packet::ReplyMark fields, shmem::Room ro
 
 // One of our own requests could not be delivered: its half of the slot still holds it, and the
 // other half says why.
-void Endpoint::ReplyDispatch::take_back(Kind kind, shmem::Room room, Role role) {
+void ReplyDispatch::take_back(Kind kind, shmem::Room room, Role role) {
   const shmem::Half& sent = room.slot->request;
   const std::uint64_t head = sent.head.load(std::memory_order_relaxed);
   const auto fields = packet::RequestMark::of(shmem::mark_of(head));
@@ -256,38 +194,39 @@ void Endpoint::ReplyDispatch::take_back(Kind kind, shmem::Room room, Role role) 
                               kind == Kind::kMedium ? room.request_payload() : nullptr, kind,
                               fields.handler, fields.words);
   if (kind == Kind::kLong) {
-    endpoint_.drop_staged(room, sent);
+    drop_staged(*parts().bundle, room, sent);
     request.segment_offset = near_.offsets[near_.box->slot_of<shmem::Lane::kLong>(room)];
   }
   request.status = packet::status_in(room);
   request.role = role;
   request.destination = near_.peer.name.rank;
-  endpoint_.deliver_returned(request);
+  parts().returned.deliver(request);
 }
 
-void Endpoint::deliver_returned(const Returned& message) {
+void ReturnedMessages::deliver(const Returned& message) {
   Returned returned = message;
   show_as_get(returned);
-  ++stats_.returned_here;
-  if (!on_returned_) bundle_->router().fatal(sentence(returned));
-  bundle_->activity().enter_returned(returned.destination);
-  if (bundle_->access() == Access::kParallel) {
-    call_returned_among_threads(returned);
+  ++parts_.stats.returned_here;
+  Bundle& bundle = *parts_.bundle;
+  if (!handler_) bundle.router().fatal(sentence(returned));
+  bundle.activity().enter_returned(returned.destination);
+  if (bundle.access() == Access::kParallel) {
+    call_unlocked(returned);
   } else {
-    on_returned_(returned);
+    handler_(returned);
   }
-  bundle_->activity().leave_handler();
+  bundle.activity().leave_handler();
 }
 
 // With a copy, as others may send in its slot meanwhile.
-void Endpoint::call_returned_among_threads(const Returned& message) {
+void ReturnedMessages::call_unlocked(const Returned& message) {
   const std::vector<std::byte> arguments(message.arguments.begin(), message.arguments.end());
   const std::vector<std::byte> payload(message.payload.begin(), message.payload.end());
   Returned returned = message;
   returned.arguments = arguments;
   returned.payload = payload;
-  const Bundle::Unlocked others(*bundle_);
-  on_returned_(returned);
+  const Bundle::Unlock unlocked(*parts_.bundle);
+  handler_(returned);
 }
 
 }  // namespace am

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "am/core/dispatch.h"
+#include "am/core/long_payload.h"
 
 // The hot path of what comes from this node: messages that are delivered in a row. It is all
 // inline, so that what is the same for a row stays in registers; whatever is unusual about a
@@ -15,7 +16,7 @@ namespace am {
 // is looked up once, and they are counted at the end. (In a parallel bundle each is counted before
 // its handler, as other threads read the counts meanwhile.)
 template <class Access, shmem::Lane kLane>
-class Endpoint::RequestRow {
+class RequestRow {
  public:
   RequestRow(Endpoint& endpoint, const Correspondent& from) noexcept
       : endpoint_(endpoint), from_(from), activity_(Access::activity(endpoint.bundle())) {
@@ -35,7 +36,7 @@ class Endpoint::RequestRow {
   [[gnu::cold]] void threw(shmem::Room room) noexcept {
     const std::uint64_t head = room.slot->request.head.load(std::memory_order_relaxed);
     if (from_.staged_reply[shmem::index(kLane)] == head) {
-      endpoint_.drop_staged(room, room.slot->reply);
+      drop_staged(endpoint_.bundle(), room, room.slot->reply);
     }
   }
 
@@ -69,22 +70,22 @@ class Endpoint::RequestRow {
 };
 
 template <class Access>
-class Endpoint::Arrivals final : public Dispatch {
+class Arrivals final : public Dispatch {
  public:
   using Dispatch::Dispatch;
   template <shmem::Lane kLane>
   RequestRow<Access, kLane> requests(std::uint32_t inbox) noexcept {
-    return {endpoint_, endpoint_.correspondents_[inbox]};
+    return {endpoint_, endpoint_.parts().incoming.sender(inbox)};
   }
 };
 
 // Replies to one translation's requests in one lane that are delivered in a row, as RequestRow.
 template <class Access, shmem::Lane kLane>
-class Endpoint::ReplyRow {
+class ReplyRow {
  public:
   ReplyRow(Endpoint& endpoint, std::uint32_t to) noexcept
       : endpoint_(endpoint),
-        near_(*endpoint.translations_[to].near),
+        near_(*endpoint.parts().translations[to].near),
         to_(to),
         activity_(Access::activity(endpoint.bundle())) {
     begin();
@@ -125,7 +126,7 @@ class Endpoint::ReplyRow {
 };
 
 template <class Access>
-class Endpoint::Replies final : public ReplyDispatch {
+class Replies final : public ReplyDispatch {
  public:
   using ReplyDispatch::ReplyDispatch;
   template <shmem::Lane kLane>
@@ -135,16 +136,16 @@ class Endpoint::Replies final : public ReplyDispatch {
 };
 
 template <class Access, shmem::Lane kLane>
-inline void Endpoint::RequestRow<Access, kLane>::count() noexcept {
-  Stats::Category& counts = endpoint_.stats_[kKind];
+inline void RequestRow<Access, kLane>::count() noexcept {
+  Stats::Category& counts = endpoint_.parts().stats[kKind];
   counts.requests_received += tally_ % kOneWay;
   counts.one_way_received += tally_ / kOneWay % 256;
-  endpoint_.stats_[Kind::kShort].replies_sent += tally_ / kReply;
+  endpoint_.parts().stats[Kind::kShort].replies_sent += tally_ / kReply;
   tally_ = 0;
 }
 
 template <class Access, shmem::Lane kLane>
-[[gnu::always_inline]] inline bool Endpoint::RequestRow<Access, kLane>::find_payload(
+[[gnu::always_inline]] inline bool RequestRow<Access, kLane>::find_payload(
     shmem::Room room, std::span<std::byte>& payload) const noexcept {
   const shmem::Half& half = room.slot->request;
   if constexpr (kKind == Kind::kMedium) {
@@ -162,9 +163,9 @@ template <class Access, shmem::Lane kLane>
 
 template <class Access, shmem::Lane kLane>
 template <Role kRole>
-[[gnu::always_inline]] inline shmem::Mark Endpoint::RequestRow<Access, kLane>::pass(
-    shmem::Room room, shmem::Mark mark) {
-  const HandlerEntry& entry = endpoint_.handlers_[packet::handler_in(mark)];
+[[gnu::always_inline]] inline shmem::Mark RequestRow<Access, kLane>::pass(shmem::Room room,
+                                                                          shmem::Mark mark) {
+  const HandlerEntry& entry = endpoint_.parts().handlers[packet::handler_in(mark)];
   std::span<std::byte> payload;
   if (entry.shape != static_cast<Shape>(shape_of_request(kKind, mark) | from_.barrier) ||
       !find_payload(room, payload)) [[unlikely]] {
@@ -178,14 +179,14 @@ template <Role kRole>
   shmem::Mark reply = shmem::kNoReply;
   activity_.enter_next_handler(entry.invoke);
   try {
-    const typename Access::Outside others(endpoint_);
+    const typename Access::Unlocked unlocked(endpoint_.bundle());
     reply = entry.invoke(endpoint_, from_, room, payload);
   } catch (...) {
     if (Access::kThreads == shmem::Threads::kOne) tally_ += kOne;
     throw;
   }
   if constexpr (Access::kThreads == shmem::Threads::kAny) {
-    endpoint_.count_reply(reply);
+    count_reply(endpoint_.parts(), reply);
   } else if constexpr (kRole == Role::kOneWay) {
     tally_ += kOne;
     return shmem::kNoReply;
@@ -193,33 +194,33 @@ template <Role kRole>
     tally_ += kOne + kReply;
   } else {
     tally_ += kOne;
-    endpoint_.count_reply(reply);
+    count_reply(endpoint_.parts(), reply);
   }
   return reply;
 }
 
 template <class Access, shmem::Lane kLane>
-inline void Endpoint::ReplyRow<Access, kLane>::count() noexcept {
+inline void ReplyRow<Access, kLane>::count() noexcept {
   if constexpr (Access::kThreads == shmem::Threads::kOne) {
-    endpoint_.stats_[Kind::kShort].replies_received +=
+    endpoint_.parts().stats[Kind::kShort].replies_received +=
         static_cast<std::uint32_t>(passed_ - unusual_);
   }
 }
 
 template <class Access, shmem::Lane kLane>
-[[gnu::always_inline]] inline void Endpoint::ReplyRow<Access, kLane>::reply(shmem::Room room,
-                                                                            shmem::Mark mark) {
+[[gnu::always_inline]] inline void ReplyRow<Access, kLane>::reply(shmem::Room room,
+                                                                  shmem::Mark mark) {
   ++passed_;
-  const HandlerEntry& entry = endpoint_.handlers_[packet::handler_in(mark)];
+  const HandlerEntry& entry = endpoint_.parts().handlers[packet::handler_in(mark)];
   if (entry.shape != static_cast<Shape>(shape_of_reply(mark) | near_.peer.barrier)) [[unlikely]] {
     return pass_unusual(room, mark);
   }
   if constexpr (Access::kThreads == shmem::Threads::kAny) {
     rejected_.why = Status::kDelivered;
-    ++endpoint_.stats_[Kind::kShort].replies_received;
+    ++endpoint_.parts().stats[Kind::kShort].replies_received;
   }
   activity_.enter_next_handler(entry.invoke);
-  const typename Access::Outside others(endpoint_);
+  const typename Access::Unlocked unlocked(endpoint_.bundle());
   entry.invoke(endpoint_, near_.peer, room, {});
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "am/route/router.h"
 
 namespace am {
 
@@ -23,14 +26,46 @@ std::uint32_t TranslationTable::lowest_free() const noexcept {
   return index;
 }
 
-void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) noexcept {
+const Translation& TranslationTable::checked(std::uint32_t index, const char* call) const {
+  if (index >= size()) {
+    router_.refuse(call, "there is no translation " + std::to_string(index) + ": the table has " +
+                             std::to_string(size()) + " places; ask for more in Endpoint::Options");
+  }
+  return entry(index);
+}
+
+const Translation& TranslationTable::used(std::uint32_t index, const char* call) const {
+  const Translation& place = checked(index, call);
+  if (!place.used) refuse_unmapped(index, call);
+  return place;
+}
+
+void TranslationTable::refuse_unmapped(std::uint32_t index, const char* call) const {
+  router_.refuse(call, "translation " + std::to_string(index) + " is not mapped");
+}
+
+void TranslationTable::check_free(std::uint32_t index) const {
+  if (index < size() && !is_used(index)) return;
+  checked(index, "Endpoint::map");  // throws if there is none
+  router_.refuse("Endpoint::map", "translation " + std::to_string(index) +
+                                      " is in use; unmap it first or use map_any");
+}
+
+void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) {
+  check_free(index);
+  if (name.rank >= router_.size()) {
+    router_.refuse("Endpoint::map", "the name says rank " + std::to_string(name.rank) +
+                                        ", but the job has " + std::to_string(router_.size()) +
+                                        " processes; the name was not made by this job");
+  }
   Translation& place = places_[index];
   place.used = true;
   place.name = name;
   place.tag = tag;
 }
 
-void TranslationTable::bind_all(NodeRows names, Tag tag) noexcept {
+void TranslationTable::bind_all(NodeRows names, Tag tag) {
+  for (std::uint32_t index = 0; index < names.rows(); ++index) check_free(index);
   everyone_ = std::move(names);
   everyones_tag_ = tag;
   everyones_ = static_cast<std::uint32_t>(everyone_.rows());

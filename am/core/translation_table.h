@@ -11,13 +11,16 @@
 
 namespace am {
 
+class Router;
+
 // The translation table of an endpoint: which names its indices have, and the routes to those of
 // this node that it has sent to.
 //
 // Thread rule: one thread at a time, which in a parallel bundle is who has its lock.
 class TranslationTable {
  public:
-  explicit TranslationTable(std::uint32_t size) : places_(size) {}
+  // `router` outlives it.
+  TranslationTable(const Router& router, std::uint32_t size) : router_(router), places_(size) {}
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
   // A look-up, of an index below size() that has been looked at by entry().
@@ -33,11 +36,17 @@ class TranslationTable {
   Translation& entry(std::uint32_t index) const noexcept;
   std::uint32_t lowest_free() const noexcept;  // size(): there is none
 
-  // Of a free index.
-  void bind(std::uint32_t index, const Name& name, Tag tag) noexcept;
-  // Binds each index r below names.rows(), which are all free, to row r, a Name without its rank,
-  // which is r. Takes no memory for those that are never used.
-  void bind_all(NodeRows names, Tag tag) noexcept;
+  // The place at `index` for `call`, which throws Error if there is none; used(): also if it is
+  // free, as refuse_unmapped() does.
+  const Translation& checked(std::uint32_t index, const char* call) const;
+  const Translation& used(std::uint32_t index, const char* call) const;
+  [[noreturn]] void refuse_unmapped(std::uint32_t index, const char* call) const;
+
+  // Throws Error if the index is not free, or the name is not one of this job.
+  void bind(std::uint32_t index, const Name& name, Tag tag);
+  // Binds each index r below names.rows() to row r, a Name without its rank, which is r. Takes no
+  // memory for those that are never used. Throws Error if one is not free.
+  void bind_all(NodeRows names, Tag tag);
   // It is free; what was connected is not any more.
   void unbind(std::uint32_t index) noexcept;
   // The index, which is in use, has a route now.
@@ -48,6 +57,9 @@ class TranslationTable {
   void resize(std::uint32_t size);
 
  private:
+  void check_free(std::uint32_t index) const;
+
+  const Router& router_;
   SparseTable<Translation> places_;
   NodeRows everyone_;            // by index: what bind_all() has bound
   std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since

@@ -6,11 +6,7 @@
 #include <utility>
 
 #include "am/core/endpoint.h"
-#include "am/core/far/far.h"
-#include "am/core/traced/traced.h"
 #include "am/core/untyped_send.h"
-#include "am/route/router.h"
-#include "am/types/released.h"
 
 namespace am {
 namespace {
@@ -25,7 +21,7 @@ shmem::Mark invoke_by_shape(Endpoint&, const Correspondent&, shmem::Room, std::s
 HandlerIndex Endpoint::set_untyped_handler(HandlerIndex index,
                                            void (*function)(UntypedMessage, void*), void* context,
                                            bool replace) {
-  if (function == nullptr) bundle_->refuse("Endpoint::set_untyped_handler", "the function is null");
+  if (function == nullptr) bundle().refuse("Endpoint::set_untyped_handler", "the function is null");
   return set_handler_at(index, {&invoke_by_shape, kAnyShape, context, function}, replace);
 }
 
@@ -37,68 +33,42 @@ void refuse_untyped(const Bundle& bundle, const char* call, const char* what, Ha
 }
 
 void Endpoint::check(const UntypedRequest& request, const char* call) const {
-  check_untyped(*bundle_, call, "a request", request.handler, request.arguments.size());
+  check_untyped(bundle(), call, "a request", request.handler, request.arguments.size());
   if (request.role != Role::kRequest && request.role != Role::kOneWay) {
-    bundle_->refuse(call, "a reply is sent by the handler of its request: reply_index");
+    bundle().refuse(call, "a reply is sent by the handler of its request: reply_index");
   }
   if (request.kind > Kind::kLong || (request.kind == Kind::kShort && !request.payload.empty())) {
-    bundle_->refuse(call,
+    bundle().refuse(call,
                     "a payload of " + std::to_string(request.payload.size()) +
                         " bytes, but the request is short; say kind = Kind::kMedium or kLong");
   }
-  if (request.kind == Kind::kMedium) check_medium(request.payload, call);
+  if (request.kind == Kind::kMedium) check_medium(bundle(), request.payload, call);
 }
 
 void Endpoint::request_index(To to, const UntypedRequest& request) {
   check(request, "request_index");
-  refuse_waiting(to.index, "request_index");
+  parts_.waits.refuse_waiting(to.index, "request_index");
   send_index(to, "request_index", request);
 }
 
 // A request that has been checked, as soon as there is a credit.
 void Endpoint::send_index(To to, const char* call, const UntypedRequest& request) {
   if (try_send_index(to.index, call, request)) return;
-  wait_for_credit(to, call, [this, index = to.index, call, &request] {
+  parts_.waits.for_credit(to, call, [this, index = to.index, call, &request] {
     return try_send_index(index, call, request);
   });
 }
 
 bool Endpoint::try_request_index(std::uint32_t to, const UntypedRequest& request) {
   check(request, "try_request_index");
-  refuse_in_handler(to, "try_request_index");
+  parts_.waits.refuse_in_handler(to, "try_request_index");
   return try_send_index(to, "try_request_index", request);
 }
 
 bool Endpoint::try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request) {
-  shmem::Outbox* const box = outbox(to, call);  // throws if it is not mapped
-  if (box == nullptr) return send_far(to, request, nullptr);
-  return try_send_near(to, *box, request);
-}
-
-bool Endpoint::try_send_near(std::uint32_t to, shmem::Outbox& box, const UntypedRequest& request) {
-  switch (request.kind) {
-    case Kind::kShort: return try_near_index<Kind::kShort>(to, box, request);
-    case Kind::kMedium: return try_near_index<Kind::kMedium>(to, box, request);
-    default: return try_near_index<Kind::kLong>(to, box, request);
-  }
-}
-
-// The copy of a payload is made with the lock held.
-bool Endpoint::send_among_threads(std::uint32_t to, const UntypedRequest& request, bool* released) {
-  const Locked inside(*this);
-  TracedSend traced(*this);
-  shmem::Outbox* box = box_at(to);
-  if (box == nullptr || translations_[to].closing) box = connect_near(to, "request");
-  if (box == nullptr) {
-    const bool near = far_ == nullptr || bundle_->router().is_near(translations_[to].name.rank);
-    if (near || !try_send_far(to, request, released)) return false;  // near: no inbox now
-    if (traced) traced.sent(translations_[to].name.rank, request, far_->sent_flow(to, request));
-    return true;
-  }
-  if (!try_send_near(to, *box, request)) return false;
-  if (traced) traced.sent(translations_[to].name.rank, request, sent_flow(to, request.kind));
-  if (released != nullptr) release(*released);  // another thread has mapped this index anew
-  return true;
+  shmem::Outbox* const box = parts_.outgoing.box_for(to, call);  // throws if it is not mapped
+  if (box == nullptr) return parts_.outgoing.try_send(to, request, nullptr);
+  return parts_.outgoing.try_send_near(to, *box, request);
 }
 
 void UntypedMessage::check(const char* call, HandlerIndex handler,
@@ -118,7 +88,7 @@ void UntypedMessage::reply_index(HandlerIndex handler,
 void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const std::byte> payload,
                                         std::span<const std::uint32_t> arguments) && {
   check("reply_index_medium", handler, arguments);
-  endpoint().check_medium(payload, "reply_index_medium");
+  check_medium(endpoint().bundle(), payload, "reply_index_medium");
   const shmem::Room room = delivery_->room;
   detail::put_medium(endpoint().bundle(), room.slot->reply, room.reply_payload(), payload);
   answer(handler, Kind::kMedium, arguments);

@@ -24,17 +24,18 @@ namespace am {
 }
 
 template <Kind kKind>
-[[gnu::always_inline]] inline bool Endpoint::try_near_index(std::uint32_t to, shmem::Outbox& box,
-                                                            const UntypedRequest& request) {
+[[gnu::always_inline]] inline bool EndpointParts::try_send_words(std::uint32_t to,
+                                                                 shmem::Outbox& box,
+                                                                 const UntypedRequest& request) {
   const auto words = static_cast<std::uint32_t>(request.arguments.size());
   shmem::Room room;
   if (!box.try_claim<packet::lane_of(kKind)>(room)) return false;
   if constexpr (kKind == Kind::kMedium) {
-    detail::put_medium(*bundle_, room.slot->request, room.request_payload(), request.payload);
+    detail::put_medium(*bundle, room.slot->request, room.request_payload(), request.payload);
   } else if constexpr (kKind == Kind::kLong) {
     const Shape shape = make_shape(request.role, kKind, words);
-    write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
-               request.payload);
+    outgoing.write_long(to, room, {request.handler, shape, request.offset, request.payload.size()},
+                        request.payload);
   }
   copy_words(packet::request_arguments(room, kKind, words), request.arguments);
   const packet::RequestMark mark{request.handler, static_cast<std::uint8_t>(words)};
@@ -45,9 +46,10 @@ template <Kind kKind>
 template <Kind kKind>
 [[gnu::always_inline]] inline bool Endpoint::try_direct_index(std::uint32_t to,
                                                               const UntypedRequest& request) {
-  if (to >= direct_.size() || direct_[to] == nullptr || bundle_->in_handler()) [[unlikely]]
+  shmem::Outbox* const box = parts_.outgoing.direct(to);
+  if (box == nullptr || bundle().in_handler()) [[unlikely]]
     return false;
-  return try_near_index<kKind>(to, *direct_[to], request);
+  return parts_.try_send_words<kKind>(to, *box, request);
 }
 
 inline void UntypedMessage::answer(HandlerIndex handler, Kind kind,

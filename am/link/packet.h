@@ -46,7 +46,7 @@ enum class Type : std::uint8_t {
   kPing,      // PacketHeader: the link asks for a kPong
   kPong,      // PacketHeader
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
-  kPiece,     // MessagePacket: part of the payload of the next long message
+  kFragment,  // MessagePacket: part of the payload of the next long message
   kWrite,     // Access with data, which no answer follows: what a packet behind it tells of
   kStores,    // Stores: small ones that have one counter
   kPuts,      // Row of SmallStores; answered by kPutsDone
@@ -123,10 +123,10 @@ inline constexpr unsigned role_bits(std::uint8_t detail) noexcept { return detai
 inline constexpr bool carries_payload(std::uint8_t detail) noexcept {
   return (detail >> 6 & 1) != 0;
 }
-inline constexpr std::uint8_t kFirstPiece = 0x80;  // in a kPiece's detail: of a payload
+inline constexpr std::uint8_t kFirstFragment = 0x80;  // in a kFragment's detail: of a payload
 
 // Where the payload of a long message belongs: in the packet, or written before it, or sent before
-// it as kPiece, or, if the packet has a status, left out.
+// it as kFragment, or, if the packet has a status, left out.
 struct Place {
   std::uint64_t offset;  // in the segment of the receiving endpoint
   std::uint64_t bytes;

@@ -66,7 +66,7 @@ bool Port::expects() noexcept {
       expected_.load(std::memory_order_relaxed) != 0) {
     return true;
   }
-  const TryInside inside(*this);
+  const TryLock inside(*this);
   return inside && (link_->busy() ||
                     std::ranges::any_of(resumed_, [](const Resumed* one) { return !one->idle(); }));
 }
@@ -171,7 +171,7 @@ void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
 
 void Port::bring_on_until(const bool& done) noexcept {
   const auto bring_on = [this] {
-    const Inside inside(*this);
+    const Lock lock(*this);
     poll();
     resume();
   };
@@ -184,7 +184,7 @@ void Port::bring_on_until(const bool& done) noexcept {
 }
 
 bool Port::fetch_inside() {
-  const Inside inside(*this);
+  const Lock lock(*this);
   return fetch();
 }
 

@@ -36,23 +36,23 @@ class Resumed {
 // to them. All rooms above share it, and register for the packets that are theirs.
 //
 // Thread rule: any thread. Whoever calls the link, or a room that several bundles share (am/far,
-// am/core/far), is Inside meanwhile, which one thread at a time can be. What comes is then read by
-// whichever thread polls, and put aside for the bundle that it is for (am/core/far/messages.h).
+// am/core/far), has its Lock meanwhile, which one thread at a time can be. What comes is then read
+// by whichever thread polls, and put aside for the bundle that it is for (am/core/far/messages.h).
 // A process whose far calls all come from one thread pays for none of that, see BiasedLock.
 class Port {
  public:
   // For as long as it lives, this thread has the port, the link and the rooms that share them for
   // itself. It may have several. User code runs inside only while alone().
-  class Inside {
+  class Lock {
    public:
-    [[gnu::always_inline]] explicit Inside(Port& port) noexcept : port_(port) {
+    [[gnu::always_inline]] explicit Lock(Port& port) noexcept : port_(port) {
       port_.lock_.lock();
       if (!alone()) [[unlikely]]
         port_.attention_.store(kAttention, std::memory_order_relaxed);
     }
-    [[gnu::always_inline]] ~Inside() { port_.lock_.unlock(); }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    [[gnu::always_inline]] ~Lock() { port_.lock_.unlock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
 
     // No other thread has ever been inside.
     bool alone() const noexcept { return port_.alone(); }
@@ -61,14 +61,14 @@ class Port {
     Port& port_;
   };
   // The same, unless another thread is inside, or waits for that.
-  class TryInside {
+  class TryLock {
    public:
-    explicit TryInside(Port& port) noexcept : lock_(port.lock_), inside_(lock_.try_lock()) {}
-    ~TryInside() {
+    explicit TryLock(Port& port) noexcept : lock_(port.lock_), inside_(lock_.try_lock()) {}
+    ~TryLock() {
       if (inside_) lock_.unlock();
     }
-    TryInside(const TryInside&) = delete;
-    TryInside& operator=(const TryInside&) = delete;
+    TryLock(const TryLock&) = delete;
+    TryLock& operator=(const TryLock&) = delete;
 
     explicit operator bool() const noexcept { return inside_; }
     bool alone() const noexcept { return inside_ && lock_.biased(); }
@@ -91,25 +91,25 @@ class Port {
 
   link::Link& link() noexcept { return *link_; }
   SendStats send_stats() {
-    const Inside inside(*this);
+    const Lock lock(*this);
     return link_->stats().sent;
   }
   LossStats loss_stats() {
-    const Inside inside(*this);
+    const Lock lock(*this);
     return link_->stats().lost;
   }
 
   // They live until the last poll, and are called inside.
   void add(link::Type type, link::TypeSink& sink) noexcept {
-    const Inside inside(*this);
+    const Lock lock(*this);
     sinks_.add(type, sink);
   }
   void add(link::WordSink& sink) noexcept {
-    const Inside inside(*this);
+    const Lock lock(*this);
     sinks_.add(sink);
   }
   void add(Resumed& resumed) {
-    const Inside inside(*this);
+    const Lock lock(*this);
     resumed_.push_back(&resumed);
   }
 
@@ -124,7 +124,7 @@ class Port {
   // For callers that will not poll soon: what waits to be sent together with more leaves now.
   // False: there was no room for all, which leaves with later polls.
   bool flush() {
-    const Inside inside(*this);
+    const Lock lock(*this);
     return link_->flush();
   }
   // Passes what has come to the sinks; returns how much. Inside. While the thread is not alone, the
@@ -223,7 +223,7 @@ class Expectation {
   void add(int count) noexcept {
     if (count == 0) return;
     count_ += count;
-    const Port::Inside inside(port_);
+    const Port::Lock network(port_);
     port_.expected_.store(port_.expected_.load(std::memory_order_relaxed) + count,
                           std::memory_order_relaxed);
   }

@@ -66,6 +66,10 @@ void Router::need_all(const char* call) const {
   }
 }
 
+void Router::refuse(const std::string& call, const std::string& what) const {
+  throw Error("rank " + std::to_string(rank()) + ": " + call + ": " + what);
+}
+
 void Router::fatal(const std::string& sentence) const {
   options_.abort(1, "rank " + std::to_string(options_.rank) + ": " + sentence);
   std::abort();

@@ -124,6 +124,8 @@ class Router {
 
   // Prints "rank R: <sentence>" and ends the whole job.
   [[noreturn]] void fatal(const std::string& sentence) const;
+  // Throws Error("rank R: " + call + ": " + what): how calls refuse.
+  [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
 
  private:
   Options options_;

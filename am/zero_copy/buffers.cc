@@ -15,10 +15,10 @@ Buffers::Buffers(Bundle& bundle, Slots& slots, std::span<std::byte> pool, Notify
 
 // It also ends inside the port.
 std::shared_ptr<link::Registration> Buffers::register_memory(std::span<std::byte> memory) {
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   return {port_->link().can().registrar->register_memory(memory).release(),
           [port = port_](const link::Registration* registration) {
-            const Port::Inside now_inside(*port);
+            const Port::Lock now_inside(*port);
             delete registration;
           }};
 }

@@ -7,7 +7,7 @@
 namespace am::zero_copy {
 
 bool Engine::try_access(Operation& operation) {
-  const Port::Inside inside(*router_.port());
+  const Port::Lock network(*router_.port());
   const std::span<std::byte> here = operation.end.memory().first(operation.bytes);
   const bool writes = operation.put == operation.initiated;
   const bool in_order = writes && here.size() <= link_->can().ordered_write;

@@ -21,26 +21,26 @@ using link::Type;
 }  // namespace
 
 template <class Access>
-class Endpoint::Far::Borrowed {
+class FarEndpoint::AnsweringLease {
   static constexpr bool kOwn = std::is_same_v<Access, OneThread>;
 
  public:
-  explicit Borrowed(Far& far)
+  explicit AnsweringLease(FarEndpoint& far)
       : answering(kOwn ? *far.own_answering_ : far.answerings_.take([](auto&, auto) {})),
         far_(far) {}
-  ~Borrowed() {
+  ~AnsweringLease() {
     if constexpr (!kOwn) far_.answerings_.give_back(answering);
   }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
+  AnsweringLease(const AnsweringLease&) = delete;
+  AnsweringLease& operator=(const AnsweringLease&) = delete;
 
   Answering& answering;
 
  private:
-  Far& far_;
+  FarEndpoint& far_;
 };
 
-bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
+bool far::Body::read(const MessagePacket& message) noexcept {
   const std::uint8_t detail = message.head.detail;
   if (link::kind_bits(detail) >= kKinds || link::request_bits(detail) >= kKinds ||
       link::role_bits(detail) > static_cast<unsigned>(Role::kReply)) {
@@ -62,21 +62,21 @@ bool Endpoint::Far::Body::read(const MessagePacket& message) noexcept {
   if (place_bytes != 0) std::memcpy(&place, at, sizeof place);
   if (link::carries_payload(detail) && place.bytes != message.head.data_bytes) return false;
   const bool before = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
-  in_pieces = before && Extent::is_elsewhere(place.base);
-  written = before && !in_pieces;
+  in_fragments = before && Extent::is_elsewhere(place.base);
+  written = before && !in_fragments;
   arguments = {at + place_bytes, argument_bytes};
   payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
   return true;
 }
 
-shmem::Room Endpoint::Far::Body::write_arguments(Answering& to, Role role) const noexcept {
+shmem::Room far::Body::write_arguments(Answering& to, Role role) const noexcept {
   const auto words = static_cast<std::uint32_t>(arguments.size() / packet::kWord);
   packet::copy_payload(packet::arguments(to.room(), role, kind, words), arguments);
   return to.room();
 }
 
 template <class Access>
-bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
+bool FarEndpoint::deliver(Rank from, const MessagePacket& message) {
   switch (message.head.type) {
     case Type::kRequest:
     case Type::kOneWay:
@@ -88,18 +88,18 @@ bool Endpoint::Far::deliver(Rank from, const MessagePacket& message) {
     case Type::kReturned: return deliver_returned(from, message);
     case Type::kGoodbye: return deliver_goodbye(from, message);
     case Type::kGone: return deliver_gone(from, message);
-    case Type::kPiece: return deliver_piece(from, message);
+    case Type::kFragment: return deliver_fragment(from, message);
     default: return false;
   }
 }
 
-template bool Endpoint::Far::deliver<Endpoint::OneThread>(Rank, const MessagePacket&);
-template bool Endpoint::Far::deliver<Endpoint::AnyThread>(Rank, const MessagePacket&);
+template bool FarEndpoint::deliver<OneThread>(Rank, const MessagePacket&);
+template bool FarEndpoint::deliver<AnyThread>(Rank, const MessagePacket&);
 
 // To the endpoint that a translation of another sends to.
 template <class Access>
-bool Endpoint::Far::deliver_to_receiver(Rank from, const MessagePacket& message) {
-  Incoming* const sender = find_incoming(from, message);
+bool FarEndpoint::deliver_to_receiver(Rank from, const MessagePacket& message) {
+  Sender* const sender = find_sender(from, message);
   if (sender == nullptr) return false;
   if (message.head.type == Type::kFlush) {
     send_credits(*sender, true);
@@ -111,8 +111,8 @@ bool Endpoint::Far::deliver_to_receiver(Rank from, const MessagePacket& message)
 
 // To the endpoint whose translation sends.
 template <class Access>
-bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message) {
-  Outgoing* const to = find_outgoing(from, message);
+bool FarEndpoint::deliver_to_requester(Rank from, const MessagePacket& message) {
+  Receiver* const to = find_receiver(from, message);
   if (to == nullptr) return false;
   if (message.head.type == Type::kReply) return deliver_reply<Access>(*to, message);
   credit(*to, message);
@@ -123,50 +123,50 @@ bool Endpoint::Far::deliver_to_requester(Rank from, const MessagePacket& message
   return true;
 }
 
-bool Endpoint::Far::deliver_piece(Rank from, const MessagePacket& message) {
+bool FarEndpoint::deliver_fragment(Rank from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
-  const std::uint64_t most = endpoint_.extent_.bytes;
-  const bool first = (message.head.detail & link::kFirstPiece) != 0;
+  const std::uint64_t most = parts_.admission.extent.bytes;
+  const bool first = (message.head.detail & link::kFirstFragment) != 0;
   if (body.was == Role::kReply) {
-    Outgoing* const replier = find_outgoing(from, message);
-    if (replier != nullptr) replier->pieces.add(body.payload, first, most);
+    Receiver* const replier = find_receiver(from, message);
+    if (replier != nullptr) replier->fragments.add(body.payload, first, most);
     return true;  // nobody asks any more: it crossed our kGoodbye
   }
-  Incoming* const sender = find_incoming(from, message);
+  Sender* const sender = find_sender(from, message);
   if (sender == nullptr) return false;
-  sender->pieces.add(body.payload, first, most);
+  sender->fragments.add(body.payload, first, most);
   return true;
 }
 
-void Endpoint::Far::Pieces::add(std::span<const std::byte> piece, bool first, std::uint64_t most) {
+void far::Fragments::add(std::span<const std::byte> fragment, bool first, std::uint64_t most) {
   if (first) clear();
-  too_long_ |= piece.size() > most || bytes_.size() > most - piece.size();
+  too_long_ |= fragment.size() > most || bytes_.size() > most - fragment.size();
   if (too_long_) return;
-  bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+  bytes_.insert(bytes_.end(), fragment.begin(), fragment.end());
 }
 
-bool Endpoint::Far::Pieces::move_to(std::span<std::byte> to) {
+bool far::Fragments::move_to(std::span<std::byte> to) {
   if (too_long_ || bytes_.size() != to.size()) return false;
   packet::copy_payload(to.data(), bytes_);
   return true;
 }
 
-void Endpoint::Far::Pieces::clear() {
+void far::Fragments::clear() {
   clear_kept(bytes_);
   too_long_ = false;
 }
 
 // Puts the payload of a medium or long message where its handler shall see it.
-Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& body, Pieces& pieces,
-                                    std::span<std::byte>& payload) {
+Status FarEndpoint::place_payload(const MessagePacket& message, const Body& body,
+                                  Fragments& fragments, std::span<std::byte>& payload) {
   if (body.kind == Kind::kMedium) {
     // A handler that takes it sees only const bytes.
     payload = {const_cast<std::byte*>(body.payload.data()), body.payload.size()};
     return Status::kDelivered;
   }
-  const Router& router = endpoint_.bundle().router();
-  std::span<std::byte> segment = endpoint_.segment_;
+  const Router& router = parts_.bundle->router();
+  std::span<std::byte> segment = parts_.admission.segment;
   if (body.written) {  // and admitted, at the place that it had then
     if (body.place.base > router.segment_bytes()) return Status::kBadSegmentOffset;
     segment = {router.segment() + body.place.base, router.segment_bytes() - body.place.base};
@@ -175,7 +175,8 @@ Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& bo
   if (status != Status::kDelivered) return status;
   if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
   payload = bytes_at(segment, body.place.offset, body.place.bytes);
-  if (body.in_pieces) return pieces.move_to(payload) ? Status::kDelivered : Status::kBadLength;
+  if (body.in_fragments)
+    return fragments.move_to(payload) ? Status::kDelivered : Status::kBadLength;
   if (link::carries_payload(message.head.detail)) {
     packet::copy_payload(payload.data(), body.payload);
   }
@@ -183,40 +184,39 @@ Status Endpoint::Far::place_payload(const MessagePacket& message, const Body& bo
 }
 
 template <class Access>
-Status Endpoint::Far::try_deliver(Delivery& delivery, const MessagePacket& message,
-                                  const Body& body, Role role, bool tag_admits, Pieces& pieces) {
-  // Whatever becomes of the message, its pieces are none of the next one's.
+Status FarEndpoint::try_deliver(Delivery& delivery, const MessagePacket& message, const Body& body,
+                                Role role, bool tag_admits, Fragments& fragments) {
+  // Whatever becomes of the message, its fragments are none of the next one's.
   struct Clear {
     ~Clear() {
-      if (pieces != nullptr) pieces->clear();
+      if (fragments != nullptr) fragments->clear();
     }
-    Pieces* pieces;
-  } const clear{body.in_pieces ? &pieces : nullptr};
+    Fragments* fragments;
+  } const clear{body.in_fragments ? &fragments : nullptr};
   if (!tag_admits && !body.written) return Status::kBadTag;
   const HandlerIndex handler = message.head.handler;
   const Shape shape = make_shape(role, body.kind, message.head.words);
   const auto place = [&](std::span<std::byte>& payload) {
-    return place_payload(message, body, pieces, payload);
+    return place_payload(message, body, fragments, payload);
   };
   switch (body.kind) {
     case Kind::kShort:
-      return endpoint_.try_invoke<Kind::kShort, Access>(handler, shape, false, delivery, place);
+      return try_invoke<Kind::kShort, Access>(parts_, handler, shape, false, delivery, place);
     case Kind::kMedium:
-      return endpoint_.try_invoke<Kind::kMedium, Access>(handler, shape, false, delivery, place);
+      return try_invoke<Kind::kMedium, Access>(parts_, handler, shape, false, delivery, place);
     default:
-      return endpoint_.try_invoke<Kind::kLong, Access>(handler, shape, body.written, delivery,
-                                                       place);
+      return try_invoke<Kind::kLong, Access>(parts_, handler, shape, body.written, delivery, place);
   }
 }
 
 template <class Access>
-bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message, Role role) {
+bool FarEndpoint::deliver_request(Sender& from, const MessagePacket& message, Role role) {
   Body body;
   if (!body.read(message)) return false;
-  const Borrowed<Access> borrowed(*this);
+  const AnsweringLease<Access> borrowed(*this);
   Answering& answering = borrowed.answering;
   const shmem::Room room = body.write_arguments(answering, role);
-  Delivery delivery{endpoint_, from.from, room, {}};
+  Delivery delivery{parts_.endpoint, from.from, room, {}};
   answering.long_reply.to = &from;
   answering.long_reply.epoch = message.epoch;
   const auto finish = [&] {
@@ -225,10 +225,10 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
     if (++from.unreported[kind] >= kReported[kind]) send_credits(from);
   };
   Status status = Status::kDelivered;
-  TracedHandler traced(endpoint_);
+  TracedHandler traced(parts_);
   if (traced) traced.begin(role, message.head.handler, from.rank, received_flow(from, body));
   try {
-    status = try_deliver<Access>(delivery, message, body, role, from.from.admitted, from.pieces);
+    status = try_deliver<Access>(delivery, message, body, role, from.from.admitted, from.fragments);
   } catch (...) {
     delivery.reply = shmem::kNoReply;
     answering.long_reply.drop();
@@ -237,12 +237,12 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   }
   if (traced) traced.end(status, delivery, replied_flow(from, delivery, answering));
   if (status == Status::kDelivered) {
-    endpoint_.count_reply(delivery.reply);
+    count_reply(parts_, delivery.reply);
     finish();
     return true;
   }
-  ++endpoint_.stats_.returned_by_us;
-  const Port::Inside inside(port_);
+  ++parts_.stats.returned_by_us;
+  const Port::Lock network(port_);
   // What was read before it is reported before it, so that its sender knows which comes back.
   if (role == Role::kOneWay && survives()) send_credits(from);
   send_back(port_.link(), from.rank, message, status);
@@ -250,17 +250,17 @@ bool Endpoint::Far::deliver_request(Incoming& from, const MessagePacket& message
   return true;
 }
 
-bool Endpoint::Far::answered(Outgoing& from, Kind request, TagEpochs::Epoch epoch) {
+bool FarEndpoint::answered(Receiver& from, Kind request, TagEpochs::Epoch epoch) {
   std::uint32_t& count = from.in_flight[static_cast<int>(request)];
   if (count == 0) return false;
   --count;
   if (from.kept) from.kept->settle(request, Role::kRequest);
   from.answers.one_came();
   const std::optional<Tag> former = epochs_.answered(epoch);
-  return former && (epoch == epochs_.current() || endpoint_.admits_reply(*former));
+  return former && (epoch == epochs_.current() || parts_.admission.admits_reply(*former));
 }
 
-void Endpoint::Far::credit(Outgoing& to, const MessagePacket& message) noexcept {
+void FarEndpoint::credit(Receiver& to, const MessagePacket& message) noexcept {
   for (const Kind kind : {Kind::kShort, Kind::kMedium, Kind::kLong}) {
     std::uint32_t& count = to.in_flight[static_cast<int>(kind)];
     const std::uint32_t read = std::min(count, link::credits_of(message.credits, kind));
@@ -270,33 +270,33 @@ void Endpoint::Far::credit(Outgoing& to, const MessagePacket& message) noexcept 
 }
 
 template <class Access>
-bool Endpoint::Far::deliver_reply(Outgoing& from, const MessagePacket& message) {
+bool FarEndpoint::deliver_reply(Receiver& from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
   const bool tag_admits = answered(from, body.request, message.epoch);
   credit(from, message);
   if (message.head.handler == 0) return true;  // empty
-  const Borrowed<Access> borrowed(*this);
+  const AnsweringLease<Access> borrowed(*this);
   Delivery delivery{
-      endpoint_, from.peer, body.write_arguments(borrowed.answering, Role::kReply), {}};
-  TracedHandler traced(endpoint_);
+      parts_.endpoint, from.peer, body.write_arguments(borrowed.answering, Role::kReply), {}};
+  TracedHandler traced(parts_);
   if (traced) {
     traced.begin(Role::kReply, message.head.handler, from.rank,
                  answered_flow(from, message.index, body));
   }
   const Status status =
-      try_deliver<Access>(delivery, message, body, Role::kReply, tag_admits, from.pieces);
+      try_deliver<Access>(delivery, message, body, Role::kReply, tag_admits, from.fragments);
   if (traced) traced.end(status, delivery);
   if (status == Status::kDelivered) return true;
-  ++endpoint_.stats_.returned_by_us;
-  const Port::Inside inside(port_);
+  ++parts_.stats.returned_by_us;
+  const Port::Lock network(port_);
   send_back(port_.link(), from.rank, message, status);
   messages_.flush_returned(from.rank);
   return true;
 }
 
 // Sends a message that cannot be delivered here back to where it came from.
-void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& message, Status why) {
+void FarEndpoint::send_back(link::Link& link, Rank to, const MessagePacket& message, Status why) {
   Role was = Role::kRequest;
   if (message.head.type == Type::kOneWay) was = Role::kOneWay;
   if (message.head.type == Type::kReply) was = Role::kReply;
@@ -318,7 +318,7 @@ void Endpoint::Far::send_back(link::Link& link, Rank to, const MessagePacket& me
   link.commit(to);
 }
 
-void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePacket& message) {
+void FarEndpoint::refuse_unknown(link::Link& link, Rank from, const MessagePacket& message) {
   const auto answer = [&](Type type, std::uint8_t detail) {
     MessagePacket packet{};
     packet.head = link::make_header(type, sizeof packet, 0, detail);
@@ -346,11 +346,11 @@ void Endpoint::Far::refuse_unknown(link::Link& link, Rank from, const MessagePac
 }
 
 // One of our own messages has come back.
-bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
+bool FarEndpoint::deliver_returned(Rank from, const MessagePacket& message) {
   Body body;
   if (!body.read(message)) return false;
   if (body.was != Role::kReply) {
-    Outgoing* const to = find_outgoing(from, message);
+    Receiver* const to = find_receiver(from, message);
     if (to == nullptr) return false;
     if (body.was == Role::kRequest) {
       answered(*to, body.kind, message.epoch);
@@ -366,8 +366,8 @@ bool Endpoint::Far::deliver_returned(Rank from, const MessagePacket& message) {
   return true;
 }
 
-void Endpoint::Far::pass_returned(Rank from, const MessagePacket& message, const Body& body,
-                                  Status status) {
+void FarEndpoint::pass_returned(Rank from, const MessagePacket& message, const Body& body,
+                                Status status) {
   Returned returned{};
   returned.status = status;
   returned.role = body.was;
@@ -378,7 +378,7 @@ void Endpoint::Far::pass_returned(Rank from, const MessagePacket& message, const
   returned.payload = body.payload;
   returned.segment_offset = body.place.offset;
   returned.segment_bytes = body.place.bytes;
-  endpoint_.deliver_returned(returned);
+  parts_.returned.deliver(returned);
 }
 
 }  // namespace am

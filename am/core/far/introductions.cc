@@ -12,13 +12,13 @@ namespace am {
 
 using link::MessagePacket;
 
-bool Endpoint::Far::deliver_goodbye(Rank from, const MessagePacket& message) {
-  last_incoming_ = nullptr;
-  return incoming_.erase({from, message.from, message.index}) == 1;
+bool FarEndpoint::deliver_goodbye(Rank from, const MessagePacket& message) {
+  last_sender_ = nullptr;
+  return senders_.erase({from, message.from, message.index}) == 1;
 }
 
-bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
-  Outgoing* const to = find_outgoing(from, message);
+bool FarEndpoint::deliver_gone(Rank from, const MessagePacket& message) {
+  Receiver* const to = find_receiver(from, message);
   if (to == nullptr || to->gone) return true;  // it crossed our kGoodbye, or was sent twice
   note_gone(*to);
   credit(*to, message);
@@ -26,49 +26,49 @@ bool Endpoint::Far::deliver_gone(Rank from, const MessagePacket& message) {
 }
 
 // The other endpoint has ended: no answer of it is to come.
-void Endpoint::Far::note_gone(Outgoing& to) {
+void FarEndpoint::note_gone(Receiver& to) {
   if (!to.known && !to.gone) to.answers.one_came();
   if (std::exchange(to.asking, false)) to.answers.one_came();
   to.gone = true;
 }
 
-bool Endpoint::Far::deliver_hello(Rank from, const MessagePacket& message) {
+bool FarEndpoint::deliver_hello(Rank from, const MessagePacket& message) {
   const auto* const hello = link::as<link::Introduction>(message.head);
   if (hello == nullptr) return false;
-  auto& made = incoming_[{from, message.from, message.index}];
+  auto& made = senders_[{from, message.from, message.index}];
   if (made) return false;
-  made = std::make_unique<Incoming>();
+  made = std::make_unique<Sender>();
   made->rank = from;
   made->serial = message.from;
   made->index = message.index;
   const Name name{from, message.from, hello->mailbox};
-  made->from = {name, hello->tag, endpoint_.admits(hello->tag), nullptr, nullptr, {}};
+  made->from = {name, hello->tag, parts_.admission.admits(hello->tag), nullptr, nullptr, {}};
   made->epoch = message.epoch;
   if (!made->announced.read(*hello)) return false;
   introduce(*made, 0);
   return true;
 }
 
-bool Endpoint::Far::deliver_extent(Rank from, const MessagePacket& message) {
+bool FarEndpoint::deliver_extent(Rank from, const MessagePacket& message) {
   const auto* const packet = link::as<link::Introduction>(message.head);
   if (packet == nullptr) return false;
   const std::uint8_t detail = message.head.detail;
   if ((detail & link::kFromRequester) != 0) {
-    Incoming* const sender = find_incoming(from, message);
+    Sender* const sender = find_sender(from, message);
     if (sender == nullptr || !sender->announced.read(*packet)) return false;
     sender->epoch = message.epoch;
     if ((detail & link::kAsks) != 0) introduce(*sender, link::kAnswers);
     return true;
   }
-  Outgoing* const to = find_outgoing(from, message);
+  Receiver* const to = find_receiver(from, message);
   if (to == nullptr) return true;  // a change that crossed our kGoodbye
   if (!to->known && !to->gone) to->answers.one_came();
   if ((detail & link::kAnswers) != 0 && std::exchange(to->asking, false)) to->answers.one_came();
-  to->known = Announced{};
+  to->known = far::Announced{};
   return to->known->read(*packet);
 }
 
-bool Endpoint::Far::Announced::read(const link::Introduction& packet) {
+bool far::Announced::read(const link::Introduction& packet) {
   const std::uint32_t data_bytes = packet.message.head.data_bytes;
   if (packet.message.head.bytes != sizeof packet + link::rounded(data_bytes) ||
       data_bytes % sizeof(std::uint32_t) != 0) {
@@ -81,20 +81,19 @@ bool Endpoint::Far::Announced::read(const link::Introduction& packet) {
   return true;
 }
 
-void Endpoint::Far::Asked::add(const LongRequest& message) {
+void far::Asked::add(const LongRequest& message) {
   if (messages_.size() == kMost) messages_.erase(messages_.begin());
   messages_.push_back(message);
 }
 
-bool Endpoint::Far::Asked::take(const LongRequest& message) {
+bool far::Asked::take(const LongRequest& message) {
   const auto found = std::ranges::find(messages_, message);
   if (found == messages_.end()) return false;
   messages_.erase(found);
   return true;
 }
 
-Verdict Endpoint::Far::Announced::judge(const LongRequest& message,
-                                        bool tag_admits) const noexcept {
+Verdict far::Announced::judge(const LongRequest& message, bool tag_admits) const noexcept {
   if (!tag_admits) return {Status::kBadTag, 0};
   const auto handler =
       std::ranges::find(handlers, message.handler, [](std::uint32_t word) { return word >> 16; });

@@ -15,8 +15,8 @@ namespace {
 
 using link::Type;
 
-// For FarMessages::take_late().
-constexpr auto kAny = [](const auto&) { return true; };
+template <class Access>
+constexpr bool kAlone = Access::kThreads == shmem::Threads::kOne;
 
 // Says whose poll it is for as long as it lives.
 template <class Of>
@@ -64,7 +64,7 @@ FarMessages::FarMessages(const Process& process, Port& port, Transfers& transfer
     : process_(process), port_(port), transfers_(transfers) {
   for (const Type type :
        {Type::kHello, Type::kExtent, Type::kRequest, Type::kOneWay, Type::kReply, Type::kReturned,
-        Type::kCredits, Type::kFlush, Type::kGoodbye, Type::kGone, Type::kPiece}) {
+        Type::kCredits, Type::kFlush, Type::kGoodbye, Type::kGone, Type::kFragment}) {
     port_.add(type, *this);
   }
   port_.add(static_cast<Resumed&>(*this));
@@ -75,16 +75,16 @@ FarMessages::~FarMessages() = default;
 bool FarMessages::is_for_poll(const link::PacketHeader& packet) noexcept {
   return packet.type == Type::kRequest || packet.type == Type::kOneWay ||
          packet.type == Type::kReply || packet.type == Type::kReturned ||
-         packet.type == Type::kPiece;  // it belongs to the message behind it
+         packet.type == Type::kFragment;  // it belongs to the message behind it
 }
 
-void FarMessages::attach(Endpoint& endpoint, std::uint32_t serial) {
-  const Port::Inside inside(port_);
-  endpoints_[serial] = {&endpoint, &endpoint.bundle()};
+void FarMessages::attach(EndpointParts& endpoint) {
+  const Port::Lock network(port_);
+  endpoints_[endpoint.name.serial] = {&endpoint, endpoint.bundle.get()};
 }
 
 void FarMessages::detach(std::uint32_t serial) {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   endpoints_.erase(serial);
   for (auto& [bundle, queue] : late_) {
     std::erase_if(queue, [&](const Late& late) {
@@ -97,35 +97,45 @@ void FarMessages::detach(std::uint32_t serial) {
   std::erase_if(late_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-int FarMessages::poll(Bundle& bundle) {
-  {
-    const Port::TryInside inside(port_);
-    if (inside.alone()) [[likely]] {
+template <class Access>
+int FarMessages::poll(Bundle& bundle, bool spinning) {
+  const bool looks = !spinning || port_.worth_a_look();
+  if (kAlone<Access> && !looks) return 0;
+  if (looks) {
+    const typename Access::Unlocked unlocked(bundle);
+    const Port::TryLock network(port_);
+    if (kAlone<Access> && network.alone()) [[likely]] {
       const Turn<Bundle> turn(polling_, bundle);
       int count = 0;
       if (!late_.empty()) [[unlikely]]
-        count = deliver_late(bundle);
+        count = deliver_late<Access>(bundle);
       return count + port_.poll();
     }
-    if (inside) port_.poll();  // else another thread does
+    if (network) port_.poll();  // else another thread does
   }
   const int completed = complete(bundle);
-  return completed + deliver_late(bundle);
+  return completed + deliver_late<Access>(bundle);
 }
+template int FarMessages::poll<OneThread>(Bundle&, bool);
+template int FarMessages::poll<AnyThread>(Bundle&, bool);
 
-bool FarMessages::fetch(const Bundle& bundle) {
+template <class Access>
+bool FarMessages::fetch(Bundle& bundle) {
   {
-    const Port::Inside inside(port_);
-    if (inside.alone()) [[likely]] {
+    const typename Access::Unlocked unlocked(bundle);
+    const Port::Lock network(port_);
+    if (kAlone<Access> && network.alone()) [[likely]] {
       const Turn<const Bundle> turn(fetching_, bundle);
       return port_.fetch() || late_.contains(&bundle);
     }
     port_.fetch();
   }
   complete(bundle);
-  while (const auto taken = take_late(bundle, true, kAny)) deliver_late(nullptr, *taken);
-  return late_of(bundle) != 0;
+  while (const auto taken = take_late<Access>(bundle, true)) deliver_late<Access>(nullptr, *taken);
+  return has_late<Access>(bundle);
 }
+template bool FarMessages::fetch<OneThread>(Bundle&);
+template bool FarMessages::fetch<AnyThread>(Bundle&);
 
 FarMessages::Finished* FarMessages::find_home(const Bundle& bundle) const noexcept {
   const auto found =
@@ -134,20 +144,20 @@ FarMessages::Finished* FarMessages::find_home(const Bundle& bundle) const noexce
 }
 
 link::Home& FarMessages::home(const Bundle& bundle) {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   if (Finished* const found = find_home(bundle)) return *found;
   return *homes_.emplace_back(std::make_unique<Finished>(bundle, port_));
 }
 
 void FarMessages::leave(const Bundle& bundle) noexcept {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   std::erase_if(homes_, [&](const auto& home) { return &home->bundle() == &bundle; });
 }
 
 // Calls back for what other threads have completed; returns how often. Not inside.
 int FarMessages::complete(const Bundle& bundle) {
   const auto next = [&]() -> link::Completion* {
-    const Port::Inside inside(port_);
+    const Port::Lock network(port_);
     Finished* const home = find_home(bundle);
     return home != nullptr ? home->take() : nullptr;
   };
@@ -159,19 +169,31 @@ int FarMessages::complete(const Bundle& bundle) {
   return count;
 }
 
-bool FarMessages::has_late(const Bundle& bundle) const noexcept {
-  const Port::Inside inside(port_);
-  const Finished* const home = find_home(bundle);
-  return late_.contains(&bundle) || (home != nullptr && !home->empty());
+// Of a parallel bundle a message for an endpoint that is held counts, too: that is not for long,
+// and nobody is woken.
+template <class Access>
+bool FarMessages::has_late(Bundle& bundle) const noexcept {
+  const Port::Lock network(port_);
+  const auto queue = late_.find(&bundle);
+  if constexpr (kAlone<Access>) {
+    const Finished* const home = find_home(bundle);
+    return queue != late_.end() || (home != nullptr && !home->empty());
+  } else {
+    return queue != late_.end() && std::ranges::any_of(queue->second, [&](const Late& late) {
+             return may_be_taken(bundle, late);
+           });
+  }
 }
+template bool FarMessages::has_late<OneThread>(Bundle&) const noexcept;
+template bool FarMessages::has_late<AnyThread>(Bundle&) const noexcept;
 
 void FarMessages::leave_flushes(Rank from, int count) noexcept {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   if (count != 0) flushes_left_[from] += count;
 }
 
 bool FarMessages::has_flushed() const noexcept {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   return std::ranges::all_of(flushes_left_,
                              [this](const auto& left) { return is_dead(left.first); });
 }
@@ -185,7 +207,7 @@ void FarMessages::resume() {
 
 void FarMessages::send_last(Rank to, const link::MessagePacket& packet) {
   if (process_.has_left()) return;
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   if (transfers_.owes(to)) {
     lasts_.push_back({to, packet});
   } else {
@@ -199,7 +221,7 @@ void FarMessages::flush_returned(Rank to) {
   link::MessagePacket packet{};
   packet.head = link::make_header(Type::kFlush, sizeof packet);
   packet.to = packet.from = kNoEndpoint;
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   port_.link().send(to, std::as_bytes(std::span(&packet, 1)));
   ++flushes_left_[to];
 }
@@ -221,7 +243,7 @@ void FarMessages::refuse_unknown(Rank from, const link::MessagePacket& message) 
   if (const auto left = flushes_left_.find(from); flushed && left != flushes_left_.end()) {
     if (--left->second == 0) flushes_left_.erase(left);
   }
-  Endpoint::Far::refuse_unknown(port_.link(), from, message);
+  FarEndpoint::refuse_unknown(port_.link(), from, message);
   const bool goes_back = message.head.type == Type::kReply && message.head.handler != 0;
   if (goes_back && !process_.has_left()) flush_returned(from);
 }
@@ -256,28 +278,30 @@ void FarMessages::put_aside(const Bundle& bundle, Rank from, const link::PacketH
   if (here && bundle.belongs_to(Bundle::this_thread())) port_.put_aside_here();
 }
 
-// Among threads, not inside. `polling` is its bundle, while that polls.
-bool FarMessages::deliver_to(Endpoint& endpoint, Bundle* polling, Rank from,
+bool FarMessages::deliver_to(EndpointParts& endpoint, Bundle* polling, Rank from,
                              const link::MessagePacket& message) {
-  if (is_for_poll(message.head)) polling->active_ = &endpoint;
-  return endpoint.far().deliver<Endpoint::OneThread>(from, message);
+  if (is_for_poll(message.head)) polling->active_ = &endpoint.endpoint;
+  return endpoint.far->deliver<OneThread>(from, message);
 }
 
 std::size_t FarMessages::late_of(const Bundle& bundle) const {
-  const Port::Inside inside(port_);
+  const Port::Lock network(port_);
   const auto found = late_.find(&bundle);
   return found == late_.end() ? 0 : found->second.size();
 }
 
-// The oldest that was put aside for `bundle` and may be taken, and for whom; std::nullopt: none, or
-// one that needs a handler.
-std::optional<FarMessages::Taken> FarMessages::take_late(
-    const Bundle& bundle, bool without_handler, FunctionRef<bool(const Late&)> may_be_taken) {
-  const Port::Inside inside(port_);
+// The oldest that was put aside for `bundle` and may be taken now, and for whom; std::nullopt:
+// none, or one that needs a handler.
+template <class Access>
+std::optional<FarMessages::Taken> FarMessages::take_late(Bundle& bundle, bool without_handler) {
+  const Port::Lock network(port_);
   const auto queue = late_.find(&bundle);
   if (queue == late_.end()) return std::nullopt;
   LateQueue& late = queue->second;
-  const auto found = std::ranges::find_if(late, may_be_taken);
+  const auto found = std::ranges::find_if(late, [&](const Late& one) {
+    if constexpr (kAlone<Access>) return true;
+    return !find(one.packet()).endpoint->held() && may_be_taken(bundle, one);
+  });
   if (found == late.end() || (without_handler && is_for_poll(found->packet()))) return std::nullopt;
   std::optional<Taken> taken;
   taken.emplace(Taken{std::move(*found), nullptr});
@@ -288,27 +312,40 @@ std::optional<FarMessages::Taken> FarMessages::take_late(
 }
 
 // One after another, as a handler may end endpoints or throw: the rest is for the next poll.
+template <class Access>
 int FarMessages::deliver_late(Bundle& bundle) {
   int count = 0;
   for (std::size_t there = late_of(bundle); there != 0; --there, ++count) {
-    const std::optional<Taken> taken = take_late(bundle, false, kAny);
+    const std::optional<Taken> taken = take_late<Access>(bundle, false);
     if (!taken) break;
-    deliver_late(&bundle, *taken);
+    if constexpr (!kAlone<Access>) Bundle::thread().active = &taken->endpoint->endpoint;
+    deliver_late<Access>(&bundle, *taken);
   }
   return count;
 }
 
-// (detach() has left nothing for an endpoint that has ended.)
+// detach() has left nothing for an endpoint that has ended; and of a parallel bundle the endpoint
+// stays meanwhile, as it has a visitor.
+template <class Access>
 void FarMessages::deliver_late(Bundle* polling, const Taken& taken) {
   const auto& [late, endpoint] = taken;
   if (is_dead(late.from)) return;
   const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
-  if (!deliver_to(*endpoint, polling, late.from, message)) port_.refuse(late.from, message.head);
+  bool whole = true;
+  if constexpr (kAlone<Access>) {
+    whole = deliver_to(*endpoint, polling, late.from, message);
+  } else {
+    const Bundle::Count visit(endpoint->threads.visits);
+    std::optional<FarEndpoint::SenderGuard> guard;
+    if (is_for_poll(message.head)) guard.emplace(*endpoint->far, late.from, message);
+    whole = endpoint->far->deliver<Access>(late.from, message);
+  }
+  if (!whole) port_.refuse(late.from, message.head);
 }
 
-void FarMessages::moved(const Endpoint& endpoint, const Bundle& before) {
-  const Port::Inside inside(port_);
-  endpoints_.at(endpoint.name().serial).bundle = &endpoint.bundle();
+void FarMessages::moved(const EndpointParts& endpoint, const Bundle& before) {
+  const Port::Lock network(port_);
+  endpoints_.at(endpoint.name.serial).bundle = endpoint.bundle.get();
   const auto found = late_.find(&before);
   if (found == late_.end()) return;
   const LateQueue queue = std::move(found->second);

@@ -11,13 +11,12 @@
 #include "am/far/transfers.h"
 #include "am/link/packet_sinks.h"
 #include "am/route/port.h"
-#include "am/types/function_ref.h"
 #include "am/types/types.h"
 
 namespace am {
 
 class Bundle;
-class Endpoint;
+class EndpointParts;
 class Process;
 
 // The messages that come from other nodes: which endpoint gets them, and when. A handler runs only
@@ -41,10 +40,10 @@ class FarMessages final : public link::TypeSink, public Resumed {
   Transfers& transfers() noexcept { return transfers_; }
 
   // Endpoints, by their serial numbers. What has come for one that is detached is refused.
-  void attach(Endpoint& endpoint, std::uint32_t serial);
+  void attach(EndpointParts& endpoint);
   void detach(std::uint32_t serial);
   // That endpoint has gone from `before` to another bundle, and what has come for it must follow.
-  void moved(const Endpoint& endpoint, const Bundle& before);
+  void moved(const EndpointParts& endpoint, const Bundle& before);
 
   // Calls back, in the thread of `bundle` and inside its poll(), or where it looks before it
   // sleeps, for operations that it has started. Lives until leave(bundle).
@@ -52,22 +51,22 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // The bundle ends.
   void leave(const Bundle& bundle) noexcept;
 
-  // Handles what has come for the endpoints of `bundle`; returns how much.
-  int poll(Bundle& bundle);
-  // The same for loops that spin, see Port::worth_a_look().
-  int glance(Bundle& bundle) { return port_.worth_a_look() ? poll(bundle) : 0; }
+  // The calls of a poll are for both kinds of bundle (`Access`, am/core/endpoint_threads.h). A
+  // parallel one is locked by the calling thread; others come in while the network is polled and
+  // while handlers run. Messages of a sender whose last one another thread is handling are left
+  // out; that thread wakes who sleeps meanwhile.
+
+  // Handles what has come for the endpoints of `bundle`; returns how much. In a loop that is
+  // `spinning` the network is looked at only if Port::worth_a_look().
+  template <class Access>
+  int poll(Bundle& bundle, bool spinning);
   // Whether poll(bundle) would pass something to an endpoint. Takes what needs no handler, and puts
   // messages for other bundles aside.
-  bool fetch(const Bundle& bundle);
+  template <class Access>
+  bool fetch(Bundle& bundle);
   // Whether anything has been put aside for `bundle`. Does not poll the network.
-  bool has_late(const Bundle& bundle) const noexcept;
-
-  // The same of a parallel bundle, which the calling thread has locked; others come in while the
-  // network is polled and while handlers run. Messages of a sender whose last one another thread is
-  // handling are left out; that thread wakes who sleeps meanwhile.
-  int poll_among_threads(Bundle& bundle, bool spinning);
-  bool fetch_among_threads(Bundle& bundle);
-  bool has_late_among_threads(Bundle& bundle) const noexcept;
+  template <class Access>
+  bool has_late(Bundle& bundle) const noexcept;
 
   // While `yes`, requests are followed by others to the same process at once, so that they share a
   // frame: each waits for the next, or for a poll. Inside the port.
@@ -103,11 +102,11 @@ class FarMessages final : public link::TypeSink, public Resumed {
   using LateQueue = std::deque<Late>;
   struct Taken {
     Late late;
-    Endpoint* endpoint;
+    EndpointParts* endpoint;
   };
   // Which endpoint has a serial number, and which bundle that is in.
   struct Addressee {
-    Endpoint* endpoint;
+    EndpointParts* endpoint;
     const Bundle* bundle;
   };
   class Finished;
@@ -122,19 +121,19 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // Those that may run a handler, which is for poll() to do.
   static bool is_for_poll(const link::PacketHeader& packet) noexcept;
   void refuse_unknown(Rank from, const link::MessagePacket& message);
-  bool deliver_to(Endpoint& endpoint, Bundle* polling, Rank from,
+  // Among threads, not inside. `polling` is its bundle, while that polls.
+  bool deliver_to(EndpointParts& endpoint, Bundle* polling, Rank from,
                   const link::MessagePacket& message);
   void put_aside(const Bundle& bundle, Rank from, const link::PacketHeader& packet);
+  template <class Access>
   int deliver_late(Bundle& bundle);
+  template <class Access>
   void deliver_late(Bundle* polling, const Taken& taken);
   std::size_t late_of(const Bundle& bundle) const;
-  std::optional<Taken> take_late(const Bundle& bundle, bool without_handler,
-                                 FunctionRef<bool(const Late&)> may_be_taken);
+  template <class Access>
+  std::optional<Taken> take_late(Bundle& bundle, bool without_handler);
   int complete(const Bundle& bundle);
   bool may_be_taken(Bundle& bundle, const Late& late) const noexcept;
-  std::optional<Taken> take_among_threads(Bundle& bundle, bool without_handler);
-  void deliver_among_threads(const Taken& taken);
-  int deliver_among_threads(Bundle& bundle);
   Addressee find(const link::PacketHeader& message) const noexcept;
 
   // Constant after construction.

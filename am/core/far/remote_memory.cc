@@ -70,7 +70,7 @@ void RemoteMemory::finished(link::Completion& completion) {
 template <class Try>
 [[gnu::always_inline]] inline void RemoteMemory::until(const Target& target, const Try& try_start) {
   const auto is_started = [&]() __attribute__((always_inline)) {
-    const Port::Inside inside(*port_);
+    const Port::Lock network(*port_);
     return try_start();
   };
   if (!is_started()) [[unlikely]]
@@ -113,7 +113,7 @@ void RemoteMemory::start(const link::RmaAccess& access, std::uint32_t ticket,
 }
 
 std::optional<std::uint32_t> RemoteMemory::try_join(const link::RmaAccess& access) {
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   link::Completion* const row = memory_->small_accesses().try_join(access);
   if (row == nullptr) return std::nullopt;
   return static_cast<Operation*>(row)->ticket;
@@ -125,18 +125,18 @@ bool RemoteMemory::can_expose() const noexcept {
 
 // It also ends inside the port.
 std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const std::byte> memory) {
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   const std::span<std::byte> range(const_cast<std::byte*>(memory.data()), memory.size());
   return {port_->link().can().registrar->register_memory(range).release(),
           [port = port_](const link::Registration* registration) {
-            const Port::Inside now_inside(*port);
+            const Port::Lock now_inside(*port);
             delete registration;
           }};
 }
 
 bool RemoteMemory::try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
                            link::Completion& done) {
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   const bool in_order = from.size() <= port_->link().can().ordered_write;
   return port_->link().try_access(link::RmaAccess::write(rank, at, from, in_order), done);
 }
@@ -144,13 +144,13 @@ bool RemoteMemory::try_put(Rank rank, const link::RemoteKey& at, std::span<const
 bool RemoteMemory::try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                               std::uint64_t counter) {
   if (from.size() > OneSided::kSmall) return false;
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   return memory_->one_sided().try_append(rank, offset, from, counter);
 }
 
 bool RemoteMemory::writes_store(Rank rank, std::size_t bytes) {
   if (bytes <= link::kMaxData) return false;
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   return memory_->writes_store(rank, bytes);
 }
 
@@ -191,13 +191,13 @@ bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const 
 }
 
 void RemoteMemory::set_more_to_come(bool yes) noexcept {
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   bundle_.process().far_messages()->more_to_come(yes);
 }
 
 void RemoteMemory::count(std::uint64_t counter, std::uint64_t bytes) {
   // A progress thread may be counting others.
-  const Port::Inside inside(*port_);
+  const Port::Lock network(*port_);
   if (!memory_->one_sided().count(counter, bytes)) refuse_counter(counter);
 }
 

@@ -76,54 +76,54 @@ struct LongPacket {
 
 }  // namespace
 
-[[gnu::always_inline]] inline MessagePacket Endpoint::Far::head_to(std::uint32_t serial,
-                                                                   std::uint32_t index,
-                                                                   Type type) const noexcept {
+[[gnu::always_inline]] inline MessagePacket FarEndpoint::head_to(std::uint32_t serial,
+                                                                 std::uint32_t index,
+                                                                 Type type) const noexcept {
   MessagePacket message{};
   message.head = link::make_header(type, sizeof message);
   message.to = serial;
-  message.from = endpoint_.name().serial;
+  message.from = parts_.name.serial;
   message.index = index;
   return message;
 }
 
-MessagePacket Endpoint::Far::head_to(const Outgoing& to, std::uint32_t index,
-                                     Type type) const noexcept {
+MessagePacket FarEndpoint::head_to(const Receiver& to, std::uint32_t index,
+                                   Type type) const noexcept {
   MessagePacket message = head_to(to.serial, index & (link::kMaxIndices - 1), type);
   message.epoch = epochs_.current();
   return message;
 }
 
-MessagePacket Endpoint::Far::head_to(const Incoming& to, Type type) const noexcept {
+MessagePacket FarEndpoint::head_to(const Sender& to, Type type) const noexcept {
   return head_to(to.serial, to.index, type);
 }
 
-bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
-  const Port::Inside inside(port_);
-  Outgoing& out = outgoing(to);
-  const int kind = static_cast<int>(parcel.kind);
+bool FarEndpoint::try_send(std::uint32_t to, const UntypedRequest& request, bool* released) {
+  const Port::Lock network(port_);
+  Receiver& out = receiver(to);
+  const int kind = static_cast<int>(request.kind);
   if (out.in_flight[kind] == kWindow[kind] || port_.link().queue(out.rank) == link::Queue::kFull)
     return false;
   MessagePacket head =
-      head_to(out, to, parcel.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
-  head.head.handler = parcel.handler;
-  const bool is_long = parcel.kind == Kind::kLong;
-  if (is_long && parcel.payload.size() > link::kMaxData) {
-    if (!send_long(out, to, head, parcel)) return false;
-  } else if (!is_long || !send_together(out, head, parcel)) {
-    head.head.detail = link::make_detail(parcel.kind, parcel.kind, Role::kRequest, is_long);
-    const Place place{parcel.offset, parcel.payload.size(), 0};
-    post(port_.link(), out.rank, head, is_long ? &place : nullptr, parcel.argument_bytes(),
-         parcel.payload, messages_.is_more_to_come());
-    if (parcel.released != nullptr) release(*parcel.released);
+      head_to(out, to, request.role == Role::kOneWay ? Type::kOneWay : Type::kRequest);
+  head.head.handler = request.handler;
+  const bool is_long = request.kind == Kind::kLong;
+  if (is_long && request.payload.size() > link::kMaxData) {
+    if (!send_long(out, to, head, request, released)) return false;
+  } else if (!is_long || !send_together(out, head, request, released)) {
+    head.head.detail = link::make_detail(request.kind, request.kind, Role::kRequest, is_long);
+    const Place place{request.offset, request.payload.size(), 0};
+    post(port_.link(), out.rank, head, is_long ? &place : nullptr, std::as_bytes(request.arguments),
+         request.payload, messages_.is_more_to_come());
+    if (released != nullptr) release(*released);
   }
   if (out.kept) [[unlikely]]
-    keep(out, head, parcel);
+    keep(out, head, request);
   ++out.in_flight[kind];
-  if (parcel.role == Role::kOneWay) {
-    ++endpoint_.stats_[parcel.kind].one_way_sent;
+  if (request.role == Role::kOneWay) {
+    ++parts_.stats[request.kind].one_way_sent;
   } else {
-    ++endpoint_.stats_[parcel.kind].requests_sent;
+    ++parts_.stats[request.kind].requests_sent;
     epochs_.sent();
     out.answers.one_more();
   }
@@ -132,13 +132,13 @@ bool Endpoint::Far::try_send(std::uint32_t to, const Parcel& parcel) {
 
 // Without the payload of a long message, which does not come back. One to the dead has not been
 // sent.
-void Endpoint::Far::keep(Outgoing& to, MessagePacket head, const Parcel& parcel) {
-  const bool is_long = parcel.kind == Kind::kLong;
-  head.head.detail = link::make_detail(parcel.kind, parcel.kind, parcel.role);
-  const Place place{parcel.offset, parcel.payload.size(), Extent::kElsewhere};
-  assemble(head, is_long ? &place : nullptr, parcel.argument_bytes(),
-           is_long ? std::span<const std::byte>() : parcel.payload, [&](std::uint32_t bytes) {
-             std::vector<std::byte>& packet = to.kept->add(parcel.kind, parcel.role);
+void FarEndpoint::keep(Receiver& to, MessagePacket head, const UntypedRequest& request) {
+  const bool is_long = request.kind == Kind::kLong;
+  head.head.detail = link::make_detail(request.kind, request.kind, request.role);
+  const Place place{request.offset, request.payload.size(), Extent::kElsewhere};
+  assemble(head, is_long ? &place : nullptr, std::as_bytes(request.arguments),
+           is_long ? std::span<const std::byte>() : request.payload, [&](std::uint32_t bytes) {
+             std::vector<std::byte>& packet = to.kept->add(request.kind, request.role);
              packet.resize(bytes);
              return packet.data();
            });
@@ -146,8 +146,8 @@ void Endpoint::Far::keep(Outgoing& to, MessagePacket head, const Parcel& parcel)
 }
 
 // Whether a long message is admitted there; nullopt: that is not known yet.
-std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
-                                            const LongRequest& message) {
+std::optional<Verdict> FarEndpoint::judge(Receiver& to, std::uint32_t index,
+                                          const LongRequest& message) {
   if (to.gone) return Verdict{Status::kBadEndpoint, 0};
   if (!to.known) return std::nullopt;
   const Verdict verdict = to.known->judge(message, to.known->admits);
@@ -163,78 +163,79 @@ std::optional<Verdict> Endpoint::Far::judge(Outgoing& to, std::uint32_t index,
 }
 
 // Writes the payload before the packet. False: not known yet whether it is admitted.
-bool Endpoint::Far::send_long(Outgoing& to, std::uint32_t index, MessagePacket head,
-                              const Parcel& parcel) {
+bool FarEndpoint::send_long(Receiver& to, std::uint32_t index, MessagePacket head,
+                            const UntypedRequest& request, bool* released) {
   if (is_dead(to.rank)) {
-    if (parcel.released != nullptr) release(*parcel.released);
+    if (released != nullptr) release(*released);
     return true;
   }
-  const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
+  const Shape shape =
+      make_shape(request.role, request.kind, static_cast<std::uint32_t>(request.arguments.size()));
   const auto verdict =
-      judge(to, index, {parcel.handler, shape, parcel.offset, parcel.payload.size()});
+      judge(to, index, {request.handler, shape, request.offset, request.payload.size()});
   if (!verdict) return false;
-  head.head.detail = link::make_detail(parcel.kind, parcel.kind);
+  head.head.detail = link::make_detail(request.kind, request.kind);
   head.status = static_cast<std::uint8_t>(verdict->status);
-  Place place{parcel.offset, parcel.payload.size(), verdict->at - parcel.offset};
+  Place place{request.offset, request.payload.size(), verdict->at - request.offset};
   const bool returns = verdict->status != Status::kDelivered;
   if (returns || Extent::is_elsewhere(verdict->at) || to.kept) {
     if (!returns) {
       place.base = Extent::kElsewhere;
-      send_pieces(to.rank, head, Role::kRequest, parcel.payload);
+      send_fragments(to.rank, head, Role::kRequest, request.payload);
     }
-    post(port_.link(), to.rank, head, &place, parcel.argument_bytes(), {});
-    if (parcel.released != nullptr) release(*parcel.released);
+    post(port_.link(), to.rank, head, &place, std::as_bytes(request.arguments), {});
+    if (released != nullptr) release(*released);
     return true;
   }
-  const LongPacket packet(head, place, parcel.argument_bytes());
-  if (parcel.released != nullptr) {
-    messages_.transfers().start(to.rank, verdict->at, parcel.payload, packet.span(),
-                                *parcel.released);
+  const LongPacket packet(head, place, std::as_bytes(request.arguments));
+  if (released != nullptr) {
+    messages_.transfers().start(to.rank, verdict->at, request.payload, packet.span(), *released);
   } else {
-    messages_.transfers().start_copy(to.rank, verdict->at, parcel.payload, packet.span());
+    messages_.transfers().start_copy(to.rank, verdict->at, request.payload, packet.span());
   }
   return true;
 }
 
 // Of a payload that would fit a packet. False: it should go there, and be judged by the receiver.
-bool Endpoint::Far::send_together(const Outgoing& to, MessagePacket head, const Parcel& parcel) {
-  if (parcel.payload.size() <= Sizes::kCarried || to.kept || !to.known || to.gone) return false;
+bool FarEndpoint::send_together(const Receiver& to, MessagePacket head,
+                                const UntypedRequest& request, bool* released) {
+  if (request.payload.size() <= Sizes::kCarried || to.kept || !to.known || to.gone) return false;
   Transfers& transfers = messages_.transfers();
-  if (!transfers.goes_together(to.rank, parcel.payload.size())) return false;
-  const Shape shape = make_shape(parcel.role, parcel.kind, parcel.words);
+  if (!transfers.goes_together(to.rank, request.payload.size())) return false;
+  const Shape shape =
+      make_shape(request.role, request.kind, static_cast<std::uint32_t>(request.arguments.size()));
   const Verdict verdict = to.known->judge(
-      {parcel.handler, shape, parcel.offset, parcel.payload.size()}, to.known->admits);
+      {request.handler, shape, request.offset, request.payload.size()}, to.known->admits);
   if (verdict.status != Status::kDelivered || Extent::is_elsewhere(verdict.at)) return false;
-  head.head.detail = link::make_detail(parcel.kind, parcel.kind);
-  const Place place{parcel.offset, parcel.payload.size(), verdict.at - parcel.offset};
-  const LongPacket packet(head, place, parcel.argument_bytes());
-  return transfers.try_together(to.rank, verdict.at, parcel.payload, packet.span(),
-                                parcel.released);
+  head.head.detail = link::make_detail(request.kind, request.kind);
+  const Place place{request.offset, request.payload.size(), verdict.at - request.offset};
+  const LongPacket packet(head, place, std::as_bytes(request.arguments));
+  return transfers.try_together(to.rank, verdict.at, request.payload, packet.span(), released);
 }
 
-void Endpoint::Far::send_pieces(Rank to, MessagePacket head, Role role,
-                                std::span<const std::byte> payload) {
-  head.head.type = Type::kPiece;
+void FarEndpoint::send_fragments(Rank to, MessagePacket head, Role role,
+                                 std::span<const std::byte> payload) {
+  head.head.type = Type::kFragment;
   head.head.detail = link::make_detail(Kind::kMedium, Kind::kMedium, role);
   head.credits = 0;  // the message has them
-  head.head.detail |= link::kFirstPiece;
+  head.head.detail |= link::kFirstFragment;
   while (!payload.empty()) {
-    const std::span<const std::byte> piece =
+    const std::span<const std::byte> fragment =
         payload.first(std::min<std::size_t>(payload.size(), link::kMaxData));
-    post(port_.link(), to, head, nullptr, {}, piece);
-    payload = payload.subspan(piece.size());
-    head.head.detail &= static_cast<std::uint8_t>(~link::kFirstPiece);
+    post(port_.link(), to, head, nullptr, {}, fragment);
+    payload = payload.subspan(fragment.size());
+    head.head.detail &= static_cast<std::uint8_t>(~link::kFirstFragment);
   }
 }
 
 // One-way requests read are reported with whatever goes to the requester.
-std::uint16_t Endpoint::Far::take_credits(Incoming& to) noexcept {
+std::uint16_t FarEndpoint::take_credits(Sender& to) noexcept {
   const auto [shorts, mediums, longs] = std::exchange(to.unreported, {});
   return link::pack_credits(shorts, mediums, longs);
 }
 
-void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
-  const Port::Inside inside(port_);
+void FarEndpoint::send_credits(Sender& to, bool flushed) {
+  const Port::Lock network(port_);
   MessagePacket head = head_to(to, Type::kCredits);
   head.head.detail = flushed ? link::kFlushed : 0;
   head.credits = take_credits(to);
@@ -242,9 +243,8 @@ void Endpoint::Far::send_credits(Incoming& to, bool flushed) {
 }
 
 // What the handler of a request of kind `request` has left.
-void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
-                               Answering& answering) {
-  const Port::Inside inside(port_);
+void FarEndpoint::send_reply(Sender& to, Kind request, shmem::Mark reply, Answering& answering) {
+  const Port::Lock network(port_);
   const packet::ReplyMark fields = packet::ReplyMark::of(reply);
   const Kind kind = fields.handler == 0 ? Kind::kShort : fields.kind;
   MessagePacket head = head_to(to, Type::kReply);
@@ -265,9 +265,9 @@ void Endpoint::Far::send_reply(Incoming& to, Kind request, shmem::Mark reply,
   }
 }
 
-void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
-                                    std::span<const std::byte> arguments, LongReply& reply,
-                                    const std::byte* payload) {
+void FarEndpoint::send_long_reply(Sender& to, MessagePacket head,
+                                  std::span<const std::byte> arguments, LongReply& reply,
+                                  const std::byte* payload) {
   Place& place = reply.place;
   head.status = static_cast<std::uint8_t>(reply.status);
   if (reply.status != Status::kDelivered) {
@@ -282,7 +282,7 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
   if (survives()) place.base = Extent::kElsewhere;
   if (Extent::is_elsewhere(place.base)) {
     try {
-      send_pieces(to.rank, head, Role::kReply, reply.payload);
+      send_fragments(to.rank, head, Role::kReply, reply.payload);
     } catch (const std::exception&) {  // no memory: the reply comes back, and no credit is lost
       head.status = static_cast<std::uint8_t>(Status::kCongestion);
     }
@@ -299,15 +299,15 @@ void Endpoint::Far::send_long_reply(Incoming& to, MessagePacket head,
 }
 
 // By what the requester had announced before its request.
-Verdict Endpoint::Far::LongReply::judge(const LongRequest& message) const noexcept {
+Verdict far::LongReply::judge(const LongRequest& message) const noexcept {
   const bool same_tag = epoch == to->epoch || epoch == 0;
   return to->announced.judge(message, same_tag || to->announced.admits);
 }
 
 // As of a request.
-bool Endpoint::Far::send_together(const Incoming& to, const MessagePacket& head,
-                                  std::span<const std::byte> arguments, const Place& place,
-                                  const std::byte* payload) {
+bool FarEndpoint::send_together(const Sender& to, const MessagePacket& head,
+                                std::span<const std::byte> arguments, const Place& place,
+                                const std::byte* payload) {
   if (Extent::is_elsewhere(place.base) || survives()) return false;
   Transfers& transfers = messages_.transfers();
   if (!transfers.goes_together(to.rank, place.bytes)) return false;
@@ -316,13 +316,13 @@ bool Endpoint::Far::send_together(const Incoming& to, const MessagePacket& head,
                                 packet.span(), nullptr);
 }
 
-void Endpoint::Far::LongReply::drop() noexcept {
+void far::LongReply::drop() noexcept {
   if (released != nullptr) release(*std::exchange(released, nullptr));
   clear_kept(copy);
 }
 
-void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& message,
-                                std::span<const std::byte> payload, bool* released) {
+void FarEndpoint::place_reply(const Delivery& delivery, const LongRequest& message,
+                              std::span<const std::byte> payload, bool* released) {
   LongReply& reply = Answering::of(delivery.room).long_reply;
   if (payload.size() <= link::kMaxData) {  // goes in the packet, and is judged there
     reply.place = {message.offset, message.bytes, Extent::kElsewhere};
@@ -350,34 +350,34 @@ void Endpoint::Far::place_reply(const Delivery& delivery, const LongRequest& mes
   reply.place = {message.offset, message.bytes, verdict.at - message.offset};
 }
 
-void Endpoint::Far::introduce(const Outgoing& to, std::uint32_t index, std::uint8_t detail) {
+void FarEndpoint::introduce(const Receiver& to, std::uint32_t index, std::uint8_t detail) {
   introduce(to.rank, head_to(to, index, Type::kExtent), detail);
 }
 
-void Endpoint::Far::introduce(const Incoming& to, std::uint8_t detail) {
+void FarEndpoint::introduce(const Sender& to, std::uint8_t detail) {
   introduce(to.rank, head_to(to, Type::kExtent), detail | (to.from.admitted ? link::kAdmits : 0));
 }
 
-void Endpoint::Far::introduce(Rank to, MessagePacket head, std::uint8_t detail, Tag tag) {
+void FarEndpoint::introduce(Rank to, MessagePacket head, std::uint8_t detail, Tag tag) {
   std::array<std::uint32_t, kHandlers> handlers;
   std::size_t count = 0;
   for (std::size_t index = 0; index < kHandlers; ++index) {
-    const HandlerEntry& entry = endpoint_.handlers_[static_cast<HandlerIndex>(index)];
+    const HandlerEntry& entry = parts_.handlers[static_cast<HandlerIndex>(index)];
     if (!takes_long(entry.shape)) continue;
     handlers[count++] = link::make_long_handler(static_cast<HandlerIndex>(index), entry.shape);
   }
   const bool from_requester =
       head.head.type == Type::kHello || (detail & link::kFromRequester) != 0;
-  if (from_requester && endpoint_.tag() == kTagAll) detail |= link::kAdmits;
+  if (from_requester && parts_.admission.tag() == kTagAll) detail |= link::kAdmits;
   const auto data_bytes = static_cast<std::uint32_t>(count * sizeof handlers[0]);
   const auto bytes =
       static_cast<std::uint32_t>(sizeof(link::Introduction)) + link::rounded(data_bytes);
   head.head.bytes = static_cast<std::uint16_t>(bytes);
   head.head.data_bytes = static_cast<std::uint16_t>(data_bytes);
   head.head.detail = detail;
-  const link::Introduction packet{head, tag, endpoint_.extent_.offset, endpoint_.extent_.bytes,
-                                  endpoint_.name().mailbox};
-  const Port::Inside inside(port_);
+  const link::Introduction packet{head, tag, parts_.admission.extent.offset,
+                                  parts_.admission.extent.bytes, parts_.name.mailbox};
+  const Port::Lock network(port_);
   Writer writer(port_.link().claim(to, bytes));
   writer.put(&packet, sizeof packet);
   writer.put(handlers.data(), data_bytes);

@@ -3,24 +3,25 @@
 #include <cstdint>
 
 #include "am/core/endpoint.h"
+#include "am/core/parts.h"
 #include "am/core/poller.h"
 #include "am/trace/flow.h"
 #include "am/trace/trace.h"
 #include "am/trace/traced_call.h"
 
 // What an endpoint writes to a trace (am/trace), of which it is while there is one when it is made.
-// Such an endpoint takes no shortcut: direct_ is empty and every barrier kBarred, so that its
-// requests go through send_among_threads(), and messages to it through dispatch.cc. So the fast
-// paths have nothing to test.
+// Such an endpoint takes no shortcut: Outgoing::direct() finds nothing and every barrier is
+// kBarred, so that its requests go through Outgoing::try_send(), and messages to it through
+// dispatch.cc. So the fast paths have nothing to test.
 
 namespace am {
 
 // A request that is being sent.
-class Endpoint::TracedSend {
+class TracedSend {
  public:
-  explicit TracedSend(const Endpoint& endpoint) noexcept
-      : endpoint_(endpoint),
-        trace_(endpoint.traced_ ? active_trace() : nullptr),
+  explicit TracedSend(const EndpointParts& parts) noexcept
+      : parts_(parts),
+        trace_(parts.admission.traced ? active_trace() : nullptr),
         begin_(trace_ != nullptr ? ticks() : 0) {}
   explicit operator bool() const noexcept { return trace_ != nullptr; }
 
@@ -28,21 +29,21 @@ class Endpoint::TracedSend {
   void sent(Rank peer, const UntypedRequest& request, TraceFlow flow) noexcept {
     const std::uint64_t end = ticks();
     const TraceKind kind = request.role == Role::kOneWay ? TraceKind::kOneWay : TraceKind::kRequest;
-    trace_->record(kind, endpoint_.traced_name(*trace_, request.handler), begin_, end,
+    trace_->record(kind, traced_name(parts_, *trace_, request.handler), begin_, end,
                    {flow, peer, request.payload.size()});
   }
 
  private:
-  const Endpoint& endpoint_;
+  const EndpointParts& parts_;
   Trace* const trace_;
   const std::uint64_t begin_;
 };
 
 // A handler that runs, also if it throws.
-class Endpoint::TracedHandler {
+class TracedHandler {
  public:
-  explicit TracedHandler(const Endpoint& endpoint) noexcept
-      : endpoint_(endpoint), trace_(endpoint.traced_ ? active_trace() : nullptr) {
+  explicit TracedHandler(const EndpointParts& parts) noexcept
+      : parts_(parts), trace_(parts.admission.traced ? active_trace() : nullptr) {
     // First of all, as what follows takes time, and answers wait for it.
     if (trace_ != nullptr) [[unlikely]]
       begin_ = ticks_after_loads();
@@ -62,11 +63,11 @@ class Endpoint::TracedHandler {
     kind_ = role == Role::kReply    ? TraceKind::kReplyHandler
             : role == Role::kOneWay ? TraceKind::kOneWayHandler
                                     : TraceKind::kRequestHandler;
-    name_ = endpoint_.traced_name(*trace_, handler);
+    name_ = traced_name(parts_, *trace_, handler);
     details_.flow = flow;
     details_.peer = peer;
     // (The threads of a parallel bundle poll in turns what says when a poll ends.)
-    if (endpoint_.bundle().access() == Access::kSequential) Trace::handler_begins(begin_);
+    if (parts_.bundle->access() == Access::kSequential) Trace::handler_begins(begin_);
     runs_ = true;
   }
   // It has returned, or, by `status`, it was not called. `reply`: the flow of what it has replied;
@@ -95,7 +96,7 @@ class Endpoint::TracedHandler {
     trace_->record(kind_, name_, begin_, now, details_);
   }
 
-  const Endpoint& endpoint_;
+  const EndpointParts& parts_;
   Trace* const trace_;
   bool runs_ = false;
   // Of a handler that runs.

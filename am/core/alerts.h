@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shmem/doorbell.h"
+
+namespace am {
+
+class EndpointParts;
+
+// The part of an endpoint that hears of what no reply says: that an endpoint it sends to has ended,
+// that a process has died, that a message of its own has come back unasked. Whoever brings that
+// about raises an alert in the process's doorbell, and the next poll looks for what it was.
+//
+// Thread rule: the bundle's; a parallel one is locked. While a handler runs, others come in.
+class Alerts {
+ public:
+  Alerts(EndpointParts& parts, const shmem::Doorbell& bell) noexcept
+      : parts_(parts), bell_(bell), scanned_(bell.alerts()), seen_(scanned_) {}
+
+  // Whether attend() has something to look for. One load and a comparison.
+  bool pending() const noexcept { return bell_.alerts() != seen_; }
+  // Finds what has ended and what has come back, and handles that; returns how many messages.
+  template <class Access>
+  int attend();
+  // Whether attend() would find something. (What another thread is at is not searched, and stays to
+  // be searched.)
+  bool would_find() noexcept;
+
+  // The next poll shall look, though nobody has raised an alert.
+  void look_again() noexcept { seen_ = kNever; }
+  // The endpoint at `to` has ended before it knew of this one: nobody raises an alert.
+  void add_gone(std::uint32_t to);
+  // Index `to` is unmapped.
+  void forget(std::uint32_t to) noexcept;
+
+ private:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  template <class Access>
+  int search(std::uint64_t alerts);
+  template <class Access>
+  int bury_dead();  // reads what the dead have sent, and frees what they had here
+  void find_gone() noexcept;
+  bool has_unburied() const noexcept;
+  bool is_settled() const noexcept;  // nothing of the gone and the dead is to be looked at again
+
+  EndpointParts& parts_;
+  const shmem::Doorbell& bell_;      // of this process
+  std::vector<std::uint32_t> gone_;  // indices whose endpoint has ended
+  std::uint64_t scanned_;            // alerts of the doorbell that were searched for
+  std::uint64_t seen_;               // the same, or kNever while gone_ has to be looked at
+  std::uint32_t buried_ = 0;         // of Router::deaths()
+  bool attending_ = false;           // a thread of several is in attend()
+};
+
+}  // namespace am

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "am/core/kept_requests.h"
+#include "am/link/packet.h"
+#include "am/message/admission.h"
+#include "am/message/correspondent.h"
+#include "am/message/tag_epochs.h"
+#include "am/route/port.h"
+#include "am/trace/flow.h"
+#include "am/types/types.h"
+
+// What an endpoint knows of those on other nodes that it sends to, and that send to it.
+//
+// Thread rule: the bundle's; a parallel one is locked.
+
+namespace am::far {
+
+// What another endpoint has announced of itself.
+struct Announced {
+  // False: the packet is damaged.
+  [[nodiscard]] bool read(const link::Introduction& packet);
+  Verdict judge(const LongRequest& message, bool tag_admits) const noexcept;
+
+  bool admits = false;  // link::kAdmits
+  Extent extent;
+  std::vector<std::uint32_t> handlers;  // link::make_long_handler()
+};
+// Messages that what is known does not admit, and about which the other has been asked since.
+// Several threads may each have one.
+class Asked {
+ public:
+  void add(const LongRequest& message);
+  bool take(const LongRequest& message);  // false: it is none of these
+
+ private:
+  static constexpr std::size_t kMost = 16;  // others may have been given up
+
+  std::vector<LongRequest> messages_;
+};
+// What has come of a long payload that this process copies to its place; all belongs to the next
+// long message of that translation which is in fragments, as packets keep their order.
+class Fragments {
+ public:
+  // `first`: what there was belongs to a message whose sender has failed. No more than `most`
+  // bytes are kept: a longer message does not fit anyway.
+  void add(std::span<const std::byte> fragment, bool first, std::uint64_t most);
+  // Passes the payload to its place; false: it is not as long.
+  bool move_to(std::span<std::byte> to);
+  void clear();
+
+ private:
+  std::vector<std::byte> bytes_;
+  bool too_long_ = false;
+};
+// Of a traced endpoint: messages of a translation so far, which both of its ends count. Large
+// ones are counted apart, as others may overtake them.
+struct Counted {
+  TracedMessage next(Role role, bool large) noexcept {
+    const bool reply = role == Role::kReply;
+    std::uint64_t& count = reply ? replies[large] : requests[large];
+    return {static_cast<std::uint32_t>(reply) * 2 + static_cast<std::uint32_t>(large), ++count};
+  }
+
+  std::uint64_t requests[2] = {};
+  std::uint64_t replies[2] = {};
+};
+// A translation of ours that has been used.
+struct Receiver {
+  explicit Receiver(Port& port) noexcept : answers(port) {}
+  // No answer about the other endpoint is to come.
+  bool introduced() const noexcept { return (known || gone) && !asking; }
+  bool all_read() const noexcept;
+
+  Rank rank;
+  std::uint32_t serial;
+  std::array<std::uint32_t, kKinds> in_flight{};
+  Expectation answers;
+  std::optional<Announced> known;  // once it has answered
+  Asked asked;
+  bool asking = false;                 // ... and an answer has not come
+  int flushes = 0;                     // kFlush that have not been answered
+  bool gone = false;                   // the other endpoint has ended
+  bool in_turn = false;                // see SenderGuard
+  Fragments fragments;                 // of its replies
+  Correspondent peer;                  // as the source of its replies
+  std::unique_ptr<KeptRequests> kept;  // only in a job that goes on without its dead
+  Counted counted;
+};
+// A translation of another endpoint that sends to us.
+struct Sender {
+  Rank rank;
+  std::uint32_t serial;
+  std::uint32_t index;
+  std::array<std::uint32_t, kKinds> unreported{};  // one-way requests read
+  Correspondent from;
+  Announced announced;
+  TagEpochs::Epoch epoch;  // of the other's tag, as announced
+  bool in_turn = false;    // see SenderGuard
+  Fragments fragments;     // of its requests
+  Counted counted;
+};
+}  // namespace am::far
