@@ -11,6 +11,7 @@
 
 namespace am {
 
+class Endpoint;
 class EndpointParts;
 
 // The part of an endpoint that receives requests from endpoints of this node: its mailbox, with
@@ -32,9 +33,10 @@ class Incoming {
     return *reinterpret_cast<PublishedAdmission*>(mailbox_.owner_page());
   }
 
-  // Passes the requests that have come to their handlers; returns how many.
+  // Passes the requests that have come to their handlers, as of `endpoint`, whose part this is;
+  // returns how many.
   template <class Access>
-  int poll();
+  int poll(Endpoint& endpoint);
   // The tag, or the kind of bundle, is another now.
   void tag_changed() noexcept;
   void suit_bundle();

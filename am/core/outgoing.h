@@ -15,6 +15,7 @@
 
 namespace am {
 
+class Endpoint;
 class EndpointParts;
 struct UntypedRequest;
 
@@ -69,9 +70,10 @@ class Outgoing {
   void await(std::uint32_t to);
   bool awaits_nothing() const noexcept { return awaiting_.empty(); }
   bool has_reply() const noexcept;
-  // Passes the replies that have come to their handlers; returns how many.
+  // Passes the replies that have come to their handlers, as of `endpoint`, whose part this is;
+  // returns how many.
   template <class Access>
-  int reap();
+  int reap(Endpoint& endpoint);
 
   // The tag was `former`: remembers with which tag the requests were made whose replies are to
   // come.

@@ -9,8 +9,10 @@ namespace am {
 // While a handler runs, other threads of a parallel bundle send, poll and unmap. So what is gone
 // through is looked up again after each step, and what another thread is at is left out: that
 // thread wakes who sleeps meanwhile.
+//
+// (Inline, and given the endpoint: as a call that looks it up it costs a round trip 2 % more.)
 template <class Access>
-int Outgoing::reap() {
+[[gnu::always_inline]] inline int Outgoing::reap(Endpoint& endpoint) {
   int count = 0;
   for (std::size_t i = 0; i < awaiting_.size();) {
     const std::uint32_t to = awaiting_[i];
@@ -20,7 +22,7 @@ int Outgoing::reap() {
       return (kAlone || (i < awaiting_.size() && awaiting_[i] == to)) && box.awaited() == 0;
     };
     try {
-      count += box.reap<Access::kThreads>(Replies<Access>(parts_.endpoint, to));
+      count += box.reap<Access::kThreads>(Replies<Access>(endpoint, to));
     } catch (...) {
       if (is_done()) drop_awaiting(i);
       throw;
@@ -35,8 +37,8 @@ int Outgoing::reap() {
 }
 
 template <class Access>
-inline int Incoming::poll() {
-  return mailbox_.poll<Access::kThreads>(Arrivals<Access>(parts_.endpoint));
+[[gnu::always_inline]] inline int Incoming::poll(Endpoint& endpoint) {
+  return mailbox_.poll<Access::kThreads>(Arrivals<Access>(endpoint));
 }
 
 // A poll that has found replies returns at once, so that a caller who waits for one does not pay
@@ -46,13 +48,13 @@ int EndpointParts::poll() {
   int count = 0;
   if (alerts.pending()) [[unlikely]]
     count += alerts.attend<Access>();
-  count += outgoing.reap<Access>();
+  count += outgoing.reap<Access>(endpoint);
   if (count != 0 && !requests_next) {
     requests_next = true;
     return count;
   }
   requests_next = false;
-  return count + incoming.poll<Access>();
+  return count + incoming.poll<Access>(endpoint);
 }
 template int EndpointParts::poll<OneThread>();
 template int EndpointParts::poll<AnyThread>();
