@@ -222,8 +222,9 @@ class Bundle {
   bool in_handler() const noexcept {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
-  // A medium message leaves, which delays the first look of a wait (am/sync/first_look.h).
-  void note_medium() noexcept { sent_medium_.store(true, std::memory_order_relaxed); }
+  // A message leaves that has a payload, which delays the first look of a wait
+  // (am/sync/first_look.h).
+  void note_payload() noexcept { sent_payload_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
 
@@ -317,9 +318,9 @@ class Bundle {
   template <bool kSiblings, class Condition, class Explain>
   void wait_for(Condition& condition, Wake wake, const Explain& explain);
 
-  bool take_sent_medium() noexcept {  // whether one has left since the last call
+  bool take_sent_payload() noexcept {  // whether one has left since the last call
     constexpr auto kRelaxed = std::memory_order_relaxed;  // only a hint
-    return sent_medium_.load(kRelaxed) && sent_medium_.exchange(false, kRelaxed);
+    return sent_payload_.load(kRelaxed) && sent_payload_.exchange(false, kRelaxed);
   }
 
   // A number that is higher while one lives.
@@ -401,7 +402,7 @@ class Bundle {
   std::atomic<int> pins_{0};  // other bundles' calls that poll it; see Process
   // Written by whoever polls, read by any thread; no other memory is published by it.
   std::atomic<const void*> owner_{nullptr};
-  std::atomic<bool> sent_medium_{false};  // a hint, written by whoever sends
+  std::atomic<bool> sent_payload_{false};  // a hint, written by whoever sends
 };
 
 }  // namespace am

@@ -7,6 +7,7 @@
 #include "am/core/dispatch.h"
 #include "am/core/parts.h"
 #include "am/core/process.h"
+#include "am/sync/first_look.h"
 #include "shmem/error.h"
 
 namespace am {
@@ -79,12 +80,13 @@ class DropReceived {
 
 }  // namespace
 
-void place_long(const Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdict& verdict,
+void place_long(Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdict& verdict,
                 std::byte* segment, std::uint64_t offset, std::span<const std::byte> payload) {
   const bool written = verdict.status == Status::kDelivered;
   if (written && Extent::is_elsewhere(verdict.at)) {
     return stage(bundle, room, half, offset, payload);
   }
+  if (payload.size() >= FirstLook::kPayload) bundle.note_payload();
   // It may be in the same segment, and overlap.
   if (written && !payload.empty()) {
     std::memmove(segment + verdict.at, payload.data(), payload.size());

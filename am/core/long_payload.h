@@ -21,7 +21,7 @@ class EndpointParts;
 
 // Copies the payload of the message in `half` to its place, `verdict.at` in `segment`, if it is
 // admitted, and writes the words that say where. Throws Error if there is no memory for it.
-void place_long(const Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdict& verdict,
+void place_long(Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdict& verdict,
                 std::byte* segment, std::uint64_t offset, std::span<const std::byte> payload);
 // At the receiver: copies a payload that has been staged to its place, which it finds.
 [[gnu::cold]] Status take_staged(EndpointParts& parts, shmem::Room room,

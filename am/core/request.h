@@ -28,7 +28,7 @@ inline constexpr const char* kAnswer = "an answer";
 // Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.
 [[gnu::always_inline]] inline void put_medium(Bundle& sender, shmem::Half& half, std::byte* to,
                                               std::span<const std::byte> payload) noexcept {
-  sender.note_medium();
+  sender.note_payload();
   packet::put_medium_bytes(half, payload.size());
   packet::copy_payload(to, payload);
 }

@@ -19,7 +19,7 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
   ShownWait shown(activity);
   Backoff backoff = backoff_;
   bool spinning = true;
-  backoff.leave_line(take_sent_medium());
+  backoff.leave_line(take_sent_payload());
   for (;;) {
     int count = poll(spinning);
     if constexpr (kSiblings) count += poll_siblings();
@@ -29,7 +29,7 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
     }
     if (condition()) return;
     time.looked();
-    if (count == 1) backoff.leave_line(take_sent_medium());
+    if (count == 1) backoff.leave_line(take_sent_payload());
     const Backoff::Step step = backoff.next();
     spinning = step == Backoff::Step::kSpin;
     switch (step) {

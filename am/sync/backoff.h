@@ -56,8 +56,8 @@ class Backoff {
   }
   // After having written a line, before the first load of it: the other side has to fetch it, and
   // cannot have answered yet. How long: first_look.h.
-  void leave_line(bool after_medium) const noexcept {
-    const std::uint32_t pauses = after_medium ? first_look_.after_medium : first_look_.after_short;
+  void leave_line(bool after_payload) const noexcept {
+    const std::uint32_t pauses = after_payload ? first_look_.after_payload : first_look_.after_short;
     for (std::uint32_t i = 0; i < pauses; ++i) pause();
   }
 

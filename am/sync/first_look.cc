@@ -39,8 +39,8 @@ FirstLook measure() noexcept {
         std::min<std::int64_t>((delay_ns * kPauses + ns / 2) / ns, kPauses));
   };
   // first_look.h has what was measured.
-  if (is_amd()) return {.after_short = pauses_in(30), .after_medium = pauses_in(70)};
-  return {.after_short = pauses_in(90), .after_medium = pauses_in(90)};
+  if (is_amd()) return {.after_short = pauses_in(30), .after_payload = pauses_in(70)};
+  return {.after_short = 2, .after_payload = pauses_in(90)};
 }
 
 }  // namespace
