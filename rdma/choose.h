@@ -22,7 +22,7 @@ struct Way {
   // The network is joined to others by IP routing, as far as can be found out.
   bool routable() const { return (key & kRoutable) != 0; }
 
-  // The same provider on whichever network: for processes on networks routed to one another.
+  // This provider on whichever network: for processes on networks routed to one another.
   Way any_network() const { return {key & ~kNetwork}; }
   bool is_any_network() const { return (key & kNetwork) == 0; }
 
@@ -94,10 +94,10 @@ Choice choose(std::span<const Offer> offers, const FabricOptions& options,
 std::size_t pick(const Choice& choice, std::span<const Offer> offers, Way way,
                  std::span<const Interface> machine);
 
-// The same result in every process that gives the same lists. lists[r]: the ways of rank r, best
-// first. The first way of rank 0 that everybody has; else the first that leads to everybody's
-// networks by routing. Throws Error naming the ranks that are apart; `mine`, the candidates of the
-// calling process, gives ways their names.
+// Chooses one way for all, with one result in every process that gives the same lists. lists[r]:
+// the ways of rank r, best first. The first way of rank 0 that everybody has; else the first that
+// leads to everybody's networks by routing. Throws Error naming the ranks that are apart; `mine`,
+// the candidates of the calling process, gives ways their names.
 Way common_way(const std::vector<std::vector<Way>>& lists, std::span<const Candidate> mine = {});
 
 }  // namespace rdma

@@ -44,8 +44,8 @@ std::vector<TcpSocket> parse_tcp_table(std::istream& table);
 std::vector<std::string> strangers(std::span<const TcpSocket> table, const SocketAddress& own,
                                    std::span<const SocketAddress> job, std::uint32_t user);
 
-// The same of this process's network namespace and user, as it is now. Empty when the system does
-// not show it. Reads the whole table: not for frequent use.
+// The strangers of this process's network namespace and user, as it is now. Empty when the system
+// does not show it. Reads the whole table: not for frequent use.
 std::vector<std::string> strangers_now(const SocketAddress& own,
                                        std::span<const SocketAddress> job);
 

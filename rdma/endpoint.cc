@@ -21,7 +21,7 @@ bool started(ssize_t result, const char* call) {
   fail(call, result);
 }
 
-// The same for an operation that will be reported.
+// Notes that an operation has started that will be reported.
 bool started(ssize_t result, const char* call, Op& op) {
   op.in_flight = started(result, call);
   return op.in_flight;

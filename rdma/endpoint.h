@@ -71,7 +71,7 @@ class Endpoint {
   // FI_REMOTE_CQ_DATA.
   [[nodiscard]] bool try_put(fi_addr_t to, const RemoteKey& key, std::span<const std::byte> from,
                              void* descriptor, std::uint64_t data, Op& op);
-  // The same of two ranges to two places, if Fabric::puts_in_parts(). The second is written last.
+  // A put of two ranges to two places, if Fabric::puts_in_parts(). The second is written last.
   struct Part {
     std::span<const std::byte> from;
     void* descriptor;
@@ -79,7 +79,7 @@ class Endpoint {
   };
   [[nodiscard]] bool try_put(fi_addr_t to, const std::array<Part, 2>& parts, std::uint64_t data,
                              Op& op);
-  // The same for at most Fabric::inject_bytes(), which may be reused on return.
+  // A put of at most Fabric::inject_bytes(), which may be reused on return.
   [[nodiscard]] bool try_inject_put(fi_addr_t to, const RemoteKey& key,
                                     std::span<const std::byte> from, std::uint64_t data);
 

@@ -60,7 +60,7 @@ void find(void* handle, const char* name, const char* version, Function& functio
 }
 
 // How many packets ofi_rxd has under way to a peer before it waits for an answer, 128 by default.
-// As long as packets come faster than they are handled, the queue in which its udp keeps them and
+// While packets come faster than they are handled, the queue in which its udp keeps them and
 // the answers grows; when it is full, libfabric before 2.4 overwrites what is in it, frees memory
 // twice and may never return. (A flood of 12 KiB messages from one peer did it in one job of two
 // with 128, in none of 36 with 64, 32 and 16. With 32 and less it is faster, too.)

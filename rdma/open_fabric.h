@@ -59,10 +59,10 @@ class Fabric {
 
   bool has_rma() const { return (info_->caps & FI_RMA) != 0; }
 
-  // ... and it can be used. Every read and write comes to its end: under load, when packets are
-  // lost, those of ofi_rxd may not (libfabric 1.17), as a read is never answered, or fi_cq_read()
-  // never returns. And the completion of a write can mean that it is in the target's memory
-  // (FI_DELIVERY_COMPLETE).
+  // Whether it has RMA that can be used. Every read and write comes to its end: under load, when
+  // packets are lost, those of ofi_rxd may not (libfabric 1.17), as a read is never answered, or
+  // fi_cq_read() never returns. And the completion of a write can mean that it is in the target's
+  // memory (FI_DELIVERY_COMPLETE).
   bool has_usable_rma() const { return has_rma() && !is_rxd() && delivery_complete_; }
 
   // How many bits of completion data a put carries to its target.
@@ -74,7 +74,7 @@ class Fabric {
     return has_rma() && info_->domain_attr->cq_data_size >= 4 ? info_->ep_attr->max_msg_size : 0;
   }
 
-  // ... and it can be of two ranges to two places.
+  // Whether a put can be of two ranges to two places.
   bool puts_in_parts() const {
     return max_put() != 0 && info_->tx_attr->iov_limit >= 2 && info_->tx_attr->rma_iov_limit >= 2;
   }
@@ -85,7 +85,7 @@ class Fabric {
   // A completion queue can be waited for as a descriptor (FI_WAIT_FD).
   bool has_wait_fd() const { return wait_fd_; }
 
-  // ... and one that is only polled is as fast as one without. (ofi_rxm takes 1.3 us more a
+  // Whether one that is only polled is as fast as one without. (ofi_rxm takes 1.3 us more a
   // message.)
   bool has_cheap_wait_fd() const { return wait_fd_ && !candidate_.provider.ends_with("ofi_rxm"); }
 

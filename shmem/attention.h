@@ -112,7 +112,7 @@ class Attention {
   // nothing, but the place is in use.
   static constexpr int kBusy = -1;
 
-  // As poll(), but `visit` may let other threads in. They may poll, too, so that places come and go
+  // A poll() whose `visit` may let other threads in. They may poll, too, so that places come and go
   // meanwhile; what is passed over here is there in the next poll.
   template <class Make, class Visit>
   int poll_shared(Make&& make, Visit&& visit) {

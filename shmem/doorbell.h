@@ -57,7 +57,8 @@ class alignas(64) Doorbell {
     fence.light();
     notify_after_fence();
   }
-  // The same for who has had that fence after it has written, or will look again after one.
+  // Notifies on behalf of who has had that fence after it has written, or will look again after
+  // one.
   void notify_after_fence() noexcept {
     if (asleep_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring();
@@ -66,7 +67,7 @@ class alignas(64) Doorbell {
   // Whether that would ring; after that fence, too.
   bool may_be_asleep() const noexcept { return asleep_.load(std::memory_order_relaxed) != 0; }
 
-  // The same, of a rare event: every thread of the owner that polls searches for what it may be.
+  // Notifies of a rare event: every thread of the owner that polls searches for what it may be.
   // pairs with: alerts()
   void alert(const Fence& fence) noexcept {
     alerts_.fetch_add(1, std::memory_order_release);
@@ -84,8 +85,8 @@ class alignas(64) Doorbell {
   // Sleeps until somebody rings, or `timeout_ns` (from 0) have passed, or a signal came. May wake
   // spuriously: poll again.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
-  // The same for who sleeps on a DoorbellSocket, which another thread may have made quiet since:
-  // whether somebody has rung.
+  // Whether somebody has rung since: for who sleeps on a DoorbellSocket, which another thread may
+  // have made quiet.
   bool rung_since(std::uint32_t ticket) const noexcept {
     return rings_.load(std::memory_order_seq_cst) != ticket;  // pairs with: ring()
   }

@@ -105,8 +105,8 @@ class Outbox {
   // Whether reap() would find a reply.
   bool has_reply() noexcept;
 
-  // After an alert: as reap(), which finds of the returned requests only those that are older than
-  // a reply, and passes all of them.
+  // After an alert: passes all replies and all returned requests. (reap() finds a returned request
+  // only if a reply follows it.)
   template <Threads kThreads = Threads::kOne, class Sink>
   int take_returned(Sink&& sink);
   // Whether there is a returned request; may say so too early.
@@ -128,7 +128,7 @@ class Outbox {
 
   // Of Threads::kAny: whether a sink has something of this outbox, which may not be closed then.
   bool busy() const noexcept { return busy_ != 0; }
-  // ... and whether one of the functions above has left out a lane because of that, since the last
+  // Whether one of the functions above has left out a lane because of that, since the last
   // time this was asked.
   bool take_skipped() noexcept { return std::exchange(skipped_, false); }
 
@@ -139,7 +139,7 @@ class Outbox {
   // For who keeps a list of the outboxes with such requests: whether this one is in it.
   bool listed() const noexcept { return listed_; }
   void set_listed(bool listed) noexcept { listed_ = listed; }
-  // ... in one lane, by slots, a bit each.
+  // Requests that await a reply in one lane, by slots, a bit each.
   std::uint64_t awaited_slots(std::uint32_t lane) const noexcept;
   // The slot of what reap() and the others pass on.
   template <Lane kLane>
@@ -151,13 +151,13 @@ class Outbox {
   std::uint32_t in_flight() const noexcept {
     return sent_.of<kLane>().in_flight();
   }
-  // The same, after having looked which one-way requests have been reported as read.
+  // Requests in flight, after having looked which one-way requests have been reported as read.
   template <Lane kLane>
   std::uint32_t unread() noexcept {
     sent_.of<kLane>().release_consumed(inbox_->slots<kLane>(), progress<kLane>());
     return in_flight<kLane>();
   }
-  // ... in all lanes, as far as known.
+  // Requests in flight in all lanes, as far as known.
   std::uint32_t in_flight() const noexcept {
     return in_flight<Lane::kShort>() + in_flight<Lane::kMedium>() + in_flight<Lane::kLong>();
   }
@@ -267,7 +267,9 @@ class Mailbox {
   template <Threads kThreads = Threads::kOne, class Sink>
   int poll(Sink&& sink);
 
-  // Whether no lane is active, so that poll() would do nothing: nothing has come for long.
+  // Whether no lane is active, so that poll() would do nothing: nothing has come for long
+  // (shmem/attention.h says how long). Only then may a mailbox be left out of polls: senders tell
+  // of a message only if their lane is not active.
   bool idle() const noexcept { return attention_.idle(); }
 
   // Whether poll() would find something. May say yes where nothing is; never no where something is.

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "shmem/descriptor.h"
 #include "shmem/error.h"
-#include "shmem/own_fd.h"
 
 namespace shmem {
 namespace {

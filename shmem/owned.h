@@ -57,7 +57,7 @@ class Owned {
   T* object_ = nullptr;
 };
 
-// The same of an array.
+// An array that is owned.
 template <class T>
 class Owned<T[]> {
  public:

@@ -21,9 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "shmem/descriptor.h"
 #include "shmem/error.h"
 #include "shmem/neighbours_descriptor.h"
-#include "shmem/own_fd.h"
 
 namespace shmem {
 namespace {

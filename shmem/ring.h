@@ -133,8 +133,8 @@ class Producer {
     return take_oldest(slots, slot);
   }
 
-  // The same of those that are older than a reply that find_reply() has found. Call it until it
-  // says false, before release_reply().
+  // Takes returned messages that are older than a reply that find_reply() has found. Call it until
+  // it says false, before release_reply().
   bool take_returned_before(const Answered& answered, const Slot* slots, const Progress& progress,
                             std::uint32_t& slot) noexcept {
     if (one_way_slots_ == 0) [[likely]]
@@ -258,9 +258,9 @@ class Consumer {
     std::uint64_t head;
     return peek(slots, head);
   }
-  // The same with its head. First it looks where the last was found in relation to the one before:
-  // an idle pair of processes uses one slot only, and then a load of another line first would delay
-  // every message.
+  // Peeks, and tells the head of what is there. First it looks where the last was found in relation
+  // to the one before: an idle pair of processes uses one slot only, and then a load of another
+  // line first would delay every message.
   [[gnu::always_inline]] Slot* peek(Slot* slots, std::uint64_t& head) noexcept {
     const std::uint64_t expected = expected_;
     Slot* const first = &slots[slot_of(expected)];

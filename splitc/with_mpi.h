@@ -84,7 +84,7 @@ int run_with_mpi(MPI_Comm comm, int argc, char** argv, Program&& program) {
   return detail::run_program(argc, argv, program, &others);
 }
 
-// The same on all processes of MPI_COMM_WORLD, for a main() that leaves MPI to the library: calls
+// Runs on all processes of MPI_COMM_WORLD, for a main() that leaves MPI to the library: calls
 // MPI_Init_thread with MPI_THREAD_FUNNELED if nobody has called MPI_Init, and in that case
 // MPI_Finalize behind the job unless the program did. So inside `program` MPI may be used, and
 // another library that asks MPI_Initialized first finds it initialised.

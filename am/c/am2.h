@@ -198,9 +198,10 @@ int AM_MaxNumTranslations(int* count);
 // (AM_ReplaceHandler). At 0: the handler of returned messages, without which such a message is
 // printed and the job ends.
 int AM_SetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function);
-// The same at the lowest free index from 1 on, which it stores. AM_ERR_RESOURCE: there is none.
+// Sets a handler at the lowest free index from 1 on, which it stores. AM_ERR_RESOURCE: there is
+// none.
 int AM_SetHandlerAny(ep_t endpoint, handler_t* index, AM_handler_fn_t function);
-// The same as AM_SetHandler(), whether there is one or not. An extension.
+// Sets a handler whether there is one at that index or not. An extension.
 int AM_ReplaceHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function);
 // What is set there. AM_ERR_RESOURCE: nothing. An extension.
 int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function);

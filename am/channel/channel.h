@@ -106,7 +106,7 @@ class ReceiveChannel {
   // The channel is ready from now on. Throws Error: the buffer is elsewhere; 65,536 channels are
   // open. Communicates nothing: the program sends the handle.
   ReceiveChannel(Bundle& bundle, std::span<std::byte> buffer, Function<void()> callback);
-  // The same for the bytes of `shape` from `first` on, whose runs do not overlap.
+  // Makes a receiver for the bytes of `shape` from `first` on, whose runs do not overlap.
   ReceiveChannel(Bundle& bundle, std::byte* first, const Strided& shape, Function<void()> callback);
   ReceiveChannel(ReceiveChannel&& other) noexcept;
   ReceiveChannel& operator=(ReceiveChannel&& other) noexcept;

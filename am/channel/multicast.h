@@ -24,8 +24,9 @@ class MulticastChannel {
   // differ.
   MulticastChannel(Bundle& bundle, std::span<const ChannelHandle> receivers);
 
-  // As SendChannel's, for one source to all receivers. put() costs one copy for each receiver of
-  // this node and one RMA write for each subtree of other nodes.
+  // Sets the source that put() sends to all receivers, as SendChannel::associate() does. put()
+  // costs one copy for each receiver of this node and one RMA write for each subtree of other
+  // nodes.
   void associate(std::span<const std::byte> source);
   void associate(const std::byte* first, const Strided& shape);
   void alternate(std::span<const std::byte> source);

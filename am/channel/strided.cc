@@ -47,7 +47,7 @@ void copy_runs(std::byte* to, const Strided& to_shape, const std::byte* from,
   }
 }
 
-// The same runs as `shape` has, one behind the other.
+// A shape with the runs of `shape`, one behind the other.
 Strided packed(const Strided& shape) noexcept {
   return {.run = shape.run,
           .rows = shape.rows,

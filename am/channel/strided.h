@@ -56,7 +56,7 @@ struct Strided {
 // many bytes and do not overlap. Any thread.
 void copy(std::byte* to, const Strided& to_shape, const std::byte* from, const Strided& from_shape);
 
-// The same with one side in one piece, for `bytes` bytes from byte `at` of the order on.
+// Copies `bytes` bytes, from byte `at` of the order on, where one side is in one piece.
 void gather(std::byte* to, const std::byte* from, const Strided& shape, std::uint64_t at,
             std::uint64_t bytes);
 void scatter(std::byte* to, const Strided& shape, std::uint64_t at, const std::byte* from,

@@ -78,8 +78,9 @@ Schedule scan(Member member, std::uint64_t bytes, Scan kind);
 // all are of one node, and each reads what the one before it has published.
 Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind, bool reads = false);
 
-// The same calls for few bytes: gathered, P times `bytes` in all, and combined from the first
-// member to the last one by each that gets a result, so that the bits are those of a loop. lg hops.
+// Reductions and scans of few bytes: the parts are gathered, P times `bytes` in all, and combined
+// from the first member to the last one by each that gets a result, so that the bits are those of a
+// loop. lg hops.
 Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
                          std::uint32_t radix);
 Schedule all_reduce_gathered(Member member, std::uint64_t bytes);

@@ -229,7 +229,7 @@ class TwoLevels {
     gather_all(output(0, size_ * call_.bytes), call_.operation == Operation::kAllGather);
   }
 
-  // The same of few bytes, so that the bits are those of a loop over all members.
+  // Reduces few bytes, so that the bits are those of a loop over all members.
   void reduce_few() {
     const bool to_all = call_.operation == Operation::kAllReduce;
     const bool gets = to_all || me_ == call_.root;

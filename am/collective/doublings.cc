@@ -97,7 +97,7 @@ class Halves {
       s.end_round();
     }
   }
-  // The same to the one with that rank alone.
+  // Gathers to the one with that rank alone.
   void gather_at(std::uint32_t root, Schedule& s, const Range& value) const {
     std::uint32_t bit = members_.size() / 2;
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step, bit /= 2) {

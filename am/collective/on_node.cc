@@ -183,7 +183,7 @@ Schedule all_to_all_varying(Member member, std::uint64_t input_bytes,
                             std::span<const std::uint64_t> their_at,
                             std::span<const std::uint64_t> output_at) {
   Schedule s;
-  // As many as it may be: what others give is not known here.
+  // Room for as many as it may be: what others give is not known here.
   const auto item = s.new_item(~std::uint64_t{0}, member.size, true);
   const auto block = [&](std::uint32_t other) {
     return output(output_at[other], output_at[other + 1] - output_at[other]);

@@ -24,8 +24,8 @@ class Alerts {
   // Finds what has ended and what has come back, and handles that; returns how many messages.
   template <class Access>
   int attend();
-  // Whether attend() would find something. (What another thread is at is not searched, and stays to
-  // be searched.)
+  // Whether attend() would find something. (An outbox that another thread is using is skipped, and
+  // searched by a later call.)
   bool would_find() noexcept;
 
   // The next poll shall look, though nobody has raised an alert.

@@ -13,7 +13,7 @@
 #include "am/route/activity.h"
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
-#include "am/types/function_ref.h"
+#include "am/types/function.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "shmem/doorbell.h"
@@ -126,7 +126,7 @@ class Bundle {
   // same place: an endless stream of throwing handlers holds up what is behind it. Throws Error in
   // a handler or callback. Costs 5 to 7 ns with nothing there, 130 to 300 between nodes.
   int poll() { return poll(false); }
-  // The same for a loop that spins: looks at the network only now and then if nothing is expected
+  // A poll in a loop that spins: looks at the network only now and then if nothing is expected
   // from it.
   int poll_spinning() { return poll(true); }
 
@@ -149,20 +149,20 @@ class Bundle {
                   SourceLocation where = SourceLocation::current()) {
     wait_until(condition, wake, [&where] { return Reason{"Bundle::wait_until", where}; });
   }
-  // The same on behalf of another call: explain() returns the Reason that the report shows. It is
+  // Waits on behalf of another call: explain() returns the Reason that the report shows. It is
   // evaluated before sleeps only.
   template <class Condition, std::invocable Explain>
   void wait_until(Condition&& condition, Wake wake, const Explain& explain) {
     wait_for<false>(condition, wake, explain);
   }
 
-  // The same, polling all bundles of the calling thread.
+  // Waits on behalf of another call, and polls all bundles of the calling thread.
   template <class Condition, std::invocable Explain>
   void wait_with_siblings(Condition&& condition, const Explain& explain) {
     wait_for<true>(condition, Wake::kRung, explain);
   }
 
-  // As wait_until(released), for a transfer to another node that uses memory of the caller until
+  // Waits until `released` for a transfer to another node, which uses memory of the caller until
   // then: what a handler throws comes out only after it. No more handlers run from the exception
   // until then; their messages stay for the next poll.
   void wait_until_released(const bool& released, const Reason& reason);
@@ -189,7 +189,7 @@ class Bundle {
   // Makes `poller` part of poll(). It is the caller's, and lives until remove(). Both are allowed
   // in handlers and callbacks.
   void add(Poller& poller);
-  // The same for one that the bundle owns, until it ends.
+  // Makes a poller part of poll() that the bundle owns, until it ends.
   void keep(Owned<Poller> poller);
   void remove(Poller& poller) noexcept;
 
@@ -332,7 +332,7 @@ class Bundle {
     int& number;
   };
 
-  // The same for a thread of several; not a template, as it is not for the fastest.
+  // The wait of a thread of several; not a template, as it is not for the fastest.
   void wait_among_threads(bool siblings, FunctionRef<bool()> condition, Wake wake,
                           FunctionRef<Reason()> explain, WaitTime& time);
   // A thread that looks whether it may sleep, and does: who makes progress wakes it. Of a
@@ -349,11 +349,13 @@ class Bundle {
   // With `spinning` the network is polled only now and then if nothing is expected from it.
   int poll(bool spinning);
   int poll_all(bool spinning);  // the same, without the guards
-  // The same for a bundle that this thread polls already, or that is parallel.
+  // Polls a bundle that is parallel; Error if this thread is in a poll already.
   [[gnu::cold]] int poll_unusual(bool spinning);
-  [[gnu::cold]] void note_thrower();  // of the exception that is being handled
-  int poll_endpoints();               // of a parallel bundle, locked
-  int poll_pollers();                 // likewise
+  // Every exception of a handler or callback leaves poll() by way of this; active_, or the
+  // thread's, is the endpoint whose it is.
+  [[gnu::cold]] void note_thrower();
+  int poll_endpoints();  // of a parallel bundle, locked
+  int poll_pollers();    // likewise
   class Visit;
   bool thread_in_handler() const noexcept;
   void begin_activity() const;  // of this thread, in a parallel bundle
@@ -367,7 +369,8 @@ class Bundle {
   // Whether poll() may find something.
   bool has_message() noexcept;
   void sleep_unless_message(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;
-  // The same of channels and pollers, as far as is known without polling the network.
+  // Whether channels and pollers have something to do, as far as is known without polling the
+  // network.
   bool others_have_work() const noexcept;
   void change_owner(const void* thread);  // to one that polls this for the first time
   void spoil() noexcept;                  // in a child that was forked (am/types/forked.h)

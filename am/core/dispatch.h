@@ -11,7 +11,7 @@
 #include "am/route/router.h"
 
 // From a message to its handler: the one way in for messages of this node (dispatch.cc) and of
-// others (far/deliver.cc). And back to its sender, if it was of this node (returned.cc).
+// others (far/deliver.cc). And back to its sender, if it was of this node (am/core/returned.cc).
 
 namespace am {
 

@@ -93,10 +93,11 @@ class Endpoint {
   // the index is in use. Whether the endpoint exists, and admits the tag, shows when a message is
   // sent.
   void map(std::uint32_t index, const Name& name, Tag tag);
-  // The same at the lowest free index, which it returns (AM_MapAny). Throws Error if there is none.
+  // Binds the lowest free index, which it returns (AM_MapAny). Throws Error if there is none.
   std::uint32_t map_any(const Name& name, Tag tag);
-  // Unbinds an index (AM_Unmap). Waits, polling all bundles of the thread, until everything that
-  // was sent there has been handled or has come back. Throws Error if it is not in use.
+  // Unbinds an index (AM_Unmap; am/core/flush.cc). Waits, polling all bundles of the thread, until
+  // everything that was sent there has been handled or has come back. Throws Error if it is not in
+  // use.
   void unmap(To index);
   bool mapped(std::uint32_t index) const noexcept;   // false for any other number, too
   Name translation_name(std::uint32_t index) const;  // throws Error if it is not in use
@@ -117,7 +118,7 @@ class Endpoint {
                   "add_handlers<&C::f>(object) takes those");
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
   }
-  // The same for member functions, which are called on `object`: it outlives the endpoint, or its
+  // Registers member functions, which are called on `object`: it outlives the endpoint, or its
   // messages. An endpoint has one object for each function: Error if it is registered once more.
   // Costs the handler a load more.
   template <auto... kFunctions, class Object>
@@ -183,9 +184,9 @@ class Endpoint {
   void request_long(To to, std::uint64_t offset, std::span<const std::byte> payload,
                     const Args&... args);
 
-  // The same three without waiting (AM-II's Async): false, and nothing is sent, if there is no
-  // credit or no room in the network now, or the connection is being made. They do not poll: poll()
-  // before the next attempt. A far long payload above 4 KiB is copied to the heap.
+  // The three kinds of request without waiting (AM-II's Async): false, and nothing is sent, if
+  // there is no credit or no room in the network now, or the connection is being made. They do not
+  // poll: poll() before the next attempt. A far long payload above 4 KiB is copied to the heap.
   template <auto kFunction, class... Args>
   [[nodiscard]] bool try_request(std::uint32_t to, const Args&... args);
   template <auto kFunction, class... Args>
@@ -217,7 +218,7 @@ class Endpoint {
   template <auto kFunction, class... Args>
   void get_long(To to, std::uint64_t source, std::uint64_t offset, std::uint64_t bytes,
                 const Args&... args);
-  // The same with whatever handler is at an index of this endpoint.
+  // A get_long() whose end is whatever handler is at an index of this endpoint.
   void get_index(To to, const UntypedGet& get);
   [[nodiscard]] bool try_get_index(std::uint32_t to, const UntypedGet& get);
 

@@ -35,7 +35,8 @@ class KeptRequests {
     std::deque<Request>& all = queue(kind, role);
     for (; count != 0 && !all.empty(); --count) all.pop_front();
   }
-  // The oldest one-way request that has not been returned has been, and will be reported.
+  // Marks the oldest one-way request that is not marked yet as returned; it will still be reported
+  // as read.
   void note_returned(Kind kind) {
     for (Request& one : queue(kind, Role::kOneWay)) {
       if (!std::exchange(one.returned, true)) return;

@@ -52,7 +52,7 @@ class DropStaged {
   const Bundle& bundle_;
 };
 
-// The same of what came here: for an endpoint that ends.
+// Takes back what came here for nobody: of an endpoint that ends.
 class DropReceived {
  public:
   explicit DropReceived(EndpointParts& parts) noexcept : parts_(parts) {}

@@ -28,7 +28,7 @@ void place_long(Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdi
                                  const packet::Placement& place, std::span<std::byte>& payload);
 // Frees the payload of a long message that comes back, and waits for nobody any more.
 void drop_staged(const Bundle& bundle, shmem::Room room, const shmem::Half& half) noexcept;
-// The same for all that was sent to a receiver that has ended: nobody else would.
+// Frees the payloads of all that was sent to a receiver that has ended: nobody else would.
 void drop_staged_of(EndpointParts& parts, shmem::Outbox& box);
 
 }  // namespace am

@@ -13,7 +13,7 @@
 #include "am/core/long_payload.h"
 #include "am/core/traced/traced.h"
 #include "am/core/untyped_send.h"
-#include "am/message/caller.h"
+#include "am/message/correspondent.h"
 #include "am/route/process_stat.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"

@@ -34,9 +34,9 @@ class Outgoing {
   shmem::Outbox* direct(std::uint32_t to) const noexcept {
     return to < direct_.size() ? direct_[to] : nullptr;
   }
-  // The outbox of `to`, connected at its first use. nullptr: it is on another node, or its mailbox
-  // has no inbox just now; or nobody may take the short way, so that try_send() finds it. Throws if
-  // `to` is not mapped, but for these.
+  // The outbox of `to`, connected at its first use. nullptr: use try_send() instead, as `to` is on
+  // another node, its mailbox has no free inbox now, or nobody may take the short way. Throws if
+  // `to` is not mapped.
   shmem::Outbox* box_for(std::uint32_t to, const char* call) {
     if (shmem::Outbox* const box = direct(to)) [[likely]]
       return box;

@@ -4,7 +4,6 @@
 
 #include "am/core/alerts.h"
 #include "am/core/endpoint_threads.h"
-#include "am/core/in_bundle.h"
 #include "am/core/incoming.h"
 #include "am/core/outgoing.h"
 #include "am/core/returned_messages.h"
@@ -43,7 +42,8 @@ class EndpointParts {
   EndpointParts(const EndpointParts&) = delete;
   EndpointParts& operator=(const EndpointParts&) = delete;
 
-  // Whether poll() would do nothing: no reply is to come, and nobody has sent for long.
+  // Whether poll() would do nothing: no reply is to come, and nobody has sent for long (Mailbox::
+  // idle(), which alone can tell).
   bool idle() const noexcept {
     return !alerts.pending() && outgoing.awaits_nothing() && incoming.mailbox().idle();
   }

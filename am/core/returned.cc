@@ -1,7 +1,6 @@
 // Handler 0: what happens to messages that come back.
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "am/core/dispatch.h"
@@ -10,46 +9,7 @@
 
 namespace am {
 
-std::string_view describe(Status status) noexcept {
-  switch (status) {
-    case Status::kDelivered: return "delivered";
-    case Status::kBadArguments:
-      return "EBADARGS: the handler there takes other arguments or another kind of message";
-    case Status::kBadTag: return "EBADTAG: the endpoint there has another tag";
-    case Status::kBadHandler: return "EBADHANDLER: no handler there has that index";
-    case Status::kBadSegmentOffset:
-      return "EBADSEGOFF: the payload would begin outside the segment there";
-    case Status::kBadLength: return "EBADLENGTH: the payload does not fit there";
-    case Status::kBadEndpoint: return "EBADENDPOINT: there is no such endpoint any more";
-    case Status::kBadEntry: return "EBADENTRY: no endpoint is mapped at that index";
-    case Status::kCongestion: return "ECONGESTION: there was no memory for its payload";
-    case Status::kUnreachable:
-      return "EUNREACHABLE: its process has died; it may have handled this before";
-    case Status::kReplyRejected: return "EREPLYREJECTED: the requester has not taken the reply";
-  }
-  return "unknown status";
-}
-
 namespace {
-
-const char* name_of(Role role) {
-  switch (role) {
-    case Role::kRequest: return "request";
-    case Role::kOneWay: return "one-way request";
-    case Role::kReply: return "reply";
-  }
-  return "message";
-}
-
-std::string hexadecimal(std::span<const std::byte> bytes) {
-  std::string text;
-  char digits[4];
-  for (const std::byte b : bytes) {
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(b));
-    text += digits;
-  }
-  return text.empty() ? "none" : text;
-}
 
 // In the extension's reply half of a message that returns a rejected reply.
 struct Rejection {
@@ -75,24 +35,6 @@ Returned contents(const shmem::Half& half, const std::byte* arguments, const std
 }
 
 }  // namespace
-
-std::string sentence(const Returned& message) {
-  static constexpr const char* kKindNames[] = {"short", "medium", "long"};
-  const std::string what =
-      std::string(kKindNames[static_cast<int>(message.kind)]) + " " + name_of(message.role);
-  std::string text = "a " + (message.get ? "get" : what) + " to rank " +
-                     std::to_string(message.destination) + ", handler " +
-                     std::to_string(message.handler) + ", came back: ";
-  text += describe(message.status);
-  text += "; arguments (bytes) " + hexadecimal(message.arguments);
-  if (message.kind == Kind::kMedium) {
-    text += ", payload of " + std::to_string(message.payload.size()) + " bytes";
-  } else if (message.kind == Kind::kLong) {
-    text += ", payload of " + std::to_string(message.segment_bytes) + " bytes at offset " +
-            std::to_string(message.segment_offset);
-  }
-  return text + ". Endpoint::on_returned takes such messages instead of ending the job";
-}
 
 // Leaves in the reply's place why a request cannot be delivered.
 shmem::Mark Dispatch::refuse(const Delivery& delivery, Status why) {

@@ -80,9 +80,9 @@ class Request : public Message {
   // comes back to this endpoint's on_returned().
   template <auto kFunction, class... Args>
   void reply_long(std::uint64_t offset, std::span<const std::byte> payload, const Args&... args) &&;
-  // The same without that buffer: the payload must not change, nor end, until `released`, which is
-  // false before and lives as long, is true. Near that is on return; else during a later poll, or
-  // in whichever thread of the process sees to the network (std::atomic_ref reads it then).
+  // A long reply without that buffer: the payload must not change, nor end, until `released`, which
+  // is false before and lives as long, is true. Near that is on return; else during a later poll,
+  // or in whichever thread of the process sees to the network (std::atomic_ref reads it then).
   template <auto kFunction, class... Args>
   void reply_long_borrowing(std::uint64_t offset, std::span<const std::byte> payload,
                             bool& released, const Args&... args) &&;

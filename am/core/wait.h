@@ -6,7 +6,7 @@
 
 #include "am/core/bundle.h"
 #include "am/statistics/timed_wait.h"
-#include "am/trace/traced_wait.h"
+#include "am/trace/traced_call.h"
 
 namespace am {
 

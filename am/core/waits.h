@@ -12,7 +12,7 @@ class EndpointParts;
 
 // The calls of an endpoint that wait: for what, and where they may not.
 //
-// Thread rule: the bundle's; not locked.
+// Thread rule: the bundle's; called without holding the lock of a parallel one.
 class Waits {
  public:
   explicit Waits(EndpointParts& parts) noexcept : parts_(parts) {}

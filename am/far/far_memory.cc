@@ -13,7 +13,7 @@ template <class Room, class Packet>
   return packet != nullptr && (room.*take)(from, *packet);
 }
 
-// The same of packets that have nothing behind what they begin with.
+// Takes packets that have nothing behind what they begin with.
 template <class Room, class Packet>
 bool pass_exactly(Room& room, bool (Room::*take)(Rank, const Packet&), Rank from,
                   const link::PacketHeader& head) {

@@ -30,9 +30,9 @@ class OneSided {
  public:
   OneSided(Router& router, link::Link& link, Tails& tails);
 
-  // As link::Link's: false means that there is no room now. Memory and completion live until done.
-  // A read or write; of memory that its owner has registered only with RMA, and
-  // kWriteBeforePackets needs writes_before_packets(bytes).
+  // The calls of link::Link for all of memory: false means that there is no room now. Memory and
+  // completion live until done. A read or write; of memory that its owner has registered only with
+  // RMA, and kWriteBeforePackets needs writes_before_packets(bytes).
   bool try_access(const link::RmaAccess& access, link::Completion& completion);
   // By the network itself, unless enough of these are in flight, or it cannot.
   [[gnu::always_inline]] bool try_alone(const link::RmaAccess& access,
@@ -51,7 +51,7 @@ class OneSided {
     return bytes <= link_.can().ordered_write;
   }
 
-  // The same by packets, copied at once. Next comes the commit of the packet that tells of it,
+  // Writes by packets, copied at once. Next comes the commit of the packet that tells of it,
   // which arrives when the bytes are there. Faster, up to Sizes::before_packet, than an access and
   // a packet behind it.
   void write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from);
@@ -81,8 +81,8 @@ class OneSided {
   // room now.
   [[nodiscard]] bool try_store(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                                std::uint64_t counter);
-  // The same, of 1 to kSmall bytes, if the last packet of such stores can take it. False: it
-  // cannot.
+  // Adds a store of 1 to kSmall bytes to the last packet of such stores, if that can take it.
+  // False: it cannot.
   static constexpr std::size_t kSmall = 8;
   [[gnu::always_inline]] bool try_append(Rank to, std::uint64_t offset,
                                          std::span<const std::byte> data, std::uint64_t counter) {
@@ -131,7 +131,7 @@ class OneSided {
   // Most bytes that are requested of one target and not done: so a target whose answers find no
   // room queues no more than that for this process.
   static constexpr std::uint64_t kAhead = 32 * link::kMaxData;
-  // ... or written: these wait here, and the answers are short.
+  // How much may be written ahead: it waits here, and the answers are short.
   static constexpr std::uint64_t kWrittenAhead = 4 * kAhead;
 
   static void ended(link::Completion& completion);

@@ -19,14 +19,15 @@ struct Sizes {
         access(if_emulated(can, std::min<std::size_t>(can.frame_bytes / 2, 16'384))),
         store(std::max<std::size_t>(access, link::kMaxData)) {}
 
-  // The payload of a long message, in the message's own packet. A longer one of at most
-  // link::kMaxData is there only if the network cannot write payload and packet in one operation
-  // (link::Queue::kTogether), which copies no byte twice.
+  // A payload of a long message of at most so many bytes is always in the message's own packet. One
+  // of at most link::kMaxData is there unless the network can write payload and packet in one
+  // operation (link::Queue::kTogether), which copies no byte twice.
   static constexpr std::size_t kCarried = 256;
 
   // The payload of a longer message, or a large store, in packets before the one that tells of it.
   const std::size_t before_packet;
-  // A get or put, unless it is among the first in flight.
+  // A get or put of at most so many bytes goes in packets, but for the first few in flight, which
+  // go by RMA.
   const std::size_t access;
   // A store.
   const std::size_t store;

@@ -8,7 +8,7 @@
 
 #include "am/link/link.h"
 #include "am/table/sparse_table.h"
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "am/types/types.h"
 
 namespace am {

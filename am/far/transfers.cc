@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/types/kept_bytes.h"
+#include "am/types/object_pool.h"
 #include "am/types/released.h"
 
 namespace am {

@@ -29,14 +29,14 @@ class Transfers {
   // Copies `data`, writes it, and sends `packet`.
   void start_copy(Rank to, std::uint64_t offset, std::span<const std::byte> data,
                   std::span<const std::byte> packet);
-  // The same by swapping: `data` is left with memory of an earlier copy.
+  // Starts a transfer of `data` by swapping: that is left with memory of an earlier copy.
   void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                   std::span<const std::byte> packet);
-  // The same without a copy: calls release(released) when `data`, which is not copied, may be
-  // reused (am/types/released.h).
+  // Starts a transfer without a copy: calls release(released) when `data`, which is not copied, may
+  // be reused (am/types/released.h).
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, bool& released);
-  // The same, calling `completion` then, perhaps before return.
+  // Starts a transfer without a copy that calls `completion` then, perhaps before return.
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, link::Completion& completion);
 

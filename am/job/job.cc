@@ -25,7 +25,6 @@
 #include "am/job/make_bootstrap.h"
 #include "am/job/network.h"
 #include "am/job/stall/code.h"
-#include "am/job/stall/question.h"
 #include "am/job/stall/reporter.h"
 #include "am/job/start_watch.h"
 #include "am/job/trace/job_trace.h"

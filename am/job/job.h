@@ -59,7 +59,7 @@ class Job final : public Exchange {
   // this process's segment, of SPLITC_SEGMENT bytes. Waits until all processes have started. Throws
   // Error, with cause and remedy, if the job cannot start.
   Job();
-  // The same with settings that the program gives instead of the environment, such as
+  // Makes a job with settings that the program gives instead of the environment, such as
   // Config::out_of_band, by which another runtime brings the processes together.
   explicit Job(const Config& config);
   // Not collective. A process that leaves without having returned from finish() ends the whole job.
@@ -110,7 +110,7 @@ class Job final : public Exchange {
   void barrier(Bundle& bundle, SourceLocation where = SourceLocation::current()) {
     barrier(bundle, "barrier", where);
   }
-  // The same on behalf of another collective call, `call`.
+  // A barrier on behalf of another collective call, `call`.
   void barrier(Bundle& bundle, const char* call, const SourceLocation& where);
   // Its two halves, for work in between.
   Barrier& barrier() noexcept { return *barrier_; }
@@ -151,8 +151,8 @@ class Job final : public Exchange {
   // Prints "rank R: <sentence>", flushes the standard streams, and ends every process of the job,
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
-  // The same for a process whose job, to be brought together by `others`, could not be made, so
-  // that nobody waits for it: prints `sentence`, which names the rank, as it is. Any thread.
+  // Aborts for a process whose job, to be brought together by `others`, could not be made, so that
+  // nobody waits for it: prints `sentence`, which names the rank, as it is. Any thread.
   [[noreturn]] static void abort(const OutOfBand& others, int exit_code,
                                  const std::string& sentence);
 

@@ -131,7 +131,7 @@ class Link {
   // Delivers what has arrived and starts what could not start before; returns how many packets and
   // completions there were.
   int poll(PacketSink& sink) { return take(sink, false); }
-  // The same, up to the first packet that the sink keeps for poll(). Whether there is one.
+  // Polls up to the first packet that the sink keeps for poll(). Whether there is one.
   bool fetch(PacketSink& sink) { return take(sink, true) != 0; }
   // Operations in flight and packets queued: they need poll() to make progress.
   virtual bool busy() const noexcept = 0;

@@ -21,6 +21,8 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 16);
 
+// The type of a packet. Whoever takes it registers with Port::add(); what is between endpoints,
+// FarMessages. A new one changes kTypes, too.
 enum class Type : std::uint8_t {
   kHello,     // Introduction: a translation begins to send; answered by kExtent or kGone
   kExtent,    // Introduction: what the sender (an endpoint) admits has changed, or was asked for

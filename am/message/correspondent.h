@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "am/message/admission.h"
@@ -27,5 +28,14 @@ struct Correspondent {
   // By lane: the head of the request to which its handler has staged the last long reply.
   std::array<std::uint64_t, shmem::kLanes> staged_reply{};
 };
+
+// What an endpoint writes about itself into each mailbox that it sends to: name and tag are
+// constant, `admission` says which long replies may be written.
+struct Caller {
+  Name name;
+  Tag tag;  // with which it mapped the owner
+  PublishedAdmission admission;
+};
+static_assert(std::is_trivially_copyable_v<Caller> && sizeof(Caller) <= shmem::kCallerBytes);
 
 }  // namespace am

@@ -92,12 +92,13 @@ inline constexpr Shape make_shape(Role role, Kind kind, std::uint32_t words) noe
   }
   return static_cast<Shape>(low | (role == Role::kOneWay ? 0x80u : 0u) | number << 8);
 }
-// Of an ordinary request on one node. Any other has a shape that no handler has.
+// The shape of a request on one node. What is no ordinary one (packet::Form) gets a shape that no
+// handler has, and so leaves the fast path.
 inline constexpr Shape shape_of_request(Kind kind, shmem::Mark mark) noexcept {
   return static_cast<Shape>(mark >> 8 | static_cast<std::uint32_t>(kind) << 8);
 }
-// Of a short reply there, but for kReplyShape. Any other has a shape that no handler has, or, if it
-// is empty, has no handler.
+// The shape of a short reply there, less kReplyShape. Any other reply gets a shape that no handler
+// has, and an empty one a handler that does not exist.
 inline constexpr Shape shape_of_reply(shmem::Mark mark) noexcept {
   return static_cast<Shape>(mark >> 8);
 }
@@ -115,7 +116,8 @@ inline constexpr std::uint32_t words_of(Shape shape) noexcept { return shape & 3
 inline constexpr Shape kNoShape = 0xffff;   // of a free place in the table; no message has it
 inline constexpr Shape kAnyShape = 0xfffe;  // of an untyped handler; likewise
 
-// Added to the shape of a message it makes one that no handler has, and no free place.
+// In the shape of a message it equals no place of the table, used or free: so the message leaves
+// the fast path.
 inline constexpr Shape kBarred = 0x8000;
 
 inline constexpr bool takes(Shape handler, Shape message) noexcept {

@@ -29,7 +29,7 @@ class HandlerTable {
   void set(HandlerIndex index, const HandlerEntry& entry);
 
   // The handler of a long message that was admitted, which may have been replaced by one of another
-  // shape since: the last that takes it.
+  // shape since: the last that takes it, with the object that it had.
   const HandlerEntry& admitted(HandlerIndex index, Shape shape) const noexcept;
   // The object of a member function's handler, also of one that was replaced; nullptr: none.
   void* object_of(Invoke invoke) const noexcept;

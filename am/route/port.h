@@ -7,7 +7,7 @@
 #include "am/link/link.h"
 #include "am/link/packet_sinks.h"
 #include "am/sync/biased_lock.h"
-#include "am/types/function_ref.h"
+#include "am/types/function.h"
 #include "am/types/link_stats.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
@@ -60,7 +60,7 @@ class Port {
    private:
     Port& port_;
   };
-  // The same, unless another thread is inside, or waits for that.
+  // A Lock unless another thread has it, or waits for it: then this one has not.
   class TryLock {
    public:
     explicit TryLock(Port& port) noexcept : lock_(port.lock_), inside_(lock_.try_lock()) {}
@@ -133,7 +133,7 @@ class Port {
   // Whether a loop that spins is to poll: most times not while nothing is known to be in flight to
   // this process, as polling the network costs much more than polling the neighbours' memory.
   bool worth_a_look() noexcept { return expects() || skip() >= kSkipped; }
-  // As poll(), up to the first packet that a sink keeps. Whether there is one. While the thread is
+  // Polls up to the first packet that a sink keeps. Whether there is one. While the thread is
   // not alone, nothing is kept: sinks put everything aside. Inside.
   bool fetch();
   // A sink has put a packet aside that only the calling thread is waiting for.

@@ -24,7 +24,7 @@ class WaitTime {
     if (--looks_left_ == 0) [[unlikely]]
       end_short_part();
   }
-  // ... and gives up the core meanwhile.
+  // The wait goes on and gives up the core meanwhile.
   void yields() noexcept {
     if (looks_left_ <= kShort) [[unlikely]]
       end_short_part();
@@ -50,7 +50,7 @@ class WaitTime {
   std::int64_t short_part_ns_ = 0;     // what the short part adds to the sum
 };
 
-// The same on behalf of what `explain()` says at its end.
+// A wait that is counted on behalf of what `explain()` says at its end.
 template <class Explain>
 class TimedWait : public WaitTime {
  public:

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "am/sync/first_look.h"
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -57,7 +57,8 @@ class Backoff {
   // After having written a line, before the first load of it: the other side has to fetch it, and
   // cannot have answered yet. How long: first_look.h.
   void leave_line(bool after_payload) const noexcept {
-    const std::uint32_t pauses = after_payload ? first_look_.after_payload : first_look_.after_short;
+    const std::uint32_t pauses =
+        after_payload ? first_look_.after_payload : first_look_.after_short;
     for (std::uint32_t i = 0; i < pauses; ++i) pause();
   }
 

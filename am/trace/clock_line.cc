@@ -1,7 +1,6 @@
 #include "am/trace/clock_line.h"
 
 #include "am/types/clock.h"
-#include "am/types/ticks.h"
 
 namespace am {
 namespace {

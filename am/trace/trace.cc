@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "am/trace/traced_call.h"
-#include "am/trace/traced_wait.h"
 
 namespace am {
 namespace {

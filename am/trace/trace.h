@@ -11,8 +11,8 @@
 #include "am/statistics/call_place.h"
 #include "am/trace/active.h"
 #include "am/trace/event.h"
+#include "am/types/clock.h"
 #include "am/types/of_thread.h"
-#include "am/types/ticks.h"
 
 namespace am {
 
@@ -81,7 +81,7 @@ class Trace {
     if (writer.handled++ == 0) writer.poll_begin = begin;
   }
   void poll_ends() noexcept;
-  // ... or it has been left by an exception.
+  // An exception has left the poll, which is no event then.
   static void forget_poll() noexcept {
     writer().handled = 0;
     writer().polled = false;

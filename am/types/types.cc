@@ -8,4 +8,24 @@ PeerDied::PeerDied(Rank self, const std::string& call, Rank dead)
             "come back if they are for the dead, and end with Job::finish()"),
       rank(dead) {}
 
+std::string_view describe(Status status) noexcept {
+  switch (status) {
+    case Status::kDelivered: return "delivered";
+    case Status::kBadArguments:
+      return "EBADARGS: the handler there takes other arguments or another kind of message";
+    case Status::kBadTag: return "EBADTAG: the endpoint there has another tag";
+    case Status::kBadHandler: return "EBADHANDLER: no handler there has that index";
+    case Status::kBadSegmentOffset:
+      return "EBADSEGOFF: the payload would begin outside the segment there";
+    case Status::kBadLength: return "EBADLENGTH: the payload does not fit there";
+    case Status::kBadEndpoint: return "EBADENDPOINT: there is no such endpoint any more";
+    case Status::kBadEntry: return "EBADENTRY: no endpoint is mapped at that index";
+    case Status::kCongestion: return "ECONGESTION: there was no memory for its payload";
+    case Status::kUnreachable:
+      return "EUNREACHABLE: its process has died; it may have handled this before";
+    case Status::kReplyRejected: return "EREPLYREJECTED: the requester has not taken the reply";
+  }
+  return "unknown status";
+}
+
 }  // namespace am

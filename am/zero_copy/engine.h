@@ -70,7 +70,7 @@ class Engine final : public Poller {
 
   // Starts a put or get between a buffer of this process and that of `remote`.
   void start(bool put, std::uint32_t slot, const ZeroCopyInfo& remote);
-  // The same for any end, which has been checked.
+  // Starts a put or get of any end, which has been checked.
   void transfer(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   // Announces a request to `to`, whose payload is `end`.
   void announce(Rank to, const End& end, const Announcement& announcement);
@@ -148,7 +148,7 @@ class Engine final : public Poller {
   void advance_or_wait(Operation& operation);
   bool advance(Operation& operation);
 
-  // As an initiator (start.cc).
+  // What an initiator does (start.cc).
   void check(bool put, const Slot& slot, const ZeroCopyInfo& remote) const;
   void within(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool copy_near(bool put, const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
@@ -159,7 +159,7 @@ class Engine final : public Poller {
   void refused(Rank from, const Control& control);
   [[noreturn]] void refuse_stale(bool put, const ZeroCopyInfo& remote) const;
 
-  // As an owner (serve.cc).
+  // What an owner does (serve.cc).
   void handle(Rank from, const Control& control);
   Slot* find(Rank from, const Control& control);
   void serve(Rank from, const Control& control);

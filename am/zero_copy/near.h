@@ -49,7 +49,7 @@ class Neighbours {
   // The neighbour whose memory can be reached through the kernel, found out by trying; nullptr: it
   // cannot.
   const shmem::CrossMemory* cross_memory(Rank rank);
-  // The same, asked anew after a failure.
+  // Whether the kernel reaches it, asked anew after a failure.
   bool still_crosses(Rank rank);
 
  private:

@@ -98,8 +98,8 @@ class ZeroCopy {
                          const Args&... args) {
     request_zero_copy<kFunction>(std::span(&to, 1), payload, std::move(done), args...);
   }
-  // The same to many, each of which reads it from here. `done` runs once, when all have it, with
-  // the least number of bytes that one of them took.
+  // Sends a buffer to many, each of which reads it from here. `done` runs once, when all have it,
+  // with the least number of bytes that one of them took.
   template <auto kFunction, class... Args>
   void request_zero_copy(std::span<const Rank> to, std::span<const std::byte> payload,
                          ZeroCopyCallback done, const Args&... args) {
@@ -172,7 +172,7 @@ class ZeroCopy {
 // It can be moved; what has been moved from may only be destroyed or assigned to.
 class ZeroCopyBuffer {
  public:
-  // As init(). Throws Error also if there are 2^20 buffers already.
+  // Makes one that is init()ed. Throws Error also if there are 2^20 buffers already.
   ZeroCopyBuffer(ZeroCopy& zero, std::span<std::byte> memory, ZeroCopyCallback callback = {},
                  ZeroCopyMode mode = ZeroCopyMode::kUnreg);
   // Makes every info() stale. Transfers in flight finish, so the memory stays until then; their

@@ -159,8 +159,8 @@ inline handle start_bulk_store(global_ptr<T> to, const void* local, std::size_t 
   return {};
 }
 
-// The same for elements, which give the length. Those of split-phase calls may not be a temporary,
-// which would be gone while its bytes are on their way: it is refused when compiling.
+// The bulk calls for elements, which give the length. Those of split-phase calls may not be a
+// temporary, which would be gone while its bytes are on their way: it is refused when compiling.
 template <elements R>
 inline void bulk_read(R&& local, global_ptr<const detail::ValueOf<R>> from,
                       am::SourceLocation where = am::SourceLocation::current()) {
@@ -201,8 +201,8 @@ inline handle start_bulk_store(global_ptr<T> to, R&& local,
                           counter, where);
 }
 
-// The same from or to the place that a spread pointer points to: the range lies in the memory of
-// that one process, as everywhere here, and does not go on at the next one.
+// The bulk calls from or to the place that a spread pointer points to: the range lies in the memory
+// of that one process, as everywhere here, and does not go on at the next one.
 template <class T>
 inline void bulk_read(void* local, spread_ptr<T> from, std::size_t bytes,
                       am::SourceLocation where = am::SourceLocation::current()) {

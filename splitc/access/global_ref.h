@@ -205,7 +205,8 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
 
   // The pointer to the object. Accesses nothing.
   constexpr global_ptr<T> operator&() const { return pointer_ + index_; }
-  // The same in two parts, of which loops change one: the object is element index() from origin().
+  // The address in two parts, of which loops change one: the object is element index() from
+  // origin().
   constexpr global_ptr<T> origin() const noexcept { return pointer_; }
   constexpr std::ptrdiff_t index() const noexcept { return index_; }
   // Where it stands in the program.

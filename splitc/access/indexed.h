@@ -121,7 +121,7 @@ inline handle put_indexed(global_ptr<T> base, const I& indices,
   return detail::put_shape(detail::global_list(base, detail::span_of(indices), local.size(), call),
                            detail::local_array(local), call);
 }
-// The same without an answer: the bytes of all elements are added to the target's `counter` when
+// Stores the elements without an answer: the bytes of all are added to the target's `counter` when
 // they have landed, far in parts.
 template <detail::writable T, detail::indices_like I>
 inline void store_indexed(global_ptr<T> base, const I& indices,
@@ -160,7 +160,7 @@ inline handle put_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
   if (far.empty()) return {};
   return detail::put_each(far, detail::bytes_at(local.data()), sizeof(T), call);
 }
-// The same without an answer: each process counts the bytes that have landed there.
+// Stores them without an answer: each process counts the bytes that have landed there.
 template <elements R>
 inline void store_each(std::span<const global_ptr<detail::ValueOf<const R>>> to,
                        const R& local_elements,

@@ -22,7 +22,7 @@ std::byte* near(const GlobalShape& all, std::uint64_t extent, Call call) {
   return mapped(base, all.bits);
 }
 
-// The same shape as one of another node, after all checks.
+// The shape as one of another node, after all checks.
 FarShape far(const GlobalShape& all, std::uint64_t extent, Call call) {
   check_far_extent(all.bits, extent, all.shape.bytes(), call);
   const am::Strided& s = all.shape.strided;

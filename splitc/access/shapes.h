@@ -44,7 +44,7 @@ struct FarElement {
   std::uint64_t bits;  // a global pointer
   std::uint64_t number;
 };
-// The same for elements of `element` bytes, of any processes of other nodes; orders the list by
+// Gets elements of `element` bytes, of any processes of other nodes; orders the list by
 // process. They have been checked by check_far().
 handle get_each(std::byte* local, std::span<FarElement> from, std::size_t element, Call call);
 handle put_each(std::span<FarElement> to, std::byte* local, std::size_t element, Call call);

@@ -79,7 +79,7 @@ inline handle get_at(std::remove_cv_t<T>& local, global_ptr<T> p, std::ptrdiff_t
                                                                   i * signed_size<T>));
   return {};
 }
-// As get_at(). A far value is copied before return.
+// Puts as get_at() gets. A far value is copied before return.
 template <class T>
 inline handle put_at(global_ptr<T> p, std::ptrdiff_t i, const T& value, am::SourceLocation where) {
   check_access(p, i, {"put", where});
@@ -115,7 +115,7 @@ inline handle put(global_ptr<T> p, const std::type_identity_t<T>& value,
   return detail::put_at<T>(p, 0, value, where);
 }
 
-// The same through references, as in get(local, a[i]) and put(p[i], value).
+// Get and put through references, as in get(local, a[i]) and put(p[i], value).
 template <class T>
 inline handle get(std::type_identity_t<std::remove_cv_t<T>>& local, const global_ref<T>& r) {
   return detail::get_at<T>(local, r.origin(), r.index(), r.where());

@@ -75,9 +75,9 @@ class store_counter {
   // another thread. Each look costs one load per process of the node that has stored here, and one
   // for all other nodes together.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
-  // The same without waiting: polls once if they are not here yet, as stores from other nodes land
-  // in polls only, and returns false, having consumed nothing, if they still are not. In a handler
-  // it does not poll. Throws what a handler throws.
+  // Consumes `bytes` without waiting: polls once if they are not here yet, as stores from other
+  // nodes land in polls only, and returns false, having consumed nothing, if they still are not. In
+  // a handler it does not poll. Throws what a handler throws.
   bool try_wait(std::uint64_t bytes);
   // Bytes that have arrived and have not been consumed. Does not poll.
   std::uint64_t available() const;
@@ -112,7 +112,7 @@ class store_counter {
   // `local` may be reused on return.
   void store_far(std::uint64_t bits, const void* local, std::size_t bytes, detail::Call call);
 
-  // The same, but `local` lives unchanged until the handle is complete.
+  // Sends as store_far(), but `local` lives unchanged until the handle is complete.
   handle start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                          detail::Call call);
 
@@ -172,7 +172,7 @@ inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
   detail::save<T>(detail::mapped(base, p.bits()), value, __ATOMIC_RELAXED);
   counter.count(base, p.bits(), sizeof(T));
 }
-// The same through references, as in store(a[i], value).
+// Stores through references, as in store(a[i], value).
 template <detail::writable T>
 inline void store(const global_ref<T>& r, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter()) {

@@ -115,7 +115,7 @@ inline handle put_strided(global_ptr<T> to, const strided& to_shape,
   return detail::put_shape(theirs, detail::local_array(local), call);
 }
 
-// The same without an answer: the bytes of all elements are added to the target's `counter` when
+// Stores the elements without an answer: the bytes of all are added to the target's `counter` when
 // they have landed, far in parts.
 template <detail::writable T>
 inline void store_strided(global_ptr<T> to, const strided& to_shape,

@@ -151,7 +151,7 @@ T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_iden
   return detail::change_at<detail::AtomicOp::kCompareAndSwap>(p, desired, expected,
                                                               {"cmp_and_swap", where});
 }
-// As a lock: whoever gets 0 holds it, and releases it by writing 0.
+// What it does as a lock: whoever gets 0 holds it, and releases it by writing 0.
 template <atomic_word T>
 T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});

@@ -78,7 +78,7 @@ class distribution {
   constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
       : n_(n), block_(block), procs_(procs) {}
 
-  // As they were given to the constructor.
+  // The numbers that were given to the constructor.
   constexpr std::size_t size() const noexcept { return n_; }
   constexpr std::size_t block() const noexcept { return block_; }
   constexpr std::uint32_t procs() const noexcept { return procs_; }

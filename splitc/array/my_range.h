@@ -55,7 +55,7 @@ class my_1d {
   std::size_t size_;
 };
 
-// The same over the elements of an n by m matrix, numbered row by row. An element of it is an index
+// This process's elements of an n by m matrix, numbered row by row. An element of it is an index
 // with members i, the row, and j, the column. A step costs two divisions.
 class my_2d {
  public:

@@ -81,7 +81,7 @@ Partial<R> reduce_mine(const Array& array, Op& op, Project& project) {
   return result;
 }
 
-// The same of all processes.
+// Reduces the elements of all processes.
 template <class R, class Array, class Op, class Project>
 Partial<R> reduce_all(const Array& array, Op& op, Project& project, Call call) {
   return to_all(of_job(GroupCall(call)), reduce_mine<R>(array, op, project),

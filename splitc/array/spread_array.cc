@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "splitc/array/for_each.h"
+
 namespace splitc::detail {
 
 void refuse_index(std::size_t i, std::size_t n, Call call) {
@@ -9,6 +11,40 @@ void refuse_index(std::size_t i, std::size_t n, Call call) {
   refuse(call, "there is no index " + std::to_string(static_cast<std::ptrdiff_t>(i)) + ": " +
                    (n == 0 ? "it has no elements"
                            : "it has " + std::to_string(n) + ", 0 to " + std::to_string(n - 1)));
+}
+
+namespace {
+
+std::string pair(std::size_t a, std::size_t b) {
+  return std::to_string(a) + " by " + std::to_string(b);
+}
+
+std::string described(const distribution& map) {
+  return std::to_string(map.size()) + " elements in blocks of " + std::to_string(map.block());
+}
+std::string described(const tiling& map) {
+  return pair(map.rows(), map.columns()) + " elements in tiles of " + pair(map.q(), map.r());
+}
+
+template <class Map>
+[[noreturn]] void refuse_maps(const Map& a, const Map& b, Call call) {
+  refuse(call, "the arrays are not laid out alike: one has " + described(a) + ", the other " +
+                   described(b) +
+                   ", so elements of the same index may be on different processes; make both "
+                   "with the same size and layout");
+}
+
+}  // namespace
+
+void refuse_layouts(const distribution& a, const distribution& b, Call call) {
+  refuse_maps(a, b, call);
+}
+void refuse_layouts(const tiling& a, const tiling& b, Call call) { refuse_maps(a, b, call); }
+
+void refuse_empty(Call call) {
+  refuse(call,
+         "the array has no elements, so there is no such one; ask for its size first, or call "
+         "all_reduce_elements() with a value for that case");
 }
 
 }  // namespace splitc::detail

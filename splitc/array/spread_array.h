@@ -23,7 +23,7 @@ inline void check_index(std::size_t i, std::size_t n, Call call) {
   if (i >= n) [[unlikely]]
     refuse_index(i, n, call);
 }
-// The same in checked builds only, where the index is all there is to compute with.
+// Checks in checked builds only, where the index is all there is to compute with.
 inline void check_local_index(std::size_t i, std::size_t n, Call call) {
   if constexpr (am::kChecked) check_index(i, n, call);
 }

@@ -127,7 +127,7 @@ class put_channel {
               am::SourceLocation where = am::SourceLocation::current())
       : put_channel(to, {.run = from.size()}, from.data(), {.run = from.size()},
                     std::move(callback), where) {}
-  // The same for elements that are apart: those of `from_shape` from `from` on are written, in
+  // A channel for elements that are apart: those of `from_shape` from `from` on are written, in
   // their order, to those of `to_shape` from `to` on. The shapes have equally many elements.
   put_channel(global_ptr<T> to, const strided& to_shape, const T* from, const strided& from_shape,
               am::Function<void()> callback = {},
@@ -173,7 +173,7 @@ class put_channel {
   std::size_t senders() const noexcept { return channel_->senders(); }
   // Whether a put of every sender has arrived since the last ready(). Does not poll.
   bool arrived() const noexcept { return channel_->arrived(); }
-  // The same, but polls once if not.
+  // Whether it has arrived; polls once if not.
   [[nodiscard]] bool try_wait() const {
     if (!arrived()) poll();  // tasks go on
     return arrived();

@@ -68,7 +68,7 @@ class multicast_channel {
 
   // Whether a put has arrived since the last ready(). Does not poll.
   bool arrived() const noexcept { return channel_.arrived(); }
-  // The same, but polls once if not.
+  // Whether it has arrived; polls once if not.
   [[nodiscard]] bool try_wait() const {
     if (!arrived()) poll();  // tasks go on
     return arrived();

@@ -71,7 +71,7 @@ class reduce_channel {
 
   // Whether the puts of all have arrived and been combined since the last ready(). Does not poll.
   bool arrived() const noexcept { return !in_ || arrived_; }
-  // The same, but polls once if not.
+  // Whether it has arrived; polls once if not.
   [[nodiscard]] bool try_wait() const {
     if (!arrived()) poll();  // tasks go on
     return arrived();

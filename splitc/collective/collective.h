@@ -112,7 +112,7 @@ template <class T, class Op>
 T all_reduce(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_all(detail::of_job({"all_reduce", where}), x, op);
 }
-// The same for each element: result[i] is op over the mine[i] of all processes, everywhere. All
+// Reduces each element: result[i] is op over the mine[i] of all processes, everywhere. All
 // spans have the same size; Error if those of this process differ. `result` may be `mine`, and
 // overlaps it in no other way, or Error. Of more than 4 KiB each process combines a part of the
 // elements, and the others read its results.
@@ -124,7 +124,7 @@ void all_reduce(const R& my_elements, std::span<detail::ValueOf<const R>> result
   detail::run_plan(of, detail::reduce_plan(of, std::as_bytes(detail::span_of(my_elements)),
                                            std::as_writable_bytes(result), combine));
 }
-// The same, returned to process 0 only; the others get back what they passed.
+// Reduces to process 0 only; the others get back what they passed.
 template <class T, class Op>
 T all_reduce_to_one(const T& x, Op op, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::to_one(detail::of_job({"all_reduce_to_one", where}), x, op);
@@ -149,7 +149,7 @@ template <class T>
 std::vector<T> all_gather(const T& x, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::group_gather(detail::of_job({"all_gather", where}), x, false);
 }
-// The same for several elements of each: mine.size() of them, the same number everywhere, and `all`
+// Gathers several elements of each: mine.size() of them, the same number everywhere, and `all`
 // has exactly procs() times as many, or Error. Those of process p begin at p * mine.size(). `mine`
 // may be this process's own part of `all`, and overlaps it in no other way, or Error.
 template <elements R>
@@ -158,7 +158,7 @@ void all_gather(const R& my_elements, std::span<detail::ValueOf<const R>> all,
   const detail::OfGroup of = detail::of_job({"all_gather", where});
   detail::run_plan(of, detail::gather_plan(of, detail::span_of(my_elements), all, false));
 }
-// The same to process 0 only. The others get an empty vector; of the form with spans they may pass
+// Gathers to process 0 only. The others get an empty vector; of the form with spans they may pass
 // any `all`, which is left alone.
 template <class T>
 std::vector<T> all_gather_to_one(const T& x,

@@ -101,7 +101,7 @@ received_parts<detail::ValueOf<const R>> all_to_all_varying(
   const detail::OfGroup of = detail::of_job({"all_to_all_varying", where});
   return received_parts<detail::ValueOf<const R>>(detail::varying(of, detail::span_of(to), counts));
 }
-// The same into `from`: the parts one after the other, by process, and behind them it is left
+// Exchanges into `from`: the parts one after the other, by process, and behind them it is left
 // alone. Returns how many elements have come, and leaves in from_counts, if it is given and so of
 // procs() elements, how many of each process. `from` may be larger than what comes, and by so much
 // differ from that of the others. If it is smaller, this process throws Error when the call has

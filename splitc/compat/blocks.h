@@ -89,7 +89,7 @@ class rows {
     return before;
   }
   operator T*() const noexcept { return first_; }
-  // As `T (*p)[n]` of a constant n.
+  // Converts to `T (*p)[n]` of a constant n.
   template <std::size_t kN>
   using row_of = T[kN];
   template <std::size_t kN>
@@ -149,7 +149,7 @@ class block {
   std::size_t bytes() const {
     return static_cast<std::size_t>(detail::elements(dims_, 0)) * sizeof(T);
   }
-  // The same in the memory of this process: T*, or of two dimensions its rows.
+  // This process's part as an ordinary pointer: T*, or of two dimensions its rows.
   auto local() const noexcept requires(R <= 2) {
     T* const first = static_cast<T*>(detail::local_part(first_.bits()));
     if constexpr (R == 1) {
@@ -178,7 +178,8 @@ class blocks {
   explicit blocks(const dimensions& dims) noexcept : dims_(dims) {}
   blocks(global_ptr<T> first, std::ptrdiff_t index, const dimensions& dims) noexcept
       : first_(first), index_(index), dims_(dims) {}
-  // As a parameter is given its argument; the function says by set_dims() what the dimensions are.
+  // A parameter is made of its argument so; the function says by set_dims() what the dimensions
+  // are.
   blocks(const spread<T>& p) noexcept : first_(p.address()) {}
   blocks(const spread<void>& p) noexcept : first_(p.address()) {}
   template <std::size_t D2, std::size_t R2>

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
+#include "splitc/compat/blocks.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"
 
 namespace splitc::compat {
+
 namespace {
 
 // Where the segment of this process is, and after the job, where it was: handlers of atexit() run
@@ -75,6 +79,28 @@ void c_free(void* p) noexcept {
   } else if (in_job()) {
     local_free(p, {});
   }
+}
+
+namespace {
+
+// A function, as arrays of other files may be constructed before anything of this one is.
+std::vector<std::function<void()>>& waiting() {
+  static std::vector<std::function<void()>> list;
+  return list;
+}
+
+}  // namespace
+
+void detail::allocate_in_job(std::function<void()> allocate) {
+  if (splitc::detail::place.bases != nullptr) {
+    allocate();
+  } else {
+    waiting().push_back(std::move(allocate));
+  }
+}
+
+void allocate_static_arrays() {
+  for (const std::function<void()>& allocate : std::exchange(waiting(), {})) allocate();
 }
 
 }  // namespace splitc::compat

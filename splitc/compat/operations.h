@@ -66,7 +66,7 @@ void bulk_store(const To& to, const void* local, std::size_t bytes,
                 am::SourceLocation where = am::SourceLocation::current()) {
   splitc::bulk_store(detail::native(to), local, bytes, store_counter::default_counter(), where);
 }
-// As bulk_store, but its caller leaves `local` unchanged until the bytes have been counted. Here
+// A bulk_store whose caller leaves `local` unchanged until the bytes have been counted. Here
 // the same operation, which asks for less: it makes no copy that this could leave out (near, the
 // caller writes to the target; far, above 4 KiB, the network reads `local`), and programs of
 // Split-C have no call by which they would wait for the source alone.

@@ -142,7 +142,7 @@ class global : public detail::pointer_base<global<T>, T> {
   requires(!std::is_void_v<T>) global(V* local) : global(static_cast<T*>(local)) {}
   template <class U>
   explicit(!detail::converts<U, T>) global(const global<U>& p) noexcept : Base(p.bits()) {}
-  // The same process and address: arithmetic goes on in that process.
+  // Points to the same process and address; arithmetic goes on in that process.
   template <class U>
   explicit(!detail::converts<U, T>) global(const spread<U>& p) noexcept : Base(p.bits()) {}
   template <class U>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "splitc/group/groups.h"
 #include "splitc/group/performer.h"
 

@@ -15,7 +15,7 @@ namespace splitc::detail {
 // A name of a call, with a number made of it when compiling.
 struct CallName {
   consteval CallName(const char* name) : text(name), hash(hash_of(name)) {}
-  // The same at run time.
+  // A name that is known at run time.
   explicit constexpr CallName(Call call) noexcept : text(call.name), hash(hash_of(call.name)) {}
 
   static constexpr std::uint64_t hash_of(const char* name) noexcept {

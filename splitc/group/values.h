@@ -24,7 +24,7 @@ constexpr void check_value() {
                 "elements of a container take the form of the call that has a span for the result");
   static_assert(sizeof(T) <= kMostOfValue, "too large for one value; use the form with spans");
 }
-// The same for elements.
+// Refuses elements that are no plain bytes, when compiling.
 template <class T>
 constexpr void check_plain() {
   static_assert(std::is_trivially_copyable_v<T>, "collective calls copy plain bytes");

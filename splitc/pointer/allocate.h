@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "am/types/function_ref.h"
+#include "am/types/function.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/spread_ptr.h"
 
@@ -55,7 +55,7 @@ spread_ptr<T> all_spread_malloc(std::size_t count,
   return {0, detail::all_allocate(bytes, {"all_spread_malloc", where}, count)};
 }
 
-// The same for `count` elements of `bytes` bytes each, as Split-C spells it; cast the result:
+// Allocates `count` elements of `bytes` bytes each, as Split-C spells it; cast the result:
 // spread_ptr<T>(all_spread_malloc(n, sizeof(T))).
 inline spread_ptr<void> all_spread_malloc(
     std::size_t count, std::size_t bytes,

@@ -76,8 +76,8 @@ class spread_ptr;
 template <class T>
 class global_ptr {
  public:
-  // As std::pointer_traits and std::iterator_traits name them. (It is no iterator: *p gives a
-  // reference class, not a T&.)
+  // The names that std::pointer_traits and std::iterator_traits look for. (It is no iterator: *p
+  // gives a reference class, not a T&.)
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
   using difference_type = std::ptrdiff_t;
@@ -185,9 +185,9 @@ constexpr std::uint32_t toproc(global_ptr<T> p) noexcept {
   return p.proc();
 }
 
-// The same memory as an ordinary pointer: Split-C's tolocal, which is not limited to this process's
-// own memory here, but works for every process of this node. Valid until the memory is freed, at
-// most until run() returns.
+// Returns an ordinary pointer to the same memory: Split-C's tolocal, which is not limited to this
+// process's own memory here, but works for every process of this node. Valid until the memory is
+// freed, at most until run() returns.
 //
 // Throws Error, in every build, if p is null, or its process does not exist or is on another node;
 // in checked builds also if p does not point into a live block. Costs a load and an addition.

@@ -42,7 +42,7 @@ class spread_ptr {
   constexpr spread_ptr(std::nullptr_t) noexcept {}
   // To `offset` bytes from the start of the segment of `proc`; the ranges are global_ptr's.
   constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
-  // The same process and address; arithmetic from here on goes from process to process.
+  // Points to the same process and address; arithmetic from here on goes from process to process.
   explicit constexpr spread_ptr(global_ptr<T> at) noexcept : at_(at) {}
   // Adding const is implicit; every other change of type, such as from void, is spelled out.
   template <class U>
@@ -54,14 +54,14 @@ class spread_ptr {
       const spread_ptr<U>& other) noexcept
       : at_(global_ptr<T>::from_bits(other.bits())) {}
 
-  // As those of a global_ptr: ~0 and 0 of a null pointer.
+  // The parts, as those of a global_ptr: ~0 and 0 of a null pointer.
   constexpr std::uint32_t proc() const noexcept { return at_.proc(); }
   constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
   constexpr std::uint64_t bits() const noexcept { return at_.bits(); }
   constexpr explicit operator bool() const noexcept { return static_cast<bool>(at_); }
 
-  // The same offset on process `proc`: its part of the memory, for arithmetic that stays there
-  // (Split-C's (T *global)(p + proc)).
+  // Points to the same offset on process `proc`: its part of the memory, for arithmetic that stays
+  // there (Split-C's (T *global)(p + proc)).
   constexpr global_ptr<T> on(std::uint32_t proc) const { return {proc, offset()}; }
   // This process's part as ordinary memory (Split-C's (T *)(p + MYPROC)), valid until it is freed.
   // Checked builds throw Error unless it points into a live block.
@@ -157,7 +157,7 @@ class spread_ptr<void> {
 template <class T>
 constexpr global_ptr<T>::global_ptr(const spread_ptr<T>& other) noexcept : bits_(other.bits()) {}
 
-// As those of a global_ptr.
+// The process, and the address here, as of a global_ptr.
 template <class T>
 constexpr std::uint32_t toproc(spread_ptr<T> p) noexcept {
   return p.proc();

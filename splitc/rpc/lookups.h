@@ -81,8 +81,8 @@ class lookups {
       if (!blocks_[proc].questions.empty()) ship(proc, where);
     }
   }
-  // The same, and waits until all answers are where they belong. Not collective: the others must
-  // poll, as they do when they wait for anything.
+  // Sends what waits to be sent, and waits until all answers are where they belong. Not collective:
+  // the others must poll, as they do when they wait for anything.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
     flush(where);
     while (!asked_.empty()) take_first(where);

@@ -78,8 +78,9 @@ std::vector<std::uint32_t> receivers_by_process();
 //   for (Key k : keys) counter.send(owner(k), k);
 //   counter.flush_all();
 //
-// The same contract, but for these: f takes (T&, Update), and causes no other updates; making and
-// ending one is collective; it ends where its updates have all been applied, by flush_all().
+// The contract is an aggregator's, but for these: f takes (T&, Update), and causes no other
+// updates; making and ending one is collective; it ends where its updates have all been applied, by
+// flush_all().
 //
 // Memory: a block of 4 KiB for each other node and each process of the own node that anything is
 // sent to, where an aggregator has one for each process; and what has come for others of the node
@@ -98,7 +99,7 @@ class node_aggregator {
   node_aggregator(const node_aggregator&) = delete;
   node_aggregator& operator=(const node_aggregator&) = delete;
 
-  // As those of an aggregator.
+  // The calls of an aggregator.
   void send(std::uint32_t proc, const Update& update,
             am::SourceLocation where = am::SourceLocation::current()) {
     if (proc >= receivers_.size()) [[unlikely]]

@@ -279,8 +279,8 @@ void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
         f, args...);
   }
 }
-// The same from a poll to another process, with arguments that one message holds. False: there is
-// no room for it now.
+// Starts a one-way call from a poll to another process, with arguments that one message holds.
+// False: there is no room for it now.
 template <class F, class... A>
 bool try_start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
@@ -352,7 +352,7 @@ struct rpc_target {
 // Cost. Up to 48 bytes of captures and arguments, and up to 56 of a result: a short request and its
 // reply, cheapest up to 16 bytes there and 8 back, which are never in memory. More: medium messages
 // of 4 KiB, copied at both ends. Waits for a credit, polling, while 64 short messages (of another
-// node: 1024), or 16 medium ones, are in flight to the same process.
+// node: 1024), or 16 medium ones (64), are in flight to the same process.
 //
 // Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
 // `proc`, and if the processes run different programs. What f throws, a std::exception, comes out
@@ -369,14 +369,14 @@ template <class F, class... Args>
 auto rpc(rpc_target proc, F f, const Args&... args) {
   return detail::start_rpc(proc, {"rpc", proc.where}, f, args...);
 }
-// The same in the process of `p`, of f(*p, args...), where *p is a T&.
+// Calls f(*p, args...) in the process of `p`, where *p is a T&.
 template <class T, class F, class... Args>
 auto rpc_at(global_ptr<T> p, F f, const Args&... args) {
   detail::check_target(p, "rpc_at");
   return detail::start_rpc(p.proc(), "rpc_at", detail::AtObject<T, F>{f, p.offset()}, args...);
 }
 
-// The same for an f that returns a std::vector, whose elements go to `to`, a vector, array, span ..
+// Calls an f that returns a std::vector, whose elements go to `to`, a vector, array, span ..
 // (`lasting_elements`, splitc/world/elements.h), as they arrive, with no memory allocated here and
 // no copy. The future is of how many there are. `to` may have room for more, which is left alone.
 // As that of a get it lives, and is left alone, until the future is ready, or sync() has returned:

@@ -79,10 +79,10 @@ class RpcCalls final : public am::Poller {
   // Sends it, waiting for credits. `operation` is set, also where an exception of a handler comes
   // out when it has been sent; the result will be in `slot`, unless there is none.
   void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
-  // The same for kNone.
+  // Sends a call that nobody answers (kNone).
   void send_one_way(const Outgoing& call, Call name);
-  // The same for what takes words and returns one. The words come by value: bytes that have just
-  // been written and are read by another width are read only when all stores before them have
+  // Starts a call of what takes words and returns one. The words come by value: bytes that have
+  // just been written and are read by another width are read only when all stores before them have
   // reached the cache, those to the other process among them.
   template <class = void>
   handle start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
@@ -90,7 +90,7 @@ class RpcCalls final : public am::Poller {
   template <class = void>
   void send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                           std::uint64_t second, std::size_t bytes, bool noted, Call name);
-  // The same from a poll, if it is one message. False: there is no room for it now.
+  // Sends one from a poll, if it is one message. False: there is no room for it now.
   [[nodiscard]] bool try_send_one_way(const Outgoing& call, Call name);
 
   // A place for a result, and back: when the operation is complete, or to be forgotten.

@@ -86,7 +86,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
 // written before is visible then. `word`, of 1, 2, 4 or 8 bytes, is memory of this process or of
 // one of its node, where put_signal(), a put, a channel, an atomic or a handler changes it.
 //
-// As wait_until(condition): the world's thread, outside handlers.
+// Where it may be called: as wait_until(condition), the world's thread, outside handlers.
 template <class T, class Condition>
 requires std::is_invocable_r_v<bool, Condition&, T> T wait_until(
     const T& word, Condition condition, am::SourceLocation where = am::SourceLocation::current()) {

@@ -25,7 +25,7 @@ class UpdateBlock {
   }
   ~UpdateBlock() = default;
 
-  // Also while there is no memory.
+  // Whether nothing more fits; true also while there is no memory.
   bool is_full() const noexcept { return next_ == end_; }
   bool has_memory() const noexcept { return memory_ != nullptr; }
   void allocate(std::size_t capacity) {

@@ -42,7 +42,7 @@ using WordFunction = std::uint64_t(std::uint64_t first, std::uint64_t second);
   std::memcpy(static_cast<std::byte*>(to) + first, &words[1], n - first);
 }
 
-// As Packer and Unpacker (splitc/rpc/pack.h).
+// Pack and unpack words, as Packer and Unpacker do bytes (splitc/rpc/pack.h).
 struct WordPacker {
   Words words{};
   std::size_t bytes = 0;

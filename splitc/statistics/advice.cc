@@ -1,5 +1,3 @@
-#include "splitc/statistics/advice.h"
-
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <numeric>
 #include <string_view>
 #include <utility>
+
+#include "splitc/statistics/summary.h"
 
 namespace splitc::detail {
 namespace {

@@ -1,10 +1,8 @@
-#include "splitc/statistics/json.h"
-
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "splitc/statistics/advice.h"
+#include "splitc/statistics/summary.h"
 
 namespace splitc::detail {
 namespace {

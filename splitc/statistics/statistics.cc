@@ -15,7 +15,6 @@
 #include "am/types/clock.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/rpc/rpc.h"
-#include "splitc/statistics/json.h"
 #include "splitc/statistics/summary.h"
 #include "splitc/world/world.h"
 

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "splitc/statistics/advice.h"
-
 namespace splitc::detail {
 namespace {
 

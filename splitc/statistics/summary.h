@@ -13,7 +13,7 @@
 
 namespace splitc::detail {
 
-// As am::CallSites::Site, of one process or of all.
+// What am::CallSites::Site counts, of one process or of all.
 struct CallStatistics {
   std::string call;                  // "barrier"
   std::string place;                 // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
@@ -53,5 +53,13 @@ std::vector<CallStatistics> all_calls(std::span<const ProcessStatistics> process
 
 // The report on all processes, by rank: lines for people.
 std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_t nodes);
+
+// At most three sentences: which lines cost most of the time, and what would replace them. The most
+// important comes first. Pure logic.
+std::vector<std::string> advise(std::span<const ProcessStatistics> processes);
+
+// The report on all processes, by rank, for programs to read: one line of JSON; docs/statistics.md
+// names its members.
+std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes);
 
 }  // namespace splitc::detail

@@ -114,7 +114,7 @@ class team {
   bool contains(std::uint32_t proc, Where where = Where::current()) const {
     return group({"team::contains", where}).rank_of(proc).has_value();
   }
-  // The same team, not just the same members.
+  // Whether it is the same team, not just one of the same members.
   bool operator==(const team&) const = default;
 
   // --- As the calls of these names without a team. (start_barrier() has the two halves of one.)

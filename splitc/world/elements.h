@@ -19,7 +19,7 @@ namespace splitc {
 template <class R>
 concept elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
-// The same for calls that go on after they have returned, so that a temporary std::vector, which
+// Elements for calls that go on after they have returned, so that a temporary std::vector, which
 // would be gone by then, is refused when compiling.
 template <class R>
 concept lasting_elements = elements<R> && std::ranges::borrowed_range<R>;

@@ -67,8 +67,9 @@ struct Place {
   // the route of far accesses, which check it. (Of pointer type, though never followed: a loop that
   // writes numbers need not load them again.)
   std::byte* const* bases = nullptr;
-  // The same, which `bases` is, unless accesses within the node are watched (SPLITC_WATCH_NEAR):
-  // then all of `bases` is far_base(), so that each access takes the route that counts it.
+  // Where segments are mapped, for all but accesses: what `bases` is, unless accesses within the
+  // node are watched (SPLITC_WATCH_NEAR): then all of `bases` is far_base(), so that each access
+  // takes the route that counts it.
   std::byte* const* mappings = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
@@ -98,7 +99,8 @@ inline std::byte* far_base() noexcept { return nullptr; }
 // The entry of the process that `bits` name, for an access: far_base() where there is no address,
 // or where accesses are watched; the functions for far ones look at mapping_of() then.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
-// The same for all other purposes: far_base() where there is no address.
+// Where that process's segment is mapped, for all but accesses: far_base() where there is no
+// address.
 inline std::byte* mapping_of(std::uint64_t bits) noexcept {
   return place.mappings[bits >> kOffsetBits];
 }
@@ -146,9 +148,9 @@ inline void check_proc(std::uint32_t proc, Call call) {
 }
 // Throws Error unless [offset, offset + bytes) is memory that a program may touch at `proc`.
 void check_range(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call);
-// The same for a pointer that need not be followed: the beginning of an empty block is one, too.
+// Checks a pointer that need not be followed: the beginning of an empty block is one, too.
 void check_pointer(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes, Call call);
-// As check_range, for an object that must be aligned to `alignment`.
+// Checks the range of an object that must be aligned to `alignment`.
 void check_object(std::uint32_t proc, std::uint64_t offset, std::uint64_t bytes,
                   std::uint64_t alignment, Call call);
 // Throws Error: the object is not aligned to `alignment`.
@@ -185,7 +187,7 @@ constexpr void check_address(std::uint64_t proc, std::uint64_t offset) {
     if (proc >= kMostProcs || offset > kOffsetMask) refuse_address(proc, offset);
   }
 }
-// The same for `offset` plus n elements of `bytes` bytes.
+// Throws Error likewise unless it can hold `offset` plus n elements of `bytes` bytes.
 [[noreturn]] void refuse_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes);
 constexpr void check_step(std::uint64_t bits, std::int64_t n, std::uint64_t bytes) {
   if constexpr (am::kChecked) {

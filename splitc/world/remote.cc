@@ -23,7 +23,7 @@ am::Reason reason_of(Call call, std::size_t bytes, const void* caller) noexcept 
       .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
 }
 
-// As sync(handle).
+// Waits as sync(handle) does.
 void finish(handle h, const am::Reason& reason) noexcept {
   if (h.generation() != 0) finish_one(h, reason);
   // pairs with: sync(), barrier() and the atomics of other processes

@@ -40,7 +40,7 @@ std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call
 // program, if `call` does not say where it stands.
 std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call,
                    const void* caller = nullptr);
-// The same where the program's own path has been taken: for what is out of line anyway.
+// Notes a near access where the program's own path has been taken: for what is out of line anyway.
 inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
   if (watches_near()) [[unlikely]]
     watched(bits, bytes, call);
@@ -55,7 +55,7 @@ void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_
 // and shows it in a trace, if somebody wants to know (am/statistics, am/trace). `caller`: where it
 // returns to in the program; nullptr: check_far() itself does.
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller = nullptr);
-// The same for an operation with `moved` bytes that lie in the first `extent` from `bits` on.
+// Checks an operation with `moved` bytes that lie in the first `extent` from `bits` on.
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);
 // Throws Error if the memory of this process that a transfer with another node is to read or write
 // is not mapped, as the network would only say much later that something is wrong. Looks at 64 KiB

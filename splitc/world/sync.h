@@ -54,7 +54,7 @@ class handle {
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
   constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
-  // As every operation under way has it, futures and started collective calls as well: ready() and
+  // What every operation under way has, futures and started collective calls as well: ready() and
   // try_wait(), two names of one thing, are try_sync(*this), poll once if it is not complete and
   // never wait; wait() is sync(*this), and result() too, as there is no value.
   [[nodiscard]] inline bool ready() const;
@@ -129,7 +129,7 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
   sync();
   return true;
 }
-// The same for the operation of `h`; if true, this was a sync(h).
+// Whether the operation of `h` is complete; if true, this was a sync(h).
 [[nodiscard]] inline bool try_sync(handle h) {
   if (h.generation() != 0 && !detail::try_finish_one(h)) [[unlikely]]
     return false;

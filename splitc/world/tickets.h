@@ -58,9 +58,9 @@ class Tickets {
   // The operation is done; or it has ended as its process has died, and then it stays one that is
   // waited for, in vain.
   void give_back(std::uint32_t ticket) noexcept;
-  // The same, with the answer that came.
+  // Gives one back with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
-  // The same with one of 8 bytes, whatever its `result_bytes`.
+  // Gives one back with an answer of 8 bytes, whatever its `result_bytes`.
   void answered_by_word(std::uint32_t ticket, std::uint64_t result) noexcept {
     void* const to = tickets_[ticket].pending.result;
     if (to != nullptr) std::memcpy(to, &result, sizeof result);

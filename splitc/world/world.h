@@ -112,7 +112,7 @@ inline constinit thread_local bool is_worlds_thread = false;  // it called run()
 // Throws Error if an operation that is not complete uses memory of a function that has returned: it
 // would be written to when that is another's.
 void check_frames();
-// The same where all functions whose frames are below `frame` have returned.
+// Checks frames where all functions whose frames are below `frame` have returned.
 void check_frames_below(const void* frame);
 // At the end of the program. Throws Error in checked builds if an operation that uses any memory of
 // the program is not complete.
@@ -123,7 +123,8 @@ inline void check_thread(Call call) {
   if (!is_worlds_thread) [[unlikely]]
     refuse_thread(call);
 }
-// The same, and unless it may wait: a handler may not, nor may a function that atomic() runs.
+// Refuses unless it is the world's thread, and may wait: a handler may not, nor may a function that
+// atomic() runs.
 inline void check_may_wait(Call call) {
   check_thread(call);
   if (world().bundle().handling()) [[unlikely]]

@@ -1,5 +1,3 @@
-#include "am/types/ticks.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -9,9 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "splitc/statistics/advice.h"
-#include "splitc/statistics/json.h"
-
 namespace splitc::detail {
 namespace {
 

@@ -14,7 +14,7 @@ namespace am::c {
 // returns `code`. Any thread.
 [[gnu::cold]] int fail(int code, const char* call, std::string_view what) noexcept;
 
-// The same for the exception that is being handled: AM_ERR_RESOURCE, with the sentence that the
+// Fails by the exception that is being handled: AM_ERR_RESOURCE, with the sentence that the
 // library's Errors are, or what others such as those of a handler written in C++ say.
 [[gnu::cold]] int fail_by_exception(const char* call) noexcept;
 

@@ -10,8 +10,8 @@
 namespace am::c {
 namespace {
 
-// As the calls of am/c/messages.h are given it. The payload is not the caller's, so `message` has
-// any pointer for it.
+// A get as the calls of am/c/messages.h are given it. The payload is not the caller's, so `message`
+// has any pointer for it.
 struct Get {
   int index;
   std::uint64_t source_offset;

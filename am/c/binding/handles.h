@@ -92,12 +92,12 @@ inline bool is_endpoint(ep_t endpoint) noexcept { return is_handle(endpoints, en
 
 // AM_OK; or the code for a call before AM_Init(), with its sentence.
 int check_in_use(const char* call) noexcept;
-// The same for what a call is given as a handle.
+// Check what a call is given as a handle.
 int check_bundle(const char* call, eb_t bundle) noexcept;
 int check_endpoint(const char* call, ep_t endpoint) noexcept;
-// The same for a call that handlers may not make.
+// Checks that no handler runs, for a call that handlers may not make.
 int check_no_handler(const char* call) noexcept;
-// ... and for a pointer to where a result goes.
+// Checks a pointer to where a result goes.
 int check_result(const char* call, const void* result) noexcept;
 
 // A free place becomes that of `core`; nullptr: there is none. Any thread.

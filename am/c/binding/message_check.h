@@ -49,7 +49,7 @@ inline bool is_valid(const Outgoing& message) noexcept {
 // AM_OK; or AM_ERR_BAD_ARG, with a sentence that says what is wrong.
 int check_message(const char* call, const Outgoing& message) noexcept;
 
-// The same code, for a translation that is not mapped.
+// Fails with the code for a translation that is not mapped.
 int fail_not_mapped(const char* call, int index) noexcept;
 
 }  // namespace am::c

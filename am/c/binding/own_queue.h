@@ -37,7 +37,7 @@ class OwnQueue final : public Poller {
   bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
   // Copies the request, payload and all.
   void add(std::uint32_t to, const UntypedRequest& request);
-  // The same for a get.
+  // Adds a get.
   void add(std::uint32_t to, const UntypedGet& get);
   // Polls all bundles of the thread until all are sent, on behalf of `call`. Throws what handlers
   // throw meanwhile.

@@ -8,8 +8,8 @@
 
 namespace {
 
-// As many ints as `numargs` says; none if that is no number of arguments, which is refused later.
-// They are read from the caller's `list`, which has to be ended there.
+// The ints of a call, as many as `numargs` says; none if that is no number of arguments, which is
+// refused later. They are read from the caller's `list`, which has to be ended there.
 struct Arguments {
   Arguments(int numargs, std::va_list list) noexcept {
     if (numargs < 0 || numargs > AM_MaxShort()) return;

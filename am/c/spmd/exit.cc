@@ -46,7 +46,8 @@ void call_back(int code) {
              "for the others; call it in that thread, after AM_Poll()");
 }
 
-// As exit(0) does: the launcher does not hear of it, so the others have to come to their ends, too.
+// Whether this process may wait, as exit(0) does: the launcher does not hear of it, so the others
+// have to come to their ends, too.
 bool can_wait_for_others() noexcept {
   return alone.load(std::memory_order_relaxed) != nullptr && gettid() == starter &&
          !Bundle::handling();

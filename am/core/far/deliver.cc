@@ -10,7 +10,7 @@
 #include "am/core/far/far.h"
 #include "am/core/traced/traced.h"
 #include "am/route/router.h"
-#include "am/types/kept_bytes.h"
+#include "am/types/object_pool.h"
 
 namespace am {
 namespace {

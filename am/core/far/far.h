@@ -44,6 +44,9 @@ namespace am {
 // Thread rule: the bundle's; a parallel one is locked, but for place_reply(). While a handler runs,
 // others come in: what it needs of its sender stays, as no other thread handles messages of that
 // sender meanwhile (SenderGuard).
+//
+// Where its functions are: in far.cc what begins and ends, flush() and close() in am/core/flush.cc,
+// the rest as its private part says.
 class FarEndpoint {
  public:
   // Requests of each kind in flight on a translation. Of short and medium ones more than on a node:
@@ -71,7 +74,7 @@ class FarEndpoint {
   TraceFlow sent_flow(std::uint32_t to, const UntypedRequest& request) noexcept;
   // Waits until everything that was sent has been handled, or has come back.
   void flush(const Reason& reason);
-  // The same for translation `index`, which then says good-bye.
+  // Flushes translation `to`, which then says good-bye.
   void close(const To& to);
   // The endpoint's tag will be another: false if it cannot be. And once it is:
   [[nodiscard]] bool change_tag(Tag tag) { return epochs_.change(tag); }
@@ -80,8 +83,9 @@ class FarEndpoint {
   void announce();
   // Processes have died: drops what was of them here. Then return_unreachable() finds something.
   void bury_dead();
-  // Returns requests to the dead; returns how many. Whether it would find one.
+  // Gives requests that went to the dead back to this endpoint; how many.
   int return_unreachable();
+  // Whether there may be such requests.
   bool has_unreachable() const noexcept { return unreachable_; }
   // The payload of a long reply that is being made, from its handler. `released`: as of
   // try_send().
@@ -92,7 +96,7 @@ class FarEndpoint {
   // for both kinds of Access.)
   template <class Access>
   [[nodiscard]] bool deliver(Rank from, const link::MessagePacket& message);
-  // The same for an endpoint that does not exist (any more).
+  // Answers a message for an endpoint that does not exist (any more).
   static void refuse_unknown(link::Link& link, Rank from, const link::MessagePacket& message);
 
   // Of a parallel bundle. While one lives, it is its thread's turn to handle messages of the
@@ -117,7 +121,7 @@ class FarEndpoint {
   using LongReply = far::LongReply;
   using Receiver = far::Receiver;
   using Sender = far::Sender;
-  // One for as long as it lives: of one thread always the same.
+  // Lends an Answering for as long as it lives. In a sequential bundle it is always the same one.
   template <class Access>
   class AnsweringLease;
 
@@ -135,6 +139,7 @@ class FarEndpoint {
       return (some ^ std::uint64_t{key.index} << 24) * 0x9e3779b97f4a7c15u >> 16;
     }
   };
+  // That of translation `to`. At its first use it is made here, and kHello is sent.
   Receiver& receiver(std::uint32_t to);
   Receiver* find_receiver(Rank from, const link::MessagePacket& message) noexcept;
   Sender* find_sender(Rank from, const link::MessagePacket& message) noexcept;

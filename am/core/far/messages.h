@@ -23,13 +23,13 @@ class Process;
 // while its endpoint's bundle polls; what comes before is put aside.
 //
 // Among threads. While one thread does all far calls of the process, most messages are handled
-// where they have been received. Once a second has come, whoever polls the network only puts aside,
-// inside the port: each bundle takes its own from there, in its own thread, and handles them
-// outside. The same goes for completions (home()). How much is put aside is bounded by the credits
-// of those who send. Of a parallel bundle every thread takes what was put aside for it, but one
-// sender's messages one after another (far/parallel.cc).
+// where they have been received. As soon as a second thread makes a far call, whoever polls the
+// network only puts aside, inside the port: each bundle takes its own from there, in its own
+// thread, and handles them outside. The same goes for completions (home()). How much is put aside
+// is bounded by the credits of those who send. Of a parallel bundle every thread takes what was put
+// aside for it, but one sender's messages one after another (far/parallel.cc).
 //
-// Thread rule: that of the bundle which is passed; the rest says so.
+// Thread rule: the bundle's, of calls that take one; the others say theirs.
 class FarMessages final : public link::TypeSink, public Resumed {
  public:
   // All outlive it.

@@ -11,7 +11,7 @@
 #include "am/far/small_accesses.h"
 #include "am/link/link.h"
 #include "am/statistics/call_place.h"
-#include "am/types/function_ref.h"
+#include "am/types/function.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 
@@ -86,8 +86,8 @@ class RemoteMemory {
   // store() it.
   [[nodiscard]] bool try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                                 std::uint64_t counter);
-  // As store(), but does not wait for `from`. True: that lives unchanged until done. False: it may
-  // be reused, and the ticket is not used.
+  // Starts a store(), and does not wait for `from`. True: that lives unchanged until done. False:
+  // it may be reused, and the ticket is not used.
   [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                                  std::uint64_t counter, std::uint32_t ticket,
                                  const CallPlace& place, std::uint64_t& sent);
@@ -110,8 +110,8 @@ class RemoteMemory {
     const bool yes_;
   };
 
-  // As when a store has come: `bytes` have been written here, for another node, and are added to
-  // the word at offset `counter` of this process's segment. Handlers may call it.
+  // Counts as a store that has come: `bytes` have been written here, for another node, and are
+  // added to the word at offset `counter` of this process's segment. Handlers may call it.
   void count(std::uint64_t counter, std::uint64_t bytes);
   // Of a job with far processes.
   const LearningStats& learning() const noexcept;

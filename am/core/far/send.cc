@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "am/core/far/far.h"
-#include "am/types/kept_bytes.h"
+#include "am/types/object_pool.h"
 #include "am/types/released.h"
 
 namespace am {
@@ -304,7 +304,7 @@ Verdict far::LongReply::judge(const LongRequest& message) const noexcept {
   return to->announced.judge(message, same_tag || to->announced.admits);
 }
 
-// As of a request.
+// A reply's payload and packet together, as a request's are.
 bool FarEndpoint::send_together(const Sender& to, const MessagePacket& head,
                                 std::span<const std::byte> arguments, const Place& place,
                                 const std::byte* payload) {

@@ -17,9 +17,9 @@ namespace am {
 // at a time.
 void expect_no_exit(std::function<void(int exit_code)> report);
 
-// The same in a job: prints early_exit_sentence() where the process says nothing by its exit code
-// (0, or unknown), and then calls `end_others`, which may be empty, with the code that it leaves
-// with, from 1 to 255.
+// Expects that of a process of a job: prints early_exit_sentence() where the process says nothing
+// by its exit code (0, or unknown), and then calls `end_others`, which may be empty, with the code
+// that it leaves with, from 1 to 255.
 void expect_no_exit(Rank rank, std::function<void(int exit_code)> end_others);
 
 // The process may leave.

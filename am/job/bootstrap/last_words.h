@@ -9,8 +9,9 @@ namespace am {
 // second, and drops it then. Any thread.
 void print_sentence(std::string_view sentence);
 
-// The same, for a process whose launcher kills all as soon as it hears of an abort, and reads no
-// more then: standard output is flushed too, and it waits as long until the launcher has read.
+// Prints a last sentence of a process whose launcher kills all as soon as it hears of an abort, and
+// reads no more then: standard output is flushed too, and it waits as long until the launcher has
+// read.
 void print_last_sentence(std::string_view sentence);
 
 }  // namespace am

@@ -17,7 +17,7 @@ namespace am {
 // as "broadcast_tree=64K,scan_chain=4", of which any may be missing; or the name of a file of
 // these, with a / in it.
 schedule::Limits parse_collectives(std::string_view text);
-// The same text, of all of them.
+// The text that parse_collectives() makes these limits of, with all of them.
 std::string text_of(const schedule::Limits& limits);
 
 // Of SPLITC_FAULT: parts with commas between them, each a name and a value behind a colon or an

@@ -1,12 +1,15 @@
 #include "am/job/stall/reporter.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
-#include "am/job/stall/question.h"
 #include "am/route/process_stat.h"
 
 namespace am {
+
 namespace {
 
 constexpr auto kSilence = 10 * StallWatch::kInterval;  // of a process that looks no more
@@ -87,6 +90,31 @@ void StallReporter::say(const Router& router, const std::string& sentence) const
   const std::string who = "rank " + std::to_string(router.rank()) +
                           (several ? " for its node" : "") + ": " + sentence + "\n";
   std::fputs(who.c_str(), stderr);
+}
+
+namespace {
+
+std::atomic<bool> asked{false};  // nothing else is published by it
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void note(int) { asked.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+void note_stall_questions() {
+  struct sigaction before {};
+  sigaction(SIGUSR1, nullptr, &before);
+  if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction action {};
+  action.sa_handler = &note;
+  action.sa_flags =
+      SA_RESTART;  // the program's own calls go on; who sleeps here wakes all the same
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+bool take_stall_question() noexcept {
+  return asked.load(std::memory_order_relaxed) && asked.exchange(false, std::memory_order_relaxed);
 }
 
 }  // namespace am

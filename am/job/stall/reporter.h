@@ -15,7 +15,7 @@ namespace am {
 // One at a time in a process.
 class StallReporter {
  public:
-  // Reports after `limit_s` without progress, 0: only when asked (am/job/stall/question.h).
+  // Reports after `limit_s` without progress, 0: only when asked by SIGUSR1.
   explicit StallReporter(double limit_s);
   StallReporter(const StallReporter&) = delete;
   StallReporter& operator=(const StallReporter&) = delete;
@@ -42,5 +42,14 @@ class StallReporter {
   };
   std::vector<Watcher> watchers_;  // as processes_of_node()
 };
+
+// SIGUSR1 asks a job what it does. It ends no process of one.
+
+// From now on SIGUSR1 is only noted, unless the program has a handler of its own, or ignores it. It
+// stays so after the job: the signal may be sent to all processes while some have left theirs.
+void note_stall_questions();
+
+// Whether one came since the last call. Any thread.
+bool take_stall_question() noexcept;
 
 }  // namespace am

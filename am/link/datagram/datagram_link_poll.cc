@@ -7,7 +7,6 @@
 #include "am/link/datagram/datagram_link.h"
 #include "am/link/turn.h"
 #include "am/types/clock.h"
-#include "am/types/ticks.h"
 #include "rdma/connections.h"
 
 namespace am::link {

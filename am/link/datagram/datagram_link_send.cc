@@ -5,8 +5,6 @@
 
 #include "am/link/datagram/datagram_link.h"
 #include "am/types/clock.h"
-#include "am/types/earlier.h"
-#include "am/types/ticks.h"
 
 namespace am::link {
 namespace {

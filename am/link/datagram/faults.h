@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "am/link/datagram/fault_plan.h"
-#include "am/types/earlier.h"
+#include "am/types/clock.h"
 #include "am/types/types.h"
 
 namespace am::link {

@@ -10,7 +10,7 @@
 
 #include "am/link/card.h"
 #include "am/link/turn.h"
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {

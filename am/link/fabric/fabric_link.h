@@ -50,7 +50,7 @@ struct Route {
   bool dead = false;             // its process: nothing is sent any more, and nothing counted
 };
 
-// As the network knows that byte of the process.
+// The key by which the network knows that byte of the process.
 inline RemoteKey named(const Route& route, const RemoteKey& at) noexcept {
   return at.key == RemoteKey::kSegment ? route.segment + at.base : at;
 }

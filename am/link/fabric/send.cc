@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "am/link/fabric/fabric_link.h"
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {

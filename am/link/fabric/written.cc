@@ -5,7 +5,7 @@
 
 #include "am/link/fabric/fabric_link.h"
 #include "am/link/packet_sinks.h"
-#include "am/types/ticks.h"
+#include "am/types/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {

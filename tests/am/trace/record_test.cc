@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "am/trace/trace.h"
-#include "am/trace/traced_wait.h"
+#include "am/trace/traced_call.h"
 #include "am/types/source_location.h"
 
 namespace am {

@@ -59,7 +59,7 @@ struct Awaited {
 // at the deadline (names who is missing), when the address is not this machine's or in use, and
 // when a connection is lost; the processes that have connected are sent the reason.
 std::vector<Met> meet_others(const MeetingPlace& place);
-// The same for any process that listens already and that only those of `awaited` come to.
+// Meets the others by a process that listens already and that only those of `awaited` come to.
 std::vector<Met> meet_others(const MeetingPlace& place, Connection listener, Awaited awaited);
 
 // Any other rank: the connection to rank 0, or to whoever else listens at that place. Throws Error

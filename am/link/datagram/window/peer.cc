@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "am/types/earlier.h"
+#include "am/types/clock.h"
 
 namespace am::link::window {
 namespace {

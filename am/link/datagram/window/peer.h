@@ -125,7 +125,7 @@ class Peer {
   std::int64_t deadline_ns() const noexcept;
   // Asks for a sign of life, unless an answer is awaited anyway.
   void probe() noexcept { probe_due_ = probe_due_ || !awaits(); }
-  // The same if nothing has been heard for long of somebody who was heard before.
+  // Asks for a sign of life if nothing has been heard for long of somebody who was heard before.
   void keep_alive(std::int64_t now_ns) noexcept;
   // It has left all questions unanswered.
   bool dead() const noexcept { return dead_; }

@@ -9,7 +9,7 @@
 #include "am/link/datagram/window/slots.h"
 #include "am/link/datagram/window/wire.h"
 #include "am/link/packet.h"
-#include "am/types/earlier.h"
+#include "am/types/clock.h"
 
 namespace am::link::window {
 

@@ -32,7 +32,7 @@ class Stream {
     packet_ = rest_.data();
     return Next::kPacket;
   }
-  // As long as it says, and valid until skip() and the next call.
+  // The packet, which is as long as it says; valid until skip() and the next call.
   const PacketHeader& packet() const noexcept {
     return *reinterpret_cast<const PacketHeader*>(packet_);
   }

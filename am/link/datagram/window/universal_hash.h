@@ -20,7 +20,7 @@ class UniversalHash {
  public:
   using Value = unsigned __int128;
 
-  // As many random words as the longest message has, an even number.
+  // `key` has as many random words as the longest message, an even number.
   explicit UniversalHash(std::vector<std::uint64_t> key) noexcept : key_(std::move(key)) {}
 
   std::size_t most_bytes() const noexcept { return key_.size() * kWord; }

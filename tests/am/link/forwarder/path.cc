@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "am/types/earlier.h"
+#include "am/types/clock.h"
 #include "tests/am/link/forwarder/ip_packet.h"
 
 namespace am::link::test {

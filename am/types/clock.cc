@@ -1,6 +1,6 @@
-#include "am/types/ticks.h"
-
 #include <limits>
+
+#include "am/types/clock.h"
 
 namespace am {
 namespace {
