@@ -34,7 +34,7 @@ NOTES = {
     'splitc/grid': 'cells with ghosts', 'splitc/group': 'who makes a collective call, and its way through its schedule',
     'splitc/pointer': 'global, spread pointers; allocation', 'splitc/rpc': 'calls, aggregators',
     'splitc/shared': 'one of each process', 'splitc/splitc.h': 'the umbrella header and manual',
-    'splitc/start': 'run(): a program’s life', 'splitc/statistics': 'where it waits',
+    'splitc/start': 'run(): a program’s life',
     'splitc/team': 'calls of some', 'splitc/with_mpi.h': 'one job with MPI',
     'splitc/world': 'this process, its heap, far accesses, what sync() waits for',
 }

@@ -9,6 +9,7 @@
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/route/port.h"
+#include "am/statistics/call_sites.h"
 #include "am/trace/flow.h"
 #include "am/trace/traced_call.h"
 #include "am/types/forked.h"
@@ -108,9 +109,20 @@ void ChannelSenders::check(const End& end) const {
 }
 
 void ChannelSenders::put(End& end) {
-  if (Trace* const trace = active_trace()) [[unlikely]]
-    return put_traced(*trace, end);
+  if (active_trace() != nullptr || active_call_sites() != nullptr) [[unlikely]]
+    return put_noted(end);
   start(end);
+}
+
+void ChannelSenders::put_noted(End& end) {
+  if (CallSites* const sites = active_call_sites(); sites != nullptr && !end.near()) {
+    sites->count({.call = "put of a channel"}, end.handle.rank, end.bytes);
+  }
+  if (Trace* const trace = active_trace()) {
+    put_traced(*trace, end);
+  } else {
+    start(end);
+  }
 }
 
 void ChannelSenders::put_traced(Trace& trace, End& end) {

@@ -45,6 +45,7 @@ class ChannelSenders {
   };
 
   void start(End& end);
+  void put_noted(End& end);  // which is counted, traced, or both
   void put_traced(Trace& trace, End& end);
   void open_near(End& end);
   void wait_for_last(End& end);

@@ -9,9 +9,11 @@ namespace am {
 
 class EndpointParts;
 
-// The part of an endpoint that hears of what no reply says: that an endpoint it sends to has ended,
-// that a process has died, that a message of its own has come back unasked. Whoever brings that
-// about raises an alert in the process's doorbell, and the next poll looks for what it was.
+// The part of an endpoint that finds out about what brings no reply: that an endpoint it sends to
+// has ended, that a process has died, that a message of its own has come back unasked. Whoever
+// brings that about raises an alert in the process's doorbell, and the next poll looks for what it
+// was. There is no other look: a process that dies raises an alert only in a job that goes on
+// without its dead. (Outgoing::try_open() asks once more, when it connects.)
 //
 // Thread rule: the bundle's; a parallel one is locked. While a handler runs, others come in.
 class Alerts {
@@ -50,9 +52,11 @@ class Alerts {
   const shmem::Doorbell& bell_;      // of this process
   std::vector<std::uint32_t> gone_;  // indices whose endpoint has ended
   std::uint64_t scanned_;            // alerts of the doorbell that were searched for
-  std::uint64_t seen_;               // the same, or kNever while gone_ has to be looked at
-  std::uint32_t buried_ = 0;         // of Router::deaths()
-  bool attending_ = false;           // a thread of several is in attend()
+  // The number of alerts at which pending() is false; kNever: look in every poll, as there are
+  // gone_ endpoints, or requests to the dead.
+  std::uint64_t seen_;
+  std::uint32_t buried_ = 0;  // of Router::deaths()
+  bool attending_ = false;    // a thread of several is in attend()
 };
 
 }  // namespace am

@@ -244,35 +244,13 @@ class Bundle {
     Bundle& bundle_;
   };
 
-  // Locks a parallel bundle for as long as it lives. Of a sequential one it does nothing.
-  class Lock {
-   public:
-    explicit Lock(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
-      if (monitor_ != nullptr) monitor_->lock();
-    }
-    ~Lock() {
-      if (monitor_ != nullptr) monitor_->unlock();
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-   private:
-    Monitor* const monitor_;
+  // Locks a parallel bundle for as long as it lives, and the reverse: lets others in. Of a
+  // sequential one they do nothing.
+  struct Lock : MonitorLock {
+    explicit Lock(const Bundle& bundle) noexcept : MonitorLock(bundle.monitor_.get()) {}
   };
-  // The reverse: unlocks it for as long as it lives, so that others come in.
-  class Unlock {
-   public:
-    explicit Unlock(const Bundle& bundle) noexcept : monitor_(bundle.monitor_.get()) {
-      if (monitor_ != nullptr) monitor_->unlock();
-    }
-    ~Unlock() {
-      if (monitor_ != nullptr) monitor_->lock();
-    }
-    Unlock(const Unlock&) = delete;
-    Unlock& operator=(const Unlock&) = delete;
-
-   private:
-    Monitor* const monitor_;
+  struct Unlock : MonitorUnlock {
+    explicit Unlock(const Bundle& bundle) noexcept : MonitorUnlock(bundle.monitor_.get()) {}
   };
 
  private:
@@ -281,7 +259,8 @@ class Bundle {
   friend class Process;
   friend struct OneThread;
 
-  // Which part of poll() is running, if any. kThreads: of a parallel bundle, each thread knows.
+  // Which part of poll() is running, if any. kThreads: the bundle is parallel, and each
+  // thread knows for itself (Thread::inside).
   enum class Inside : std::uint8_t { kNothing, kPoller, kHandler, kThreads };
 
   // One per thread.
@@ -342,8 +321,8 @@ class Bundle {
   bool sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::SleepLimit& limit,
                     Wake wake);
 
-  // Whether the network has been read for a bundle of the calling thread, this one included, that
-  // has not been polled since: nothing would wake this process for that.
+  // Whether something lies ready, read from the network already, for a bundle of the calling thread
+  // that has not polled since, this one included. Nobody sleeps then, as nobody would ring for it.
   bool siblings_late() noexcept;
   bool is_late() noexcept;  // ... for this bundle
   // With `spinning` the network is polled only now and then if nothing is expected from it.

@@ -83,7 +83,8 @@ class Endpoint {
   // Changes the tag (AM_SetTag). From the next poll on: messages with another tag are returned, and
   // so are replies to requests that were made when the tag was another, unless this one admits that
   // (or it was kTagNone). Long messages that were admitted before, and may be written already, are
-  // delivered. Throws Error while replies are to come to requests under 65,535 other tags.
+  // delivered. Throws Error while replies of other nodes
+  // are to come to requests under 65,535 other tags (TagEpochs).
   void set_tag(Tag tag);
 
   // --- Translation table. Costs nothing until a request connects. Throw Error for an index that

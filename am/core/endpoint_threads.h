@@ -97,8 +97,8 @@ class PauseGuard {
 };
 
 // Has the endpoint of a parallel bundle for itself: holds its lock, no handler of it runs, and
-// polls leave it out. Of a sequential bundle it does nothing. Throws Error of `call` where it would
-// wait in a handler or callback, which might be one of those to wait for.
+// polls leave it out. Of a sequential bundle it does nothing. Throws Error of `call` if it would
+// have to wait in a handler or callback, as it might wait for itself.
 class ExclusiveLock {
  public:
   ExclusiveLock(EndpointParts& parts, const char* call);

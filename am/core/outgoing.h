@@ -23,6 +23,9 @@ struct UntypedRequest;
 // an outbox for each translation that has been used, which counts the credits (shmem/mailbox.h).
 // Those of other nodes are in am/core/far.
 //
+// The short way: who sends writes into the outbox itself, with no lock and no trace. In a parallel
+// bundle, and of a traced endpoint, nobody may; what they send goes through try_send().
+//
 // Thread rule: the bundle's; a parallel one is locked, but for direct().
 class Outgoing {
  public:
@@ -30,7 +33,6 @@ class Outgoing {
       : parts_(parts), boxes_(translations) {}
 
   // The outbox of `to` for who may take the short way; nullptr: nobody may, or it is not connected.
-  // In a parallel bundle, and of a traced endpoint, nobody may.
   shmem::Outbox* direct(std::uint32_t to) const noexcept {
     return to < direct_.size() ? direct_[to] : nullptr;
   }

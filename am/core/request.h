@@ -231,9 +231,10 @@ template <auto kFunction, class... Args>
   parts_.waits.refuse_waiting(to.index, "request_long");
   bool released = false;
   const HandlerIndex index = index_of<kFunction>();
-  parts_.waits.until(to, "request_long", kNeedsCredit, [&] {
+  const auto attempt = [&] {
     return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
-  });
+  };
+  if (!attempt()) parts_.waits.for_credit(to, "request_long", attempt);
   const CallGuard call(parts_.threads);
   bundle().wait_until_released(
       released, parts_.waits.reason(to, "request_long", "the network to take the payload"));

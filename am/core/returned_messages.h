@@ -15,7 +15,9 @@ class ReturnedMessages {
   explicit ReturnedMessages(EndpointParts& parts) noexcept : parts_(parts) {}
 
   void set_handler(Function<void(const Returned&)> handler) { handler_ = std::move(handler); }
-  // Counts the message and passes it to the handler; without one ends the job with a sentence.
+  // Counts the message and passes it to the handler; without one ends the job with sentence() of
+  // am/message/returned.h, before which Router::fatal() puts the rank. Every message that comes
+  // back passes here.
   void deliver(const Returned& message);
 
  private:

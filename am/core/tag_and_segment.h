@@ -21,9 +21,9 @@ struct TagAndSegment {
   // Whether a reply is taken to a request that was made when the tag was `former`.
   bool admits_reply(Tag former) const noexcept { return former == kTagNone || admits(former); }
 
-  // Correspondent::barrier of requests from a sender whose tag is admitted or not, and of replies
-  // to requests of which some were made with another tag. A traced endpoint bars all messages from
-  // the short way.
+  // What Correspondent::barrier is to be; kBarred sends every message through dispatch.cc. Of
+  // requests: unless the sender's tag is admitted. Of replies: while some are to come to requests
+  // that were made with another tag. Of a traced endpoint: always.
   Shape request_barrier(bool admitted) const noexcept {
     return admitted && !traced ? Shape{0} : kBarred;
   }

@@ -22,21 +22,23 @@ class Waits {
   void refuse_in_handler(std::uint32_t to, const char* call) const;
   void refuse_waiting(std::uint32_t to, const char* call) const;
 
-  // Waits for something of the endpoint at `to`, which may be one of this thread's own, on behalf
-  // of `call`.
+  // Waits until `condition()`, on behalf of `call`. `needs` is what reports show; nothing is
+  // counted. The endpoint at `to` may belong to this thread, so all its bundles are polled.
   template <class Condition>
   void until(const To& to, const char* call, const char* needs, Condition&& condition);
   // Waits in whichever bundle the endpoint is in.
   template <class Condition, class Explain>
   void in_bundle(Condition&& condition, const Explain& explain);
-  // Attempts a request that had no credit until it has.
+  // A first attempt to send has failed: counts that, and tries again, polling, until it is sent.
+  // (It may also have lacked an inbox, or an introduction.)
   template <class Attempt>
   void for_credit(To to, const char* call, Attempt attempt);
 
   Reason reason(const To& to, const char* call, const char* needs) const noexcept;
 
  private:
-  void stall(std::uint32_t to, const char* call);  // counts it; Error where nothing may wait
+  // Counts a request that has to wait; Error where nothing may.
+  void stall(std::uint32_t to, const char* call);
 
   EndpointParts& parts_;
 };

@@ -8,6 +8,7 @@
 #include "am/job/config/death_notices.h"
 #include "am/job/config/joined.h"
 #include "am/job/job.h"
+#include "am/job/statistics/job_statistics.h"
 #include "am/job/trace/job_trace.h"
 #include "am/route/port.h"
 
@@ -60,9 +61,11 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
   const Bundle::Waiting waiting(bundle);
   // Those of other threads, which are not inside any more, become this one's.
   process_->for_bundles(nullptr, [](Bundle& one) { one.poll(); });
+  if (statistics_) statistics_->stop();
   if (survives()) return finish_without_dead(bundle, call, where);
   quiesce(bundle, call, where);
   if (trace_) finish_trace();
+  if (statistics_) report_statistics();
   if (router_->far_peers()) leave_network(call, where);
   router_->activity().finish(barrier_->count());
   bootstrap_->finished();
@@ -72,6 +75,16 @@ void Job::finish(Bundle& bundle, const char* call, const SourceLocation& where) 
 void Job::finish_trace() {
   trace_->finish(*process_, *this, [this](Bundle& bundle) { quiesce(bundle, "the trace", {}); });
   trace_.reset();
+}
+
+void Job::report_statistics() {
+  const auto quiesce_for = [this](Bundle& bundle) { quiesce(bundle, "the statistics", {}); };
+  try {
+    statistics_->report(*process_, *this, quiesce_for);
+  } catch (const PeerDied&) {  // the job ends as it would have without statistics
+    statistics_->say_none();
+  }
+  statistics_.reset();
 }
 
 void Job::quiesce_without_dead(Bundle& bundle, const char* call, const SourceLocation& where) {
@@ -90,6 +103,7 @@ void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLoca
   const DeathNotices& notices = *bootstrap_->death_notices();
   // Unless a handler threw out of the wait below: others may have passed the barriers of this one.
   if (!notices.has_finished(rank())) quiesce_without_dead(bundle, call, where);
+  if (statistics_) report_statistics();
   bootstrap_->finished();
   remove_mark();
   const auto all_finished = [&] {

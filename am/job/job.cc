@@ -27,6 +27,7 @@
 #include "am/job/stall/code.h"
 #include "am/job/stall/reporter.h"
 #include "am/job/start_watch.h"
+#include "am/job/statistics/job_statistics.h"
 #include "am/job/trace/job_trace.h"
 #include "am/job/trial.h"
 #include "am/route/port.h"
@@ -158,8 +159,15 @@ Job::Job(const Config& config)
   bootstrap_->barrier();  // nobody goes on before all have a place to be told of it
   start_watch_.reset();
   if (survives()) watch_deaths();
+  if (config.statistics != StatisticsForm::kNone) {
+    statistics_ = std::make_unique<JobStatistics>(*process_, config.statistics);
+  }
   if (trace_) begin_trace();
   if (config.verbose && me == 0) report_layout(layout);
+}
+
+void Job::restart_statistics() {
+  if (statistics_) statistics_->restart();
 }
 
 void Job::begin_trace() {
@@ -235,7 +243,7 @@ Job::~Job() {
   if (!is_forked()) return;
   const auto forget = [](auto&... parts) { (static_cast<void>(parts.release()), ...); };
   forget(bootstrap_, router_, process_, barrier_, crash_report_, stall_reporter_, death_watch_,
-         trace_);
+         statistics_, trace_);
 }
 
 std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byte> mine,

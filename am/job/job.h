@@ -22,6 +22,7 @@ struct Config;
 class CrashReport;
 class DeathWatch;
 class ExitRequest;
+class JobStatistics;
 class JobTrace;
 struct Layout;
 struct OutOfBand;
@@ -147,6 +148,9 @@ class Job final : public Exchange {
   // Where this process hears that all are to end (am/job/config/exit_request.h), and asks for it;
   // lives as long as the job. nullptr: the launcher, which is not splitcrun, knows of no such end.
   ExitRequest* exit_request() noexcept;
+  // Statistics (SPLITC_STATS) count from here on: by a runtime whose own start is none of the
+  // program's. Nothing without them.
+  void restart_statistics();
 
   // Prints "rank R: <sentence>", flushes the standard streams, and ends every process of the job,
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
@@ -168,6 +172,7 @@ class Job final : public Exchange {
   void watch_deaths();
   void begin_trace();
   void finish_trace();
+  void report_statistics();
   void leave_network(const char* call, const SourceLocation& where);
   Function<void()> make_watch();
   void report_layout(const Layout& layout) const;
@@ -183,6 +188,7 @@ class Job final : public Exchange {
   Owned<CrashReport> crash_report_;
   Owned<StallReporter> stall_reporter_;  // where no launcher watches
   Owned<DeathWatch> death_watch_;        // in a job that goes on without its dead
+  Owned<JobStatistics> statistics_;      // until finish(), if somebody wants to know
   Owned<JobTrace> trace_;                // until finish(), if there is to be one
 };
 

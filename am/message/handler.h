@@ -137,7 +137,7 @@ struct alignas(32) HandlerEntry {
   Invoke invoke = nullptr;
   Shape shape = kNoShape;
   void* context = nullptr;  // the object of a member function; what an untyped handler is given
-  void (*untyped)(UntypedMessage, void* context) = nullptr;  // if shape is kAnyShape
+  void (*untyped)(UntypedMessage, void* context) = nullptr;  // the function, if shape is kAnyShape
 };
 static_assert(sizeof(HandlerEntry) == 32);
 

@@ -37,7 +37,9 @@ struct Stats {
     return sum;
   }
 
-  std::uint64_t credit_stalls = 0;   // requests that found no credit at once, and waited
+  // Requests that found no credit at once, or no inbox or no answer to their introduction, and
+  // waited.
+  std::uint64_t credit_stalls = 0;
   std::uint64_t returned_here = 0;   // own messages that came back
   std::uint64_t returned_by_us = 0;  // others' messages sent back
 

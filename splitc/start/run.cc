@@ -19,7 +19,6 @@
 #include "splitc/group/groups.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/shared/shared.h"
-#include "splitc/statistics/statistics.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
@@ -52,6 +51,7 @@ struct detail::Running {
     add_shape_handlers(world.endpoint());
     world.job().connect(world.endpoint());
     shared.allocate();
+    world.job().restart_statistics();  // what the start has waited is none of the program's
   }
 
   World world;
@@ -60,7 +60,6 @@ struct detail::Running {
   Groups groups;
   store_counter stores;  // the default counter
   SharedMemory shared;
-  Statistics statistics;
 };
 
 void detail::RunningPointer::reset() noexcept { delete std::exchange(running_, nullptr); }
@@ -98,7 +97,6 @@ void detail::finish_program(Running& running, const char* call) {
   sync();
   // What this process has stored on other nodes needs it until it has landed.
   if (has_far_peers()) running.stores.wait_all({call, nowhere});
-  running.statistics.report({call, nowhere});
   // The first process that exits with a failure ends the others, perhaps before they have exited.
   std::fflush(nullptr);
   world.job().finish(world.bundle(), call, nowhere);

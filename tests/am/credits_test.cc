@@ -218,6 +218,16 @@ TEST_F(Credits, a_request_without_credit_waits_until_the_receiver_polls) {
   bundle().wait_until([&] { return nothing_in_flight(); });
 }
 
+TEST_F(Credits, a_large_request_to_another_node_that_waits_for_its_introduction_is_counted) {
+  const std::vector<std::byte> payload(8192);
+  const Rank last = job().size() - 1;
+  if (job().rank() == 0 && !job().router().is_near(last)) {
+    endpoint_.request_long<&on_long_one>(last, 0, payload);
+    EXPECT_EQ(endpoint_.stats().credit_stalls, 1u);
+    endpoint_.flush();
+  }
+}
+
 TEST_F(Credits, requests_beyond_the_window_all_arrive) {
   constexpr std::uint64_t kEach = 1'000;
   for (std::uint64_t i = 0; i < kEach; ++i) {

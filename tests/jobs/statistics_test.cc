@@ -18,6 +18,8 @@ constexpr const char* kSplitcrun = "tools/splitcrun/splitcrun";
 constexpr const char* kCounted = "tests/jobs/counted";
 constexpr const char* kUnoptimized = "tests/jobs/counted_unoptimized";
 constexpr const char* kSource = "tests/jobs/counted.cc";
+constexpr const char* kCountedAm = "tests/jobs/counted_am";
+constexpr const char* kAmSource = "tests/jobs/counted_am.cc";
 
 // "tests/jobs/counted.cc:40", the line that ends with "// line: <mark>".
 std::string place_of(const std::string& mark) { return test::marked_line(kSource, mark); }
@@ -36,6 +38,15 @@ void expect_line(const std::string& text, const std::string& begin, const std::s
     at = next + 1;
   }
   ADD_FAILURE() << "no line begins with '" << begin << "' and has '" << end << "':\n" << text;
+}
+
+TEST(Statistics, are_there_for_programs_of_active_messages_alone) {
+  const auto job = run({kSplitcrun, "-n", "2", "--nodes", "2", "--stats", kCountedAm});
+  EXPECT_EQ(job.exit_code, 0) << job.err;
+  EXPECT_EQ(job.err.find("statistics of 2 processes on 2 nodes, "), 0u) << job.err;
+  expect_line(job.err, "1      100 B      100 B", "put of a channel");
+  expect_line(job.err, "1 ", "Bundle::wait_until at " + test::marked_line(kAmSource, "answer"));
+  expect_line(job.err, "packets to other nodes: ", " each; ");
 }
 
 TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {

@@ -53,8 +53,8 @@ class FarEndpoint {
   // a round trip takes a hundred times as long, and many share a frame and a system call. (One-way
   // requests of 1 KiB over TCP: with a window of 16 each took 1.3 us, with 64 it is 0.8.)
   static constexpr std::uint32_t kWindow[kKinds] = {1024, 64, 16};
-  // One-way requests that are reported as read together. So many fit link::pack_credits(), and a
-  // window is a multiple of them.
+  // The receiver reports one-way requests as read after so many. Each number fits its bits of
+  // link::pack_credits() (6, 5, 5), and divides its window, or the last ones would not be reported.
   static constexpr std::uint32_t kReported[kKinds] = {32, 16, 4};
   static_assert(kWindow[0] % kReported[0] == 0 && kReported[0] < 64);
   static_assert(kWindow[1] % kReported[1] == 0 && kReported[1] < 32);

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "splitc/statistics/summary.h"
+#include "am/job/statistics/summary.h"
 
-namespace splitc::detail {
+namespace am::statistics {
 namespace {
 
 constexpr std::size_t kMost = 3;
@@ -96,7 +96,7 @@ void judge_operations(const CallStatistics& call, double waited_in_sync,
 }
 
 void judge_credit(const CallStatistics& call, std::vector<Sentence>& sentences) {
-  if (call.needs != am::kNeedsCredit) return;
+  if (call.needs != kNeedsCredit) return;
   const double waited = static_cast<double>(call.waited_ns) * 1e-9;
   sentences.push_back(
       {waited,
@@ -178,4 +178,4 @@ std::vector<std::string> advise(std::span<const ProcessStatistics> processes) {
   return texts;
 }
 
-}  // namespace splitc::detail
+}  // namespace am::statistics

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "splitc/statistics/summary.h"
+#include "am/job/statistics/summary.h"
 
-namespace splitc::detail {
+namespace am::statistics {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,14 +36,14 @@ Json traffic_of(const ProcessStatistics& process) {
   return all;
 }
 
-Json packets_of(const am::SendStats& sent) {
+Json packets_of(const SendStats& sent) {
   return {{"sends", sent.sends},
           {"messages", sent.messages},
           {"bytes", sent.bytes},
           {"accessed", sent.accessed}};
 }
 
-Json datagrams_of(const am::LossStats& losses) {
+Json datagrams_of(const LossStats& losses) {
   return {{"sent", losses.sent},
           {"repeated", losses.repeated},
           {"twice", losses.twice},
@@ -70,4 +70,4 @@ std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t 
   return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace splitc::detail
+}  // namespace am::statistics

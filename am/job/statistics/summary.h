@@ -11,14 +11,14 @@
 #include "am/statistics/call_sites.h"
 #include "am/types/link_stats.h"
 
-namespace splitc::detail {
+namespace am::statistics {
 
-// What am::CallSites::Site counts, of one process or of all.
+// What CallSites::Site counts, of one process or of all.
 struct CallStatistics {
-  std::string call;                  // "barrier"
-  std::string place;                 // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
-  am::CallSites::Traffic far = {};   // with other nodes
-  am::CallSites::Traffic near = {};  // within the node
+  std::string call;              // "barrier"
+  std::string place;             // "heat.cc:40", or "step (heat+0x2b3f)"; "": not known
+  CallSites::Traffic far = {};   // with other nodes
+  CallSites::Traffic near = {};  // within the node
   std::uint64_t waits = 0;
   std::uint64_t waited_ns = 0;
   std::string needs = {};  // "credit"; "": not known
@@ -30,18 +30,17 @@ struct CallStatistics {
 struct ProcessStatistics {
   std::uint64_t elapsed_ns = 0;
   std::vector<CallStatistics> calls;
-  std::vector<am::CallSites::Traffic> traffic;  // by process
-  am::SendStats sent = {};
-  am::LossStats losses = {};
+  std::vector<CallSites::Traffic> traffic;  // by process
+  SendStats sent = {};
+  LossStats losses = {};
 
   double elapsed_s() const noexcept { return static_cast<double>(elapsed_ns) * 1e-9; }
   double waited_s() const noexcept;
 };
 
 // Of the places of a process the `most` where it waited longest, the `most` of the others that it
-// used most often, and all others as one, am::CallSites::kOthers: so that sums stay what they are.
-std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> all,
-                                               std::size_t most);
+// used most often, and all others as one, CallSites::kOthers: so that sums stay what they are.
+std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std::size_t most);
 
 // One process's for another: lines, and back. Nothing that pack() has not made is unpacked without
 // losing something, and nothing at all crashes.
@@ -62,4 +61,4 @@ std::vector<std::string> advise(std::span<const ProcessStatistics> processes);
 // names its members.
 std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes);
 
-}  // namespace splitc::detail
+}  // namespace am::statistics

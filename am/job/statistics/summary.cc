@@ -1,4 +1,4 @@
-#include "splitc/statistics/summary.h"
+#include "am/job/statistics/summary.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace splitc::detail {
+namespace am::statistics {
 namespace {
 
 constexpr std::size_t kShown = 12;         // calls
@@ -60,7 +60,7 @@ std::string time_text(std::uint64_t ns) {
 
 // Those of one route: `what` they are.
 void add_operations(std::string& text, std::span<const CallStatistics> calls,
-                    am::CallSites::Traffic CallStatistics::*route, const char* what) {
+                    CallSites::Traffic CallStatistics::*route, const char* what) {
   std::vector<CallStatistics> some;
   std::ranges::copy_if(calls, std::back_inserter(some), [route](const CallStatistics& call) {
     return (call.*route).operations != 0;
@@ -122,7 +122,7 @@ Stats sum_of(std::span<const ProcessStatistics> processes, Stats ProcessStatisti
 }
 
 // How well messages are coalesced, and what needed none.
-void add_sends(std::string& text, const am::SendStats& sent) {
+void add_sends(std::string& text, const SendStats& sent) {
   if (sent.sends != 0) {
     text += fmt::format("\n  packets to other nodes: {} messages in {} sends, {:.1f} each; {}\n",
                         with_commas(sent.messages), with_commas(sent.sends),
@@ -136,7 +136,7 @@ void add_sends(std::string& text, const am::SendStats& sent) {
 }
 
 // What the network did to datagrams, where this library repairs that itself.
-void add_losses(std::string& text, const am::LossStats& losses) {
+void add_losses(std::string& text, const LossStats& losses) {
   if (losses.sent == 0) return;
   text += fmt::format(
       "\n  datagrams: {} sent, of which {} again ({:.1f} %); received {} twice, {} damaged\n",
@@ -162,9 +162,8 @@ double ProcessStatistics::waited_s() const noexcept {
   return static_cast<double>(ns) * 1e-9;
 }
 
-std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> all,
-                                               std::size_t most) {
-  using Site = am::CallSites::Site;
+std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std::size_t most) {
+  using Site = CallSites::Site;
   std::ranges::sort(all, std::greater(), [](const Site& site) {
     return std::pair(site.waited_ns, site.far.operations + site.near.operations);
   });
@@ -172,7 +171,7 @@ std::vector<am::CallSites::Site> worth_telling(std::vector<am::CallSites::Site> 
   std::ranges::sort(all.begin() + static_cast<std::ptrdiff_t>(most), all.end(), std::greater(),
                     [](const Site& site) { return site.far.operations + site.near.operations; });
   if (all.size() <= 2 * most) return all;
-  Site others{.place = {.call = am::CallSites::kOthers}};
+  Site others{.place = {.call = CallSites::kOthers}};
   for (const Site& site : std::span(all).subspan(2 * most)) {
     others.far += site.far;
     others.near += site.near;
@@ -212,7 +211,7 @@ ProcessStatistics unpack(std::string_view text) {
     *number = take_number(first);
   }
   for (std::string_view line = take(text, '\n'); !line.empty();) {
-    am::CallSites::Traffic to;
+    CallSites::Traffic to;
     to.operations = take_number(line);
     to.bytes = take_number(line);
     process.traffic.push_back(to);
@@ -283,4 +282,4 @@ std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_
   return text;
 }
 
-}  // namespace splitc::detail
+}  // namespace am::statistics

@@ -1,5 +1,5 @@
 // What is said of what processes have counted.
-#include "splitc/statistics/summary.h"
+#include "am/job/statistics/summary.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace splitc::detail {
+namespace am::statistics {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
@@ -80,11 +80,11 @@ TEST(Unpack, takes_any_text) {
 
 // A place that waits for nothing, but sends most of all, stands behind all that have waited.
 TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_one) {
-  std::vector<am::CallSites::Site> sites;
+  std::vector<CallSites::Site> sites;
   std::mt19937_64 random(1);
-  am::CallSites::Site all{};
+  CallSites::Site all{};
   for (int i = 0; i < 700; ++i) {
-    am::CallSites::Site site{.place = {.call = i % 2 == 0 ? "barrier" : "read"},
+    CallSites::Site site{.place = {.call = i % 2 == 0 ? "barrier" : "read"},
                              .far = {random() % 1000, random() % 1000},
                              .waits = random() % 1000,
                              .waited_ns = random() % 1000};
@@ -94,10 +94,10 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
     all.waited_ns += site.waited_ns;
     sites.push_back(site);
   }
-  const std::vector<am::CallSites::Site> told = worth_telling(sites, 100);
+  const std::vector<CallSites::Site> told = worth_telling(sites, 100);
   ASSERT_EQ(told.size(), 201u);
-  am::CallSites::Site sum{};
-  for (const am::CallSites::Site& site : told) {
+  CallSites::Site sum{};
+  for (const CallSites::Site& site : told) {
     sum.far += site.far;
     sum.waits += site.waits;
     sum.waited_ns += site.waited_ns;
@@ -106,14 +106,14 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   EXPECT_EQ(sum.far.bytes, all.far.bytes);
   EXPECT_EQ(sum.waits, all.waits);
   EXPECT_EQ(sum.waited_ns, all.waited_ns);
-  EXPECT_EQ(told.back().place.call, std::string(am::CallSites::kOthers));
+  EXPECT_EQ(told.back().place.call, std::string(CallSites::kOthers));
   EXPECT_TRUE(std::ranges::any_of(
       told, [](const auto& site) { return site.place.call == std::string("store"); }));
   EXPECT_GE(told[99].waited_ns, told[100].waited_ns);
 }
 
 TEST(WorthTelling, is_everything_where_that_is_little) {
-  const std::vector<am::CallSites::Site> some(7, {.place = {.call = "read"}, .far = {1, 0}});
+  const std::vector<CallSites::Site> some(7, {.place = {.call = "read"}, .far = {1, 0}});
   EXPECT_EQ(worth_telling(some, 7).size(), 7u);
   EXPECT_EQ(worth_telling(some, 4).size(), 7u);
   EXPECT_EQ(worth_telling(some, 3).size(), 7u) << "six, and the others";
@@ -310,4 +310,4 @@ TEST(Json, has_everything_that_was_counted) {
 }
 
 }  // namespace
-}  // namespace splitc::detail
+}  // namespace am::statistics
