@@ -1,7 +1,6 @@
 // Waiting until what has been sent has come to its end.
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "am/core/endpoint.h"
@@ -26,19 +25,14 @@ void say_farewell(EndpointParts& parts, const To& to, const char* call) {
   last.template operator()<Kind::kLong>();
 }
 
-// The translation `i`th in the list of those that are connected; nullopt: there are not as many.
-std::optional<std::uint32_t> connected_at(const EndpointParts& parts, std::size_t i) noexcept {
+std::vector<std::uint32_t> connected_now(const EndpointParts& parts) {
   const EndpointLock lock(parts);
-  const std::vector<std::uint32_t>& connected = parts.outgoing.connected();
-  if (i >= connected.size()) return std::nullopt;
-  return connected[i];
+  return parts.outgoing.connected();
 }
 
-// By index: callbacks, and other threads, that send meanwhile may connect more.
+// By a copy: other threads connect and unmap meanwhile, which moves what is in the list.
 void flush_near(EndpointParts& parts, const char* call, const SourceLocation& where) {
-  for (std::size_t i = 0; const auto to = connected_at(parts, i); ++i) {
-    say_farewell(parts, To(*to, where), call);
-  }
+  for (const std::uint32_t to : connected_now(parts)) say_farewell(parts, To(to, where), call);
   To silent(0, where);
   parts.waits.until(silent, call, detail::kAnswer, [&] {
     const EndpointLock lock(parts);
@@ -55,6 +49,17 @@ bool try_unbind(EndpointParts& parts, std::uint32_t index) {
   const EndpointLock lock(parts);
   if (const shmem::Outbox* const box = parts.outgoing.box_at(index)) {
     if (box->awaited() != 0 || box->busy()) return false;
+    // One-way requests that a callback has sent after the farewell.
+    const auto all_read = [&]<Kind kKind>() {
+      if (parts.outgoing.in_flight(index, kKind) == 0) return true;
+      static_cast<void>(parts.outgoing.try_farewell<kKind>(index));
+      return false;
+    };
+    if (!all_read.template operator()<Kind::kShort>() ||
+        !all_read.template operator()<Kind::kMedium>() ||
+        !all_read.template operator()<Kind::kLong>()) {
+      return false;
+    }
     parts.outgoing.disconnect(index);
   }
   parts.translations.unbind(index);
@@ -78,7 +83,8 @@ void Endpoint::unmap(To to) {
     if (parts_.translations.used(index, "Endpoint::unmap").closing) {
       parts_.translations.refuse_unmapped(index, "Endpoint::unmap");
     }
-    parts_.translations[index].closing = true;
+    // Of a sequential bundle only callbacks send meanwhile, which may go on.
+    parts_.translations[index].closing = bundle().access() == Access::kParallel;
   }
   try {
     say_farewell(parts_, to, "unmap");
@@ -102,9 +108,10 @@ void Bundle::flush(const char* call, const SourceLocation& where) {
       waiting.emplace(endpoint->parts().threads);
     }
     endpoint->flush(call, where);
-    // Unless a handler has ended one, so that the next one is here now.
+    // Handlers may have ended this one, and others before it.
     const Lock lock(*this);
-    if (i < endpoints_.size() && endpoints_[i] == endpoint) ++i;
+    const auto here = std::ranges::find(endpoints_, endpoint);
+    i = here == endpoints_.end() ? 0 : static_cast<std::size_t>(here - endpoints_.begin()) + 1;
   }
 }
 

@@ -347,5 +347,76 @@ TEST_F(Quiesce, flush_of_a_bundle_leaves_no_endpoint_out_when_a_handler_ends_one
   EXPECT_EQ(handled, 2u);
 }
 
+std::array<std::unique_ptr<Endpoint>, 2> before;
+void on_end_both(OneWay) {
+  ++handled;
+  for (auto& one : before) one.reset();
+}
+
+TEST_F(Quiesce, flush_of_a_bundle_leaves_no_endpoint_out_when_a_handler_ends_two_before_it) {
+  Bundle own(job());
+  Bundle away(job());
+  Endpoint target(away);
+  for (auto& one : before) one = std::make_unique<Endpoint>(own);
+  Endpoint first(own), second(own), third(own);
+  for (Endpoint* one : {&target, &first, &second, &third}) {
+    one->add_handlers<&on_end_both, &on_short>();
+    one->set_tag(kTag);
+  }
+  for (Endpoint* one : {&first, &second, &third}) one->map(0, target.name(), kTag);
+  first.request<&on_end_both>(0);
+  second.request<&on_short>(0, 1u);
+  third.request<&on_short>(0, 1u);
+  own.flush();
+  EXPECT_EQ(second.in_flight(0, Kind::kShort), 0u);
+  EXPECT_EQ(third.in_flight(0, Kind::kShort), 0u);
+  EXPECT_EQ(handled, 3u);
+}
+
+// Sends one-way requests to one index from inside polls.
+class SendingPoller final : public Poller {
+ public:
+  explicit SendingPoller(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
+  int poll() override {
+    if (left_ == 0) return 0;
+    --left_;
+    if (endpoint_.try_request<&on_short>(to_, 1u)) ++sent_;
+    return 1;
+  }
+  bool has_work() noexcept override { return left_ != 0; }
+
+  void begin(std::uint32_t to, int count) noexcept {
+    to_ = to;
+    left_ = count;
+  }
+  void end() noexcept { left_ = 0; }
+  std::uint64_t sent() const noexcept { return sent_; }
+
+ private:
+  Endpoint& endpoint_;
+  std::uint32_t to_ = 0;
+  int left_ = 0;
+  std::uint64_t sent_ = 0;
+};
+
+TEST_F(Quiesce, unmap_waits_for_what_a_poller_sends_meanwhile) {
+  std::uint64_t back = 0;
+  endpoint_.on_returned([&](const Returned&) { ++back; });
+  const Name name = job().exchange(endpoint_.name())[right()];
+  SendingPoller poller(endpoint_);
+  bundle().add(poller);
+  for (std::uint64_t round = 1; round <= 50; ++round) {
+    const std::uint32_t to = endpoint_.map_any(name, kTag + 1);  // so everything comes back
+    endpoint_.request<&on_short>(to, 1u);
+    poller.begin(to, 20);
+    endpoint_.unmap(to);
+    poller.end();
+    EXPECT_EQ(back, round + poller.sent());
+  }
+  bundle().remove(poller);
+  EXPECT_GT(poller.sent(), 0u);
+  job().quiesce(bundle());
+}
+
 }  // namespace
 }  // namespace am
