@@ -1,6 +1,6 @@
-#include <limits>
-
 #include "am/types/clock.h"
+
+#include <limits>
 
 namespace am {
 namespace {

@@ -85,9 +85,9 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   CallSites::Site all{};
   for (int i = 0; i < 700; ++i) {
     CallSites::Site site{.place = {.call = i % 2 == 0 ? "barrier" : "read"},
-                             .far = {random() % 1000, random() % 1000},
-                             .waits = random() % 1000,
-                             .waited_ns = random() % 1000};
+                         .far = {random() % 1000, random() % 1000},
+                         .waits = random() % 1000,
+                         .waited_ns = random() % 1000};
     if (i == 300) site = {.place = {.call = "store"}, .far = {5'000'000, 40'000'000}};
     all.far += site.far;
     all.waits += site.waits;
