@@ -119,8 +119,9 @@ class Bundle {
   Bundle& operator=(const Bundle&) = delete;
 
   // Makes progress once (AM_Poll): delivers what has arrived, a bounded number of messages of each
-  // sender, runs the callbacks of channels and pollers, and sends what the network had no room for.
-  // Never waits. Returns how many messages and other things it has handled.
+  // sender (between nodes for a bounded time), runs the callbacks of channels and pollers, and
+  // sends what the network had no room for. Never waits. Returns how many messages and other things
+  // it has handled.
   //
   // What a handler throws comes out; the other messages stay for the next poll, which begins at the
   // same place: an endless stream of throwing handlers holds up what is behind it. Throws Error in

@@ -53,7 +53,9 @@ class EndpointParts {
   bool has_message() noexcept;  // whether poll() has something to do
   bool held() const noexcept { return threads.holds != 0; }
 
-  // Sends the request that was written into `room`, and counts it.
+  // Sends the request that was written into `room`, and counts it. (The last requests of flush()
+  // and unmap() come by here, too, and take their count back; a payload's size is not to be read
+  // from their slots.)
   template <Kind kKind>
   void send(std::uint32_t to, shmem::Outbox& box, shmem::Room room, shmem::Mark mark, Role role);
   // Sends one by words through `box` (am/core/untyped_send.h). False: there is no credit.

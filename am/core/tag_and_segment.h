@@ -31,7 +31,8 @@ struct TagAndSegment {
     return !retagged && !traced ? kReplyShape : kBarred;
   }
 
-  const bool traced;                   // the endpoint takes no short way (am/core/traced/traced.h)
+  const bool traced;  // the endpoint takes no short way (am/core/traced/traced.h)
+  // Endpoint::set_tag() changes it, with its copies in PublishedAdmission and TagEpochs.
   std::atomic<Tag> own_tag{kTagNone};  // no other memory is published by it
   std::span<std::byte> segment{};
   Extent extent{};  // the segment as other processes know it

@@ -186,16 +186,11 @@ class FarEndpoint {
   bool deliver_to_receiver(Rank from, const link::MessagePacket& message);
   template <class Access>
   bool deliver_to_requester(Rank from, const link::MessagePacket& message);
-  bool deliver_goodbye(Rank from, const link::MessagePacket& message);
-  bool deliver_gone(Rank from, const link::MessagePacket& message);
-  static void note_gone(Receiver& to);
   template <class Access>
   bool deliver_request(Sender& from, const link::MessagePacket& message, Role role);
   template <class Access>
   bool deliver_reply(Receiver& from, const link::MessagePacket& message);
   bool deliver_returned(Rank from, const link::MessagePacket& message);
-  bool deliver_hello(Rank from, const link::MessagePacket& message);
-  bool deliver_extent(Rank from, const link::MessagePacket& message);
   bool deliver_fragment(Rank from, const link::MessagePacket& message);
   template <class Access>
   Status try_deliver(Delivery& delivery, const link::MessagePacket& message, const Body& body,
@@ -208,6 +203,13 @@ class FarEndpoint {
   void credit(Receiver& to, const link::MessagePacket& message) noexcept;
   void pass_returned(Rank from, const link::MessagePacket& message, const Body& body,
                      Status status);
+
+  // What is heard of those it talks to: that they begin, change and end (introductions.cc).
+  bool deliver_hello(Rank from, const link::MessagePacket& message);
+  bool deliver_extent(Rank from, const link::MessagePacket& message);
+  bool deliver_goodbye(Rank from, const link::MessagePacket& message);
+  bool deliver_gone(Rank from, const link::MessagePacket& message);
+  static void note_gone(Receiver& to);
 
   // What is traced (am/core/traced/flows.cc): the flow of the next message of that kind.
   TraceFlow received_flow(Sender& from, const Body& body) noexcept;
