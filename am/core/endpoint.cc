@@ -116,6 +116,7 @@ std::uint32_t Endpoint::translations() const noexcept {
 }
 
 void Endpoint::resize_translations(std::uint32_t count) {
+  check_not_forked("Endpoint::resize_translations");
   check_translations(bundle(), count, "Endpoint::resize_translations");
   const EndpointLock lock(parts_);
   for (std::uint32_t index = count; index < parts_.translations.size(); ++index) {

@@ -5,6 +5,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
+#include "am/types/forked.h"
 
 namespace am {
 
@@ -69,6 +70,7 @@ bool try_unbind(EndpointParts& parts, std::uint32_t index) {
 }  // namespace
 
 void Endpoint::flush(const char* call, const SourceLocation& where) {
+  check_not_forked(call);
   if (bundle().handling()) bundle().refuse(call, "a handler may not wait; flush after poll()");
   const CallGuard guard(parts_.threads);
   flush_near(parts_, call, where);
@@ -77,6 +79,7 @@ void Endpoint::flush(const char* call, const SourceLocation& where) {
 
 void Endpoint::unmap(To to) {
   const std::uint32_t index = to.index;
+  check_not_forked("Endpoint::unmap");
   if (bundle().handling()) bundle().refuse("Endpoint::unmap", "a handler may not unmap");
   {
     const EndpointLock lock(parts_);
