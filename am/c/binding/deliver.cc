@@ -7,7 +7,6 @@
 
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
-#include "am/c/binding/names.h"
 #include "am/c/binding/token.h"
 
 namespace am::c {

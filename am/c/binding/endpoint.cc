@@ -10,7 +10,6 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
-#include "am/c/binding/names.h"
 #include "am/c/binding/own_queue.h"
 #include "am/message/segment.h"
 #include "am/route/router.h"

@@ -6,14 +6,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
 #include "am/c/am2.h"
+#include "am/c/types.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
+#include "am/types/types.h"
 
 namespace am::c {
+
 class OwnQueue;
 struct EndpointState;
 }  // namespace am::c
@@ -116,6 +120,22 @@ void spoil_handles() noexcept;
 // An endpoint in a bundle of C programs.
 inline EndpointState& state_of(Endpoint& endpoint) noexcept {
   return static_cast<EndpointState&>(endpoint);
+}
+
+// Names of endpoints, from C and to C.
+
+static_assert(sizeof(en_t) == sizeof(Name));
+
+inline en_t to_c(const Name& name) noexcept {
+  en_t bytes;
+  std::memcpy(&bytes, &name, sizeof bytes);
+  return bytes;
+}
+
+inline Name from_c(const en_t& bytes) noexcept {
+  Name name;
+  std::memcpy(&name, &bytes, sizeof name);
+  return name;
 }
 
 }  // namespace am::c

@@ -5,7 +5,6 @@
 
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
-#include "am/c/binding/names.h"
 #include "am/c/binding/own_queue.h"
 #include "am/route/router.h"
 

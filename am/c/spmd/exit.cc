@@ -1,5 +1,3 @@
-#include "am/c/spmd/exit.h"
-
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "am/c/spmd.h"
+#include "am/c/spmd/world.h"
 #include "am/core/bundle.h"
 #include "am/job/config/exit_request.h"
 #include "am/types/thread.h"

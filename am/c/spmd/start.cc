@@ -7,7 +7,6 @@
 #include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
 #include "am/c/spmd.h"
-#include "am/c/spmd/exit.h"
 #include "am/c/spmd/world.h"
 
 namespace am::c {

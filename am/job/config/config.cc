@@ -10,7 +10,6 @@
 
 #include "am/job/config/joined.h"
 #include "am/job/config/number.h"
-#include "am/job/config/other_launchers.h"
 #include "am/job/config/texts.h"
 #include "am/job/config/variables.h"
 

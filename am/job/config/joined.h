@@ -1,5 +1,6 @@
-// The mark that a process of a job leaves in its environment: a program that it starts inherits
-// what the launcher has set for it, and is no rank all the same.
+// What launchers have set in the environment of a process, and the mark that a process of a job
+// leaves there: a program that it starts inherits what the launcher has set for it, and is no rank
+// all the same.
 #pragma once
 
 #include <string>
@@ -18,5 +19,13 @@ void remove_mark();
 // is one has started it. "": it is none of these, or a launcher has started it anew; then what that
 // one says is all that is left of launchers in `config`.
 std::string settle_launcher(Config& config);
+
+// Sets what launchers other than splitcrun have told this process: Config::pmix, pmi and stranger.
+// Throws Error if it is nonsense.
+void read_other_launchers(Config& config);
+
+// Where both pmix and pmi are set, as one launcher has started the other, leaves that which has
+// started this process.
+void choose_launcher(Config& config);
 
 }  // namespace am

@@ -8,7 +8,6 @@
 #include <functional>
 #include <string>
 
-#include "am/job/config/other_launchers.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"
 
