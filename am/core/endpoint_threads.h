@@ -10,7 +10,7 @@
 
 namespace am {
 
-class Bundle;
+class EndpointParts;
 
 // The bundle that an endpoint is in. Another thread may move it from one parallel bundle to
 // another.
@@ -29,8 +29,6 @@ class InBundle {
   std::atomic<Bundle*> bundle_;
 };
 
-class EndpointParts;
-
 // Who could be in the way while a message is delivered: the template parameter `Access` of all that
 // is between a poll and a handler. OneThread is for sequential bundles, AnyThread for parallel
 // ones. Unlocked lives while a handler runs.
@@ -38,11 +36,13 @@ struct OneThread {
   struct Unlocked {
     explicit Unlocked(const Bundle&) noexcept {}
   };
+  static constexpr bool kAlone = true;
   static constexpr shmem::Threads kThreads = shmem::Threads::kOne;
   static Activity& activity(const Bundle& bundle) noexcept { return *bundle.activity_; }
 };
 struct AnyThread {
   using Unlocked = Bundle::Unlock;
+  static constexpr bool kAlone = false;
   static constexpr shmem::Threads kThreads = shmem::Threads::kAny;
   static Activity& activity(const Bundle& bundle) noexcept { return bundle.activity(); }
 };

@@ -11,19 +11,24 @@ namespace am {
 
 namespace {
 
+// Whether `is<kKind>()` says so of each kind of message; asked up to the first that does not.
+template <class Is>
+bool all_kinds(const Is& is) {
+  return is.template operator()<Kind::kShort>() && is.template operator()<Kind::kMedium>() &&
+         is.template operator()<Kind::kLong>();
+}
+
 // A last request in each lane where one-way requests are in flight: its answer says that all before
 // it were read.
 void say_farewell(EndpointParts& parts, const To& to, const char* call) {
-  const auto last = [&]<Kind kKind>() {
+  all_kinds([&]<Kind kKind>() {
     const auto attempt = [&] {
       const EndpointLock lock(parts);
       return parts.outgoing.try_farewell<kKind>(to.index);
     };
     if (!attempt()) parts.waits.until(to, call, kNeedsCredit, attempt);
-  };
-  last.template operator()<Kind::kShort>();
-  last.template operator()<Kind::kMedium>();
-  last.template operator()<Kind::kLong>();
+    return true;
+  });
 }
 
 std::vector<std::uint32_t> connected_now(const EndpointParts& parts) {
@@ -51,16 +56,12 @@ bool try_unbind(EndpointParts& parts, std::uint32_t index) {
   if (const shmem::Outbox* const box = parts.outgoing.box_at(index)) {
     if (box->awaited() != 0 || box->busy()) return false;
     // One-way requests that a callback has sent after the farewell.
-    const auto all_read = [&]<Kind kKind>() {
+    const bool all_read = all_kinds([&]<Kind kKind>() {
       if (parts.outgoing.in_flight(index, kKind) == 0) return true;
       static_cast<void>(parts.outgoing.try_farewell<kKind>(index));
       return false;
-    };
-    if (!all_read.template operator()<Kind::kShort>() ||
-        !all_read.template operator()<Kind::kMedium>() ||
-        !all_read.template operator()<Kind::kLong>()) {
-      return false;
-    }
+    });
+    if (!all_read) return false;
     parts.outgoing.disconnect(index);
   }
   parts.translations.unbind(index);

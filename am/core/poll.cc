@@ -18,8 +18,7 @@ template <class Access>
     const std::uint32_t to = awaiting_[i];
     shmem::Outbox& box = *boxes_[to];  // stays while it has something that this thread handles
     const auto is_done = [&] {
-      constexpr bool kAlone = Access::kThreads == shmem::Threads::kOne;
-      return (kAlone || (i < awaiting_.size() && awaiting_[i] == to)) && box.awaited() == 0;
+      return (Access::kAlone || (i < awaiting_.size() && awaiting_[i] == to)) && box.awaited() == 0;
     };
     try {
       count += box.reap<Access::kThreads>(Replies<Access>(endpoint, to));

@@ -108,7 +108,7 @@ class ReplyRow {
     ++unusual_;
     ReplyDispatch replies(endpoint_, to_);
     const ReplyDispatch::Rejected rejected = replies.take<Access, kLane>(room, mark);
-    if constexpr (Access::kThreads == shmem::Threads::kOne) {
+    if constexpr (Access::kAlone) {
       replies.give_back(kLane, rejected, room);
     } else {
       rejected_ = rejected;
@@ -172,7 +172,7 @@ template <Role kRole>
     return pass_unusual<kRole>(room, mark);
   }
   constexpr std::uint32_t kOne = kRole == Role::kRequest ? kRequest : kOneWay;
-  if constexpr (Access::kThreads == shmem::Threads::kAny) {
+  if constexpr (!Access::kAlone) {
     tally_ = kOne;
     count();
   }
@@ -182,10 +182,10 @@ template <Role kRole>
     const typename Access::Unlocked unlocked(endpoint_.bundle());
     reply = entry.invoke(endpoint_, from_, room, payload);
   } catch (...) {
-    if (Access::kThreads == shmem::Threads::kOne) tally_ += kOne;
+    if (Access::kAlone) tally_ += kOne;
     throw;
   }
-  if constexpr (Access::kThreads == shmem::Threads::kAny) {
+  if constexpr (!Access::kAlone) {
     count_reply(endpoint_.parts(), reply);
   } else if constexpr (kRole == Role::kOneWay) {
     tally_ += kOne;
@@ -201,7 +201,7 @@ template <Role kRole>
 
 template <class Access, shmem::Lane kLane>
 inline void ReplyRow<Access, kLane>::count() noexcept {
-  if constexpr (Access::kThreads == shmem::Threads::kOne) {
+  if constexpr (Access::kAlone) {
     endpoint_.parts().stats[Kind::kShort].replies_received +=
         static_cast<std::uint32_t>(passed_ - unusual_);
   }
@@ -215,7 +215,7 @@ template <class Access, shmem::Lane kLane>
   if (entry.shape != static_cast<Shape>(shape_of_reply(mark) | near_.peer.barrier)) [[unlikely]] {
     return pass_unusual(room, mark);
   }
-  if constexpr (Access::kThreads == shmem::Threads::kAny) {
+  if constexpr (!Access::kAlone) {
     rejected_.why = Status::kDelivered;
     ++endpoint_.parts().stats[Kind::kShort].replies_received;
   }

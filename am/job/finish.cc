@@ -80,7 +80,7 @@ void Job::finish_trace() {
 void Job::report_statistics() {
   const auto quiesce_for = [this](Bundle& bundle) { quiesce(bundle, "the statistics", {}); };
   try {
-    statistics_->report(*process_, *this, quiesce_for);
+    statistics_->report(*this, quiesce_for);
   } catch (const PeerDied&) {  // the job ends as it would have without statistics
     statistics_->say_none();
   }

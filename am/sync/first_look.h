@@ -23,7 +23,7 @@ namespace am {
 // 290 (Emerald Rapids). Others: as Intel's, unmeasured.
 struct FirstLook {
   std::uint32_t after_short;
-  std::uint32_t after_payload;  // of at least kPayload bytes
+  std::uint32_t after_payload;  // of a medium message, or a long one of at least kPayload bytes
   static constexpr std::size_t kPayload = 1024;
 };
 

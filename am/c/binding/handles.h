@@ -17,7 +17,6 @@
 #include "am/types/types.h"
 
 namespace am::c {
-
 class OwnQueue;
 struct EndpointState;
 }  // namespace am::c

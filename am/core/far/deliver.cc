@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "am/core/dispatch.h"
@@ -22,14 +21,12 @@ using link::Type;
 
 template <class Access>
 class FarEndpoint::AnsweringLease {
-  static constexpr bool kOwn = std::is_same_v<Access, OneThread>;
-
  public:
   explicit AnsweringLease(FarEndpoint& far)
-      : answering(kOwn ? *far.own_answering_ : far.answerings_.take([](auto&, auto) {})),
+      : answering(Access::kAlone ? *far.own_answering_ : far.answerings_.take([](auto&, auto) {})),
         far_(far) {}
   ~AnsweringLease() {
-    if constexpr (!kOwn) far_.answerings_.give_back(answering);
+    if constexpr (!Access::kAlone) far_.answerings_.give_back(answering);
   }
   AnsweringLease(const AnsweringLease&) = delete;
   AnsweringLease& operator=(const AnsweringLease&) = delete;

@@ -15,9 +15,6 @@ namespace {
 
 using link::Type;
 
-template <class Access>
-constexpr bool kAlone = Access::kThreads == shmem::Threads::kOne;
-
 // Says whose poll it is for as long as it lives.
 template <class Of>
 class Turn {
@@ -100,11 +97,11 @@ void FarMessages::detach(std::uint32_t serial) {
 template <class Access>
 int FarMessages::poll(Bundle& bundle, bool spinning) {
   const bool looks = !spinning || port_.worth_a_look();
-  if (kAlone<Access> && !looks) return 0;
+  if (Access::kAlone && !looks) return 0;
   if (looks) {
     const typename Access::Unlocked unlocked(bundle);
     const Port::TryLock network(port_);
-    if (kAlone<Access> && network.alone()) [[likely]] {
+    if (Access::kAlone && network.alone()) [[likely]] {
       const Turn<Bundle> turn(polling_, bundle);
       int count = 0;
       if (!late_.empty()) [[unlikely]]
@@ -124,7 +121,7 @@ bool FarMessages::fetch(Bundle& bundle) {
   {
     const typename Access::Unlocked unlocked(bundle);
     const Port::Lock network(port_);
-    if (kAlone<Access> && network.alone()) [[likely]] {
+    if (Access::kAlone && network.alone()) [[likely]] {
       const Turn<const Bundle> turn(fetching_, bundle);
       return port_.fetch() || late_.contains(&bundle);
     }
@@ -175,7 +172,7 @@ template <class Access>
 bool FarMessages::has_late(Bundle& bundle) const noexcept {
   const Port::Lock network(port_);
   const auto queue = late_.find(&bundle);
-  if constexpr (kAlone<Access>) {
+  if constexpr (Access::kAlone) {
     const Finished* const home = find_home(bundle);
     return queue != late_.end() || (home != nullptr && !home->empty());
   } else {
@@ -299,7 +296,7 @@ std::optional<FarMessages::Taken> FarMessages::take_late(Bundle& bundle, bool wi
   if (queue == late_.end()) return std::nullopt;
   LateQueue& late = queue->second;
   const auto found = std::ranges::find_if(late, [&](const Late& one) {
-    if constexpr (kAlone<Access>) return true;
+    if constexpr (Access::kAlone) return true;
     return !find(one.packet()).endpoint->held() && may_be_taken(bundle, one);
   });
   if (found == late.end() || (without_handler && is_for_poll(found->packet()))) return std::nullopt;
@@ -318,7 +315,7 @@ int FarMessages::deliver_late(Bundle& bundle) {
   for (std::size_t there = late_of(bundle); there != 0; --there, ++count) {
     const std::optional<Taken> taken = take_late<Access>(bundle, false);
     if (!taken) break;
-    if constexpr (!kAlone<Access>) Bundle::thread().active = &taken->endpoint->endpoint;
+    if constexpr (!Access::kAlone) Bundle::thread().active = &taken->endpoint->endpoint;
     deliver_late<Access>(&bundle, *taken);
   }
   return count;
@@ -332,7 +329,7 @@ void FarMessages::deliver_late(Bundle* polling, const Taken& taken) {
   if (is_dead(late.from)) return;
   const auto& message = reinterpret_cast<const link::MessagePacket&>(late.packet());
   bool whole = true;
-  if constexpr (kAlone<Access>) {
+  if constexpr (Access::kAlone) {
     whole = deliver_to(*endpoint, polling, late.from, message);
   } else {
     const Bundle::Count visit(endpoint->threads.visits);

@@ -1,13 +1,6 @@
 // What comes from other nodes for a parallel bundle, whose threads handle it at the same time.
 
-#include <algorithm>
-#include <iterator>
-#include <optional>
-#include <utility>
-
 #include "am/core/bundle.h"
-#include "am/core/dispatch.h"
-#include "am/core/endpoint.h"
 #include "am/core/far/far.h"
 #include "am/core/far/messages.h"
 

@@ -69,7 +69,7 @@ class Gathering {
 
 }  // namespace
 
-JobStatistics::JobStatistics(const Process& process, StatisticsForm form)
+JobStatistics::JobStatistics(Process& process, StatisticsForm form)
     : process_(process), form_(form) {
   restart();
 }
@@ -106,14 +106,15 @@ ProcessStatistics JobStatistics::describe() const {
   return mine;
 }
 
-void JobStatistics::report(Process& process, Exchange& exchange, const Quiesce& quiesce) const {
-  Gathering gathering(process, exchange);
+void JobStatistics::report(Exchange& exchange, const Quiesce& quiesce) const {
+  const Router& router = process_.router();
+  Gathering gathering(process_, exchange);
   gathering.send(statistics::pack(mine_));
   quiesce(gathering.bundle());
-  if (process.router().rank() != 0) return;
+  if (router.rank() != 0) return;
   std::vector<ProcessStatistics> all(gathering.texts().size());
   std::ranges::transform(gathering.texts(), all.begin(), statistics::unpack);
-  const auto nodes = static_cast<std::uint32_t>(process.router().options().leaders.size());
+  const auto nodes = static_cast<std::uint32_t>(router.options().leaders.size());
   const std::string text = form_ == StatisticsForm::kJson ? statistics::to_json(all, nodes)
                                                           : statistics::summarize(all, nodes);
   const int error = write_all(stderr, text);

@@ -26,7 +26,8 @@ class JobStatistics {
   // quiesce() of the job, for a bundle of the calling thread.
   using Quiesce = std::function<void(Bundle&)>;
 
-  JobStatistics(const Process& process, StatisticsForm form);
+  // `process` outlives it.
+  JobStatistics(Process& process, StatisticsForm form);
 
   // Counts anew from here: what was counted before is forgotten.
   void restart();
@@ -34,7 +35,7 @@ class JobStatistics {
   void stop();
   // Collective, when it has stopped and no message is in flight: process 0 prints the report on
   // standard error, in one piece. Throws PeerDied in a job that goes on without its dead.
-  void report(Process& process, Exchange& exchange, const Quiesce& quiesce) const;
+  void report(Exchange& exchange, const Quiesce& quiesce) const;
   // In a job that goes on without its dead, one of which has died: the first that lives says that
   // there is no report.
   void say_none() const;
@@ -42,7 +43,7 @@ class JobStatistics {
  private:
   statistics::ProcessStatistics describe() const;
 
-  const Process& process_;
+  Process& process_;
   const StatisticsForm form_;
   std::optional<CallSites> sites_;      // while it counts
   statistics::ProcessStatistics mine_;  // when it has stopped
