@@ -25,8 +25,8 @@ NOTES = {
     'loop that waits', 'am/far': 'what reaches the memory of other nodes, by RMA or by packets',
     'am/job': 'start and end', 'am/link': 'packets, frames, networks', 'am/message': 'formats',
     'am/route': 'the way to each peer; this process’s one port at the network', 'am/sodium': 'loads libsodium',
-    'am/statistics': 'call sites', 'am/sync': 'locks, backoff', 'am/table': 'a place for each process',
-    'am/trace': 'events in bounded memory', 'am/types': 'ranks, tags, errors, clocks',
+    'am/observe': 'statistics, traces, what a process is doing', 'am/sync': 'locks, backoff', 'am/table': 'a place for each process',
+    'am/types': 'ranks, tags, errors, clocks',
     'am/zero_copy': 'buffers by reference', 'splitc/access': '*p, get, put, store, bulk, strided, atomics',
     'splitc/array': 'spread arrays, ranges', 'splitc/async': 'tasks, futures', 'splitc/call': 'functions at their '
     'object', 'splitc/channel': 'typed put channels', 'splitc/collective': 'barrier, broadcast, reductions',

@@ -7,9 +7,9 @@
 #include "am/core/bundle.h"
 #include "am/core/process.h"
 #include "am/far/far_memory.h"
+#include "am/observe/event.h"
+#include "am/observe/trace.h"
 #include "am/route/port.h"
-#include "am/trace/flow.h"
-#include "am/trace/traced_call.h"
 
 namespace am {
 namespace {
@@ -181,7 +181,7 @@ void ChannelReceivers::call_traced(Trace& trace, End& end) {
   const TraceDetails details{
       .flow = channel_flow(bundle_.router().rank(), detail::arrival_of(end.handle), number),
       .bytes = end.handle.shape.bytes()};
-  const TraceName name = trace.name_of(CallPlace{.call = "callback of a channel"});
+  const TraceName name = trace.name_of("callback of a channel");
   const TracedCall traced(trace, ticks_after_loads());
   end.callback();
   traced.record(TraceKind::kCallback, name, details);

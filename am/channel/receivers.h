@@ -8,8 +8,8 @@
 
 #include "am/channel/ends.h"
 #include "am/far/arrival_words.h"
+#include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/trace/active.h"
 #include "am/types/owned.h"
 #include "shmem/arrivals.h"
 

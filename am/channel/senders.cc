@@ -8,10 +8,10 @@
 #include "am/core/bundle.h"
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
+#include "am/observe/call_sites.h"
+#include "am/observe/event.h"
+#include "am/observe/trace.h"
 #include "am/route/port.h"
-#include "am/statistics/call_sites.h"
-#include "am/trace/flow.h"
-#include "am/trace/traced_call.h"
 #include "am/types/forked.h"
 #include "shmem/error.h"
 
@@ -109,14 +109,14 @@ void ChannelSenders::check(const End& end) const {
 }
 
 void ChannelSenders::put(End& end) {
-  if (active_trace() != nullptr || active_call_sites() != nullptr) [[unlikely]]
+  if (is_observed()) [[unlikely]]
     return put_noted(end);
   start(end);
 }
 
 void ChannelSenders::put_noted(End& end) {
   if (CallSites* const sites = active_call_sites(); sites != nullptr && !end.near()) {
-    sites->count({.call = "put of a channel"}, end.handle.rank, end.bytes);
+    sites->count("put of a channel", end.handle.rank, end.bytes);
   }
   if (Trace* const trace = active_trace()) {
     put_traced(*trace, end);
@@ -129,7 +129,7 @@ void ChannelSenders::put_traced(Trace& trace, End& end) {
   const TracedCall traced(trace);
   start(end);
   const std::uint64_t number = end.near() ? end.announced : detail::number_by_network(end.puts);
-  traced.record(TraceKind::kChannelPut, trace.name_of(CallPlace{.call = "put"}),
+  traced.record(TraceKind::kChannelPut, trace.name_of("put"),
                 {.flow = channel_flow(end.handle.rank, detail::arrival_of(end.handle), number),
                  .peer = end.handle.rank,
                  .bytes = end.bytes});

@@ -5,8 +5,8 @@
 
 #include "am/channel/ends.h"
 #include "am/channel/seats.h"
+#include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/trace/active.h"
 #include "am/types/object_pool.h"
 
 namespace am {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "am/trace/traced_call.h"
+#include "am/observe/trace.h"
 
 namespace am {
 
@@ -44,17 +44,17 @@ bool Barrier::enter(bool more) noexcept {
 }
 
 void Barrier::wait_for_all(Bundle& bundle, const char* call, const SourceLocation& where) {
-  bundle.wait_with_siblings(
-      [this] { return passed(); },
-      [&] { return Reason{.call = call, .where = where, .collective = epoch_}; });
+  bundle.wait_with_siblings([this] { return passed(); },
+                            [&] {
+                              return Reason{.call = {call, where}, .collective = epoch_};
+                            });
 }
 
 void Barrier::wait_traced(Trace& trace, Bundle& bundle, const char* call,
                           const SourceLocation& where) {
   const TracedCall traced(trace);
   wait_for_all(bundle, call, where);
-  traced.record(TraceKind::kCollective, trace.name_of(CallPlace{.call = call, .where = where}),
-                {.bytes = epoch_});
+  traced.record(TraceKind::kCollective, trace.name_of(Call(call, where)), {.bytes = epoch_});
 }
 
 bool Barrier::any_more() noexcept {

@@ -10,8 +10,8 @@
 #include "am/collective/dissemination.h"
 #include "am/collective/nodes.h"
 #include "am/core/bundle.h"
+#include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/trace/active.h"
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 

@@ -7,7 +7,7 @@
 #include "am/core/far/messages.h"
 #include "am/core/poller.h"
 #include "am/core/process.h"
-#include "am/core/traced/traced.h"
+#include "am/core/traced.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
 #include "am/types/forked.h"
@@ -242,13 +242,12 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) 
   const std::int64_t deadline = now_ns() + std::min(timeout_ns, std::int64_t{1} << 62);
   if (monitor_) begin_activity();
   ShownWait shown(activity());
-  const auto reason = [&] { return Reason{.call = "Bundle::wait", .where = where}; };
-  TimedWait timed(reason);
-  const TracedWait traced(reason);
+  const auto reason = [&] { return Reason{.call = {"Bundle::wait", where}}; };
+  ObservedWait observed(reason);
   shmem::SleepLimit limit;
   for (;;) {
     if (has_message()) return true;
-    timed.yields();
+    observed.yields();
     const std::int64_t left = timeout_ns < 0 ? limit.kLongestNs : deadline - now_ns();
     if (left <= 0) return false;
     show(shown, reason());
@@ -258,7 +257,7 @@ bool Bundle::wait(Events events, std::int64_t timeout_ns, SourceLocation where) 
 
 void Bundle::show(ShownWait& wait, const Reason& reason) {
   const bool first = wait.show(reason);
-  if (reason.collective != 0 || reason.needs_all) router_.need_all(reason.call);
+  if (reason.collective != 0 || reason.needs_all) router_.need_all(reason.call.name);
   const auto& watch = router_.options().watch;
   if (watch) watch();
   if (far_ == nullptr) return;

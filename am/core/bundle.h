@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
 #include "am/types/function.h"
@@ -148,7 +148,7 @@ class Bundle {
   template <class Condition>
   void wait_until(Condition&& condition, Wake wake = Wake::kRung,
                   SourceLocation where = SourceLocation::current()) {
-    wait_until(condition, wake, [&where] { return Reason{"Bundle::wait_until", where}; });
+    wait_until(condition, wake, [&where] { return Reason{.call = {"Bundle::wait_until", where}}; });
   }
   // Waits on behalf of another call: explain() returns the Reason that the report shows. It is
   // evaluated before sleeps only.

@@ -7,7 +7,7 @@
 
 #include "am/core/far/far.h"
 #include "am/core/long_payload.h"
-#include "am/core/traced/traced.h"
+#include "am/core/traced.h"
 #include "am/message/correspondent.h"
 #include "am/route/router.h"
 

@@ -7,7 +7,7 @@
 #include "am/core/endpoint.h"
 #include "am/message/handler.h"
 #include "am/message/slot_format.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 
 // From a message to its handler: the one way in for messages of this node (dispatch.cc) and of

@@ -7,8 +7,8 @@
 
 #include "am/core/far/far.h"
 #include "am/core/process.h"
+#include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/trace/active.h"
 #include "am/types/forked.h"
 
 namespace am {

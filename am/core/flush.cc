@@ -24,7 +24,7 @@ void say_farewell(EndpointParts& parts, const To& to, const char* call) {
   all_kinds([&]<Kind kKind>() {
     const auto attempt = [&] {
       const EndpointLock lock(parts);
-      return parts.outgoing.try_farewell<kKind>(to.index);
+      return parts.outgoing.try_farewell<kKind>(to.value);
     };
     if (!attempt()) parts.waits.until(to, call, kNeedsCredit, attempt);
     return true;
@@ -43,7 +43,7 @@ void flush_near(EndpointParts& parts, const char* call, const SourceLocation& wh
   parts.waits.until(silent, call, detail::kAnswer, [&] {
     const EndpointLock lock(parts);
     return std::ranges::all_of(parts.outgoing.connected(), [&](std::uint32_t to) {
-      silent.index = to;
+      silent.value = to;
       const shmem::Outbox& box = *parts.outgoing.box_at(to);
       return box.awaited() == 0 && !box.busy();
     });
@@ -75,11 +75,11 @@ void Endpoint::flush(const char* call, const SourceLocation& where) {
   if (bundle().handling()) bundle().refuse(call, "a handler may not wait; flush after poll()");
   const CallGuard guard(parts_.threads);
   flush_near(parts_, call, where);
-  if (parts_.far) parts_.far->flush({.call = call, .where = where, .needs = detail::kAnswer});
+  if (parts_.far) parts_.far->flush({.call = {call, where}, .needs = detail::kAnswer});
 }
 
 void Endpoint::unmap(To to) {
-  const std::uint32_t index = to.index;
+  const std::uint32_t index = to.value;
   check_not_forked("Endpoint::unmap");
   if (bundle().handling()) bundle().refuse("Endpoint::unmap", "a handler may not unmap");
   {
@@ -166,7 +166,7 @@ void FarEndpoint::flush(const Reason& reason) {
 void FarEndpoint::close(const To& to) {
   Receiver* const out = [&] {
     const EndpointLock lock(parts_);
-    return receivers_[to.index];
+    return receivers_[to.value];
   }();
   if (out == nullptr) return;
   // Answers are awaited, too, so that they do not meet the next translation of this index.
@@ -174,19 +174,19 @@ void FarEndpoint::close(const To& to) {
     const EndpointLock lock(parts_);
     const Port::Lock network(port_);
     const bool all_sent = out->introduced() && !messages_.transfers().owes(out->rank);
-    if (all_sent) send_flush(*out, to.index);
+    if (all_sent) send_flush(*out, to.value);
     return all_sent;
   });
   parts_.waits.until(to, "unmap", detail::kAnswer, [&] {
     const EndpointLock lock(parts_);
-    return try_flush(*out, to.index);
+    return try_flush(*out, to.value);
   });
   const EndpointLock lock(parts_);
-  const link::MessagePacket packet = head_to(*out, to.index, link::Type::kGoodbye);
+  const link::MessagePacket packet = head_to(*out, to.value, link::Type::kGoodbye);
   const Port::Lock network(port_);
   port_.link().send(out->rank, std::as_bytes(std::span(&packet, 1)));
-  receivers_[to.index] = nullptr;
-  all_receivers_.erase(to.index);
+  receivers_[to.value] = nullptr;
+  all_receivers_.erase(to.value);
 }
 
 }  // namespace am

@@ -58,7 +58,7 @@ void Endpoint::check(const UntypedGet& get, const char* call) const {
 
 void Endpoint::get_index(To to, const UntypedGet& get) {
   check(get, "get_index");
-  parts_.waits.refuse_waiting(to.index, "get_index");
+  parts_.waits.refuse_waiting(to.value, "get_index");
   const Record record = record_of(get);
   send_index(to, "get_index", request_for(record));
 }

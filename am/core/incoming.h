@@ -5,7 +5,7 @@
 
 #include "am/message/admission.h"
 #include "am/message/correspondent.h"
-#include "am/trace/flow.h"
+#include "am/observe/event.h"
 #include "am/types/types.h"
 #include "shmem/mailbox.h"
 

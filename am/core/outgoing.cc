@@ -11,7 +11,7 @@
 #include "am/core/endpoint.h"
 #include "am/core/far/far.h"
 #include "am/core/long_payload.h"
-#include "am/core/traced/traced.h"
+#include "am/core/traced.h"
 #include "am/core/untyped_send.h"
 #include "am/message/correspondent.h"
 #include "am/route/process_stat.h"

@@ -7,8 +7,8 @@
 
 #include "am/core/translation_table.h"
 #include "am/message/admission.h"
+#include "am/observe/event.h"
 #include "am/table/sparse_table.h"
-#include "am/trace/flow.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/mailbox.h"

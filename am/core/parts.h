@@ -12,7 +12,7 @@
 #include "am/core/waits.h"
 #include "am/message/handler_table.h"
 #include "am/message/stats.h"
-#include "am/trace/event.h"
+#include "am/observe/event.h"
 #include "am/types/owned.h"
 #include "am/types/types.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/route/staging.h"
 #include "am/types/owned.h"

@@ -66,11 +66,10 @@ void Waits::stall(std::uint32_t to, const char* call) {
 Reason Waits::reason(const To& to, const char* call, const char* needs) const noexcept {
   const EndpointLock lock(parts_);
   const TranslationTable& translations = parts_.translations;
-  const bool known = to.index < translations.size();
-  return {.call = call,
-          .where = to.where,
+  const bool known = to.value < translations.size();
+  return {.call = {call, to.where},
           .needs = needs,
-          .peer = known ? translations.entry(to.index).name.rank : kNobody};
+          .peer = known ? translations.entry(to.value).name.rank : kNobody};
 }
 
 bool EndpointParts::is_far(std::uint32_t to) const noexcept {

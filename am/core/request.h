@@ -6,7 +6,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/message/slot_format.h"
-#include "am/statistics/call_place.h"
+#include "am/observe/observers.h"
 
 namespace am {
 namespace detail {
@@ -191,7 +191,7 @@ inline void Waits::in_bundle(Condition&& condition, const Explain& explain) {
 // each store to memory delays the request.
 template <class Attempt>
 [[gnu::noinline]] void Waits::for_credit(To to, const char* call, Attempt attempt) {
-  stall(to.index, call);
+  stall(to.value, call);
   {  // The credit may be there, and is not waited for with the pauses that an answer takes.
     const CallGuard guard(parts_.threads);
     parts_.bundle->poll_spinning();
@@ -203,10 +203,10 @@ template <class Attempt>
 
 template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request");
-  if (try_request<kFunction>(to.index, args...)) [[likely]]
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request");
+  if (try_request<kFunction>(to.value, args...)) [[likely]]
     return;
-  parts_.waits.for_credit(to, "request", [this, index = to.index, ... copies = args] {
+  parts_.waits.for_credit(to, "request", [this, index = to.value, ... copies = args] {
     return try_request<kFunction>(index, copies...);
   });
 }
@@ -215,11 +215,11 @@ template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request_medium(To to,
                                                             std::span<const std::byte> payload,
                                                             const Args&... args) {
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request_medium");
-  if (try_request_medium<kFunction>(to.index, payload, args...)) [[likely]]
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request_medium");
+  if (try_request_medium<kFunction>(to.value, payload, args...)) [[likely]]
     return;
   parts_.waits.for_credit(to, "request_medium",
-                          [this, index = to.index, payload, ... copies = args] {
+                          [this, index = to.value, payload, ... copies = args] {
                             return try_request_medium<kFunction>(index, payload, copies...);
                           });
 }
@@ -228,11 +228,11 @@ template <auto kFunction, class... Args>
 [[gnu::noinline]] void Endpoint::request_long_far(To to, std::uint64_t offset,
                                                   std::span<const std::byte> payload,
                                                   Args... args) {
-  parts_.waits.refuse_waiting(to.index, "request_long");
+  parts_.waits.refuse_waiting(to.value, "request_long");
   bool released = false;
   const HandlerIndex index = index_of<kFunction>();
   const auto attempt = [&] {
-    return try_far<Handler<kFunction>>(to.index, index, payload, offset, &released, args...);
+    return try_far<Handler<kFunction>>(to.value, index, payload, offset, &released, args...);
   };
   if (!attempt()) parts_.waits.for_credit(to, "request_long", attempt);
   const CallGuard call(parts_.threads);
@@ -244,13 +244,13 @@ template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request_long(To to, std::uint64_t offset,
                                                           std::span<const std::byte> payload,
                                                           const Args&... args) {
-  if (parts_.is_far(to.index)) [[unlikely]]
+  if (parts_.is_far(to.value)) [[unlikely]]
     return request_long_far<kFunction>(to, offset, payload, args...);
-  if constexpr (kChecked) parts_.waits.refuse_waiting(to.index, "request_long");
-  if (try_request_long<kFunction>(to.index, offset, payload, args...)) [[likely]]
+  if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request_long");
+  if (try_request_long<kFunction>(to.value, offset, payload, args...)) [[likely]]
     return;
   parts_.waits.for_credit(to, "request_long",
-                          [this, index = to.index, offset, payload, ... copies = args] {
+                          [this, index = to.value, offset, payload, ... copies = args] {
                             return try_request_long<kFunction>(index, offset, payload, copies...);
                           });
 }

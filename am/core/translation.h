@@ -14,12 +14,7 @@ namespace am {
 
 // An index of a translation table as a request takes it: the number, with the place of the call,
 // which the report on a job that stands still names. An integer converts to it.
-struct To {
-  To(std::uint32_t to, SourceLocation here = SourceLocation::current()) noexcept
-      : index(to), where(here) {}
-  std::uint32_t index;
-  SourceLocation where;
-};
+using To = Located<std::uint32_t>;
 
 // The route to an endpoint of this node, made at the first request.
 struct Near {

@@ -5,8 +5,8 @@
 #include <sched.h>
 
 #include "am/core/bundle.h"
-#include "am/statistics/timed_wait.h"
-#include "am/trace/traced_call.h"
+#include "am/observe/observed_wait.h"
+#include "am/observe/trace.h"
 
 namespace am {
 
@@ -55,14 +55,13 @@ template <bool kSiblings, class Condition, class Explain, class Sleep>
 template <bool kSiblings, class Condition, class Explain>
 void Bundle::wait_for(Condition& condition, Wake wake, const Explain& explain) {
   if (condition()) return;
-  TimedWait timed(explain);
-  const TracedWait traced(explain);
+  ObservedWait observed(explain);
   if (monitor_) [[unlikely]]
-    return wait_among_threads(kSiblings, condition, wake, explain, timed);
+    return wait_among_threads(kSiblings, condition, wake, explain, observed);
   take_over();
   const Count waiting(waiting_);
   shmem::SleepLimit limit;
-  wait_loop<kSiblings>(condition, explain, *activity_, timed, [&](ShownWait& shown) {
+  wait_loop<kSiblings>(condition, explain, *activity_, observed, [&](ShownWait& shown) {
     Nap nap(*this);
     // nap's fence orders these checks after the announcement of the sleep. Siblings are polled,
     // not asked: their work may be what makes the condition true.

@@ -4,7 +4,7 @@
 
 #include "am/core/endpoint_threads.h"
 #include "am/core/translation.h"
-#include "am/statistics/call_place.h"
+#include "am/observe/observers.h"
 
 namespace am {
 

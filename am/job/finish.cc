@@ -42,12 +42,11 @@ void Job::quiesce(Bundle& bundle, const char* call, const SourceLocation& where)
   do {
     process_->for_bundles(Bundle::this_thread(), [&](Bundle& one) { one.flush(call, where); });
     if (const FarMessages* const far = process_->far_messages()) {
-      bundle.wait_with_siblings([far] { return far->has_flushed(); },
-                                [&] {
-                                  return Reason{.call = call,
-                                                .where = where,
-                                                .needs = "answers for which no endpoint waits"};
-                                });
+      bundle.wait_with_siblings(
+          [far] { return far->has_flushed(); },
+          [&] {
+            return Reason{.call = {call, where}, .needs = "answers for which no endpoint waits"};
+          });
     }
     poll_all(bundle);
     const std::uint64_t messages = count_messages(*process_);
@@ -111,7 +110,7 @@ void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLoca
     return notices.nobody_needs(rank());
   };
   bundle.wait_until(all_finished, Wake::kMemory, [&] {
-    return Reason{.call = call, .where = where, .needs = "the processes that live"};
+    return Reason{.call = {call, where}, .needs = "the processes that live"};
   });
   process_->leave();
   router_->activity().finish(barrier_->count());
@@ -122,7 +121,7 @@ void Job::finish_without_dead(Bundle& bundle, const char* call, const SourceLoca
 // passed.
 void Job::leave_network(const char* call, const SourceLocation& where) {
   ShownWait shown(router_->activity());
-  shown.show({.call = call, .where = where});
+  shown.show({.call = {call, where}});
   router_->port()->tend_while([this] { bootstrap_->barrier(); });
   process_->leave();
 }

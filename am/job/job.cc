@@ -251,7 +251,7 @@ std::vector<std::vector<std::byte>> Job::exchange_bytes(std::span<const std::byt
                                                         const SourceLocation& where) {
   check_not_forked(call);
   ShownWait shown(router_->activity());
-  shown.show({.call = call, .where = where});
+  shown.show({.call = {call, where}});
   Port* const port = router_->port();
   std::vector<std::vector<std::byte>> all;
   const auto exchange = [&] { all = bootstrap_->exchange(mine); };

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "shmem/arrival_board.h"
 #include "shmem/doorbell.h"
 #include "shmem/flag.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/deaths.h"
 #include "am/route/region_header.h"
 #include "am/table/sparse_table.h"

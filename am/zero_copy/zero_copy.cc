@@ -44,8 +44,7 @@ bool ZeroCopy::idle() const noexcept { return engine_->idle(); }
 void ZeroCopy::wait(SourceLocation where) {
   engine_->bundle().wait_until([this] { return idle(); }, Wake::kRung,
                                [&] {
-                                 return Reason{.call = "ZeroCopy::wait",
-                                               .where = where,
+                                 return Reason{.call = {"ZeroCopy::wait", where},
                                                .needs = "the end of its transfers",
                                                .needs_all = true};
                                });

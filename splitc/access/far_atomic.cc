@@ -9,7 +9,7 @@
 
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/world/remote.h"
@@ -67,9 +67,8 @@ void on_word(am::Request message, WordRequest request) {
 }
 
 // If the word is on this node, a change that is watched: makes it, and returns the value before.
-std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call,
-                                            const void* caller) {
-  std::byte* const word = watched(change.bits, change.type.bytes, call, caller);
+std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call) {
+  std::byte* const word = watched(change.bits, change.type.bytes, call);
   if (word == far_base()) return {};
   fence_before_comparison();
   const std::uint64_t before = make(change, word);
@@ -77,9 +76,8 @@ std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call,
   return before;
 }
 
-handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call,
-             const void* caller) {
-  check_far(change.bits, change.type.bytes, call, caller);
+handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call) {
+  check_far(change.bits, change.type.bytes, call);
   World& w = world();
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -98,23 +96,23 @@ void add_atomic_handlers(am::Endpoint& endpoint) {
 }
 
 std::uint64_t change_far_atomically(const FarAtomic& change, Call call) {
-  const void* const caller = __builtin_return_address(0);
-  if (const auto before = change_watched(change, call, caller)) return *before;
+  call = call.or_from(__builtin_return_address(0));
+  if (const auto before = change_watched(change, call)) return *before;
   std::uint64_t before = 0;
-  const handle started = start(change, &before, sizeof before, call, caller);
-  finish_one(started, am::Reason{.call = call.name, .where = call.where, .caller = caller});
+  const handle started = start(change, &before, sizeof before, call);
+  finish_one(started, am::Reason{.call = call});
   // pairs with: the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return before;
 }
 
 handle start_far_atomic(const FarAtomic& change, void* before, Call call) {
-  const void* const caller = __builtin_return_address(0);
-  if (const auto value = change_watched(change, call, caller)) {
+  call = call.or_from(__builtin_return_address(0));
+  if (const auto value = change_watched(change, call)) {
     if (before != nullptr) std::memcpy(before, &*value, change.type.bytes);
     return {};
   }
-  return start(change, before, change.type.bytes, call, caller);
+  return start(change, before, change.type.bytes, call);
 }
 
 }  // namespace splitc::detail

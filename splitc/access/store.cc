@@ -79,8 +79,7 @@ void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
   detail::check_may_wait({"store_sync", where});
   world().bundle().wait_until([&] { return available() >= bytes; }, am::Wake::kRung,
                               [&] {
-                                return am::Reason{.call = "store_sync",
-                                                  .where = where,
+                                return am::Reason{.call = {"store_sync", where},
                                                   .have = std::min(available(), bytes),
                                                   .wanted = bytes,
                                                   .unit = "bytes",
@@ -102,9 +101,8 @@ std::uint64_t store_counter::sent() const noexcept {
 [[gnu::always_inline]] inline bool store_counter::store_watched(std::uint64_t bits,
                                                                 const void* local,
                                                                 std::size_t bytes,
-                                                                const detail::Call& call,
-                                                                const void* caller) {
-  std::byte* const to = detail::reach(bits, local, bytes, call, caller);
+                                                                const detail::Call& call) {
+  std::byte* const to = detail::reach(bits, local, bytes, call);
   if (to == detail::far_base()) [[likely]]
     return false;
   am::copy_whole(to, static_cast<const std::byte*>(local), bytes);
@@ -115,8 +113,8 @@ std::uint64_t store_counter::sent() const noexcept {
 void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                               detail::Call call) {
   if (bytes == 0) return;
-  const void* const caller = __builtin_return_address(0);
-  if (store_watched(bits, local, bytes, call, caller)) return;
+  call = call.or_from(__builtin_return_address(0));
+  if (store_watched(bits, local, bytes, call)) return;
   const std::uint32_t proc = detail::proc_of(bits);
   const std::uint64_t offset = bits & detail::kOffsetMask;
   const std::span from(static_cast<const std::byte*>(local), bytes);
@@ -124,20 +122,18 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
     sent_far_ += bytes;
     return;
   }
-  world().remote().store(proc, offset, from, offset_,
-                         {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
+  world().remote().store(proc, offset, from, offset_, call, sent_far_);
 }
 
 handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
                                       detail::Call call) {
   if (bytes == 0) return {};
-  const void* const caller = __builtin_return_address(0);
-  if (store_watched(bits, local, bytes, call, caller)) return {};
+  call = call.or_from(__builtin_return_address(0));
+  if (store_watched(bits, local, bytes, call)) return {};
   detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
-  const bool waits = world().remote().start_store(
-      detail::proc_of(bits), bits & detail::kOffsetMask,
-      {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(),
-      {.call = call.name, .where = call.where, .caller = caller}, sent_far_);
+  const bool waits = world().remote().start_store(detail::proc_of(bits), bits & detail::kOffsetMask,
+                                                  {static_cast<const std::byte*>(local), bytes},
+                                                  offset_, start.ticket(), call, sent_far_);
   return waits ? start.started() : handle();
 }
 

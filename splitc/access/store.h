@@ -133,7 +133,7 @@ class store_counter {
   void note_target(std::uint32_t proc) noexcept;  // the first store there
   // Whether the target is on this node: then an access that is watched, and done.
   bool store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
-                     const detail::Call& call, const void* caller);
+                     const detail::Call& call);
   std::uint64_t arrived() const noexcept;
   std::uint64_t sent() const noexcept;
   void wait_all_near(detail::Call call);

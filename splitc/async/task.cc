@@ -1,7 +1,7 @@
 #include "splitc/async/task.h"
 
 #include "am/core/bundle.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -29,8 +29,7 @@ void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_be
     if (done(argument)) return;
     const auto can_go_on = [&] { return can_run_ready() || done(argument); };
     world().bundle().wait_with_siblings(can_go_on, [&on_behalf] {
-      return am::Reason{.call = on_behalf.name,
-                        .where = on_behalf.where,
+      return am::Reason{.call = on_behalf,
                         .needs = "an operation, or a task",
                         .wanted = unfinished_tasks,
                         .unit = unfinished_tasks == 1 ? "task" : "tasks",

@@ -107,8 +107,7 @@ void Channel::wait(am::SourceLocation where) {
   world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
                               [&] {
                                 return am::Reason{
-                                    .call = "put_channel::wait",
-                                    .where = where,
+                                    .call = {"put_channel::wait", where},
                                     .needs = "a put",
                                     .peer = senders_.size() == 1 ? senders_[0] : am::kNobody,
                                     .have = in_.size() > 1 ? arrived_ : 0,
@@ -121,8 +120,7 @@ void Channel::wait(am::SourceLocation where) {
 void Channel::wait_reusable(am::SourceLocation where) {
   world().bundle().wait_until([this] { return reusable(); }, am::Wake::kRung,
                               [&] {
-                                return am::Reason{.call = "put_channel::wait_reusable",
-                                                  .where = where,
+                                return am::Reason{.call = {"put_channel::wait_reusable", where},
                                                   .needs = "the end of its put",
                                                   .peer = target_};
                               });

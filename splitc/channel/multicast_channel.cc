@@ -36,8 +36,7 @@ void Multicast::put() {
 void Multicast::wait(am::SourceLocation where) {
   world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
                               [&] {
-                                return am::Reason{.call = "multicast_channel::wait",
-                                                  .where = where,
+                                return am::Reason{.call = {"multicast_channel::wait", where},
                                                   .needs = "a put",
                                                   .peer = root_,
                                                   .needs_all = true};

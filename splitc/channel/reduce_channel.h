@@ -80,8 +80,7 @@ class reduce_channel {
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
     world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
                                 [&] {
-                                  return am::Reason{.call = "reduce_channel::wait",
-                                                    .where = where,
+                                  return am::Reason{.call = {"reduce_channel::wait", where},
                                                     .needs = "the puts of its senders",
                                                     .needs_all = true};
                                 });

@@ -71,8 +71,7 @@ void Halo::finish(Call call) {
   check_may_wait(call);
   world().bundle().wait_until([this] { return complete(); }, am::Wake::kRung,
                               [&] {
-                                return am::Reason{.call = call.name,
-                                                  .where = call.where,
+                                return am::Reason{.call = call,
                                                   .needs = "cells of neighbours",
                                                   .have = arrived_[turn_],
                                                   .wanted = sides_.size(),

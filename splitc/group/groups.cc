@@ -7,7 +7,7 @@
 
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/source_location.h"
 #include "splitc/group/started_call.h"
@@ -184,10 +184,7 @@ void Groups::keep(const std::exception_ptr& orphan) noexcept {
 template <class Done>
 void Groups::poll_until(Done done, Call on_behalf) {
   world().bundle().wait_with_siblings(done, [&] {
-    return am::Reason{.call = on_behalf.name,
-                      .where = on_behalf.where,
-                      .needs = "the members of a team",
-                      .needs_all = true};
+    return am::Reason{.call = on_behalf, .needs = "the members of a team", .needs_all = true};
   });
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "am/core/bundle.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 #include "splitc/group/groups.h"
@@ -306,7 +306,7 @@ void Performer::wait() {
   std::optional<am::Expectation> expects;
   if (!group_.is_on_one_node()) expects.emplace(*world().router().port(), 1);
   const auto explain = [this] {
-    am::Reason reason{.call = call_.name.text, .where = call_.where, .needs_all = true};
+    am::Reason reason{.call = call_, .needs_all = true};
     const std::uint32_t rank = missing();
     if (plan_.is_a_barrier() && plan_.call.bytes == 0) return reason;  // it waits for all
     reason.needs = "a message";

@@ -11,8 +11,8 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
+#include "am/observe/call_sites.h"
 #include "am/route/router.h"
-#include "am/statistics/call_sites.h"
 #include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
@@ -79,7 +79,7 @@ RpcCalls::~RpcCalls() {
 // --- The caller
 
 void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {
-  note_operation({name.name, name.where, __builtin_return_address(0)}, proc, bytes);
+  note_operation(name.or_from(__builtin_return_address(0)), proc, bytes);
 }
 
 void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
@@ -88,9 +88,8 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
                                                        : nullptr;
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
-  if (are_counted()) {
-    note_operation({name.name, name.where, __builtin_return_address(0)}, call.proc,
-                   call.packed.size());
+  if (am::is_observed()) {
+    note_operation(name.or_from(__builtin_return_address(0)), call.proc, call.packed.size());
   }
   const std::exception_ptr thrown = send(call, start.ticket(), name);
   operation = start.started();
@@ -98,9 +97,8 @@ void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Cal
 }
 
 void RpcCalls::send_one_way(const Outgoing& call, Call name) {
-  if (!call.noted && are_counted()) {
-    note_operation({name.name, name.where, __builtin_return_address(0)}, call.proc,
-                   call.packed.size());
+  if (!call.noted && am::is_observed()) {
+    note_operation(name.or_from(__builtin_return_address(0)), call.proc, call.packed.size());
   }
   const std::exception_ptr thrown = send(call, 0, name);
   if (thrown) std::rethrow_exception(thrown);
@@ -112,7 +110,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
                                                                  Piece{call.packed.size(), 0})) {
     return false;
   }
-  if (are_counted()) note_operation({name.name, name.where}, call.proc, call.packed.size());
+  if (am::is_observed()) note_operation(name, call.proc, call.packed.size());
   return true;
 }
 

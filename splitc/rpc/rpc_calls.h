@@ -12,8 +12,7 @@
 #include "am/core/endpoint.h"
 #include "am/core/poller.h"
 #include "am/core/token.h"
-#include "am/statistics/call_place.h"
-#include "am/trace/active.h"
+#include "am/observe/observers.h"
 #include "am/types/owned.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
@@ -185,11 +184,6 @@ template <class Run>
   }
 }
 
-// Whether somebody wants to know of operations.
-inline bool are_counted() noexcept {
-  return am::active_call_sites() != nullptr || am::active_trace() != nullptr;
-}
-
 // All this is inline, since each word that a call between them writes to memory has to wait until
 // the message's own cache line has come from the other process; and so that count_here() returns to
 // the program. They are templates so that programs without rpc() do not compile them.
@@ -201,7 +195,7 @@ template <class>
   check_proc(proc, name);
   void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
   Tickets::Start start(world().tickets(), proc, result);
-  if (are_counted()) [[unlikely]]
+  if (am::is_observed()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words<>>({proc, name.where}, start.ticket(),
                                            place_in_program(run, name), first, second);
@@ -213,7 +207,7 @@ template <class>
     std::uint32_t proc, WordFunction* run, std::uint64_t first, std::uint64_t second,
     std::size_t bytes, bool noted, Call name) {
   check_proc(proc, name);
-  if (!noted && are_counted()) [[unlikely]]
+  if (!noted && am::is_observed()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words_one_way<>>({proc, name.where}, place_in_program(run, name),
                                                    first, second);

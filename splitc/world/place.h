@@ -26,28 +26,15 @@ struct Error : am::Error {
 namespace detail {
 
 // A call that the program has made: its name, and where it stands, for errors, for statistics and
-// for the report on a job that stands still. Line 0: not known, as C++ has no room for it, or it
-// would be one of <algorithm>: sync(), which is POSIX's; what takes any number of arguments and has
-// no process before them (atomic(), rpc_at(), grid::at()); iterators; put() of a channel, where it
-// would cost time. Statistics and that report name the function instead.
-struct Call {
-  constexpr Call(const char* text, am::SourceLocation here = {}) noexcept
-      : name(text), where(here) {}
-  const char* name;
-  am::SourceLocation where;
-};
+// for the report on a job that stands still. Its line is not known where C++ has no room for it, or
+// it would be one of <algorithm>: sync(), which is POSIX's; what takes any number of arguments and
+// has no process before them (atomic(), rpc_at(), grid::at()); iterators; put() of a channel, where
+// it would cost time. Statistics and that report name the function instead.
+using am::Call;
+// An operand of an operator, and where that stands. It is looked at only where an access is not
+// near.
+using am::Located;
 
-// An operand of an operator, and where that stands: an operator has no room for it, but the
-// conversion of an operand has. It is known to the compiler, and looked at only where an access is
-// not near.
-template <class T>
-struct Located {
-  constexpr Located(const T& operand,
-                    am::SourceLocation here = am::SourceLocation::current()) noexcept
-      : value(operand), where(here) {}
-  T value;
-  am::SourceLocation where;
-};
 // An index, of any type that converts.
 struct Index {
   template <class I>

@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "am/core/bundle.h"
-#include "am/statistics/call_place.h"
-#include "am/trace/active.h"
+#include "am/observe/observers.h"
 #include "am/types/forked.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"
@@ -29,14 +28,13 @@ namespace splitc::detail {
 // What a transfer of `local` comes to: where the memory there is mapped, after an access that is
 // watched; or far_base(), for one with another node that may begin.
 [[gnu::always_inline]] inline std::byte* reach(std::uint64_t bits, const void* local,
-                                               std::uint64_t bytes, const Call& call,
-                                               const void* caller) {
+                                               std::uint64_t bytes, const Call& call) {
   std::byte* const base = mapping_of(bits);
   const bool far = base == far_base();
   if (am::is_forked() || (far && !is_reached(bits, bytes))) [[unlikely]]
     refuse_reach(bits, bytes, call);
-  if (am::active_call_sites() != nullptr || am::active_trace() != nullptr) [[unlikely]]
-    note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+  if (am::is_observed()) [[unlikely]]
+    note_operation(call, proc_of(bits), bytes);
   if (!far) [[unlikely]]
     return mapped(base, bits);
   check_local(local, bytes, call);

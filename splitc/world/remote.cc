@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "am/core/far/remote_memory.h"
+#include "am/observe/call_sites.h"
+#include "am/observe/trace.h"
 #include "am/route/router.h"
-#include "am/statistics/call_sites.h"
-#include "am/trace/traced_call.h"
 #include "am/types/copy_whole.h"
 #include "am/types/local_memory.h"
 #include "splitc/world/reach.h"
@@ -18,9 +18,8 @@
 namespace splitc::detail {
 namespace {
 
-am::Reason reason_of(Call call, std::size_t bytes, const void* caller) noexcept {
-  return {
-      .call = call.name, .where = call.where, .caller = caller, .wanted = bytes, .unit = "bytes"};
+am::Reason reason_of(Call call, std::size_t bytes) noexcept {
+  return {.call = call, .wanted = bytes, .unit = "bytes"};
 }
 
 // Waits as sync(handle) does.
@@ -75,34 +74,28 @@ void refuse_reach(std::uint64_t bits, std::uint64_t bytes, const Call& call) {
   check_in_segment(bits, bytes, call);
 }
 
-void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes) {
-  if (am::CallSites* const sites = am::active_call_sites(); sites != nullptr && proc < procs()) {
-    if (is_far(proc)) {
-      sites->count(place, proc, bytes);
-    } else if (watches_near()) {
-      sites->count_near(place, proc, bytes);
-    }
-  }
-  if (am::Trace* const trace = am::active_trace()) am::trace_operation(*trace, place, proc, bytes);
+void note_operation(Call call, std::uint32_t proc, std::uint64_t bytes) {
+  am::Distance distance = watches_near() ? am::Distance::kNear : am::Distance::kUnwatched;
+  if (proc < procs() && is_far(proc)) distance = am::Distance::kFar;
+  am::note_operation(call, proc, bytes, distance);
 }
 
-std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
+std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
   std::byte* const base = mapping_of(bits);
   if (base == far_base()) return far_base();
-  note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+  note_operation(call, proc_of(bits), bytes);
   return mapped(base, bits);
 }
 
-void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller) {
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call) {
   check_reach(bits, bytes, call);
-  if (caller == nullptr) caller = __builtin_return_address(0);
-  note_operation({call.name, call.where, caller}, proc_of(bits), bytes);
+  note_operation(call.or_from(__builtin_return_address(0)), proc_of(bits), bytes);
 }
 
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call) {
   check_reach(bits, extent, call);
-  note_operation({call.name, call.where}, proc_of(bits), moved);
+  note_operation(call, proc_of(bits), moved);
 }
 
 namespace {
@@ -127,30 +120,28 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
     if (const auto ticket = w.remote().try_join(access)) return w.tickets().handle_of(*ticket);
   }
   Tickets::Start start(w.tickets(), {.proc = access.peer, .kept = std::move(kept)});
-  w.remote().start(access, start.ticket(), {.call = call.name, .where = call.where});
+  w.remote().start(access, start.ticket(), call);
   return start.started();
 }
 
 [[gnu::always_inline]] inline handle start_get(void* local, std::uint64_t bits, std::size_t bytes,
-                                               Call call, const void* caller) {
+                                               Call call) {
   if (bytes == 0) return {};
   const std::span to(static_cast<std::byte*>(local), bytes);
-  if (const std::byte* const from = reach(bits, local, bytes, call, caller); from != far_base()) {
+  if (const std::byte* const from = reach(bits, local, bytes, call); from != far_base()) {
     am::copy_whole(to.data(), from, bytes);
     return {};
   }
   const handle started = begin(RmaAccess::read(proc_of(bits), key_of(bits), to), call);
-  if (may_be_left(local))
-    world().tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+  if (may_be_left(local)) world().tickets().borrow(started, {local, bytes, call, proc_of(bits)});
   return started;
 }
 
 [[gnu::always_inline]] inline handle start_put(std::uint64_t bits, const void* local,
-                                               std::size_t bytes, Source source, Call call,
-                                               const void* caller) {
+                                               std::size_t bytes, Source source, Call call) {
   if (bytes == 0) return {};
   std::span from(static_cast<const std::byte*>(local), bytes);
-  if (std::byte* const to = reach(bits, local, bytes, call, caller); to != far_base()) {
+  if (std::byte* const to = reach(bits, local, bytes, call); to != far_base()) {
     am::copy_whole(to, from.data(), bytes);
     return {};
   }
@@ -164,7 +155,7 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
   const handle started =
       begin(RmaAccess::write(proc_of(bits), key_of(bits), from), call, std::move(kept));
   if (source == Source::kStays && used && may_be_left(local)) {
-    world().tickets().borrow(started, {local, bytes, call, caller, proc_of(bits)});
+    world().tickets().borrow(started, {local, bytes, call, proc_of(bits)});
   }
   return started;
 }
@@ -173,19 +164,19 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
 
 [[gnu::noinline]] handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
   if constexpr (am::kChecked) check_frames_below(__builtin_frame_address(0));
-  return start_get(local, bits, bytes, call, __builtin_return_address(0));
+  return start_get(local, bits, bytes, call.or_from(__builtin_return_address(0)));
 }
 
 [[gnu::noinline]] handle far_put(std::uint64_t bits, const void* local, std::size_t bytes,
                                  Source source, Call call) {
   if constexpr (am::kChecked) check_frames_below(__builtin_frame_address(0));
-  return start_put(bits, local, bytes, source, call, __builtin_return_address(0));
+  return start_put(bits, local, bytes, source, call.or_from(__builtin_return_address(0)));
 }
 
 // The fences of sync(handle) order both with the plain accesses to near memory around them.
 void far_read(void* local, std::uint64_t bits, std::size_t bytes, Call call) {
-  const void* const caller = __builtin_return_address(0);
-  finish(start_get(local, bits, bytes, call, caller), reason_of(call, bytes, caller));
+  call = call.or_from(__builtin_return_address(0));
+  finish(start_get(local, bits, bytes, call), reason_of(call, bytes));
 }
 
 std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call) {
@@ -193,16 +184,15 @@ std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call
   std::uint64_t word = 0;
   const handle started = begin(
       RmaAccess::read(proc, key_of(offset), std::as_writable_bytes(std::span(&word, 1))), call);
-  finish(started, reason_of(call, sizeof word, nullptr));
+  finish(started, reason_of(call, sizeof word));
   return word;
 }
 
 void far_write(std::uint64_t bits, const void* local, std::size_t bytes, Call call) {
   // pairs with: the reads of others, of what this process wrote to near memory before
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const void* const caller = __builtin_return_address(0);
-  finish(start_put(bits, local, bytes, Source::kStays, call, caller),
-         reason_of(call, bytes, caller));
+  call = call.or_from(__builtin_return_address(0));
+  finish(start_put(bits, local, bytes, Source::kStays, call), reason_of(call, bytes));
 }
 
 }  // namespace splitc::detail

@@ -14,10 +14,6 @@
 // `call` is what the program called. Each throws Error inside a handler, or a function that
 // atomic() runs, since it may have to wait, and for a range outside the segment.
 
-namespace am {
-struct CallPlace;
-}
-
 namespace splitc::detail {
 
 // On return the bytes are here; or they are there, and what this process does afterwards happens
@@ -36,10 +32,8 @@ handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source 
 std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call);
 
 // If that is memory of this node, an access that is watched: notes it, and returns where it is
-// mapped. far_base(): it is on another node, or nowhere. `caller`: where it returns to in the
-// program, if `call` does not say where it stands.
-std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call,
-                   const void* caller = nullptr);
+// mapped. far_base(): it is on another node, or nowhere.
+std::byte* watched(std::uint64_t bits, std::uint64_t bytes, Call call);
 // Notes a near access where the program's own path has been taken: for what is out of line anyway.
 inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
   if (watches_near()) [[unlikely]]
@@ -47,14 +41,14 @@ inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
 }
 
 // Shows an operation with the memory of `proc`, or a call there, in a trace, and counts it, within
-// the node only where that is watched, if somebody wants to know (am/statistics, am/trace).
-void note_operation(const am::CallPlace& place, std::uint32_t proc, std::uint64_t bytes);
+// the node only where that is watched, if somebody wants to know (am/observe).
+void note_operation(Call call, std::uint32_t proc, std::uint64_t bytes);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
 // pointer is null or names no process: those have no base either, in any job. Counts the operation
-// and shows it in a trace, if somebody wants to know (am/statistics, am/trace). `caller`: where it
-// returns to in the program; nullptr: check_far() itself does.
-void check_far(std::uint64_t bits, std::uint64_t bytes, Call call, const void* caller = nullptr);
+// and shows it in a trace, if somebody wants to know (am/observe). Where nothing says where `call`
+// stands, it is where check_far() returns to.
+void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
 // Checks an operation with `moved` bytes that lie in the first `extent` from `bits` on.
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);
 // Throws Error if the memory of this process that a transfer with another node is to read or write

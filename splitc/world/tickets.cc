@@ -8,7 +8,7 @@
 #include "am/core/bundle.h"
 #include "am/job/job.h"
 #include "am/job/stall/code.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/local_memory.h"
 #include "splitc/world/stack.h"
@@ -142,10 +142,7 @@ const Tickets::Borrowed* Tickets::left_behind(const void* frame) noexcept {
 }
 
 void refuse_left_behind(const Tickets::Borrowed& one, const char* when) {
-  const std::string place =
-      one.call.where.line() != 0
-          ? ""
-          : am::describe_place({.call = one.call.name, .where = {}, .caller = one.caller});
+  const std::string place = one.call.where.line() != 0 ? "" : am::describe_place(one.call.where);
   refuse(one.call, "the " + std::to_string(one.bytes) + " bytes of this process at " +
                        am::address_text(one.memory) + " that it exchanges with process " +
                        std::to_string(one.proc) + (place.empty() ? "" : " (in " + place + ")") +
@@ -169,12 +166,11 @@ void check_end() {
 }
 
 [[gnu::noinline]] void finish_outstanding() noexcept {
-  const void* const caller = __builtin_return_address(0);
+  const Call call = Call("sync").or_from(__builtin_return_address(0));
   wait_or_end(
       __builtin_frame_address(0), "sync", [] { return outstanding == 0; },
-      [caller] {
-        return am::Reason{.call = "sync",
-                          .caller = caller,
+      [call] {
+        return am::Reason{.call = call,
                           .needs = "an answer",
                           .peer = world().tickets().some_proc(),
                           .wanted = outstanding,
@@ -183,14 +179,11 @@ void check_end() {
       });
 }
 
-void finish_one(handle h, Call call) noexcept {
-  finish_one(h, am::Reason{.call = call.name, .where = call.where});
-}
+void finish_one(handle h, Call call) noexcept { finish_one(h, am::Reason{.call = call}); }
 
 [[gnu::noinline]] void finish_one(handle h, const am::Reason& reason) noexcept {
   wait_or_end(
-      __builtin_frame_address(0), {reason.call, reason.where},
-      [h] { return world().tickets().done(h); },
+      __builtin_frame_address(0), reason.call, [h] { return world().tickets().done(h); },
       [&, h] {
         am::Reason now = reason;
         now.needs = "an answer";

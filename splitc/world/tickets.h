@@ -77,7 +77,6 @@ class Tickets {
     const void* memory = nullptr;
     std::size_t bytes = 0;
     Call call = "";
-    const void* caller = nullptr;  // if `call` does not say where it stands
     std::uint32_t proc = 0;        // at the other end
     std::uint32_t generation = 0;  // of the operation
   };

@@ -161,7 +161,7 @@ int poll();
 template <class Condition>
 void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_may_wait({"wait_until", where});
-  const auto explain = [&where] { return am::Reason{.call = "wait_until", .where = where}; };
+  const auto explain = [&where] { return am::Reason{.call = {"wait_until", where}}; };
   bool fulfilled = false;
   do {
     detail::run_ready();  // tasks go on

@@ -1,4 +1,4 @@
-#include "am/statistics/call_sites.h"
+#include "am/observe/call_sites.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "am/statistics/timed_wait.h"
+#include "am/observe/observed_wait.h"
 #include "am/types/clock.h"
 
 namespace am {
@@ -21,7 +21,7 @@ namespace {
 
 std::map<std::string, CallSites::Site> by_call(const CallSites& sites) {
   std::map<std::string, CallSites::Site> all;
-  for (const CallSites::Site& site : sites.sites()) all[site.place.call] = site;
+  for (const CallSites::Site& site : sites.sites()) all[site.call.name] = site;
   return all;
 }
 
@@ -59,9 +59,9 @@ TEST(CallSites, tell_lines_and_callers_apart) {
   const SourceLocation first = SourceLocation::current();
   const SourceLocation second = SourceLocation::current();
   for (const char* const caller : {"a", "b"}) {
-    sites.count({"get", first, caller}, 0, 1);
-    sites.count({"get", second, caller}, 0, 1);
+    sites.count({"get", SourceLocation::returning_to(caller)}, 0, 1);
   }
+  for (const SourceLocation& line : {first, second, first}) sites.count({"get", line}, 0, 1);
   EXPECT_EQ(sites.sites().size(), 4u);
 }
 
@@ -69,7 +69,8 @@ TEST(CallSites, have_room_for_so_many_places) {
   CallSites sites(1);
   std::vector<char> callers(2 * CallSites::kMost);
   for (int round = 0; round < 2; ++round) {
-    for (const char& caller : callers) sites.count({"get", {}, &caller}, 0, 1);
+    for (const char& caller : callers)
+      sites.count({"get", SourceLocation::returning_to(&caller)}, 0, 1);
   }
   EXPECT_EQ(sites.sites().size(), CallSites::kMost + 1);
   EXPECT_EQ(by_call(sites).at(CallSites::kOthers).far.operations, 2 * CallSites::kMost);
@@ -143,19 +144,12 @@ TEST(WaitSample, takes_all_waits_after_one_that_took_long) {
   EXPECT_EQ(all, static_cast<int>(WaitSample::kAfterLong));
 }
 
-struct Why {
-  const char* call;
-  SourceLocation where;
-  const void* caller;
-  const char* needs;
-};
-
-TEST(TimedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) {
+TEST(ObservedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) {
   CallSites sites(1);
-  const auto explain = [] { return Why{"barrier", {}, nullptr, "all"}; };
-  { TimedWait timed(explain); }
+  const auto explain = [] { return Reason{.call = "barrier", .needs = "all"}; };
+  { ObservedWait timed(explain); }
   try {
-    TimedWait timed(explain);
+    ObservedWait timed(explain);
     throw 1;
   } catch (int) {
   }
@@ -163,16 +157,16 @@ TEST(TimedWait, is_counted_for_what_explains_it_also_when_an_exception_ends_it) 
   EXPECT_STREQ(by_call(sites).at("barrier").needs, "all");
 }
 
-TEST(TimedWait, counts_each_wait_and_all_of_the_time_of_those_that_yield) {
+TEST(ObservedWait, counts_each_wait_and_all_of_the_time_of_those_that_yield) {
   CallSites sites(1);
-  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  const auto explain = [] { return Reason{.call = "barrier"}; };
   constexpr int kShort = 100'000;
-  for (int i = 0; i < kShort; ++i) TimedWait timed(explain);
+  for (int i = 0; i < kShort; ++i) ObservedWait timed(explain);
   const std::int64_t before = static_cast<std::int64_t>(by_call(sites).at("barrier").waited_ns);
   EXPECT_EQ(by_call(sites).at("barrier").waits, static_cast<std::uint64_t>(kShort));
   std::int64_t lasted = 0;
   for (int i = 0; i < 100; ++i) {
-    TimedWait timed(explain);
+    ObservedWait timed(explain);
     timed.yields();
     const std::int64_t begin = now_ns();
     while (now_ns() == begin) {
@@ -183,14 +177,14 @@ TEST(TimedWait, counts_each_wait_and_all_of_the_time_of_those_that_yield) {
   EXPECT_GE(static_cast<std::int64_t>(by_call(sites).at("barrier").waited_ns), before + lasted);
 }
 
-TEST(TimedWait, is_timed_from_some_look_on) {
+TEST(ObservedWait, is_timed_from_some_look_on) {
   CallSites sites(1);
-  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  const auto explain = [] { return Reason{.call = "barrier"}; };
   while (sites.sample().next() == 1) {
   }
   const auto waited = [&] { return by_call(sites).at("barrier").waited_ns; };
   const auto wait = [&](std::uint64_t looks) {
-    TimedWait timed(explain);
+    ObservedWait timed(explain);
     for (std::uint64_t i = 0; i < looks; ++i) timed.looked();
     for (const std::int64_t begin = now_ns(); now_ns() == begin;) {
     }
@@ -202,9 +196,9 @@ TEST(TimedWait, is_timed_from_some_look_on) {
   EXPECT_GT(waited(), 0u);
 }
 
-TEST(TimedWait, does_not_multiply_what_a_handler_took) {
+TEST(ObservedWait, does_not_multiply_what_a_handler_took) {
   CallSites sites(1);
-  const auto explain = [] { return Why{"barrier", {}, nullptr, nullptr}; };
+  const auto explain = [] { return Reason{.call = "barrier"}; };
   while (sites.sample().next() == 1) {
   }
   // Until one of the sample comes.
@@ -212,7 +206,7 @@ TEST(TimedWait, does_not_multiply_what_a_handler_took) {
   const std::int64_t begin = now_ns();
   for (std::uint64_t counted = 0; counted == 0;) {
     {
-      TimedWait timed(explain);
+      ObservedWait timed(explain);
       for (const std::int64_t from = now_ns(); now_ns() - from < kHandlerNs;) {
       }
     }
@@ -225,9 +219,9 @@ TEST(TimedWait, does_not_multiply_what_a_handler_took) {
 
 TEST(CallSites, tell_routes_apart) {
   CallSites sites(2);
-  sites.count({"get", {}, nullptr}, 1, 8);
-  sites.count_near({"get", {}, nullptr}, 0, 4);
-  sites.count_near({"get", {}, nullptr}, 1, 4);
+  sites.count("get", 1, 8);
+  sites.count_near("get", 0, 4);
+  sites.count_near("get", 1, 4);
   const auto all = by_call(sites);
   EXPECT_EQ(all.at("get").far.operations, 1u);
   EXPECT_EQ(all.at("get").near.operations, 2u);
@@ -235,13 +229,13 @@ TEST(CallSites, tell_routes_apart) {
   EXPECT_EQ(sites.traffic()[1].bytes, 12u);
 }
 
-TEST(TimedWait, asks_nothing_when_nobody_counts) {
+TEST(ObservedWait, asks_nothing_when_nobody_counts) {
   bool asked = false;
   const auto explain = [&] {
     asked = true;
-    return Why{};
+    return Reason{};
   };
-  { TimedWait timed(explain); }
+  { ObservedWait timed(explain); }
   EXPECT_FALSE(asked);
 }
 

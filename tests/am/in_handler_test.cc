@@ -183,7 +183,7 @@ TEST_F(InHandlers, handlers_of_every_bundle_of_a_thread_are_shown) {
   in_handler = [&] { seen.push_back(shown.read()); };
   const std::uint32_t to = endpoint_.map_any(there.name(), 1);
   for (int i = 0; i < 3; ++i) endpoint_.request<&on_news>(to);
-  bundle().wait_with_siblings([] { return handled == 3; }, [] { return Reason{"a test"}; });
+  bundle().wait_with_siblings([] { return handled == 3; }, [] { return Reason{.call = "a test"}; });
   in_handler = nullptr;
   ASSERT_EQ(seen.size(), 3u);
   for (std::uint32_t i = 0; i < 3; ++i) {

@@ -104,11 +104,11 @@ class Victim {
     if (how == "short") endpoint_.request<&on_ping>(to);
     if (how == "medium") endpoint_.request_medium<&on_bytes>(to, bytes.first(am::max_medium()));
     if (how == "long") endpoint_.request_long<&on_block>(to, place, bytes);
-    if (how == "get") remote_.get(to, 0, std::span(room_).first(some), 0, {.call = "get"});
-    if (how == "put") remote_.put(to, place, bytes.first(some), 0, {.call = "put"});
+    if (how == "get") remote_.get(to, 0, std::span(room_).first(some), 0, "get");
+    if (how == "put") remote_.put(to, place, bytes.first(some), 0, "put");
     if (how == "store") {
       std::uint64_t sent = 0;
-      remote_.store(to, place, bytes.first(some), counter(job_.rank()), {.call = "store"}, sent);
+      remote_.store(to, place, bytes.first(some), counter(job_.rank()), "store", sent);
       stored_[to] += some;
     }
     if (how == "channel") put_on_channel();

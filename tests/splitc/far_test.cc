@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "shmem/mailbox_layout.h"
 
 namespace am::c {

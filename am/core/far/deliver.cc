@@ -7,7 +7,7 @@
 
 #include "am/core/dispatch.h"
 #include "am/core/far/far.h"
-#include "am/core/traced/traced.h"
+#include "am/core/traced.h"
 #include "am/route/router.h"
 #include "am/types/object_pool.h"
 

@@ -16,8 +16,8 @@
 #include "am/core/far/peers.h"
 #include "am/link/link.h"
 #include "am/message/tag_epochs.h"
+#include "am/observe/event.h"
 #include "am/table/sparse_table.h"
-#include "am/trace/flow.h"
 #include "am/types/object_pool.h"
 
 namespace am {

@@ -13,8 +13,8 @@
 #include "am/message/admission.h"
 #include "am/message/correspondent.h"
 #include "am/message/tag_epochs.h"
+#include "am/observe/event.h"
 #include "am/route/port.h"
-#include "am/trace/flow.h"
 #include "am/types/types.h"
 
 // What an endpoint knows of those on other nodes that it sends to, and that send to it.

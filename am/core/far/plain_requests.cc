@@ -61,13 +61,12 @@ std::byte* PlainRequests::target(std::uint64_t offset, std::uint64_t bytes) cons
               "Splitphase");
 }
 
-void PlainRequests::start(const link::RmaAccess& access, std::uint32_t ticket,
-                          const CallPlace& place) {
-  check(access.peer, place.call);
+void PlainRequests::start(const link::RmaAccess& access, std::uint32_t ticket, const Call& call) {
+  check(access.peer, call.name);
   if (access.local.empty()) return done(ticket);
   Operation& operation = take(access.local.size(), ticket);
   operation.to = access.local;
-  const To to{access.peer, place.where};
+  const To to{access.peer, call.where};
   const std::uint32_t number = operation.number;
   in_pieces(access.local.size(), [&](std::uint64_t at, std::uint64_t bytes) {
     if (access.kind == link::RmaAccess::kRead) {
@@ -81,10 +80,10 @@ void PlainRequests::start(const link::RmaAccess& access, std::uint32_t ticket,
 }
 
 void PlainRequests::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                          std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) {
-  check(rank, place.call);
+                          std::uint64_t counter, const Call& call, std::uint64_t& sent) {
+  check(rank, call.name);
   in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
-    endpoint_.request_medium<&PlainRequests::on_store>({rank, place.where}, from.subspan(at, bytes),
+    endpoint_.request_medium<&PlainRequests::on_store>({rank, call.where}, from.subspan(at, bytes),
                                                        offset + at, counter);
     sent += bytes;
   });

@@ -30,9 +30,9 @@ class PlainRequests final : public RemoteMemory {
   PlainRequests(Endpoint& endpoint, Bundle& bundle, Done done);
 
   // What a put reads may be reused on return.
-  void start(const link::RmaAccess& access, std::uint32_t ticket, const CallPlace& place) override;
+  void start(const link::RmaAccess& access, std::uint32_t ticket, const Call& call) override;
   void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-             std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) override;
+             std::uint64_t counter, const Call& call, std::uint64_t& sent) override;
 
  protected:
   bool by_requests() const noexcept override { return true; }

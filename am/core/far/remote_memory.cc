@@ -15,16 +15,10 @@ namespace am {
 
 struct RemoteMemory::Target {
   Reason reason(const char* needs) const noexcept {
-    return {.call = place.call,
-            .where = place.where,
-            .caller = place.caller,
-            .needs = needs,
-            .peer = rank,
-            .wanted = bytes,
-            .unit = "bytes"};
+    return {.call = call, .needs = needs, .peer = rank, .wanted = bytes, .unit = "bytes"};
   }
 
-  const CallPlace& place;
+  const Call& call;
   Rank rank;
   std::size_t bytes;
 };
@@ -95,9 +89,8 @@ template <class Try>
   }
 }
 
-void RemoteMemory::start(const link::RmaAccess& access, std::uint32_t ticket,
-                         const CallPlace& place) {
-  check(access.peer, place.call);
+void RemoteMemory::start(const link::RmaAccess& access, std::uint32_t ticket, const Call& call) {
+  check(access.peer, call.name);
   const std::size_t bytes = access.local.size();
   if (bytes == 0) return done_(ticket);
   Operation& operation = take(ticket);
@@ -107,7 +100,7 @@ void RemoteMemory::start(const link::RmaAccess& access, std::uint32_t ticket,
     copied.local = std::span(operation.copy).first(bytes);
   }
   start_until(
-      {place, access.peer, bytes}, operation, [&]() __attribute__((always_inline)) {
+      {call, access.peer, bytes}, operation, [&]() __attribute__((always_inline)) {
         return memory_->try_access(copied, operation);
       });
 }
@@ -155,9 +148,9 @@ bool RemoteMemory::writes_store(Rank rank, std::size_t bytes) {
 }
 
 void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                         std::uint64_t counter, const CallPlace& place, std::uint64_t& sent) {
-  check(rank, place.call);
-  const Target target{place, rank, from.size()};
+                         std::uint64_t counter, const Call& call, std::uint64_t& sent) {
+  check(rank, call.name);
+  const Target target{call, rank, from.size()};
   if (!writes_store(rank, from.size())) {
     until(
         target, [&]() __attribute__((always_inline)) {
@@ -176,15 +169,15 @@ void RemoteMemory::store(Rank rank, std::uint64_t offset, std::span<const std::b
 }
 
 bool RemoteMemory::start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                               std::uint64_t counter, std::uint32_t ticket, const CallPlace& place,
+                               std::uint64_t counter, std::uint32_t ticket, const Call& call,
                                std::uint64_t& sent) {
-  check(rank, place.call);
+  check(rank, call.name);
   if (by_requests() || !writes_store(rank, from.size())) {
-    store(rank, offset, from, counter, place, sent);
+    store(rank, offset, from, counter, call, sent);
     return false;
   }
   Operation& operation = take(ticket);
-  start_until({place, rank, from.size()}, operation,
+  start_until({call, rank, from.size()}, operation,
               [&] { return memory_->try_store_much(rank, offset, from, counter, operation); });
   sent += from.size();
   return true;

@@ -10,7 +10,7 @@
 #include "am/far/learning_stats.h"
 #include "am/far/small_accesses.h"
 #include "am/link/link.h"
-#include "am/statistics/call_place.h"
+#include "am/observe/observers.h"
 #include "am/types/function.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
@@ -46,14 +46,14 @@ class RemoteMemory {
   // under way, as do the stores below. What a get writes to must live until done, and more than
   // kCopied bytes of a put unchanged. Done means that the bytes are here; or visible there, to
   // everybody. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
-  virtual void start(const link::RmaAccess& access, std::uint32_t ticket, const CallPlace& place);
+  virtual void start(const link::RmaAccess& access, std::uint32_t ticket, const Call& call);
   void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
-           const CallPlace& place) {
-    start(link::RmaAccess::read(rank, link::RemoteKey::in_segment(offset), to), ticket, place);
+           const Call& call) {
+    start(link::RmaAccess::read(rank, link::RemoteKey::in_segment(offset), to), ticket, call);
   }
   void put(Rank rank, std::uint64_t offset, std::span<const std::byte> from, std::uint32_t ticket,
-           const CallPlace& place) {
-    start(link::RmaAccess::write(rank, link::RemoteKey::in_segment(offset), from), ticket, place);
+           const Call& call) {
+    start(link::RmaAccess::write(rank, link::RemoteKey::in_segment(offset), from), ticket, call);
   }
 
   // Whether processes can read memory outside the segments of others, as follows.
@@ -81,7 +81,7 @@ class RemoteMemory {
   // is incremented by the bytes that will be counted so: at once when they are sent, so
   // that it is right also where a handler throws while this waits for `from`.
   virtual void store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                     std::uint64_t counter, const CallPlace& place, std::uint64_t& sent);
+                     std::uint64_t counter, const Call& call, std::uint64_t& sent);
   // A store of at most kSmall bytes that joins those which were made just before. False: it cannot;
   // store() it.
   [[nodiscard]] bool try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
@@ -89,8 +89,8 @@ class RemoteMemory {
   // Starts a store(), and does not wait for `from`. True: that lives unchanged until done. False:
   // it may be reused, and the ticket is not used.
   [[nodiscard]] bool start_store(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
-                                 std::uint64_t counter, std::uint32_t ticket,
-                                 const CallPlace& place, std::uint64_t& sent);
+                                 std::uint64_t counter, std::uint32_t ticket, const Call& call,
+                                 std::uint64_t& sent);
   // While one lives with `yes`, requests to other nodes that this process makes are followed by
   // others to the same process: they share a frame with these, as far as that goes, and so do their
   // answers.

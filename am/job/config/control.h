@@ -12,7 +12,7 @@
 
 #include "am/job/config/crash_frames.h"
 #include "am/job/config/exit_request.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "am/job/config/crash_frames.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -116,12 +116,12 @@ std::string describe_handler(pid_t pid, std::uint64_t address) {
   return shortened(without_parameters(name));
 }
 
-std::string describe_place(const CallPlace& place) {
-  if (place.where.line() != 0) {
-    return std::string(place.where.file_name()) + ":" + std::to_string(place.where.line());
+std::string describe_place(const SourceLocation& where) {
+  if (where.line() != 0) {
+    return std::string(where.file_name()) + ":" + std::to_string(where.line());
   }
-  if (place.caller == nullptr) return "";
-  return describe_code(getpid(), reinterpret_cast<std::uintptr_t>(place.caller));
+  if (where.return_address() == nullptr) return "";
+  return describe_code(getpid(), reinterpret_cast<std::uintptr_t>(where.return_address()));
 }
 
 }  // namespace am

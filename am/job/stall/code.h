@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "am/statistics/call_sites.h"
+#include "am/types/source_location.h"
 
 namespace am {
 
@@ -21,6 +21,6 @@ std::string describe_handler(pid_t pid, std::uint64_t address);
 
 // Where a call stands: "heat.cc:40", else as describe_code() has it, of this process; "": not
 // known.
-std::string describe_place(const CallPlace& place);
+std::string describe_place(const SourceLocation& where);
 
 }  // namespace am

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "am/job/stall/watch.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 
 namespace am {
 

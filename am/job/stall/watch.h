@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 #include "am/types/types.h"
 
 namespace am {

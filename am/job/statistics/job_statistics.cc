@@ -95,8 +95,8 @@ ProcessStatistics JobStatistics::describe() const {
   mine.sent = until_now(process_, &Port::send_stats) - begin_sent_;
   mine.losses = until_now(process_, &Port::loss_stats) - begin_losses_;
   for (const CallSites::Site& site : statistics::worth_telling(sites_->sites(), kTold)) {
-    mine.calls.push_back({.call = site.place.call,
-                          .place = describe_place(site.place),
+    mine.calls.push_back({.call = site.call.name,
+                          .place = describe_place(site.call.where),
                           .far = site.far,
                           .near = site.near,
                           .waits = site.waits,

@@ -13,7 +13,7 @@
 #include "am/core/process.h"
 #include "am/job/config/config.h"
 #include "am/job/statistics/summary.h"
-#include "am/statistics/call_sites.h"
+#include "am/observe/call_sites.h"
 #include "am/types/link_stats.h"
 
 namespace am {

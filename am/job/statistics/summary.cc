@@ -171,7 +171,7 @@ std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std
   std::ranges::sort(all.begin() + static_cast<std::ptrdiff_t>(most), all.end(), std::greater(),
                     [](const Site& site) { return site.far.operations + site.near.operations; });
   if (all.size() <= 2 * most) return all;
-  Site others{.place = {.call = CallSites::kOthers}};
+  Site others{.call = CallSites::kOthers};
   for (const Site& site : std::span(all).subspan(2 * most)) {
     others.far += site.far;
     others.near += site.near;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "am/statistics/call_sites.h"
+#include "am/observe/call_sites.h"
 #include "am/types/link_stats.h"
 
 namespace am::statistics {

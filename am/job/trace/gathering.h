@@ -11,9 +11,8 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/job/trace/trace_file.h"
-#include "am/trace/clock_line.h"
-#include "am/trace/flow_ends.h"
-#include "am/trace/trace.h"
+#include "am/observe/timeline.h"
+#include "am/observe/trace.h"
 
 namespace am {
 

@@ -13,8 +13,8 @@
 #include "am/job/config/lost_output.h"
 #include "am/job/stall/code.h"
 #include "am/job/trace/gathering.h"
+#include "am/observe/trace_json.h"
 #include "am/route/router.h"
-#include "am/trace/json.h"
 #include "shmem/node.h"
 
 namespace am {
@@ -26,7 +26,7 @@ TraceLabel label_of(const TraceSource& source) {
     const std::string name = describe_handler(getpid(), address);
     return {name.empty() ? "a handler" : escaped(name), ""};
   }
-  return {escaped(source.place.call), escaped(describe_place(source.place))};
+  return {escaped(source.call.name), escaped(describe_place(source.call.where))};
 }
 
 std::vector<TraceLabel> labels_of(const Trace& trace) {

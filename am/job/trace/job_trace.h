@@ -10,8 +10,8 @@
 #include "am/core/process.h"
 #include "am/job/config/config.h"
 #include "am/job/trace/trace_file.h"
-#include "am/trace/clock_line.h"
-#include "am/trace/trace.h"
+#include "am/observe/timeline.h"
+#include "am/observe/trace.h"
 
 namespace am {
 

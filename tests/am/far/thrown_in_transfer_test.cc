@@ -96,7 +96,7 @@ TEST_F(ThrownInTransfer, request_long_keeps_its_payload) {
 TEST_F(ThrownInTransfer, store_keeps_its_source) {
   RemoteMemory memory(bundle(), [](std::uint32_t) {});
   std::uint64_t sent = 0;
-  run([&] { memory.store(1, kAt, payload_, kCounter, {.call = "store"}, sent); });
+  run([&] { memory.store(1, kAt, payload_, kCounter, "store", sent); });
   EXPECT_EQ(sent, rank() == 0 ? kBytes : 0u);  // as process 1 counts it
   barrier();
   if (rank() == 1) {

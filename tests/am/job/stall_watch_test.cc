@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "am/job/stall/watch.h"
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 
 namespace am {
 namespace {
@@ -267,7 +267,7 @@ TEST_F(ShownActivity, shows_one_wait_at_a_time) {
 TEST_F(ShownActivity, keeps_the_end_of_a_long_name) {
   ShownWait wait(activity);
   const std::string call(1000, 'x');
-  wait.show({.call = call.c_str(), .where = am::SourceLocation::current()});
+  wait.show({.call = {call.c_str(), am::SourceLocation::current()}});
   const WaitRecord record = activity.read().wait;
   EXPECT_EQ(std::string(record.call), call.substr(0, sizeof record.call - 1));
   EXPECT_TRUE(std::string(record.file).ends_with("stall_watch_test.cc"));

@@ -84,11 +84,11 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   std::mt19937_64 random(1);
   CallSites::Site all{};
   for (int i = 0; i < 700; ++i) {
-    CallSites::Site site{.place = {.call = i % 2 == 0 ? "barrier" : "read"},
+    CallSites::Site site{.call = i % 2 == 0 ? "barrier" : "read",
                          .far = {random() % 1000, random() % 1000},
                          .waits = random() % 1000,
                          .waited_ns = random() % 1000};
-    if (i == 300) site = {.place = {.call = "store"}, .far = {5'000'000, 40'000'000}};
+    if (i == 300) site = {.call = "store", .far = {5'000'000, 40'000'000}};
     all.far += site.far;
     all.waits += site.waits;
     all.waited_ns += site.waited_ns;
@@ -106,14 +106,14 @@ TEST(WorthTelling, is_where_a_process_waited_what_it_used_most_and_the_rest_in_o
   EXPECT_EQ(sum.far.bytes, all.far.bytes);
   EXPECT_EQ(sum.waits, all.waits);
   EXPECT_EQ(sum.waited_ns, all.waited_ns);
-  EXPECT_EQ(told.back().place.call, std::string(CallSites::kOthers));
+  EXPECT_EQ(told.back().call.name, std::string(CallSites::kOthers));
   EXPECT_TRUE(std::ranges::any_of(
-      told, [](const auto& site) { return site.place.call == std::string("store"); }));
+      told, [](const auto& site) { return site.call.name == std::string("store"); }));
   EXPECT_GE(told[99].waited_ns, told[100].waited_ns);
 }
 
 TEST(WorthTelling, is_everything_where_that_is_little) {
-  const std::vector<CallSites::Site> some(7, {.place = {.call = "read"}, .far = {1, 0}});
+  const std::vector<CallSites::Site> some(7, {.call = "read", .far = {1, 0}});
   EXPECT_EQ(worth_telling(some, 7).size(), 7u);
   EXPECT_EQ(worth_telling(some, 4).size(), 7u);
   EXPECT_EQ(worth_telling(some, 3).size(), 7u) << "six, and the others";

@@ -73,14 +73,14 @@ void Memory::wait_for_all() {
 }
 
 void Memory::get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket) {
-  if (!near(rank)) return remote->get(rank, offset, to, ticket, {.call = "get"});
+  if (!near(rank)) return remote->get(rank, offset, to, ticket, "get");
   copy_whole(to.data(), at(rank, offset), to.size());
   note(ticket);
 }
 
 void Memory::put(Rank rank, std::uint64_t offset, std::span<const std::byte> from,
                  std::uint32_t ticket) {
-  if (!near(rank)) return remote->put(rank, offset, from, ticket, {.call = "put"});
+  if (!near(rank)) return remote->put(rank, offset, from, ticket, "put");
   copy_whole(at(rank, offset), from.data(), from.size());
   note(ticket);
 }
@@ -89,7 +89,7 @@ void Memory::store(Rank rank, std::uint64_t offset, std::span<const std::byte> f
   const std::uint64_t place = job().rank() * kStride + offset;
   const std::uint64_t word = kCounters + sizeof(std::uint64_t) * job().rank();
   std::uint64_t sent = 0;
-  if (!near(rank)) return remote->store(rank, place, from, word, {.call = "store"}, sent);
+  if (!near(rank)) return remote->store(rank, place, from, word, "store", sent);
   if (!from.empty()) std::memcpy(at(rank, place), from.data(), from.size());
   // pairs with: Memory::stored_by
   counter(rank, job().rank()).fetch_add(from.size(), std::memory_order_release);

@@ -53,7 +53,7 @@ TEST_P(Accesses, read_what_was_put_before_them) {
         if (offset + bytes > kPart) break;
         auto& source = sources.emplace_back(content(process.random()(), bytes));
         std::memcpy(model.data() + offset, source.data(), bytes);
-        memory.put(to, base + offset, source, new_ticket(), {.call = "put"});
+        memory.put(to, base + offset, source, new_ticket(), "put");
         if (bytes <= RemoteMemory::kCopied) source.assign(bytes, std::byte{0xee});
         offset += bytes + process.any(5000);
       }
@@ -62,7 +62,7 @@ TEST_P(Accesses, read_what_was_put_before_them) {
       for (std::uint64_t at = 0; at < kPart;) {
         const std::uint64_t bytes = std::min(1 + process.any(12'000), kPart - at);
         memory.get(to, base + at, std::span(back).subspan(at, bytes), new_ticket(),
-                   {.call = "get"});
+                   "get");
         at += bytes;
       }
       process.bundle().wait_until([] { return std::ranges::all_of(done, std::identity()); });
@@ -92,8 +92,8 @@ TEST_P(Accesses, stores_are_there_when_they_are_counted) {
       const std::vector<std::byte> small = content(key_of(process.rank()), kSmall);
       const std::vector<std::byte> large = content(~key_of(process.rank()), kLarge);
       std::uint64_t sent = 0;
-      memory.store(to, process.rank() * kPart, small, counter, {.call = "store"}, sent);
-      memory.store(to, process.rank() * kPart + kSmall, large, counter, {.call = "store"}, sent);
+      memory.store(to, process.rank() * kPart, small, counter, "store", sent);
+      memory.store(to, process.rank() * kPart + kSmall, large, counter, "store", sent);
       EXPECT_EQ(sent, small.size() + large.size());
       process.bundle().wait_until([&] { return counted() >= round * (kSmall + kLarge); });
       EXPECT_EQ(counted(), round * (kSmall + kLarge));

@@ -41,15 +41,15 @@ struct Plain {
     of.connect(endpoint);
   }
   void get(Rank from, std::uint64_t offset, std::span<std::byte> to) {
-    memory.get(from, offset, to, new_ticket(), {.call = "test"});
+    memory.get(from, offset, to, new_ticket(), "test");
   }
   void put(Rank to, std::uint64_t offset, std::span<const std::byte> from) {
-    memory.put(to, offset, from, new_ticket(), {.call = "test"});
+    memory.put(to, offset, from, new_ticket(), "test");
   }
   void store(Rank to, std::uint64_t offset, std::span<const std::byte> from,
              std::uint64_t counter) {
     std::uint64_t sent = 0;
-    memory.store(to, offset, from, counter, {.call = "test"}, sent);
+    memory.store(to, offset, from, counter, "test", sent);
     EXPECT_EQ(sent, from.size());
   }
   void wait_for_all() {

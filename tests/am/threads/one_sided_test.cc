@@ -78,9 +78,9 @@ class Accesses {
     const std::vector<std::byte> bytes = random_bytes(random_);
     std::vector<std::byte> back(bytes.size());
     finished = 0;
-    memory_.put(to, area(), bytes, 0, {.call = "put"});
+    memory_.put(to, area(), bytes, 0, "put");
     bundle_.wait_until([] { return finished == 1; });
-    memory_.get(to, area(), back, 0, {.call = "get"});
+    memory_.get(to, area(), back, 0, "get");
     bundle_.wait_until([] { return finished == 2; });
     EXPECT_EQ(back, bytes);
   }
@@ -89,7 +89,7 @@ class Accesses {
     const std::vector<std::byte> bytes(stored_bytes(rank()), std::byte{1});
     std::uint64_t sent = 0;
     memory_.store(to, area() + kStored, bytes, kCounters + rank() * sizeof(std::uint64_t),
-                  {.call = "store"}, sent);
+                  "store", sent);
   }
 
   Bundle& bundle_;

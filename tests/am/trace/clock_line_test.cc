@@ -1,8 +1,8 @@
-#include "am/trace/clock_line.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+
+#include "am/observe/timeline.h"
 
 namespace am {
 namespace {

@@ -1,11 +1,10 @@
-#include "am/trace/flow.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-#include "am/trace/flow_ends.h"
+#include "am/observe/event.h"
+#include "am/observe/timeline.h"
 
 namespace am {
 namespace {

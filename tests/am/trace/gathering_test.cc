@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "am/trace/trace.h"
+#include "am/observe/trace.h"
 #include "am/types/clock.h"
 #include "tests/support/job_main.h"
 

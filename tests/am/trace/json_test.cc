@@ -1,11 +1,10 @@
-#include "am/trace/json.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "am/trace/event.h"
+#include "am/observe/event.h"
+#include "am/observe/trace_json.h"
 
 namespace am {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/trace/trace.h"
-#include "am/trace/traced_call.h"
+#include "am/observe/observed_wait.h"
+#include "am/observe/trace.h"
 #include "am/types/source_location.h"
 
 namespace am {
@@ -96,7 +96,7 @@ TEST(Trace, loses_nothing_of_several_threads_while_there_is_room) {
     threads.emplace_back([&trace] {
       const char* const calls[] = {"a", "b", "c"};
       for (std::uint64_t i = 1; i <= kEach; ++i) {
-        note(trace, i, trace.name_of(CallPlace{.call = calls[i % 3]}));
+        note(trace, i, trace.name_of(Call(calls[i % 3])));
       }
     });
   }
@@ -119,16 +119,16 @@ TEST(Trace, names_places_and_functions_by_numbers) {
   Trace trace(Trace::kLeastBytes);
   note(trace, 1);  // this thread is known from now on
   const SourceLocation here = SourceLocation::current();
-  const TraceName place = trace.name_of(CallPlace{"get", here});
-  const TraceName caller = trace.name_of(CallPlace{.call = "get", .caller = &here});
+  const TraceName place = trace.name_of(Call("get", here));
+  const TraceName caller = trace.name_of(Call("get", SourceLocation::returning_to(&here)));
   const std::set<TraceName> all{place, caller, trace.name_of(&one), trace.name_of(&other)};
   EXPECT_EQ(all.size(), 4u);
   EXPECT_EQ(all.count(Trace::kOthers), 0u);
-  EXPECT_EQ(trace.name_of(CallPlace{"get", here}), place);
+  EXPECT_EQ(trace.name_of(Call("get", here)), place);
   const std::vector<TraceSource> sources = trace.sources();
   ASSERT_EQ(sources.size(), 5u);
-  EXPECT_EQ(sources[place].place.where.line(), here.line());
-  EXPECT_EQ(sources[caller].place.caller, &here);
+  EXPECT_EQ(sources[place].call.where.line(), here.line());
+  EXPECT_EQ(sources[caller].call.where.return_address(), &here);
   EXPECT_EQ(sources[trace.name_of(&one)].function, reinterpret_cast<const void*>(&one));
 }
 
@@ -137,10 +137,11 @@ TEST(Trace, has_names_for_so_many_and_one_for_all_others) {
   std::vector<char> callers(70'000);
   std::set<TraceName> all;
   for (const char& caller : callers) {
-    all.insert(trace.name_of(CallPlace{.call = "get", .caller = &caller}));
+    all.insert(trace.name_of(Call("get", SourceLocation::returning_to(&caller))));
   }
   EXPECT_EQ(all.size(), 65'536u);
-  EXPECT_EQ(trace.name_of(CallPlace{.call = "get", .caller = &callers.back()}), Trace::kOthers);
+  EXPECT_EQ(trace.name_of(Call("get", SourceLocation::returning_to(&callers.back()))),
+            Trace::kOthers);
 }
 
 TEST(Trace, shows_a_poll_that_has_run_several_handlers) {
@@ -189,25 +190,17 @@ TEST(Trace, gives_polls_their_ends_also_when_its_memory_is_full) {
   EXPECT_EQ(Trace::end_of_wait(begin), begin + 20);
 }
 
-struct Why {
-  const char* call;
-  SourceLocation where = {};
-  const void* caller = nullptr;
-  Rank peer = 7;
-  std::uint64_t collective = 0;
-};
-
-TEST(TracedWait, is_recorded_for_what_explains_it_but_for_collectives) {
+TEST(ObservedWait, is_recorded_for_what_explains_it_but_for_collectives) {
   Trace trace(Trace::kLeastBytes);
-  const auto explain = [] { return Why{.call = "flush"}; };
-  { const TracedWait traced(explain); }
-  const auto together = [] { return Why{.call = "barrier", .collective = 1}; };
-  { const TracedWait traced(together); }
+  const auto explain = [] { return Reason{.call = "flush", .peer = 7}; };
+  { const ObservedWait traced(explain); }
+  const auto together = [] { return Reason{.call = "barrier", .collective = 1}; };
+  { const ObservedWait traced(together); }
   const auto all = all_of(trace);
   ASSERT_EQ(all.at(0).size(), 1u);
   EXPECT_EQ(all.at(0)[0].what(), TraceKind::kWait);
   EXPECT_EQ(all.at(0)[0].peer, 7u);
-  EXPECT_EQ(trace.sources()[all.at(0)[0].name].place.call, std::string("flush"));
+  EXPECT_EQ(trace.sources()[all.at(0)[0].name].call.name, std::string("flush"));
 }
 
 }  // namespace

@@ -8,9 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/statistics/call_place.h"
-#include "am/trace/active.h"
-#include "am/trace/event.h"
+#include "am/observe/event.h"
+#include "am/observe/observers.h"
 #include "am/types/clock.h"
 #include "am/types/of_thread.h"
 
@@ -19,13 +18,12 @@ namespace am {
 // What an event is called: a call of the program, or a function that runs for messages. Text is
 // static.
 struct TraceSource {
-  CallPlace place;
-  const void* function = nullptr;  // instead of a place: Handler<...>::invoke, or the like
+  Call call;
+  const void* function = nullptr;  // instead of a call: Handler<...>::invoke, or the like
 
   bool operator==(const TraceSource& other) const noexcept {
-    return function == other.function && place.call == other.place.call &&
-           place.caller == other.place.caller && place.where.line() == other.place.where.line() &&
-           place.where.file_name() == other.place.where.file_name();
+    return function == other.function && call.name == other.call.name &&
+           call.where.bits() == other.call.where.bits();
   }
 };
 
@@ -67,7 +65,7 @@ class Trace {
   }
 
   TraceName name_of(const TraceSource& source) noexcept;
-  TraceName name_of(const CallPlace& place) noexcept { return name_of({place, nullptr}); }
+  TraceName name_of(const Call& call) noexcept { return name_of({call, nullptr}); }
   template <class Result, class... Args>
   TraceName name_of(Result (*function)(Args...)) noexcept {
     return name_of({{}, reinterpret_cast<const void*>(function)});
@@ -166,5 +164,20 @@ inline std::uint64_t ticks_after_loads() noexcept {
 #endif
   return ticks();
 }
+
+// A call of the program, or a function that is called back, from now until record().
+class TracedCall {
+ public:
+  explicit TracedCall(Trace& trace, std::uint64_t begin = ticks()) noexcept
+      : trace_(trace), begin_(begin) {}
+  // It has ended.
+  void record(TraceKind kind, TraceName name, const TraceDetails& details) const noexcept {
+    trace_.record(kind, name, begin_, ticks(), details);
+  }
+
+ private:
+  Trace& trace_;
+  const std::uint64_t begin_;
+};
 
 }  // namespace am

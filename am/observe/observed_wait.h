@@ -2,18 +2,20 @@
 
 #include <cstdint>
 
-#include "am/statistics/call_place.h"
+#include "am/observe/activity.h"
+#include "am/observe/observers.h"
 
 namespace am {
 
-// The time of one wait, for CallSites. Every wait is timed from its kShort-th look on, or from when
-// it gives up the core; before that only one of the sample is (WaitSample).
+// One wait, for the statistics and the trace. A trace has the time of each. Statistics have that of
+// each from its kShort-th look on, or from when it gives up the core; before that only of one of
+// the sample (WaitSample).
 class WaitTime {
  public:
   static constexpr std::uint64_t kShort = 32;  // looks, of 10 to 40 ns
 
-  WaitTime() : sites_(active_call_sites()) {
-    if (sites_ != nullptr) [[unlikely]]
+  WaitTime() : sites_(active_call_sites()), trace_(active_trace()) {
+    if (is_observed()) [[unlikely]]
       begin();
   }
   WaitTime(const WaitTime&) = delete;
@@ -31,9 +33,9 @@ class WaitTime {
   }
 
  protected:
-  bool counts() const noexcept { return sites_ != nullptr; }
-  // The wait ends, in which `needs` was missing.
-  void count(const CallPlace& place, const char* needs);
+  bool is_observed() const noexcept { return sites_ != nullptr || trace_ != nullptr; }
+  // The wait ends.
+  void note(const Reason& reason);
 
  private:
   void begin();
@@ -44,22 +46,24 @@ class WaitTime {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   CallSites* const sites_;             // nullptr: nobody wants to know
+  Trace* const trace_;                 // likewise
   std::uint64_t looks_left_ = kNever;  // in the short part
   std::uint32_t stands_for_ = 0;       // so many waits; 0: this part is not timed
   std::int64_t begin_ns_ = 0;          // of this part, if it is
   std::int64_t short_part_ns_ = 0;     // what the short part adds to the sum
+  std::uint64_t begin_ticks_ = 0;      // of the wait, if there is a trace
 };
 
-// A wait that is counted on behalf of what `explain()` says at its end.
+// A wait on behalf of what `explain()` says at its end, also if an exception ends it. (What others
+// see of a wait while it lasts is a ShownWait.)
 template <class Explain>
-class TimedWait : public WaitTime {
+class ObservedWait : public WaitTime {
  public:
-  explicit TimedWait(const Explain& explain) : explain_(explain) {}
-  ~TimedWait() {
-    if (!counts()) [[likely]]
+  explicit ObservedWait(const Explain& explain) : explain_(explain) {}
+  ~ObservedWait() {
+    if (!is_observed()) [[likely]]
       return;
-    const auto reason = explain_();
-    count({reason.call, reason.where, reason.caller}, reason.needs);
+    note(explain_());
   }
 
  private:

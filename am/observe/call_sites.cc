@@ -1,4 +1,4 @@
-#include "am/statistics/call_sites.h"
+#include "am/observe/call_sites.h"
 
 #include <cstring>
 #include <functional>
@@ -9,39 +9,32 @@
 namespace am {
 namespace {
 
-std::uint64_t next_serial() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
 // By addresses: the same text elsewhere is another place here, which find() joins.
-bool same_words(const CallPlace& a, const CallPlace& b) noexcept {
-  return a.call == b.call && a.caller == b.caller && a.where.line() == b.where.line() &&
-         a.where.file_name() == b.where.file_name();
+bool same_words(const Call& a, const Call& b) noexcept {
+  return a.name == b.name && a.where.bits() == b.where.bits();
 }
 
-std::size_t line_of(const CallPlace& place) noexcept {
-  const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+std::size_t line_of(const Call& call) noexcept {
   const std::uint64_t mixed =
-      number(place.call) ^ number(place.caller) * 31 ^ std::uint64_t{place.where.line()} * 7919;
+      reinterpret_cast<std::uintptr_t>(call.name) ^ call.where.bits() * 7919;
   return mixed * 0x9e3779b97f4a7c15u >> 32;
 }
 
 }  // namespace
 
 // The same name may stand at several addresses, one in each part of the program.
-bool CallSites::Same::operator()(const CallPlace& a, const CallPlace& b) const noexcept {
-  return a.caller == b.caller && a.where.line() == b.where.line() &&
-         std::strcmp(a.call, b.call) == 0 &&
+bool CallSites::Same::operator()(const Call& a, const Call& b) const noexcept {
+  return a.where.return_address() == b.where.return_address() && a.where.line() == b.where.line() &&
+         std::strcmp(a.name, b.name) == 0 &&
          std::strcmp(a.where.file_name(), b.where.file_name()) == 0;
 }
 
-std::size_t CallSites::Hash::operator()(const CallPlace& place) const noexcept {
-  const std::size_t caller = std::hash<const void*>()(place.caller);
-  return std::hash<std::string_view>()(place.call) ^ caller * 31 ^ place.where.line() * 1'000'003;
+std::size_t CallSites::Hash::operator()(const Call& call) const noexcept {
+  const std::size_t caller = std::hash<const void*>()(call.where.return_address());
+  return std::hash<std::string_view>()(call.name) ^ caller * 31 ^ call.where.line() * 1'000'003;
 }
 
-CallSites::CallSites(std::uint32_t processes) : serial_(next_serial()), traffic_(processes) {
+CallSites::CallSites(std::uint32_t processes) : serial_(detail::next_serial()), traffic_(processes) {
   detail::active_call_sites.store(this, std::memory_order_relaxed);
 }
 
@@ -56,19 +49,19 @@ CallSites::Lately& CallSites::of_this_thread() {
   return own;
 }
 
-CallSites::Counts& CallSites::counts(const CallPlace& place) {
+CallSites::Counts& CallSites::counts(const Call& call) {
   Lately& lately = of_this_thread();
-  Lately::Line& line = lately.lines[line_of(place) % Lately::kLines];
-  if (line.counts == nullptr || !same_words(line.place, place)) [[unlikely]]
-    line = {place, &find(place, &lately)};
+  Lately::Line& line = lately.lines[line_of(call) % Lately::kLines];
+  if (line.counts == nullptr || !same_words(line.call, call)) [[unlikely]]
+    line = {call, &find(call, &lately)};
   return *line.counts;
 }
 
-CallSites::Counts& CallSites::find(const CallPlace& place, const void* thread) {
+CallSites::Counts& CallSites::find(const Call& call, const void* thread) {
   const std::lock_guard lock(mutex_);
-  auto at = sites_.find(place);
+  auto at = sites_.find(call);
   if (at == sites_.end()) {
-    at = sites_.try_emplace(sites_.size() < kMost ? place : CallPlace{.call = kOthers}).first;
+    at = sites_.try_emplace(sites_.size() < kMost ? call : Call(kOthers)).first;
   }
   for (Counts& counts : at->second) {
     if (counts.thread == thread) return counts;
@@ -82,18 +75,18 @@ void CallSites::add_traffic(Rank to, std::uint64_t bytes) noexcept {
   traffic_[to].bytes.fetch_add(bytes, kRelaxed);
 }
 
-void CallSites::count(const CallPlace& place, Rank to, std::uint64_t bytes) {
-  counts(place).far.add(bytes);
+void CallSites::count(const Call& call, Rank to, std::uint64_t bytes) {
+  counts(call).far.add(bytes);
   add_traffic(to, bytes);
 }
 
-void CallSites::count_near(const CallPlace& place, Rank to, std::uint64_t bytes) {
-  counts(place).near.add(bytes);
+void CallSites::count_near(const Call& call, Rank to, std::uint64_t bytes) {
+  counts(call).near.add(bytes);
   add_traffic(to, bytes);
 }
 
-void CallSites::waited(const CallPlace& place, std::int64_t ns, const char* needs) {
-  Counts& at = counts(place);
+void CallSites::waited(const Call& call, std::int64_t ns, const char* needs) {
+  Counts& at = counts(call);
   at.waits.add(1);
   if (ns != 0) at.waited_ns.add(static_cast<std::uint64_t>(ns));
   if (needs != nullptr) at.needs.store(needs, kRelaxed);
@@ -102,8 +95,8 @@ void CallSites::waited(const CallPlace& place, std::int64_t ns, const char* need
 std::vector<CallSites::Site> CallSites::sites() const {
   const std::lock_guard lock(mutex_);
   std::vector<Site> all;
-  for (const auto& [place, threads] : sites_) {
-    Site& site = all.emplace_back(Site{.place = place});
+  for (const auto& [call, threads] : sites_) {
+    Site& site = all.emplace_back(Site{.call = call});
     for (const Counts& counts : threads) {
       site.far += counts.far.traffic();
       site.near += counts.near.traffic();

@@ -1,4 +1,4 @@
-#include "am/trace/trace.h"
+#include "am/observe/trace.h"
 
 #include <sys/mman.h>
 
@@ -7,15 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "am/trace/traced_call.h"
-
 namespace am {
 namespace {
-
-std::uint64_t next_serial() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 // Zeros, which take no memory until they are written.
 TraceEvent* map_events(std::size_t bytes) {
@@ -32,19 +25,18 @@ void Trace::Unmap::operator()(TraceEvent* events) const noexcept { munmap(events
 
 std::size_t Trace::Hash::operator()(const TraceSource& source) const noexcept {
   const auto number = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
-  std::uint64_t hash = number(source.function) ^ number(source.place.caller) * 31 ^
-                       number(source.place.call) * 1'000'003 ^
-                       (source.place.where.line() + number(source.place.where.file_name())) * 7919;
+  std::uint64_t hash = number(source.function) ^ number(source.call.name) * 1'000'003 ^
+                       source.call.where.bits() * 7919;
   hash *= 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 32;
 }
 
 Trace::Trace(std::uint64_t bytes)
-    : serial_(next_serial()),
+    : serial_(detail::next_serial()),
       chunks_(std::max(bytes, kLeastBytes) / (kChunk * sizeof(TraceEvent))),
       events_(map_events(this->bytes()), Unmap{this->bytes()}),
       threads_of_(chunks_) {
-  names_[{{.call = "others"}, nullptr}] = kOthers;
+  names_[{"others", nullptr}] = kOthers;
   detail::active_trace.store(this, std::memory_order_relaxed);
 }
 
@@ -111,21 +103,6 @@ void Trace::poll_ends() noexcept {
   writer.polled = handled != 0;
   if (handled < 2) return;
   record(TraceKind::kPoll, 0, writer.poll_begin, writer.last_end, {.bytes = handled});
-}
-
-void trace_wait(Trace& trace, std::uint64_t begin, const CallPlace& place, Rank peer) noexcept {
-  const std::uint64_t end = Trace::end_of_wait(begin);
-  Trace::forget_poll();
-  trace.record(TraceKind::kWait, trace.name_of(place), begin, end, {.peer = peer});
-}
-
-void trace_collective_wait() noexcept { Trace::forget_poll(); }
-
-void trace_operation(Trace& trace, const CallPlace& place, Rank peer,
-                     std::uint64_t bytes) noexcept {
-  const std::uint64_t now = ticks();
-  trace.record(TraceKind::kOperation, trace.name_of(place), now, now,
-               {.peer = peer, .bytes = bytes});
 }
 
 }  // namespace am

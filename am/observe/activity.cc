@@ -1,4 +1,4 @@
-#include "am/route/activity.h"
+#include "am/observe/activity.h"
 
 #include <algorithm>
 #include <array>
@@ -27,13 +27,13 @@ void copy_end(char (&to)[kBytes], const char* text) noexcept {
 
 WaitRecord record_of(const Reason& reason, std::uint64_t progress) noexcept {
   WaitRecord record{};
-  copy_text(record.call, reason.call);
+  copy_text(record.call, reason.call.name);
   copy_text(record.needs, reason.needs);
   copy_text(record.unit, reason.unit);
-  record.line = static_cast<std::uint32_t>(reason.where.line());
-  if (record.line != 0) copy_end(record.file, reason.where.file_name());
+  record.line = static_cast<std::uint32_t>(reason.call.where.line());
+  if (record.line != 0) copy_end(record.file, reason.call.where.file_name());
   record.peer = reason.peer;
-  record.caller = reinterpret_cast<std::uintptr_t>(reason.caller);
+  record.caller = reinterpret_cast<std::uintptr_t>(reason.call.where.return_address());
   record.have = reason.have;
   record.wanted = reason.wanted;
   record.collective = reason.collective;

@@ -1,8 +1,9 @@
-#include "am/statistics/timed_wait.h"
+#include "am/observe/observed_wait.h"
 
 #include <algorithm>
 
-#include "am/statistics/call_sites.h"
+#include "am/observe/call_sites.h"
+#include "am/observe/trace.h"
 #include "am/types/clock.h"
 
 namespace am {
@@ -19,6 +20,8 @@ std::int64_t stood_for(std::int64_t ns, std::uint32_t waits) noexcept {
 }  // namespace
 
 void WaitTime::begin() {
+  if (trace_ != nullptr) begin_ticks_ = ticks();
+  if (sites_ == nullptr) return;
   looks_left_ = kShort;
   stands_for_ = sites_->sample().next();
   if (stands_for_ != 0) begin_ns_ = now_ns();
@@ -32,8 +35,16 @@ void WaitTime::end_short_part() noexcept {
   looks_left_ = kNever;
 }
 
-void WaitTime::count(const CallPlace& place, const char* needs) {
-  sites_->waited(place, end(), needs);
+// The wait of a barrier is an event of the trace also where it need not wait, so the barrier
+// records it, from when it begins.
+void WaitTime::note(const Reason& reason) {
+  if (sites_ != nullptr) sites_->waited(reason.call, end(), reason.needs);
+  if (trace_ == nullptr) return;
+  if (reason.collective == 0) {
+    trace_->record(TraceKind::kWait, trace_->name_of(reason.call), begin_ticks_,
+                   Trace::end_of_wait(begin_ticks_), {.peer = reason.peer});
+  }
+  Trace::forget_poll();
 }
 
 std::int64_t WaitTime::end() noexcept {

@@ -5,9 +5,8 @@
 #include "am/core/endpoint.h"
 #include "am/core/parts.h"
 #include "am/core/poller.h"
-#include "am/trace/flow.h"
-#include "am/trace/trace.h"
-#include "am/trace/traced_call.h"
+#include "am/observe/event.h"
+#include "am/observe/trace.h"
 
 // What an endpoint writes to a trace (am/trace), of which it is while there is one when it is made.
 // Such an endpoint takes no shortcut: Outgoing::direct() finds nothing and every barrier is

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "am/trace/clock_line.h"
-#include "am/trace/event.h"
+#include "am/observe/event.h"
+#include "am/observe/timeline.h"
 #include "am/types/types.h"
 
 // Events as text of the trace event format, which Perfetto and Chrome's viewer read: an object a

@@ -1,4 +1,4 @@
-#include "am/trace/json.h"
+#include "am/observe/trace_json.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,13 @@
 // Which message it is that an event of a trace is about: what both of its ends know of it.
 
+#include "am/core/traced.h"
+
 #include "am/core/far/far.h"
-#include "am/core/traced/traced.h"
 
 namespace am {
 
 TraceName traced_name(const EndpointParts& parts, Trace& trace, HandlerIndex handler) noexcept {
-  if (handler == 0) return trace.name_of(CallPlace{.call = "get"});
+  if (handler == 0) return trace.name_of("get");
   const HandlerEntry& entry = parts.handlers[handler];
   return entry.shape == kAnyShape ? trace.name_of(entry.untyped) : trace.name_of(entry.invoke);
 }

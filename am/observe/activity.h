@@ -21,12 +21,10 @@ inline constexpr Rank kNobody = ~Rank{0};
 // Why a call waits. Made by that call just before it sleeps, so it costs nothing before. All text
 // is static.
 struct Reason {
-  const char* call;              // as the program knows it, such as "barrier"
-  SourceLocation where = {};     // of that call in the program; line 0: not known
-  const void* caller = nullptr;  // instead: where in the program it returns to
-  const char* needs = nullptr;   // what is missing, such as "a credit"
-  Rank peer = kNobody;           // which is to give it
-  std::uint64_t have = 0;        // of `wanted`; 0 of 0: there is no such number
+  Call call;
+  const char* needs = nullptr;  // what is missing, such as "a credit"
+  Rank peer = kNobody;          // which is to give it
+  std::uint64_t have = 0;       // of `wanted`; 0 of 0: there is no such number
   std::uint64_t wanted = 0;
   const char* unit = nullptr;    // of these
   std::uint64_t collective = 0;  // number of this barrier in the job, from 1; 0: it is none

@@ -1,5 +1,3 @@
-// am/statistics: what a process counts of its own calls, by the places in the program where they
-// stand, while somebody wants to know (SPLITC_STATS). It uses am/types only.
 #pragma once
 
 #include <atomic>
@@ -9,14 +7,47 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/statistics/call_place.h"
-#include "am/statistics/wait_sample.h"
+#include "am/observe/observers.h"
 #include "am/types/types.h"
 
 namespace am {
 
-// Operations with other nodes, or watched ones within the node, and time that was spent waiting, by
-// call and place.
+// Which waits of a thread are timed from their beginning: reading a clock twice costs as much as a
+// neighbour's answer takes. The first ones are, and later one in 64 by chance, which stands for 64;
+// but again all of the next ones after one that took long. So the sum is right on the average,
+// whatever the pattern of the program, and what is uncertain of it is made of very short times.
+//
+// (What is chosen depends on earlier waits only, so weights undo it: a Horvitz-Thompson estimator.)
+class WaitSample {
+ public:
+  static constexpr std::uint32_t kOneIn = 64;
+  static constexpr std::uint32_t kFirst = 1000;
+  static constexpr std::uint32_t kAfterLong = 256;
+  static constexpr std::int64_t kLongNs = 2000;
+
+  // For how many waits the next one stands; 0: it is not timed.
+  std::uint32_t next() noexcept {
+    if (all_ != 0) {
+      --all_;
+      return 1;
+    }
+    chance_ = chance_ * 6364136223846793005u + 1442695040888963407u;  // Knuth's, of MMIX
+    return chance_ >> 58 == 0 ? kOneIn : 0;
+  }
+  // What was timed took so long.
+  void took(std::int64_t ns) noexcept {
+    if (ns >= kLongNs && all_ < kAfterLong) all_ = kAfterLong;
+  }
+
+ private:
+  std::uint64_t chance_ = 1;
+  std::uint32_t all_ = kFirst;  // so many more are timed all
+};
+static_assert(WaitSample::kOneIn == 1u << (64 - 58));
+
+// What a process counts of its own calls while somebody wants to know (SPLITC_STATS): operations
+// with other nodes, or watched ones within the node, and time that was spent waiting, by call and
+// place.
 //
 // Costs nothing while there is none but a load and a test, in calls that leave the node or wait.
 // Counting takes some 5 ns, without a lock, at a place that the thread has used lately; else a lock
@@ -34,7 +65,7 @@ class CallSites {
     }
   };
   struct Site {
-    CallPlace place;
+    Call call;
     Traffic far = {};             // with other nodes
     Traffic near = {};            // within the node, where somebody watches that
     std::uint64_t waits = 0;      // calls that did not return at once
@@ -51,10 +82,10 @@ class CallSites {
   CallSites& operator=(const CallSites&) = delete;
 
   // An operation of `bytes` with the memory of `to`, or a message to it.
-  void count(const CallPlace& place, Rank to, std::uint64_t bytes);
-  void count_near(const CallPlace& place, Rank to, std::uint64_t bytes);
+  void count(const Call& call, Rank to, std::uint64_t bytes);
+  void count_near(const Call& call, Rank to, std::uint64_t bytes);
   // A wait has ended, of which so much time is to be added. `needs`: static, or nullptr.
-  void waited(const CallPlace& place, std::int64_t ns, const char* needs = nullptr);
+  void waited(const Call& call, std::int64_t ns, const char* needs = nullptr);
   // Which waits of the calling thread are timed from their beginning.
   WaitSample& sample() { return of_this_thread().sample; }
 
@@ -103,7 +134,7 @@ class CallSites {
   struct Lately {
     static constexpr std::size_t kLines = 64;
     struct Line {
-      CallPlace place;
+      Call call;
       Counts* counts = nullptr;
     };
     std::uint64_t serial = 0;  // of what these belong to; 0: of nothing
@@ -111,15 +142,15 @@ class CallSites {
     WaitSample sample;
   };
   struct Same {
-    bool operator()(const CallPlace& a, const CallPlace& b) const noexcept;
+    bool operator()(const Call& a, const Call& b) const noexcept;
   };
   struct Hash {
-    std::size_t operator()(const CallPlace& place) const noexcept;
+    std::size_t operator()(const Call& call) const noexcept;
   };
 
   Lately& of_this_thread();
-  Counts& counts(const CallPlace& place);
-  Counts& find(const CallPlace& place, const void* thread);
+  Counts& counts(const Call& call);
+  Counts& find(const Call& call, const void* thread);
   void add_traffic(Rank to, std::uint64_t bytes) noexcept;
 
   const std::uint64_t serial_;
@@ -127,7 +158,7 @@ class CallSites {
   mutable std::mutex mutex_;
   // Guarded by the mutex, but for the counts themselves. A thread that begins where another has
   // ended goes on with the counts of that one.
-  std::unordered_map<CallPlace, std::forward_list<Counts>, Hash, Same> sites_;
+  std::unordered_map<Call, std::forward_list<Counts>, Hash, Same> sites_;
 };
 
 }  // namespace am
