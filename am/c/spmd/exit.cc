@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <thread>
 
@@ -11,6 +12,8 @@
 #include "am/c/spmd/world.h"
 #include "am/core/bundle.h"
 #include "am/job/config/exit_request.h"
+#include "am/observe/observers.h"
+#include "am/types/clock.h"
 #include "am/types/thread.h"
 
 namespace am::c {
@@ -19,10 +22,13 @@ namespace {
 // Between an end that was asked for here and one without the exit callback, which may need what
 // this thread holds if it is in a signal handler.
 constexpr int kPatienceMs = 2000;
+// How long an exit with code 0 waits for the others, where their statistics or traces are wanted.
+constexpr std::int64_t kComeNs = 10'000'000'000;
 
 ExitRequest own_request;                     // where the launcher has none
 std::atomic<ExitRequest*> request{nullptr};  // nullptr: not started
 std::atomic<Job*> alone{nullptr};            // the launcher does not hear of an end: the job
+Job* started = nullptr;                      // the job
 std::atomic<void (*)(int)> exit_callback{nullptr};
 std::atomic<pid_t> watcher{0};  // its thread
 pid_t process = 0;              // that has started; a child of it has not
@@ -30,7 +36,9 @@ pid_t starter = 0;              // the thread that has
 
 void call_back(int code) {
   // pairs with: AMX_SPMDSetExitCallback; what the program wrote before that call is seen by it
-  if (const auto callback = exit_callback.load(std::memory_order_acquire)) callback(code);
+  if (const auto callback = exit_callback.exchange(nullptr, std::memory_order_acquire)) {
+    callback(code);
+  }
   std::fflush(stdout);
 }
 
@@ -52,6 +60,29 @@ bool can_wait_for_others() noexcept {
          !Bundle::handling();
 }
 
+// Whether all processes have called AMX_SPMDExit(0) where they may wait, so that each can end as
+// exit(0) does, which gathers statistics and traces. Somebody may never come, and wait for this
+// process instead.
+bool have_all_come(ExitRequest& asked) {
+  if (!is_observed() || gettid() != starter || Bundle::handling()) return false;
+  asked.come();
+  const std::int64_t deadline = now_ns() + kComeNs;
+  const auto all = [&] { return asked.count_come() == started->size(); };
+  try {
+    Bundle bundle(*started);
+    const auto decided = [&] {
+      bundle.poll_siblings();
+      return all() || asked.asked() || now_ns() >= deadline;
+    };
+    bundle.wait_until(decided, Wake::kMemory, [] {
+      return Reason{.call = "AMX_SPMDExit", .needs = "the other processes, for what they tell"};
+    });
+  } catch (const std::exception&) {  // of a handler: the job ends all the same
+    return false;
+  }
+  return all();
+}
+
 void watch(ExitRequest& asked) {
   watcher.store(gettid(), std::memory_order_relaxed);
   asked.wait();
@@ -68,6 +99,7 @@ void start_exit_watch(Job& job) {
   ExitRequest& used = shared != nullptr ? *shared : own_request;
   process = getpid();
   starter = gettid();
+  started = &job;
   start_thread("rank " + std::to_string(job.rank()) + ": AMX_SPMDStartup: ",
                "that waits for AMX_SPMDExit", [&used] { watch(used); })
       .detach();
@@ -89,7 +121,7 @@ void AMX_SPMDExit(int code) {
   if (asked == nullptr) call_back(code & 0xff);
   if (asked == nullptr || getpid() != process)
     _exit(code & 0xff);  // a child has no part in the job
-  if ((code & 0xff) == 0 && can_wait_for_others()) {
+  if ((code & 0xff) == 0 && (can_wait_for_others() || have_all_come(*asked))) {
     call_back(0);
     std::exit(0);
   }

@@ -75,14 +75,20 @@ int check_started(const char* call) {
   return fail(AM_ERR_NOT_INIT, call, "call AMX_SPMDStartup() first");
 }
 
-int all_gather(const char* call, const void* source, void* destination, std::size_t nbytes) {
-  if (const int code = check_started(call)) return code;
-  if (nbytes == 0) return AMX_SPMDBarrier();
-  if (const int code = check_result(call, destination)) return code;
-  if (source == nullptr) return fail(AM_ERR_BAD_ARG, call, "NULL is nothing to gather");
-  return guarded(call, [&] {
+// `call`: as the program knows it, and where it returns to.
+int barrier(Call call) {
+  if (const int code = check_started(call.name)) return code;
+  return guarded(call.name, [call] { world->barrier(call); });
+}
+
+int all_gather(Call call, const void* source, void* destination, std::size_t nbytes) {
+  if (nbytes == 0) return barrier(call);
+  if (const int code = check_started(call.name)) return code;
+  if (const int code = check_result(call.name, destination)) return code;
+  if (source == nullptr) return fail(AM_ERR_BAD_ARG, call.name, "NULL is nothing to gather");
+  return guarded(call.name, [&] {
     world->all_gather({static_cast<const std::byte*>(source), nbytes},
-                      static_cast<std::byte*>(destination));
+                      static_cast<std::byte*>(destination), call);
   });
 }
 
@@ -101,13 +107,12 @@ int AMX_SPMDMyProc() { return world == nullptr ? -1 : static_cast<int>(world->jo
 int AMX_SPMDNumProcs() { return world == nullptr ? -1 : static_cast<int>(world->job().size()); }
 
 int AMX_SPMDBarrier() {
-  constexpr const char* kCall = "AMX_SPMDBarrier";
-  if (const int code = am::c::check_started(kCall)) return code;
-  return am::c::guarded(kCall, [] { world->barrier(); });
+  return am::c::barrier(am::Call("AMX_SPMDBarrier").or_from(__builtin_return_address(0)));
 }
 
 int AMX_SPMDAllGather(const void* source, void* destination, size_t nbytes) {
-  return am::c::all_gather("AMX_SPMDAllGather", source, destination, nbytes);
+  return am::c::all_gather(am::Call("AMX_SPMDAllGather").or_from(__builtin_return_address(0)),
+                           source, destination, nbytes);
 }
 
 const char* AMX_SPMDgetenvMaster(const char* name) {

@@ -90,15 +90,15 @@ void SpmdWorld::await(std::uint64_t bytes) {
 
 // Between two barriers: before the first nobody has a place for what comes, and behind the second
 // nobody gives for this any more.
-void SpmdWorld::all_gather(std::span<const std::byte> mine, std::byte* all) {
+void SpmdWorld::all_gather(std::span<const std::byte> mine, std::byte* all, Call call) {
   all_ = all;
   stride_ = mine.size();
   received_ = 0;
   std::ranges::copy(mine, all + job_.rank() * stride_);
-  finish([this] { barrier(); });
+  finish([this, call] { barrier(call); });
   give(mine);
   await(mine.size() * (job_.size() - 1));
-  finish([this] { barrier(); });
+  finish([this, call] { barrier(call); });
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
@@ -108,13 +108,13 @@ void SpmdWorld::share_environment() {
   id_ = first.id;
   text.resize(first.environment_bytes);
   all_ = reinterpret_cast<std::byte*>(text.data());
-  barrier();
+  barrier("AMX_SPMDStartup");
   if (job_.rank() == 0) {
     give(std::as_bytes(std::span(text)));
   } else {
     await(text.size());
   }
-  barrier();
+  barrier("AMX_SPMDStartup");
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find('\0'));
     rest.remove_prefix(one.size() + 1);

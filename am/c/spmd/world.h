@@ -31,10 +31,10 @@ class SpmdWorld {
   // Of the job: a number that rank 0 has chosen, and that another job hardly has.
   std::uint64_t id() const noexcept { return id_; }
   // Collective. If a handler throws out of it, call it again: it goes on with the same barrier.
-  void barrier() { job_.barrier(bundle_); }
+  void barrier(Call call) { job_.barrier(bundle_, call.name, call.where); }
   // Everybody's `mine`, by rank, at `all`, which has room for them. Collective. What a handler
   // throws meanwhile comes out when it is done.
-  void all_gather(std::span<const std::byte> mine, std::byte* all);
+  void all_gather(std::span<const std::byte> mine, std::byte* all, Call call);
   // A variable of rank 0; nullptr: it had none such. Any thread.
   const char* variable(const char* name) const;
 

@@ -21,6 +21,11 @@ class ExitRequest {
   // With which code. Once asked().
   int code() const noexcept { return static_cast<int>(load() & 0xff); }
 
+  // A process is ready to end by itself. Once for each.
+  void come() noexcept { come_.fetch_add(1, std::memory_order_relaxed); }
+  // How many are.
+  std::uint32_t count_come() const noexcept { return come_.load(std::memory_order_relaxed); }
+
  private:
   static constexpr std::uint32_t kNobody = 0;
   static constexpr std::uint32_t kAsked = 0x100;  // and the code below
@@ -29,6 +34,7 @@ class ExitRequest {
   std::uint32_t load() const noexcept { return word_.load(std::memory_order_relaxed); }
 
   std::atomic<std::uint32_t> word_;  // the futex
+  std::atomic<std::uint32_t> come_;  // no other memory is published by it
 };
 
 }  // namespace am

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -79,6 +81,30 @@ INSTANTIATE_TEST_SUITE_P(Exit, Shapes,
 // The handler may have interrupted printf() or malloc(), which the callback needs, so the callback
 // may be given up; the code is the right one all the same.
 TEST(Exit, in_the_middle_of_anything) { EXPECT_EQ(run({"-n", "3"}, "alarm").exit_code, SIGALRM); }
+
+TEST_P(Shapes, all_at_once_with_statistics_and_a_trace) {
+  const std::string trace = testing::TempDir() + "/exit_trace.json";
+  std::vector<std::string> shape = GetParam();
+  shape.insert(shape.end(), {"--stats", "--trace", trace});
+  const Program::Result result = run(shape, "all");
+  EXPECT_EQ(result.exit_code, 0);
+  for (int rank = 0; rank < processes(); ++rank) {
+    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 0"), 1) << result.out;
+  }
+  EXPECT_NE(result.err.find("statistics"), std::string::npos) << result.err;
+  std::ifstream file(trace);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(text.find("AMX_SPMDBarrier"), std::string::npos) << text.substr(0, 1000);
+}
+
+// Those who do not come are ended by it, as ever.
+TEST(Exit, of_one_process_ends_all_with_statistics_too) {
+  const Program::Result result = run({"-n", "3", "--stats"}, "zero");
+  EXPECT_EQ(result.exit_code, 0);
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 0"), 1) << result.out;
+  }
+}
 
 TEST(Exit, callbacks_that_hang_end_too) {
   const Program::Result result = run({"-n", "3"}, "hang");
