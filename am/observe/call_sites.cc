@@ -34,7 +34,8 @@ std::size_t CallSites::Hash::operator()(const Call& call) const noexcept {
   return std::hash<std::string_view>()(call.name) ^ caller * 31 ^ call.where.line() * 1'000'003;
 }
 
-CallSites::CallSites(std::uint32_t processes) : serial_(detail::next_serial()), traffic_(processes) {
+CallSites::CallSites(std::uint32_t processes)
+    : serial_(detail::next_serial()), traffic_(processes) {
   detail::active_call_sites.store(this, std::memory_order_relaxed);
 }
 

@@ -61,8 +61,7 @@ TEST_P(Accesses, read_what_was_put_before_them) {
       std::vector<std::byte> back(kPart);
       for (std::uint64_t at = 0; at < kPart;) {
         const std::uint64_t bytes = std::min(1 + process.any(12'000), kPart - at);
-        memory.get(to, base + at, std::span(back).subspan(at, bytes), new_ticket(),
-                   "get");
+        memory.get(to, base + at, std::span(back).subspan(at, bytes), new_ticket(), "get");
         at += bytes;
       }
       process.bundle().wait_until([] { return std::ranges::all_of(done, std::identity()); });

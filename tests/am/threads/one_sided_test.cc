@@ -88,8 +88,8 @@ class Accesses {
   void store(Rank to) {
     const std::vector<std::byte> bytes(stored_bytes(rank()), std::byte{1});
     std::uint64_t sent = 0;
-    memory_.store(to, area() + kStored, bytes, kCounters + rank() * sizeof(std::uint64_t),
-                  "store", sent);
+    memory_.store(to, area() + kStored, bytes, kCounters + rank() * sizeof(std::uint64_t), "store",
+                  sent);
   }
 
   Bundle& bundle_;
