@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "rdma/buffers.h"
 #include "rdma/endpoint.h"
-#include "rdma/op.h"
+#include "rdma/library.h"
+#include "rdma/memory.h"
 #include "rdma/open_fabric.h"
 #include "rdma/udp_socket.h"
 

@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "rdma/fid.h"
+#include "rdma/library.h"
 #include "rdma/memory.h"
-#include "rdma/op.h"
 #include "rdma/open_fabric.h"
 
 namespace rdma {
@@ -115,7 +114,7 @@ class Endpoint {
   const std::size_t most_sends_;  // Fabric::most_sends()
   std::size_t sends_ = 0;         // in flight; counted where there is a most
   std::uint64_t dropped_ = 0;
-  const bool widens_;  // its provider needs wide receive windows (receive_window.h)
+  const bool widens_;  // its provider needs wide receive windows (process.h)
   std::chrono::steady_clock::time_point next_widening_{};
   Fid<fid_cq> queue_;
   Fid<fid_av> addresses_;

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "am/link/packet.h"
-#include "rdma/buffers.h"
-#include "rdma/op.h"
+#include "rdma/library.h"
+#include "rdma/memory.h"
 
 namespace am::link {
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "am/link/fabric/frames.h"
-#include "rdma/buffers.h"
-#include "rdma/op.h"
+#include "rdma/endpoint.h"
+#include "rdma/library.h"
+#include "rdma/memory.h"
 
 namespace am::link {
 

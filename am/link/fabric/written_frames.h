@@ -6,7 +6,7 @@
 #include <span>
 
 #include "am/link/packet.h"
-#include "rdma/buffers.h"
+#include "rdma/endpoint.h"
 #include "rdma/memory.h"
 
 namespace am::link {
