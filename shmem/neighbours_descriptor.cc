@@ -1,17 +1,18 @@
-#include "shmem/neighbours_descriptor.h"
-
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "shmem/descriptor.h"
 #include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {

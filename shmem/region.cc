@@ -23,7 +23,6 @@
 
 #include "shmem/descriptor.h"
 #include "shmem/error.h"
-#include "shmem/neighbours_descriptor.h"
 
 namespace shmem {
 namespace {

@@ -14,8 +14,8 @@
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
 #include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "shmem/doorbell.h"
 
 namespace am {
@@ -224,7 +224,7 @@ class Bundle {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
   // A message leaves that has a payload, which delays the first look of a wait
-  // (am/sync/first_look.h).
+  // (am/sync/backoff.h).
   void note_payload() noexcept { sent_payload_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;

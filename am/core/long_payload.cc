@@ -7,7 +7,7 @@
 #include "am/core/dispatch.h"
 #include "am/core/parts.h"
 #include "am/core/process.h"
-#include "am/sync/first_look.h"
+#include "am/sync/backoff.h"
 #include "shmem/error.h"
 
 namespace am {

@@ -17,7 +17,7 @@
 #include "am/route/process_stat.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 #include "shmem/error.h"
 
 namespace am {

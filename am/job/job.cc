@@ -31,8 +31,8 @@
 #include "am/job/trace/job_trace.h"
 #include "am/job/trial.h"
 #include "am/route/port.h"
-#include "shmem/cores.h"
 #include "shmem/error.h"
+#include "shmem/node.h"
 
 namespace am {
 namespace {

@@ -15,7 +15,7 @@
 #include "am/link/spoiled.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 #include "am/types/thread.h"
 
 namespace am {

@@ -9,7 +9,6 @@
 #include "am/sync/biased_lock.h"
 #include "am/types/function.h"
 #include "am/types/link_stats.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 

@@ -15,7 +15,6 @@
 #include "am/route/region_header.h"
 #include "am/table/sparse_table.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/arrival_board.h"
 #include "shmem/fence.h"

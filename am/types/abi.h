@@ -15,7 +15,7 @@
 #endif
 #endif
 
-// The library defines the symbol of its own build only (abi.cc), and everything that is compiled
+// The library defines the symbol of its own build only (types.cc), and everything that is compiled
 // with these headers refers to the symbol of its build. So a mixture does not link, or not load,
 // and the linker's message names the symbol, which is why it is a sentence.
 #if SPLITPHASE_CHECKED

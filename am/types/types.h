@@ -8,9 +8,12 @@
 #include <string_view>
 
 #include "am/types/abi.h"
+#include "shmem/owned.h"
 #include "shmem/region.h"
 
 namespace am {
+
+using shmem::Owned;
 
 // A process of the job, 0 to Job::size() - 1.
 using Rank = std::uint32_t;

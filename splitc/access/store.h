@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "am/far/learning_stats.h"
+#include "am/types/link_stats.h"
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"

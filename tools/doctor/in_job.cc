@@ -11,7 +11,6 @@
 #include "am/job/config/config.h"
 #include "am/job/job.h"
 #include "am/route/router.h"
-#include "shmem/cores.h"
 #include "shmem/error.h"
 #include "shmem/node.h"
 #include "tools/doctor/checks/checks.h"
