@@ -1,6 +1,6 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types, am/route/activity.h, am/link/datagram/fault_plan.h and am/collective/limits.h. Nothing
+// am/types, am/route/activity.h, am/link/datagram/faults.h and am/collective/limits.h. Nothing
 // in it acts.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "am/collective/limits.h"
 #include "am/job/config/out_of_band.h"
-#include "am/link/datagram/fault_plan.h"
+#include "am/link/datagram/faults.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -5,7 +5,7 @@
 
 #include "am/collective/limits.h"
 #include "am/job/config/config.h"
-#include "am/link/datagram/fault_plan.h"
+#include "am/link/datagram/faults.h"
 
 // The values of variables that have a syntax of their own. Each function throws Error for a value
 // that has none of its meanings: a sentence that names the part that is wrong, and says what there

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "am/link/datagram/datagram_link.h"
-#include "am/link/turn.h"
+#include "am/link/in_flight.h"
 #include "am/types/clock.h"
 #include "rdma/connections.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "am/link/card.h"
-#include "am/link/turn.h"
+#include "am/link/in_flight.h"
 #include "am/types/clock.h"
 #include "rdma/error.h"
 

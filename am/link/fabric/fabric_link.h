@@ -14,11 +14,9 @@
 
 #include "am/link/fabric/frames.h"
 #include "am/link/fabric/incoming.h"
-#include "am/link/fabric/receives.h"
 #include "am/link/fabric/written_frames.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/link/turn.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
 #include "am/types/object_pool.h"

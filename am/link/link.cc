@@ -1,9 +1,12 @@
-#include "am/link/spoiled.h"
+#include "am/link/link.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+
+#include "am/link/card.h"
 
 namespace am::link {
 namespace {
@@ -35,6 +38,12 @@ class SpoiledLink final : public Link {
 void spoil(Link& link) noexcept {
   static_assert(sizeof(SpoiledLink) == sizeof(Link));
   ::new (static_cast<void*>(&link)) SpoiledLink;
+}
+
+std::vector<std::byte> joined(std::span<const std::byte> first, std::span<const std::byte> second) {
+  std::vector<std::byte> bytes(first.size() + second.size());
+  std::ranges::copy(second, std::ranges::copy(first, bytes.begin()).out);
+  return bytes;
 }
 
 }  // namespace am::link
