@@ -5,7 +5,7 @@
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
 #include "am/job/bootstrap/bootstrap.h"
-#include "am/job/config/death_notices.h"
+#include "am/job/config/control.h"
 #include "am/job/config/joined.h"
 #include "am/job/job.h"
 #include "am/job/statistics/job_statistics.h"

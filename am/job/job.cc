@@ -16,7 +16,7 @@
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
 #include "am/job/config/config.h"
-#include "am/job/config/death_notices.h"
+#include "am/job/config/control.h"
 #include "am/job/config/joined.h"
 #include "am/job/config/texts.h"
 #include "am/job/crash/report.h"

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 
 namespace am {
 

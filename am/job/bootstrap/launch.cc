@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/config/futex.h"
+#include "am/job/config/exit_request.h"
 #include "am/job/config/lost_output.h"
 #include "shmem/error.h"
 

@@ -17,6 +17,10 @@
 
 namespace am {
 
+// The version of Splitphase that people see. What the processes of a job must agree on has numbers
+// of its own: Control::kVersion and Card::kVersion.
+inline constexpr std::string_view kVersion = "0.8";
+
 inline constexpr std::string_view kSettingPrefix = "SPLITC_";  // of all their names
 
 // One row of the table.

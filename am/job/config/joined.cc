@@ -11,7 +11,6 @@
 #include <sstream>
 #include <vector>
 
-#include "am/job/config/number.h"
 #include "am/job/config/variables.h"
 
 namespace am {

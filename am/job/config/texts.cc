@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "am/job/config/number.h"
+#include "am/job/config/variables.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "am/job/config/config.h"
-#include "am/job/config/number.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -10,10 +10,23 @@
 #include <memory>
 #include <vector>
 
+#include "am/sodium/sodium.h"
 #include "am/types/types.h"
 
 namespace am {
 namespace {
+
+static_assert(sizeof(Proof) == Sodium::kHashBytes);
+
+Proof hash(std::span<const std::byte> text, std::span<const std::byte> key) {
+  const auto bytes = [](std::span<const std::byte> some) {
+    return reinterpret_cast<const unsigned char*>(some.data());
+  };
+  Proof result;
+  Sodium::get().generichash(reinterpret_cast<unsigned char*>(result.data()), result.size(),
+                            bytes(text), text.size(), bytes(key), key.size());
+  return result;
+}
 
 template <class T>
 void append(std::vector<std::byte>& text, const T& value) {
@@ -53,6 +66,20 @@ int add_addresses(const std::string& host, const std::string& port,
 }
 
 }  // namespace
+
+Nonce random_nonce() {
+  Nonce nonce;
+  Sodium::get().random_bytes(nonce.data(), nonce.size());
+  return nonce;
+}
+
+Proof proof_of(std::string_view secret, std::span<const std::byte> text) {
+  return hash(text, hash(std::as_bytes(std::span(secret)), {}));
+}
+
+bool same_proof(const Proof& a, const Proof& b) {
+  return Sodium::get().compare(a.data(), b.data(), a.size()) == 0;
+}
 
 // The labels differ, so that nobody can send a proof back to where it came from.
 Proof proof_of_hello(std::string_view secret, const Challenge& challenge, const Hello& hello) {

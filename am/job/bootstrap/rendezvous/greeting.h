@@ -7,15 +7,32 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "am/job/bootstrap/rendezvous/proof.h"
 #include "am/job/config/config.h"
 
 namespace am {
+
+// How two processes show one another that they know the same secret without sending it: each sends
+// a keyed hash of what was said. Hash, random numbers and comparison are libsodium's.
+
+using Proof = std::array<std::byte, 32>;
+using Nonce = std::array<std::byte, 16>;  // a random number that is used once
+
+// The functions below throw Error when libsodium is not installed.
+
+Nonce random_nonce();
+
+// BLAKE2b of `text` under the key that is BLAKE2b of `secret`, which may have any length: 32 bytes
+// each.
+Proof proof_of(std::string_view secret, std::span<const std::byte> text);
+
+// Whether they are equal, in a time that does not depend on where they differ.
+bool same_proof(const Proof& a, const Proof& b);
 
 using Magic = std::array<char, 8>;
 constexpr Magic kGreeting = {'S', 'p', 'l', 'i', 't', 'p', 'h', '2'};  // the digit: version

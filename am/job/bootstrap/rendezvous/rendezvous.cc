@@ -6,8 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "am/job/bootstrap/early_exit.h"
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/packing.h"
 #include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/sodium/sodium.h"

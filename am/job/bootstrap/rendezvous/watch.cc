@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/types/thread.h"
 #include "shmem/descriptor.h"
 

@@ -1,6 +1,6 @@
-#include "am/job/config/death_notices.h"
+#include "am/job/config/control.h"
 
-#include "am/job/config/futex.h"
+#include "am/job/config/exit_request.h"
 
 namespace am {
 
