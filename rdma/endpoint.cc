@@ -278,4 +278,31 @@ bool Endpoint::may_sleep() noexcept {
   return fi_trywait(fabric_.fabric(), &waited_for, 1) == FI_SUCCESS;
 }
 
+Receives::Receives(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes)
+    : fabric_(fabric), endpoint_(endpoint), bytes_(bytes) {
+  add(count);
+}
+
+void Receives::add(std::size_t count) {
+  const Buffers& buffers = buffers_.emplace_back(fabric_, endpoint_, count, bytes_);
+  refused_.reserve(slots_.size() + count);  // so that renew() never allocates
+  for (std::size_t i = 0; i < count; ++i) {
+    refused_.push_back(&slots_.emplace_back(buffers[i], buffers.descriptor()));
+  }
+  retry();
+}
+
+void Receives::renew(const Op& op) {
+  refused_.push_back(&slot_of(op));
+  retry();
+}
+
+void Receives::retry() {
+  while (!refused_.empty()) {
+    Slot& slot = *refused_.back();
+    if (!endpoint_.try_receive(slot.buffer, slot.descriptor, slot.op)) return;
+    refused_.pop_back();
+  }
+}
+
 }  // namespace rdma

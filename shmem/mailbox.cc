@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {

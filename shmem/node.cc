@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {

@@ -13,10 +13,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
 namespace shmem {
+
+// What every call of shmem throws when it cannot do its work: one sentence with the numbers, the
+// cause and the remedy. Only set-up calls throw; nothing on a data path does.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What was to be opened is there, and the system does not let this process open it.
+struct Unreachable : Error {
+  using Error::Error;
+};
+
+// What was to be opened has ended, or its process has.
+struct Gone : Error {
+  using Error::Error;
+};
 
 class Region {
  public:

@@ -279,7 +279,7 @@ class Bundle {
   }
 
   // One attempt to sleep. Loads after its construction see what neighbours have written before, and
-  // a neighbour that writes later rings the doorbell; but see shmem/fence.h.
+  // a neighbour that writes later rings the doorbell; but see shmem/doorbell.h.
   class Nap {
    public:
     explicit Nap(Bundle& bundle) noexcept;

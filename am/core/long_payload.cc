@@ -8,7 +8,7 @@
 #include "am/core/parts.h"
 #include "am/core/process.h"
 #include "am/sync/backoff.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

@@ -18,7 +18,7 @@
 #include "am/route/router.h"
 #include "am/types/forked.h"
 #include "am/types/shared_words.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/mailbox_layout.h"
 #include "shmem/node.h"
 

@@ -1,10 +1,15 @@
 #include "am/link/link.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <string>
 
 #include "am/link/card.h"
 
@@ -38,6 +43,14 @@ class SpoiledLink final : public Link {
 void spoil(Link& link) noexcept {
   static_assert(sizeof(SpoiledLink) == sizeof(Link));
   ::new (static_cast<void*>(&link)) SpoiledLink;
+}
+
+std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  if (getentropy(&word, sizeof word) != 0) {
+    throw Error(std::string("the system has no random numbers (") + std::strerror(errno) + ")");
+  }
+  return word;
 }
 
 std::vector<std::byte> joined(std::span<const std::byte> first, std::span<const std::byte> second) {

@@ -161,4 +161,7 @@ class Link {
 // forgets it instead of deleting it.
 void spoil(Link& link) noexcept;
 
+// 64 bits that nobody can guess, of the system's. Throws Error when it has none.
+std::uint64_t random_word();
+
 }  // namespace am::link

@@ -17,7 +17,7 @@
 #include "am/types/function.h"
 #include "am/types/types.h"
 #include "shmem/arrival_board.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/region.h"
 
 namespace am {

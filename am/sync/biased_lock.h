@@ -14,8 +14,8 @@ namespace am {
 // The bias. Its thread stores that it is inside and then asks whether the bias has ended; whoever
 // ends it stores that and then asks whether the thread is inside. One of the two sees the other,
 // which takes a full fence on both sides: membarrier(2) gives both from the rare side. (Of its
-// private kind, which reaches every thread of this process: the gap that shmem/fence.h describes is
-// the global kind's.) Where the kernel has none, this is a mutex from the start.
+// private kind, which reaches every thread of this process: the gap that shmem/doorbell.h describes
+// is the global kind's.) Where the kernel has none, this is a mutex from the start.
 class BiasedLock {
  public:
   BiasedLock() noexcept;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

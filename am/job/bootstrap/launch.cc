@@ -11,7 +11,7 @@
 
 #include "am/job/config/exit_request.h"
 #include "am/job/config/lost_output.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

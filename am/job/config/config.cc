@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "am/job/config/joined.h"
-#include "am/job/config/texts.h"
 #include "am/job/config/variables.h"
 
 namespace am {

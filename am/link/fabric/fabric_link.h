@@ -273,7 +273,7 @@ class FabricLink final : public Link, private Registrar {
   rdma::Endpoint endpoint_;
   std::optional<rdma::Memory> segment_;
   FramePool frames_;
-  std::optional<Receives> receives_;
+  std::optional<rdma::Receives> receives_;
   std::optional<WrittenFrames> written_;  // where the network can
 };
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kVerifyNs = 100'000'000;  // between two questions to all
 
 void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   received_with_ = &rdma::Op::of(event.op_context);
-  open(Receives::frame(*received_with_, event.len));
+  open(rdma::Receives::message(*received_with_, event.len));
 }
 
 void FabricLink::open(std::span<const std::byte> frame) {

@@ -1,9 +1,6 @@
 // Frames that are written, in one operation with the bytes that they tell of.
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -14,17 +11,6 @@
 #include "rdma/error.h"
 
 namespace am::link {
-namespace {
-
-std::uint64_t random_bits() {
-  std::uint64_t bits = 0;
-  if (getentropy(&bits, sizeof bits) != 0) {
-    throw rdma::Error("the system has no random numbers", errno);
-  }
-  return bits;
-}
-
-}  // namespace
 
 WrittenFrames::Given::Given(rdma::Fabric& fabric, rdma::Endpoint& endpoint, Rank owner,
                             std::uint64_t word)
@@ -37,7 +23,7 @@ Room WrittenFrames::give(Rank owner) {
   auto found = std::ranges::find(rooms_, owner, &Given::owner);
   if (found == rooms_.end()) {
     if (rooms_.size() == kRooms) throw rdma::Error("there are too many rooms for frames");
-    const std::uint64_t word = random_bits() >> kRandomShift << kRandomShift | rooms_.size();
+    const std::uint64_t word = random_word() >> kRandomShift << kRandomShift | rooms_.size();
     rooms_.emplace_back(fabric_, endpoint_, owner, word);
     found = rooms_.end() - 1;
   }

@@ -14,7 +14,7 @@
 #include "rdma/error.h"
 #include "rdma/unmap_monitor.h"
 #include "shmem/cross_memory.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/node.h"
 #include "tools/doctor/facts/gather.h"
 

@@ -9,16 +9,13 @@
 #include <string>
 #include <utility>
 
-#include "shmem/descriptor.h"
-
 namespace am {
 namespace {
 
 // Listens at `here`, at a port that the system chooses, and notes it there. None: that cannot be.
 Connection listen_at(SocketAddress& here) {
   auto& any = reinterpret_cast<sockaddr&>(here.bytes);
-  Connection listener(shmem::above_standard_streams(
-      socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  Connection listener(socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const bool listens = listener && bind(listener.fd(), &any, here.length) == 0 &&
                        listen(listener.fd(), static_cast<int>(Relays::kChildren)) == 0 &&
                        getsockname(listener.fd(), &any, &here.length) == 0;

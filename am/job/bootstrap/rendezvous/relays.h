@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/job/bootstrap/rendezvous/meeting.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -8,7 +8,7 @@
 
 #include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/packing.h"
-#include "am/job/bootstrap/rendezvous/greeting.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "am/sodium/sodium.h"
 
 namespace am {

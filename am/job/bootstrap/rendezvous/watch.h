@@ -17,9 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/job/bootstrap/rendezvous/frame.h"
-#include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/job/bootstrap/rendezvous/meeting.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -1,5 +1,5 @@
-// The three messages of a meeting (am/job/bootstrap/rendezvous/meeting.h) and what the two sides
-// share.
+// What the processes of a rendezvous say: the three messages of a meeting (meeting.h), with what
+// the two sides share, and then frames.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,16 +14,15 @@
 #include <vector>
 
 #include "am/job/config/config.h"
+#include "am/types/types.h"
 
 namespace am {
 
 // How two processes show one another that they know the same secret without sending it: each sends
-// a keyed hash of what was said. Hash, random numbers and comparison are libsodium's.
-
+// a keyed hash of what was said. Hash, random numbers and comparison are libsodium's: the functions
+// throw Error when it is not installed.
 using Proof = std::array<std::byte, 32>;
 using Nonce = std::array<std::byte, 16>;  // a random number that is used once
-
-// The functions below throw Error when libsodium is not installed.
 
 Nonce random_nonce();
 
@@ -86,5 +85,49 @@ std::string meeting_prefix(const Rendezvous& where, std::uint32_t rank);
 
 // Sends small frames at once and notices within some ten seconds when the other machine is gone.
 void prepare_connection(int fd);
+
+// The protocol of a rendezvous's connections once they are established: frames, each a header and
+// its bytes. All processes run on machines of one kind, so numbers are sent as they are in memory.
+enum class FrameKind : std::uint32_t {
+  kMine = 1,      // to rank 0: my blob
+  kAll = 2,       // from rank 0, or passed on: what all have said (am/job/bootstrap/packing.h)
+  kFinished = 3,  // I may leave from here on
+  kEnd = 4,       // leave now: exit code, and why
+};
+
+struct FrameHead {
+  FrameKind kind;
+  std::uint32_t bytes;
+};
+
+struct Frame {
+  FrameKind kind;
+  std::vector<std::byte> bytes;
+};
+
+// Head and bytes, ready to be sent.
+std::vector<std::byte> frame_bytes(FrameKind kind, std::span<const std::byte> bytes);
+
+// A frame that ends the job.
+std::vector<std::byte> end_frame(int exit_code, std::string_view why);
+
+// The exit code (never 0) and the text of such a frame.
+struct End {
+  int exit_code;
+  std::string why;
+};
+End read_end(const Frame& frame);
+
+// Takes bytes as they come and gives frames.
+class FrameReader {
+ public:
+  explicit FrameReader(std::uint32_t processes);
+  // False: no process of this job said that.
+  [[nodiscard]] bool add(std::span<const std::byte> bytes, std::vector<Frame>& frames);
+
+ private:
+  const std::size_t max_bytes_;
+  std::vector<std::byte> rest_;
+};
 
 }  // namespace am
