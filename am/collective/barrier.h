@@ -12,7 +12,6 @@
 #include "am/core/bundle.h"
 #include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -14,7 +14,6 @@
 #include "am/sync/backoff.h"
 #include "am/sync/monitor.h"
 #include "am/types/function.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 
 namespace am {
 

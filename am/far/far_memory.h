@@ -10,7 +10,7 @@
 #include "am/far/small_accesses.h"
 #include "am/far/tails.h"
 #include "am/far/transfers.h"
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 

@@ -17,7 +17,6 @@
 #include "am/job/card.h"
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"
-#include "am/job/config/joined.h"
 #include "am/job/config/variables.h"
 #include "am/job/crash/report.h"
 #include "am/job/death_watch.h"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "shmem/flag.h"
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -20,7 +19,8 @@ namespace detail {
 inline constinit std::atomic<CallSites*> active_call_sites = nullptr;
 inline constinit std::atomic<Trace*> active_trace = nullptr;
 
-// A number of each CallSites and each Trace, by which a thread knows whose what it keeps is. From 1.
+// A number of each CallSites and each Trace, by which a thread knows whose what it keeps is.
+// From 1.
 inline std::uint64_t next_serial() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "am/link/link.h"
-#include "am/link/packet_sinks.h"
 #include "am/sync/biased_lock.h"
 #include "am/types/function.h"
 #include "am/types/link_stats.h"

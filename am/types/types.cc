@@ -1,6 +1,6 @@
 #include "am/types/types.h"
 
-const char SPLITPHASE_BUILD = SPLITPHASE_CHECKED;  // am/types/abi.h
+const char SPLITPHASE_BUILD = SPLITPHASE_CHECKED;
 
 namespace am {
 

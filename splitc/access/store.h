@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "am/types/link_stats.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/wake.h"

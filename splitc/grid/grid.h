@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/access/global_ref.h"
 #include "splitc/grid/grid_box.h"

@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/pointer/global_ptr.h"

@@ -14,7 +14,6 @@
 
 #include "am/core/bundle.h"
 #include "am/table/sparse_table.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"

@@ -28,4 +28,11 @@ void Bootstrap::abort(int exit_code, std::string_view sentence) {
   _exit(code);
 }
 
+std::vector<std::vector<std::byte>> BootstrapSingle::exchange(std::span<const std::byte> mine) {
+  check_blob(mine);
+  return {{mine.begin(), mine.end()}};
+}
+
+void BootstrapSingle::report_abort(int, std::string_view sentence) { print_sentence(sentence); }
+
 }  // namespace am

@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 
-#include "am/job/config/joined.h"
 #include "am/job/config/variables.h"
 
 namespace am {

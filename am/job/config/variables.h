@@ -15,7 +15,7 @@
 
 namespace am {
 
-inline constexpr std::string_view kJoined = "SPLITC_JOINED";  // the mark of am/job/config/joined.h
+inline constexpr std::string_view kJoined = "SPLITC_JOINED";  // the mark of am/job/config/config.h
 inline constexpr std::uint32_t kMaxSize = 1u << 24;           // a global pointer's rank: 24 bits
 
 std::optional<std::string_view> value_of(std::string_view name);

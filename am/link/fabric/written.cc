@@ -6,7 +6,7 @@
 
 #include "am/link/fabric/fabric_link.h"
 #include "am/link/fabric/written_frames.h"
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 #include "am/types/clock.h"
 #include "rdma/error.h"
 

@@ -6,9 +6,8 @@
 #include <span>
 
 #include "am/link/datagram/window/congestion.h"
-#include "am/link/datagram/window/receiver.h"
+#include "am/link/datagram/window/halves.h"
 #include "am/link/datagram/window/seal.h"
-#include "am/link/datagram/window/sender.h"
 #include "am/link/datagram/window/slots.h"
 #include "am/link/datagram/window/stream.h"
 #include "am/link/datagram/window/wire.h"
