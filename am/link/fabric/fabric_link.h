@@ -14,7 +14,6 @@
 
 #include "am/link/fabric/frames.h"
 #include "am/link/fabric/incoming.h"
-#include "am/link/fabric/written_frames.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
 #include "am/table/node_rows.h"
@@ -217,7 +216,7 @@ class FabricLink final : public Link, private Registrar {
   void complete(const rdma::Op& op);
   Rank rank_of(const rdma::Op& op) const;
 
-  // Memory outside the segment (memory.cc).
+  // Memory outside the segment (access.cc).
   class Registered;
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override;

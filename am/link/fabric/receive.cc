@@ -7,8 +7,8 @@
 
 #include "am/link/fabric/fabric_link.h"
 #include "am/types/clock.h"
-#include "rdma/connections.h"
 #include "rdma/error.h"
+#include "rdma/interface.h"
 
 namespace am::link {
 namespace {

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "am/link/fabric/fabric_link.h"
-#include "am/link/fabric/written_frames.h"
+#include "am/link/fabric/frames.h"
 #include "am/link/link.h"
-#include "am/types/clock.h"
 #include "rdma/error.h"
 
 namespace am::link {
@@ -49,41 +48,6 @@ bool FabricLink::has_room(Rank to, std::size_t bytes) {
   if (r.dead) return false;
   if (!r.room.known()) ask_room(r);
   return r.room.free != 0;
-}
-
-bool FabricLink::try_write_with_packet(const RmaAccess& access, Completion& completion) {
-  const Rank to = access.peer;
-  const std::span<const std::byte> from = access.local;
-  const std::span<const std::byte> packet = access.packet;
-  if (!has_room(to, from.size())) return false;
-  Route& r = *routes_[to];
-  Frame* const frame = claim_written(r, packet);
-  if (frame == nullptr) return false;
-  const std::span<const std::byte> bytes(frame->data, frame->bytes + packet.size());
-  const std::uint32_t number = r.sent + 1;
-  std::memcpy(frame->data + offsetof(FrameHeader, number), &number, sizeof number);
-  const bool started = start_access(to, completion, [&](Access& write) {
-    write.piece = from;
-    const RemoteKey at = named(r, access.at);
-    const std::uint64_t word = WrittenFrames::name(r.room.word, r.room.next, bytes.size());
-    if (!endpoint_.try_put(r.address,
-                           {{{from, local_descriptor(write, from, false), {at.base, at.key}},
-                             {bytes, frame->descriptor, r.room.at()}}},
-                           word, write.op)) {
-      return false;
-    }
-    write.frame = frame;
-    return true;
-  });
-  if (!started) return false;
-  r.open = nullptr;
-  r.room.take();
-  r.sent = number;
-  r.sent_ticks = ticks();
-  r.streams = frame->commits != 0;
-  stats_.sent += {1, frame->commits + 1, bytes.size(), 0};
-  stats_.sent.accessed += from.size();
-  return true;
 }
 
 // The open frame, with `packet` behind what it holds, to be written as it is. nullptr: others are

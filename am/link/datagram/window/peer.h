@@ -9,7 +9,6 @@
 #include "am/link/datagram/window/halves.h"
 #include "am/link/datagram/window/seal.h"
 #include "am/link/datagram/window/slots.h"
-#include "am/link/datagram/window/stream.h"
 #include "am/link/datagram/window/wire.h"
 
 // am/link/datagram/window: a reliable, ordered stream of packets over datagrams that may be lost,
