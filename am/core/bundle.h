@@ -12,7 +12,7 @@
 
 #include "am/observe/activity.h"
 #include "am/sync/backoff.h"
-#include "am/sync/monitor.h"
+#include "am/sync/locks.h"
 #include "am/types/function.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "am/link/link.h"
-#include "am/sync/biased_lock.h"
+#include "am/sync/locks.h"
 #include "am/types/function.h"
 #include "am/types/link_stats.h"
 #include "am/types/types.h"

@@ -1,12 +1,8 @@
 #include "am/sync/backoff.h"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 #include <limits>
 
-#include "am/sync/monitor.h"
 #include "am/types/clock.h"
 
 namespace am {
@@ -59,10 +55,6 @@ FirstLook measure() noexcept {
   return {.after_short = 2, .after_payload = pauses_in(90)};
 }
 
-constexpr int kSpinsForLock = 100;
-constexpr int kYieldsForLock = 200;
-constexpr long kSleepNs = 50'000;
-
 }  // namespace
 
 Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept
@@ -102,23 +94,6 @@ Backoff::Backoff(WaitPolicy policy, bool oversubscribed, Far far) noexcept
 const FirstLook& first_look() noexcept {
   static const FirstLook measured = measure();
   return measured;
-}
-
-void Monitor::let_others_run() noexcept { sched_yield(); }
-
-void Monitor::wait() noexcept {
-  for (int looks = 0;; ++looks) {
-    // No partner: try_lock() decides.
-    if (!held_.load(std::memory_order_relaxed) && try_lock()) return;
-    if (looks < kSpinsForLock) {
-      Backoff::pause();
-    } else if (looks < kSpinsForLock + kYieldsForLock) {
-      sched_yield();
-    } else {
-      const timespec moment{.tv_sec = 0, .tv_nsec = kSleepNs};
-      nanosleep(&moment, nullptr);
-    }
-  }
 }
 
 }  // namespace am

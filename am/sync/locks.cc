@@ -1,8 +1,9 @@
-#include "am/sync/biased_lock.h"
+#include "am/sync/locks.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <memory>
@@ -11,6 +12,10 @@ namespace am {
 namespace {
 
 bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+constexpr int kSpinsForLock = 100;
+constexpr int kYieldsForLock = 200;
+constexpr long kSleepNs = 50'000;
 
 }  // namespace
 
@@ -87,6 +92,23 @@ void BiasedLock::give_up_bias() noexcept {
   const std::lock_guard guard(mutex_);
   if (bias_.load(std::memory_order_relaxed) != this_thread()) return;
   bias_.store(nullptr, std::memory_order_relaxed);
+}
+
+void Monitor::let_others_run() noexcept { sched_yield(); }
+
+void Monitor::wait() noexcept {
+  for (int looks = 0;; ++looks) {
+    // No partner: try_lock() decides.
+    if (!held_.load(std::memory_order_relaxed) && try_lock()) return;
+    if (looks < kSpinsForLock) {
+      Backoff::pause();
+    } else if (looks < kSpinsForLock + kYieldsForLock) {
+      sched_yield();
+    } else {
+      const timespec moment{.tv_sec = 0, .tv_nsec = kSleepNs};
+      nanosleep(&moment, nullptr);
+    }
+  }
 }
 
 }  // namespace am
