@@ -182,8 +182,8 @@ Hidden& hidden() {
 void zero_in_child() {
   for (const std::span<std::byte> pages : hidden().pages) {
     if (!hidden().kept_out) break;
-    mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    static_cast<void>(mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
   }
   hidden().mutex.unlock();
 }

@@ -8,8 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/far/pending.h"
-#include "am/far/tails.h"
+#include "am/far/packets.h"
 #include "am/link/link.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
