@@ -17,6 +17,7 @@
 #include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/mpi_state.h"
 #include "am/job/bootstrap/packing.h"
+#include "am/job/config/variables.h"
 
 namespace am {
 namespace {
@@ -41,11 +42,6 @@ constexpr std::uint32_t kGroup = 64;
 // Processes of a job in which everybody reads what each has put: as long as that is a few values
 // it costs less than another barrier.
 constexpr std::uint32_t kAlone = 16;
-std::size_t number_or_0(const std::string& text) {
-  std::size_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 void wait_for(int fd, short events) {
   pollfd watched{.fd = fd, .events = events, .revents = 0};
@@ -162,7 +158,8 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
   if (flags < 0) fail(std::string("PMI_FD is not open (") + std::strerror(errno) + ")");
   ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
   fcntl(fd_, F_SETFD, flags | FD_CLOEXEC);
-  value_characters_ = number_or_0(ask("cmd=get_maxes", "maxes")["vallen_max"]);
+  value_characters_ =
+      whole_number<std::size_t>(ask("cmd=get_maxes", "maxes")["vallen_max"]).value_or(0);
   if (value_characters_ < kMinValue) fail("it offers no room for values");
   // One for a zero at the end, which some count.
   value_characters_ = std::min(value_characters_ - 1, kMaxValue);
@@ -298,10 +295,6 @@ std::string BootstrapPmi1::receive() {
   return line;
 }
 
-void BootstrapPmi1::put(const std::string& key, std::string_view value) {
-  ask("cmd=put kvsname=" + space_ + " key=" + key + " value=" + std::string(value), "put_result");
-}
-
 std::string BootstrapPmi1::get(const std::string& key) {
   return ask("cmd=get kvsname=" + space_ + " key=" + key, "get_result")["value"];
 }
@@ -309,7 +302,9 @@ std::string BootstrapPmi1::get(const std::string& key) {
 void BootstrapPmi1::put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes) {
   const std::string text = to_pmi_text(bytes);
   for (std::size_t begin = 0, part = 0; begin < text.size(); begin += value_characters_, ++part) {
-    put(key(kind, rank, part), std::string_view(text).substr(begin, value_characters_));
+    ask("cmd=put kvsname=" + space_ + " key=" + key(kind, rank, part) +
+            " value=" + text.substr(begin, value_characters_),
+        "put_result");
   }
 }
 

@@ -42,7 +42,6 @@ class BootstrapPmi1 final : public Bootstrap {
   Fields ask(const std::string& line, std::string_view answer);
   void send(std::string_view line);
   std::string receive();
-  void put(const std::string& key, std::string_view value);
   std::string get(const std::string& key);
   void put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes);
   std::optional<std::vector<std::byte>> get_bytes(const char* kind, Rank rank,

@@ -112,8 +112,7 @@ void FabricLink::add_receives() {
   if (fabric_->is_hardware() || receives_->size() >= most_receives()) return;
   try {
     receives_->add(kMoreReceives);
-  } catch (const rdma::Error&) {
-    return;  // there are as many as there can be
+  } catch (const rdma::Error&) {  // there are as many as there can be
   }
 }
 
