@@ -1,6 +1,6 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types, am/route/activity.h, am/link/datagram/faults.h and am/collective/limits.h. Nothing
+// am/types, am/observe/activity.h, am/link/datagram/faults.h and am/collective/limits.h. Nothing
 // in it acts.
 #pragma once
 
