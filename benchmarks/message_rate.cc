@@ -61,17 +61,17 @@ double stores_of(Bench& b) {
 double raw_stores_of(Bench& b) {
   const auto bytes = sizeof(Word) * kWords * static_cast<std::uint64_t>(b.count(20));
   auto* const words = bench::opaque(reinterpret_cast<Word*>(b.pair.buffer(1)));
-  shmem::Counter& count = b.pair.board().stored;
-  const std::uint64_t end = count.total() + bytes;
+  shmem::Flag& count = b.pair.board().stored;
+  const std::uint64_t end = count.value() + bytes;
   b.raw.barrier(1);  // nobody stores before both know the end
   const bench::Stopwatch watch;
   if (b.pair.first()) {
     for (std::uint64_t i = 0; i < bytes / sizeof(Word); ++i) {
       __atomic_store_n(words + i % kWords, i, __ATOMIC_RELAXED);
-      count.add(sizeof(Word));
+      count.publish(count.word.load(std::memory_order_relaxed) + sizeof(Word));
     }
   } else {
-    bench::spin_until([&] { return count.total() >= end; });
+    bench::spin_until([&] { return count.value() >= end; });
   }
   b.raw.barrier(1);
   return watch.ns() * sizeof(Word) / static_cast<double>(bytes);

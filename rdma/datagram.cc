@@ -39,14 +39,10 @@ DatagramEndpoint::DatagramEndpoint(Fabric& fabric, const Options& options, std::
                 std::to_string(datagram_bytes_) + " bytes, and at least " +
                 std::to_string(least_bytes) + " are needed; choose another with SPLITC_PROVIDER");
   }
-  if (!endpoint_) return;
-  buffers_.emplace(fabric, *endpoint_, std::min(options.receives, fabric.info().rx_attr->size),
-                   headroom_ + datagram_bytes_);
-  refused_.reserve(buffers_->size());
-  for (std::size_t i = 0; i < buffers_->size(); ++i) {
-    refused_.push_back(&receives_.emplace_back((*buffers_)[i]));
+  if (endpoint_) {
+    receives_.emplace(fabric, *endpoint_, std::min(options.receives, fabric.info().rx_attr->size),
+                      headroom_ + datagram_bytes_);
   }
-  post();
 }
 
 // Returns the length of the longest datagram.
@@ -102,25 +98,9 @@ int DatagramEndpoint::poll(std::span<DatagramEvent> events) {
     DatagramEvent& event = events[static_cast<std::size_t>(ours++)];
     event = {.op = &op, .bytes = {}};
     if (op.kind != Op::Kind::kReceive) continue;
-    const std::span<const std::byte> buffer = receive_of(op).buffer;
-    const std::size_t end = std::clamp(one.len, headroom_, buffer.size());
-    event.bytes = buffer.first(end).subspan(headroom_);
+    event.bytes = Receives::message(op, std::max(one.len, headroom_)).subspan(headroom_);
   }
   return ours;
-}
-
-void DatagramEndpoint::renew(Op& op) {
-  if (socket_) return socket_->renew(op);
-  refused_.push_back(&receive_of(op));
-  post();
-}
-
-void DatagramEndpoint::post() {
-  while (!refused_.empty()) {
-    Receive& next = *refused_.back();
-    if (!endpoint_->try_receive(next.buffer, buffers_->descriptor(), next.op)) return;
-    refused_.pop_back();
-  }
 }
 
 }  // namespace rdma

@@ -11,15 +11,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "rdma/buffers.h"
 #include "rdma/endpoint.h"
-#include "rdma/op.h"
+#include "rdma/library.h"
+#include "rdma/memory.h"
 #include "rdma/open_fabric.h"
 #include "rdma/udp_socket.h"
 
@@ -83,7 +82,7 @@ class DatagramEndpoint {
   // queue fails.
   int poll(std::span<DatagramEvent> events);
   // Posts the receive of a datagram again, when it has been read.
-  void renew(Op& op);
+  void renew(Op& op) { return socket_ ? socket_->renew(op) : receives_->renew(op); }
 
   // A descriptor that is readable when there is something to poll for, -1: none.
   int wait_fd() const noexcept { return socket_ ? socket_->fd() : endpoint_->wait_fd(); }
@@ -91,7 +90,7 @@ class DatagramEndpoint {
   bool may_sleep() noexcept { return socket_ ? socket_->may_sleep() : endpoint_->may_sleep(); }
   // How many bytes find room while nobody polls, if one of the longest datagrams takes `each`.
   std::size_t room_bytes(std::size_t each) const noexcept {
-    return socket_ ? socket_->room_bytes() : receives_.size() * each;
+    return socket_ ? socket_->room_bytes() : receives_->size() * each;
   }
 
   void drive() noexcept {
@@ -102,16 +101,7 @@ class DatagramEndpoint {
   }
 
  private:
-  struct Receive {
-    explicit Receive(std::span<std::byte> buffer) noexcept : buffer(buffer) {}
-    Op op{Op::Kind::kReceive};  // first
-    const std::span<std::byte> buffer;
-  };
-  static Receive& receive_of(const Op& op) noexcept {
-    return reinterpret_cast<Receive&>(const_cast<Op&>(op));  // its first member
-  }
   std::size_t open(const Options& options);
-  void post();
 
   Fabric& fabric_;
   std::optional<UdpSocket> socket_;  // one of the two
@@ -119,9 +109,7 @@ class DatagramEndpoint {
   const std::size_t headroom_;
   const std::size_t datagram_bytes_;
   const std::size_t inject_bytes_;
-  std::optional<Buffers> buffers_;
-  std::deque<Receive> receives_;
-  std::vector<Receive*> refused_;  // not posted yet
+  std::optional<Receives> receives_;
   std::string refusal_;
 };
 

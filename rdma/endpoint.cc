@@ -2,16 +2,41 @@
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <string>
 
 #include "rdma/error.h"
-#include "rdma/receive_window.h"
-#include "rdma/wait_fd.h"
+#include "rdma/process.h"
 
 namespace rdma {
 namespace {
+
+bool is_epoll(int fd) {
+  std::array<char, 64> target{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  return readlink(link.c_str(), target.data(), target.size() - 1) > 0 &&
+         std::string(target.data()) == "anon_inode:[eventpoll]";
+}
+
+// The descriptor to sleep on for what comes to a completion queue whose own descriptor is `fd`.
+//
+// That is `fd`, but for the provider net of libfabric 1.17, whose descriptor is for ever readable
+// after the first completion: it holds a signal that nobody takes back, and beside it the set of
+// all sockets (an epoll descriptor), which alone becomes readable when something is to be polled
+// for.
+int quiet_wait_fd(const Fabric& fabric, int fd) {
+  if (fabric.candidate().provider != "net") return fd;
+  std::ifstream watched("/proc/self/fdinfo/" + std::to_string(fd));  // "tfd: 7 events: ..."
+  for (std::string word; watched >> word;) {
+    int inner = -1;
+    if (word == "tfd:" && watched >> inner && is_epoll(inner)) return inner;
+  }
+  return fd;
+}
 
 // What a call that may find no room has returned.
 bool started(ssize_t result, const char* call) {
@@ -251,6 +276,33 @@ void Endpoint::drive() noexcept { fi_cq_read(queue_.get(), nullptr, 0); }
 bool Endpoint::may_sleep() noexcept {
   struct fid* waited_for = &queue_->fid;
   return fi_trywait(fabric_.fabric(), &waited_for, 1) == FI_SUCCESS;
+}
+
+Receives::Receives(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes)
+    : fabric_(fabric), endpoint_(endpoint), bytes_(bytes) {
+  add(count);
+}
+
+void Receives::add(std::size_t count) {
+  const Buffers& buffers = buffers_.emplace_back(fabric_, endpoint_, count, bytes_);
+  refused_.reserve(slots_.size() + count);  // so that renew() never allocates
+  for (std::size_t i = 0; i < count; ++i) {
+    refused_.push_back(&slots_.emplace_back(buffers[i], buffers.descriptor()));
+  }
+  retry();
+}
+
+void Receives::renew(const Op& op) {
+  refused_.push_back(&slot_of(op));
+  retry();
+}
+
+void Receives::retry() {
+  while (!refused_.empty()) {
+    Slot& slot = *refused_.back();
+    if (!endpoint_.try_receive(slot.buffer, slot.descriptor, slot.op)) return;
+    refused_.pop_back();
+  }
 }
 
 }  // namespace rdma

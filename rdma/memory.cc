@@ -1,13 +1,17 @@
 #include "rdma/memory.h"
 
+#include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 
+#include "rdma/endpoint.h"
 #include "rdma/error.h"
 
 namespace rdma {
@@ -83,6 +87,8 @@ MemoryRules rules_of(const Fabric& fabric) {
           .key_bytes = info.domain_attr->mr_key_size};
 }
 
+constexpr std::align_val_t kAlignment{4096};
+
 }  // namespace
 
 Memory::Memory(const Fabric& fabric, std::span<std::byte> range, std::uint64_t access,
@@ -90,8 +96,7 @@ Memory::Memory(const Fabric& fabric, std::span<std::byte> range, std::uint64_t a
     : Memory(rules_of(fabric), range, access, endpoint) {}
 
 Memory::Memory(const MemoryRules& rules, std::span<std::byte> range, std::uint64_t access,
-               fid_ep* endpoint)
-    : range_(range) {
+               fid_ep* endpoint) {
   check(rules, range, endpoint);
   region_ = register_range(rules, range, access);
   if ((rules.mode & FI_MR_ENDPOINT) != 0) {
@@ -108,6 +113,22 @@ Memory::Memory(const MemoryRules& rules, std::span<std::byte> range, std::uint64
     refuse(rules, range, "its keys cannot be had as 8 bytes; use another provider");
   }
   if ((rules.mode & FI_MR_LOCAL) != 0) descriptor_ = fi_mr_desc(region_.get());
+}
+
+void Buffers::Free::operator()(std::byte* data) const noexcept {
+  ::operator delete(data, kAlignment);
+}
+
+Buffers::Buffers(std::size_t count, std::size_t bytes_each)
+    : count_(count),
+      bytes_each_(bytes_each),
+      data_(static_cast<std::byte*>(::operator new(count* bytes_each, kAlignment))) {}
+
+Buffers::Buffers(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes_each)
+    : Buffers(count, bytes_each) {
+  if (!fabric.needs_local_keys()) return;
+  memory_.emplace(fabric, std::span(data_.get(), count * bytes_each), FI_SEND | FI_RECV,
+                  &endpoint.fid());
 }
 
 }  // namespace rdma

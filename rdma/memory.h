@@ -1,4 +1,4 @@
-// One registered range of memory and its remote key. libfabric's mr_mode ends here: what is above
+// Registered memory and its remote keys. libfabric's mr_mode ends here: what is above
 // knows a base and a key, not how the provider addresses memory nor who chooses keys.
 #pragma once
 
@@ -7,13 +7,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
-#include "rdma/fid.h"
+#include "rdma/library.h"
 #include "rdma/open_fabric.h"
 
 namespace rdma {
+
+class Endpoint;
 
 // What another process needs to reach the range. Plain bytes, to be sent to the others.
 // Byte i of the range has the remote address base + i.
@@ -23,6 +27,7 @@ struct RemoteKey {
 
   bool operator==(const RemoteKey&) const = default;
 };
+static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16);
 
 // How a domain wants memory to be registered.
 struct MemoryRules {
@@ -51,15 +56,38 @@ class Memory {
   // What buffers inside the range are passed with on this side; nullptr where none is needed.
   void* descriptor() const { return descriptor_; }
 
-  std::span<std::byte> range() const { return range_; }
-
  private:
-  std::span<std::byte> range_;
   Fid<fid_mr> region_;
   RemoteKey key_{};
   void* descriptor_ = nullptr;
 };
 
-static_assert(std::is_trivially_copyable_v<RemoteKey> && sizeof(RemoteKey) == 16);
+// A row of equal buffers that an endpoint sends from or receives into, registered where the
+// provider wants local memory registered. The first begins on a page boundary, each of the others
+// where the one before it ends.
+class Buffers {
+ public:
+  // `bytes_each` is a multiple of 8. Throws Error when the provider cannot register them.
+  Buffers(Fabric& fabric, Endpoint& endpoint, std::size_t count, std::size_t bytes_each);
+  // For a socket, which takes any memory.
+  Buffers(std::size_t count, std::size_t bytes_each);
+
+  std::span<std::byte> operator[](std::size_t i) const noexcept {
+    return {data_.get() + i * bytes_each_, bytes_each_};
+  }
+  std::span<std::byte> all() const noexcept { return {data_.get(), count_ * bytes_each_}; }
+  std::size_t size() const noexcept { return count_; }
+  void* descriptor() const noexcept { return memory_ ? memory_->descriptor() : nullptr; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const noexcept;
+  };
+
+  std::size_t count_;
+  std::size_t bytes_each_;
+  std::unique_ptr<std::byte, Free> data_;
+  std::optional<Memory> memory_;  // closed before data_ is freed
+};
 
 }  // namespace rdma

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rdma/choose.h"
-#include "rdma/fid.h"
+#include "rdma/library.h"
 #include "rdma/provider_guard.h"
 
 namespace rdma {

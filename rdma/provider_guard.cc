@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "rdma/signals.h"
+#include "rdma/process.h"
 
 namespace rdma {
 namespace {

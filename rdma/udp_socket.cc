@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rdma/error.h"
+#include "rdma/process.h"
 
 namespace rdma {
 namespace {

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "rdma/op.h"
+#include "rdma/library.h"
 
 namespace rdma {
 

@@ -14,9 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "rdma/descriptor.h"
 #include "rdma/error.h"
-#include "rdma/signals.h"
+#include "rdma/process.h"
 
 namespace rdma {
 namespace {

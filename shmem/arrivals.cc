@@ -4,7 +4,7 @@
 #include <bit>
 #include <string>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 

@@ -11,7 +11,7 @@
 
 #include "shmem/arrival_board.h"
 #include "shmem/attention.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 
 // The two ends of notifications: how they work is in shmem/arrival_board.h.
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/flag.h"
 
 // Which of many places a receiver polls: the active ones, where something came lately. All others
@@ -25,7 +25,7 @@
 // Invariants:
 //  * Either the sender finds its bit cleared, or a poll after heavy() finds the message: each has a
 //    fence between its store and its load. There are kSweep such polls, some 20 us or more, as
-//    heavy() may miss a sender for a moment (shmem/fence.h).
+//    heavy() may miss a sender for a moment (shmem/doorbell.h).
 //  * A bit that is set belongs to an active place, or the summary says that its word has bits which
 //    the receiver has not seen: raise() sets the bit first, and the receiver takes the summary
 //    before it reads the words.

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {

@@ -25,17 +25,22 @@ inline int above_standard_streams(int fd) noexcept {
 // A descriptor above those of the standard streams that closes itself unless it is kept.
 class OwnFd {
  public:
-  explicit OwnFd(int fd) : fd_(above_standard_streams(fd)) {}  // negative: none
-  OwnFd(const OwnFd&) = delete;
-  OwnFd& operator=(const OwnFd&) = delete;
+  OwnFd() = default;                                                    // none
+  explicit OwnFd(int fd) noexcept : fd_(above_standard_streams(fd)) {}  // negative: none
+  OwnFd(OwnFd&& other) noexcept : fd_(other.keep()) {}
+  OwnFd& operator=(OwnFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~OwnFd() {
     if (fd_ >= 0) close(fd_);
   }
-  int get() const { return fd_; }
-  int keep() { return std::exchange(fd_, -1); }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  int fd() const noexcept { return fd_; }
+  int keep() noexcept { return std::exchange(fd_, -1); }
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 }  // namespace shmem

@@ -1,6 +1,7 @@
 #include "shmem/doorbell.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -14,7 +15,7 @@
 #include <string>
 
 #include "shmem/descriptor.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {
@@ -101,6 +102,8 @@ void ring_socket(const Address& address) noexcept {
   }
 }
 
+long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
+
 }  // namespace
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "futex word");
@@ -131,32 +134,23 @@ void Doorbell::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
   syscall(SYS_futex, &rings_, FUTEX_WAIT, ticket, &limit, nullptr, 0);
 }
 
-DoorbellSocket::DoorbellSocket(Doorbell& bell) : bell_(bell), fd_(make_socket()) {
+DoorbellSocket::DoorbellSocket(Doorbell& bell) : bell_(bell) {
+  OwnFd fd(make_socket());
   Address address{};
   address.name.sun_family = AF_UNIX;
   address.length = sizeof address.name;
-  const bool made =
-      fd_ >= 0 &&
-      bind(fd_, reinterpret_cast<sockaddr*>(&address.name), sizeof address.name.sun_family) == 0 &&
-      getsockname(fd_, reinterpret_cast<sockaddr*>(&address.name), &address.length) == 0 &&
-      address.length == kNamedLength;
-  if (!made) {
-    const int error = errno;
-    if (fd_ >= 0) close(fd_);
-    errno = error;
-    throw_no_socket("to be woken by neighbours");
+  auto* const name = reinterpret_cast<sockaddr*>(&address.name);
+  const bool made = fd && bind(fd.fd(), name, sizeof address.name.sun_family) == 0 &&
+                    getsockname(fd.fd(), name, &address.length) == 0 &&
+                    address.length == kNamedLength;
+  if (!made) throw_no_socket("to be woken by neighbours");
+  prepare_to_ring();
+  const int error = send_ring(sender.load(std::memory_order_relaxed), address);
+  if (error != 0 && error != EAGAIN) {
+    throw Error(std::string("cannot send from one Unix datagram socket to another (") +
+                std::strerror(error) + "), which is how neighbours wake this process; allow it");
   }
-  try {
-    prepare_to_ring();
-    const int error = send_ring(sender.load(std::memory_order_relaxed), address);
-    if (error != 0 && error != EAGAIN) {
-      throw Error(std::string("cannot send from one Unix datagram socket to another (") +
-                  std::strerror(error) + "), which is how neighbours wake this process; allow it");
-    }
-  } catch (...) {
-    close(fd_);
-    throw;
-  }
+  fd_ = fd.keep();
   quiet();
   // pairs with: Doorbell::ring()
   bell_.socket_.store(to_number(address), std::memory_order_release);
@@ -172,6 +166,18 @@ void DoorbellSocket::quiet() noexcept {
   char rings[64];
   while (recv(fd_, rings, sizeof rings, 0) >= 0) {
   }
+}
+
+bool Fence::enroll() noexcept {
+  const long offered = membarrier(MEMBARRIER_CMD_QUERY);
+  return offered > 0 && (offered & MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0 &&
+         membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+void Fence::heavy() const noexcept {
+  // pairs with: light(); also orders this thread itself when the system call is not made.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (kernel_assists_) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 }  // namespace shmem

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {
@@ -34,14 +35,12 @@ MailboxHeader* checked_header(const Region& region, std::int32_t pid) {
 // Takes a free inbox, looking first where this caller's hash points so that many callers that come
 // at once do not all try the same one. kMaxInboxes: none is free, but there will be.
 std::uint32_t claim_inbox(MailboxHeader& header, std::span<const std::byte> caller) {
-  std::uint32_t hash = 2166136261u;
-  for (const std::byte b : caller.first(std::min<std::size_t>(caller.size(), 64))) {
-    hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
-  }
+  const std::size_t hash = std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(caller.data()), std::min<std::size_t>(caller.size(), 64)});
   const InboxState claimed = claimed_by(getpid());
   bool some_closed = false;
   for (std::uint32_t i = 0; i < header.inboxes; ++i) {
-    const std::uint32_t number = (hash + i) % header.inboxes;
+    const auto number = static_cast<std::uint32_t>((hash + i) % header.inboxes);
     InboxState state = InboxState::kFree;
     // pairs with: Mailbox::hang_up(), so that the cursors left by the last sender are visible
     if (header.states[number].compare_exchange_strong(state, claimed, std::memory_order_acq_rel)) {

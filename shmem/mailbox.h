@@ -7,7 +7,6 @@
 
 #include "shmem/attention.h"
 #include "shmem/doorbell.h"
-#include "shmem/fence.h"
 #include "shmem/mailbox_layout.h"
 #include "shmem/owned.h"
 #include "shmem/region.h"

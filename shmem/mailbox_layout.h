@@ -8,7 +8,7 @@
 #include "shmem/flag.h"
 #include "shmem/ring.h"
 
-// Every byte of a mailbox in shared memory; a slot is in shmem/slot.h. All zero is an empty
+// Every byte of a mailbox in shared memory; a slot is in shmem/ring.h. All zero is an empty
 // mailbox. Nothing here is touched before it is used: an unused inbox costs address space only.
 
 namespace shmem {

@@ -1,17 +1,17 @@
-#include "shmem/neighbours_descriptor.h"
-
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "shmem/descriptor.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace {
@@ -35,7 +35,7 @@ Attempt failed(int error) { return {.error = error}; }
 Attempt checked(int raw, const Region::Address& address) {
   OwnFd fd(raw);
   Attempt attempt;
-  if (fd.get() < 0 || fstat(fd.get(), &attempt.found) != 0) return failed(errno);
+  if (!fd || fstat(fd.fd(), &attempt.found) != 0) return failed(errno);
   attempt.is_other = !is_same(address, attempt.found);
   if (!attempt.is_other) attempt.fd = fd.keep();
   return attempt;
@@ -56,8 +56,8 @@ Attempt try_proc(const Region::Address& address) {
 Attempt try_pidfd(const Region::Address& address) {
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
   const OwnFd process(static_cast<int>(syscall(SYS_pidfd_open, address.pid, 0)));
-  if (process.get() < 0) return failed(errno);
-  return checked(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), address.fd, 0)), address);
+  if (!process) return failed(errno);
+  return checked(static_cast<int>(syscall(SYS_pidfd_getfd, process.fd(), address.fd, 0)), address);
 #else
   return failed(address.fd < 0 ? EBADF : ENOSYS);
 #endif

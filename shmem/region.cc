@@ -22,8 +22,6 @@
 #include <vector>
 
 #include "shmem/descriptor.h"
-#include "shmem/error.h"
-#include "shmem/neighbours_descriptor.h"
 
 namespace shmem {
 namespace {
@@ -137,13 +135,13 @@ int reserve(int fd, std::size_t bytes) {
 // A memfd of that size, or -1 with `why` telling the refusal.
 int try_memfd(const Region::Options& options, std::string& why) {
   OwnFd fd(memfd_create(options.what.substr(0, 200).c_str(), MFD_CLOEXEC));
-  if (fd.get() < 0) {
+  if (!fd) {
     why = "memfd_create is refused (" + text_of(errno) + ")";
     return -1;
   }
-  const int error = overcommit_is_strict() ? reserve(fd.get(), options.bytes)
-                    : ftruncate(fd.get(), static_cast<off_t>(options.bytes)) == 0 ? 0
-                                                                                  : errno;
+  const int error = overcommit_is_strict() ? reserve(fd.fd(), options.bytes)
+                    : ftruncate(fd.fd(), static_cast<off_t>(options.bytes)) == 0 ? 0
+                                                                                 : errno;
   if (error != 0) {
     why = "a memfd cannot hold it (" + text_of(error) + ")";
     return -1;
@@ -155,11 +153,11 @@ int try_memfd(const Region::Options& options, std::string& why) {
 int make_fallback(const Region::Options& options, const std::string& memfd_refusal) {
   const std::string begin = "shmem: no memory for " + options.what + ": " + memfd_refusal;
   OwnFd fd(::open(options.fallback_dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.get() < 0) {
+  if (!fd) {
     throw Error(begin + " and no unnamed file can be made in " + options.fallback_dir + " (" +
                 text_of(errno) + "); allow memfd_create or mount a tmpfs there");
   }
-  const int error = reserve(fd.get(), options.bytes);
+  const int error = reserve(fd.fd(), options.bytes);
   if (error == 0) return fd.keep();
   struct statvfs space {};
   const bool known = statvfs(options.fallback_dir.c_str(), &space) == 0;
@@ -184,8 +182,8 @@ Hidden& hidden() {
 void zero_in_child() {
   for (const std::span<std::byte> pages : hidden().pages) {
     if (!hidden().kept_out) break;
-    mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    static_cast<void>(mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
   }
   hidden().mutex.unlock();
 }
@@ -201,17 +199,17 @@ Region Region::create(const Options& options) {
   int raw = options.try_memfd ? try_memfd(options, refusal) : -1;
   if (raw < 0) raw = make_fallback(options, refusal);
   OwnFd fd(raw);
-  if (fchmod(fd.get(), 0600) != 0) {  // memfd_create makes it 0777
+  if (fchmod(fd.fd(), 0600) != 0) {  // memfd_create makes it 0777
     throw Error("shmem: cannot make " + options.what + " private: fchmod 0600 failed (" +
                 text_of(errno) + ")");
   }
-  std::byte* data = map_whole(fd.get(), options.bytes, options.what);
+  std::byte* data = map_whole(fd.fd(), options.bytes, options.what);
   return Region(data, options.bytes, fd.keep());
 }
 
 Region Region::open(const Address& address) {
   OwnFd fd(open_neighbours(address));
-  return Region(map_whole(fd.get(), address.bytes, name_of(address)), address.bytes, -1);
+  return Region(map_whole(fd.fd(), address.bytes, name_of(address)), address.bytes, -1);
 }
 
 Region Region::adopt(int inherited_fd) {

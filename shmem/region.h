@@ -13,10 +13,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
 namespace shmem {
+
+// What every call of shmem throws when it cannot do its work: one sentence with the numbers, the
+// cause and the remedy. Only set-up calls throw; nothing on a data path does.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What was to be opened is there, and the system does not let this process open it.
+struct Unreachable : Error {
+  using Error::Error;
+};
+
+// What was to be opened has ended, or its process has.
+struct Gone : Error {
+  using Error::Error;
+};
 
 class Region {
  public:
@@ -89,5 +106,13 @@ class Region {
 };
 
 static_assert(std::is_trivially_copyable_v<Region::Address> && sizeof(Region::Address) == 24);
+
+// A new descriptor of the file that `address` names, this process's own or a neighbour's. It is
+// found through /proc, or, where that shows other processes than those of this PID namespace, by
+// the kernel's pidfd_getfd. Throws as Region::open.
+int open_neighbours(const Region::Address& address);
+
+// "the region of process 12 (descriptor 5, 4096 bytes)".
+std::string name_of(const Region::Address& address);
 
 }  // namespace shmem

@@ -13,7 +13,6 @@
 
 #include "am/channel/strided.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 
 // Persistent put channels, after CkDirect (Bohm, Chakravorty, Jetley, Bhatele, Kale, 2009). The two

@@ -11,7 +11,7 @@
 #include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/far/arrival_words.h"
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 
 namespace am {
 

@@ -10,7 +10,7 @@
 #include "am/far/arrival_words.h"
 #include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/types/owned.h"
+#include "am/types/types.h"
 #include "shmem/arrivals.h"
 
 namespace am {

@@ -5,7 +5,7 @@
 
 #include "am/channel/ends.h"
 #include "am/route/router.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

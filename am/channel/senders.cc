@@ -13,7 +13,7 @@
 #include "am/observe/trace.h"
 #include "am/route/port.h"
 #include "am/types/forked.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

@@ -12,8 +12,7 @@
 #include "am/core/bundle.h"
 #include "am/observe/observers.h"
 #include "am/route/router.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 
 namespace am {
 

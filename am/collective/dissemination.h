@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -4,7 +4,7 @@
 
 #include "am/types/types.h"
 #include "shmem/cross_memory.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

@@ -11,7 +11,7 @@
 #include "am/route/router.h"
 #include "am/types/clock.h"
 #include "am/types/forked.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 namespace {

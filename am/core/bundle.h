@@ -12,10 +12,9 @@
 
 #include "am/observe/activity.h"
 #include "am/sync/backoff.h"
-#include "am/sync/monitor.h"
+#include "am/sync/locks.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "shmem/doorbell.h"
 
 namespace am {
@@ -224,7 +223,7 @@ class Bundle {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
   // A message leaves that has a payload, which delays the first look of a wait
-  // (am/sync/first_look.h).
+  // (am/sync/backoff.h).
   void note_payload() noexcept { sent_payload_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
@@ -279,7 +278,7 @@ class Bundle {
   }
 
   // One attempt to sleep. Loads after its construction see what neighbours have written before, and
-  // a neighbour that writes later rings the doorbell; but see shmem/fence.h.
+  // a neighbour that writes later rings the doorbell; but see shmem/doorbell.h.
   class Nap {
    public:
     explicit Nap(Bundle& bundle) noexcept;

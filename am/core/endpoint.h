@@ -13,7 +13,6 @@
 #include "am/message/returned.h"
 #include "am/message/stats.h"
 #include "am/types/function.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {

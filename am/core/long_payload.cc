@@ -7,8 +7,8 @@
 #include "am/core/dispatch.h"
 #include "am/core/parts.h"
 #include "am/core/process.h"
-#include "am/sync/first_look.h"
-#include "shmem/error.h"
+#include "am/sync/backoff.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

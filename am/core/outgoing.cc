@@ -17,8 +17,8 @@
 #include "am/route/process_stat.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
-#include "am/types/released.h"
-#include "shmem/error.h"
+#include "am/types/shared_words.h"
+#include "shmem/region.h"
 
 namespace am {
 

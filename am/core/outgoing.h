@@ -9,7 +9,6 @@
 #include "am/message/admission.h"
 #include "am/observe/event.h"
 #include "am/table/sparse_table.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/mailbox.h"
 

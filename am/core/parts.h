@@ -13,7 +13,6 @@
 #include "am/message/handler_table.h"
 #include "am/message/stats.h"
 #include "am/observe/event.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 
 namespace am {

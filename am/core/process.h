@@ -12,7 +12,7 @@
 #include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/route/staging.h"
-#include "am/types/owned.h"
+#include "am/types/types.h"
 
 namespace am {
 

@@ -8,7 +8,7 @@
 #include "am/core/far/far.h"
 #include "am/core/long_payload.h"
 #include "am/route/router.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 

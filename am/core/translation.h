@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "am/message/correspondent.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "shmem/mailbox.h"
 

@@ -6,7 +6,6 @@
 #include "am/core/translation.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 
 namespace am {
 
@@ -29,11 +29,18 @@ class ArrivalSink {
 class ArrivalWords final : public link::WordSink {
  public:
   // `bits` of completion data that the network carries, 32 or more. `random` gives 64 unguessable
-  // bits a call; without one they come from the system. Throws Error when the system has none.
-  explicit ArrivalWords(unsigned bits, std::function<std::uint64_t()> random = {});
+  // bits a call.
+  explicit ArrivalWords(unsigned bits, std::function<std::uint64_t()> random = link::random_word)
+      : mask_(bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1),
+        random_(std::move(random)) {}
 
   // A new word for `arrival` of `sink`, which lives as long as this, or until remove(). Never 0.
-  std::uint64_t add(std::uint32_t arrival, ArrivalSink& sink);
+  std::uint64_t add(std::uint32_t arrival, ArrivalSink& sink) {
+    for (;;) {
+      const std::uint64_t word = random_() & mask_;
+      if (word != 0 && arrivals_.try_emplace(word, Given{arrival, &sink}).second) return word;
+    }
+  }
   void remove(std::uint64_t word) noexcept { arrivals_.erase(word); }
   // Notifies whoever has that word. False: nobody has, so it comes from outside the job.
   bool arrived(std::uint64_t word) override {
@@ -55,13 +62,9 @@ class ArrivalWords final : public link::WordSink {
     ArrivalSink* sink;
   };
 
-  std::uint64_t from_system();
-
   const std::uint64_t mask_;
   const std::function<std::uint64_t()> random_;
   std::unordered_map<std::uint64_t, Given, Same> arrivals_;
-  std::array<std::uint64_t, 32> fetched_{};  // from the system, several at a time
-  std::size_t left_ = 0;                     // of these
 };
 
 }  // namespace am

@@ -7,10 +7,10 @@
 #include "am/far/arrival_words.h"
 #include "am/far/learned_stores.h"
 #include "am/far/one_sided.h"
+#include "am/far/packets.h"
 #include "am/far/small_accesses.h"
-#include "am/far/tails.h"
 #include "am/far/transfers.h"
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
 

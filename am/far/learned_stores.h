@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "am/far/arrival_words.h"
-#include "am/far/learning_stats.h"
 #include "am/far/one_sided.h"
 #include "am/link/link.h"
+#include "am/types/link_stats.h"
 #include "am/types/types.h"
 
 namespace am {

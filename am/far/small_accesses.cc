@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "am/route/router.h"
-#include "am/types/copy_whole.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 namespace {

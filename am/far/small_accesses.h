@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "am/far/one_sided.h"
-#include "am/far/pending.h"
-#include "am/far/tails.h"
+#include "am/far/packets.h"
 #include "am/link/link.h"
 #include "am/types/types.h"
 

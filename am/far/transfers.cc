@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "am/types/object_pool.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 

@@ -33,7 +33,7 @@ class Transfers {
   void start_swap(Rank to, std::uint64_t offset, std::vector<std::byte>& data,
                   std::span<const std::byte> packet);
   // Starts a transfer without a copy: calls release(released) when `data`, which is not copied, may
-  // be reused (am/types/released.h).
+  // be reused (am/types/shared_words.h).
   void start(Rank to, std::uint64_t offset, std::span<const std::byte> data,
              std::span<const std::byte> packet, bool& released);
   // Starts a transfer without a copy that calls `completion` then, perhaps before return.

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "shmem/cores.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/mailbox_layout.h"
+#include "shmem/node.h"
 
 namespace am {
 namespace {

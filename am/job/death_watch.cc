@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "am/job/config/death_notices.h"
+#include "am/job/config/control.h"
 #include "am/route/router.h"
 #include "am/types/thread.h"
 

@@ -16,9 +16,8 @@
 #include "am/job/bootstrap/out_of_band.h"
 #include "am/job/card.h"
 #include "am/job/config/config.h"
-#include "am/job/config/death_notices.h"
-#include "am/job/config/joined.h"
-#include "am/job/config/texts.h"
+#include "am/job/config/control.h"
+#include "am/job/config/variables.h"
 #include "am/job/crash/report.h"
 #include "am/job/death_watch.h"
 #include "am/job/log.h"
@@ -31,8 +30,8 @@
 #include "am/job/trace/job_trace.h"
 #include "am/job/trial.h"
 #include "am/route/port.h"
-#include "shmem/cores.h"
-#include "shmem/error.h"
+#include "shmem/node.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

@@ -11,8 +11,7 @@
 #include "am/route/router.h"
 #include "am/types/forked.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 
 namespace am {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "am/job/config/death_notices.h"
+#include "am/job/config/control.h"
 #include "am/job/descriptors.h"
 #include "am/job/log.h"
 #include "am/link/card.h"

@@ -5,7 +5,6 @@
 #include "am/job/bootstrap/pmi1.h"
 #include "am/job/bootstrap/pmix.h"
 #include "am/job/bootstrap/rendezvous/rendezvous.h"
-#include "am/job/bootstrap/single.h"
 #include "am/job/descriptors.h"
 
 namespace am {

@@ -8,7 +8,7 @@
 #include "am/route/port.h"
 #include "rdma/error.h"
 #include "rdma/library.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 

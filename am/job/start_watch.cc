@@ -7,7 +7,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 
 namespace am {
 namespace {

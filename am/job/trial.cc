@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

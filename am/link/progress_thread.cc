@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "am/types/thread.h"
-#include "shmem/descriptor.h"
 
 namespace am::link {
 namespace {
@@ -21,9 +20,9 @@ namespace {
 // polls, and if it computes, this is short for those who wait.
 constexpr timespec kMoment{.tv_sec = 0, .tv_nsec = 50'000};
 
-int make_stop_fd() {
-  const int fd = shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC));
-  if (fd >= 0) return fd;
+shmem::OwnFd make_stop() {
+  shmem::OwnFd made(eventfd(0, EFD_CLOEXEC));
+  if (made) return made;
   throw Error(std::string("SPLITC_PROGRESS=thread: cannot make an eventfd (") +
               std::strerror(errno) + "); raise the limit of open files (ulimit -n)");
 }
@@ -31,26 +30,20 @@ int make_stop_fd() {
 }  // namespace
 
 ProgressThread::ProgressThread(Link& link, std::function<void()> wake_owner)
-    : link_(link), wake_owner_(std::move(wake_owner)), stop_fd_(make_stop_fd()) {
-  try {
-    thread_ = start_thread<std::jthread>("SPLITC_PROGRESS=thread: ", "that keeps the network going",
-                                         [this](const std::stop_token& stopped) { run(stopped); });
-  } catch (...) {  // no destructor will run
-    close(stop_fd_);
-    throw;
-  }
+    : link_(link), wake_owner_(std::move(wake_owner)), stop_(make_stop()) {
+  thread_ = start_thread<std::jthread>("SPLITC_PROGRESS=thread: ", "that keeps the network going",
+                                       [this](const std::stop_token& stopped) { run(stopped); });
 }
 
 ProgressThread::~ProgressThread() {
   thread_.request_stop();
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(stop_.fd(), &one, sizeof one);
   thread_.join();
-  close(stop_fd_);
 }
 
 void ProgressThread::run(const std::stop_token& stopped) {
-  pollfd watched[] = {{.fd = stop_fd_, .events = POLLIN, .revents = 0},
+  pollfd watched[] = {{.fd = stop_.fd(), .events = POLLIN, .revents = 0},
                       {.fd = link_.can().wait_fd, .events = POLLIN, .revents = 0}};
   const bool blind = link_.can().wait_fd < 0;
   while (!stopped.stop_requested()) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "am/link/link.h"
+#include "shmem/descriptor.h"
 
 namespace am::link {
 
@@ -28,7 +29,7 @@ class ProgressThread {
 
   Link& link_;
   const std::function<void()> wake_owner_;
-  int stop_fd_;  // readable: stop
+  const shmem::OwnFd stop_;  // readable: stop
   std::jthread thread_;
 };
 

@@ -9,8 +9,8 @@
 #include "am/message/handler.h"
 #include "am/message/segment.h"
 #include "am/types/types.h"
+#include "shmem/flag.h"
 #include "shmem/mailbox_layout.h"
-#include "shmem/sequence_lock.h"
 
 // Whether a long message may be written into another endpoint's segment. Its sender decides, before
 // it writes a byte, by what the receiving endpoint has published; and what was admitted is never

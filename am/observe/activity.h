@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
-#include "shmem/sequence_lock.h"
+#include "shmem/flag.h"
 
 // What a process of a job is doing, in memory that others of its node can read: for the report on a
 // job that stands still (am/job/stall).

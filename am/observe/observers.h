@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "am/types/owned.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -11,11 +11,11 @@
 #include <thread>
 #include <utility>
 
+#include "am/link/link.h"
 #include "am/link/progress_thread.h"
-#include "am/link/spoiled.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 #include "am/types/thread.h"
 
 namespace am {

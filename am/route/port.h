@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "am/link/link.h"
-#include "am/link/packet_sinks.h"
-#include "am/sync/biased_lock.h"
+#include "am/sync/locks.h"
 #include "am/types/function.h"
 #include "am/types/link_stats.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/doorbell.h"
 

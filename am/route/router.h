@@ -15,10 +15,9 @@
 #include "am/route/region_header.h"
 #include "am/table/sparse_table.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
 #include "am/types/types.h"
 #include "shmem/arrival_board.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 #include "shmem/region.h"
 
 namespace am {

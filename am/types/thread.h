@@ -1,16 +1,40 @@
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "am/types/signals.h"
 #include "am/types/types.h"
 
 namespace am {
 
-// Starts a thread of the library, to which no signal of the program goes (am/types/signals.h).
+// What a thread gets for a fault of its own.
+inline constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+
+// For as long as it lives, the calling thread gets no signals but those of its own faults. Threads
+// that it makes inherit that: signals are for the program's own threads, and a fault in any thread
+// is reported (am/job/crash/report.h).
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t others;
+    sigfillset(&others);
+    for (const int fault : kFaults) sigdelset(&others, fault);
+    pthread_sigmask(SIG_SETMASK, &others, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Starts a thread of the library, to which no signal of the program goes.
 // Throws Error where there is none to be had, as what std::thread says then is the system's word
 // for it alone, which names neither the process nor what it was about to do. `who` begins the
 // sentence, such as "rank 3: Job: ", and `purpose` says what the thread is for.

@@ -1,5 +1,7 @@
 #include "am/types/types.h"
 
+const char SPLITPHASE_BUILD = SPLITPHASE_CHECKED;
+
 namespace am {
 
 PeerDied::PeerDied(Rank self, const std::string& call, Rank dead)

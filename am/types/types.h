@@ -7,10 +7,56 @@
 #include <string>
 #include <string_view>
 
-#include "am/types/abi.h"
+#include "am/types/language.h"
+#include "shmem/owned.h"
 #include "shmem/region.h"
 
+// Which of the two builds of the library a program is compiled for, and a guard that it is linked
+// with the same one.
+//
+// 1: the checked build, 0: the release build. The inline functions of the two differ, so a program
+// and the library must agree; what installs the library (pkg-config, CMake, splitc++) says which it
+// is. Elsewhere NDEBUG decides, as it does for assert().
+#ifndef SPLITPHASE_CHECKED
+#ifdef NDEBUG
+#define SPLITPHASE_CHECKED 0
+#else
+#define SPLITPHASE_CHECKED 1
+#endif
+#endif
+
+// The library defines the symbol of its own build only (types.cc), and everything that is compiled
+// with these headers refers to the symbol of its build. So a mixture does not link, or not load,
+// and the linker's message names the symbol, which is why it is a sentence.
+#if SPLITPHASE_CHECKED
+#define SPLITPHASE_BUILD \
+  splitphase_a_checked_program_needs_the_checked_library__or_compile_it_with_DSPLITPHASE_CHECKED_0
+#define SPLITPHASE_BUILD_REFERENCE refers_to_checked_build
+#else
+#define SPLITPHASE_BUILD \
+  splitphase_a_release_program_needs_the_release_library__or_compile_it_with_DSPLITPHASE_CHECKED_1
+#define SPLITPHASE_BUILD_REFERENCE refers_to_release_build
+#endif
+
+extern "C" const char SPLITPHASE_BUILD;
+
+namespace am::detail {
+
+// One word a program. Its name is another in each build, or the linker would keep one of two and
+// look at no reference of the other. `used` and `retain` keep it from the compiler and from the
+// linker's --gc-sections; assemblers before binutils 2.36 do not know the latter, and g++ says so.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"
+[[gnu::used, gnu::retain]] inline const char* const SPLITPHASE_BUILD_REFERENCE = &SPLITPHASE_BUILD;
+#pragma GCC diagnostic pop
+
+}  // namespace am::detail
+
+#undef SPLITPHASE_BUILD_REFERENCE
+
 namespace am {
+
+using shmem::Owned;
 
 // A process of the job, 0 to Job::size() - 1.
 using Rank = std::uint32_t;
@@ -38,7 +84,7 @@ struct PeerDied : Error {
 
 // Whether this is the checked build, which checks every rule of the interface at every call and
 // throws Error. The release build checks what costs nothing beside the call. All parts of a
-// program, and all processes of a job, are built the same; am/types/abi.h says which one this is.
+// program, and all processes of a job, are built the same.
 inline constexpr bool kChecked = SPLITPHASE_CHECKED != 0;
 
 // The three categories of messages of Active Messages II (AM_RequestM, AM_RequestIM,
@@ -97,5 +143,81 @@ std::string_view describe(Status status) noexcept;
 
 // What a message is to its handler (AM-II's opcodes, without the kinds).
 enum class Role : std::uint8_t { kRequest, kOneWay, kReply };
+
+// A place in the source of a program: std::source_location, which clang 14 does not have. A default
+// argument SourceLocation::current() is the place of the call. Line 0: not known; but the address
+// may be to which the call returns.
+//
+// One word, so that it travels in a register: a call with a location costs what it costs without,
+// and a loop of accesses writes none to memory. String literals lie below 2^48 on x86-64 and
+// AArch64; a tag above that is dropped.
+class SourceLocation {
+ public:
+  constexpr SourceLocation() noexcept = default;
+  static SourceLocation current(const char* file = __builtin_FILE(),
+                                unsigned line = __builtin_LINE()) noexcept {
+    SourceLocation here;
+    here.bits_ = (reinterpret_cast<std::uintptr_t>(file) & kFileMask) |
+                 std::uint64_t{line < kLastLine ? line : kLastLine} << kFileBits;
+    return here;
+  }
+  // Of a call that has no room for its place: where in the program it returns to.
+  static SourceLocation returning_to(const void* address) noexcept {
+    SourceLocation here;
+    here.bits_ = reinterpret_cast<std::uintptr_t>(address) & kFileMask;
+    return here;
+  }
+  // Static; "" if not known. Without the "./" that a compiler puts before the name of a header
+  // which it has found in its working directory.
+  const char* file_name() const noexcept {
+    if (line() == 0) return "";
+    const auto* const name = reinterpret_cast<const char*>(bits_ & kFileMask);
+    return name[0] == '.' && name[1] == '/' ? name + 2 : name;
+  }
+  // kLastLine stands for all behind it, too.
+  constexpr unsigned line() const noexcept { return static_cast<unsigned>(bits_ >> kFileBits); }
+
+  // nullptr if the line is known, or nothing is.
+  const void* return_address() const noexcept {
+    return line() == 0 ? reinterpret_cast<const void*>(bits_) : nullptr;
+  }
+  // All that is known, as one number: equal for the same place, unless the name of its file stands
+  // at several addresses.
+  constexpr std::uint64_t bits() const noexcept { return bits_; }
+
+  static constexpr unsigned kLastLine = 0xffff;
+
+ private:
+  static constexpr int kFileBits = 48;
+  static constexpr std::uint64_t kFileMask = (std::uint64_t{1} << kFileBits) - 1;
+  std::uint64_t bits_ = 0;  // the address of the file's name, or of code, and the line above it
+};
+static_assert(sizeof(SourceLocation) == sizeof(void*));
+
+// A call that the program has made: its name, which is static, and where it stands, for errors,
+// statistics, traces and the report on a job that stands still. Two words, which travel in
+// registers.
+struct Call {
+  constexpr Call(const char* text = "", SourceLocation here = {}) noexcept
+      : name(text), where(here) {}
+  // The same call, with the address to which it returns unless its place is known.
+  Call or_from(const void* return_address) const noexcept {
+    return {name, where.bits() != 0 ? where : SourceLocation::returning_to(return_address)};
+  }
+
+  const char* name;  // as the program knows it, such as "barrier"
+  SourceLocation where;
+};
+
+// An operand, and where it stands in the program: an operator has no room for that, nor has a call
+// that takes any number of arguments, but the conversion of an operand has. The place is known to
+// the compiler, and costs nothing where nobody looks at it.
+template <class T>
+struct Located {
+  constexpr Located(const T& operand, SourceLocation here = SourceLocation::current()) noexcept
+      : value(operand), where(here) {}
+  T value;
+  SourceLocation where;
+};
 
 }  // namespace am

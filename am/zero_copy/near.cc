@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am::zero_copy {
 namespace {

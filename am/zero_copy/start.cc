@@ -4,7 +4,7 @@
 
 #include "am/route/port.h"
 #include "am/zero_copy/engine.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am::zero_copy {
 namespace {

@@ -14,8 +14,7 @@
 #include "am/collective/exchange.h"
 #include "am/core/bundle.h"
 #include "am/message/handler.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "am/zero_copy/announcement.h"
 #include "am/zero_copy/types.h"
 

@@ -9,7 +9,7 @@
 #include "am/sync/backoff.h"
 #include "shmem/doorbell.h"
 #include "shmem/flag.h"
-#include "shmem/slot.h"
+#include "shmem/ring.h"
 
 namespace bench {
 
@@ -36,7 +36,7 @@ struct Board {
   LoneFlag flag[2];          // flag round trips and payloads, by direction
   LoneFlag barrier[2];       // by rank
   LoneFlag consumed;         // of the ring
-  shmem::Counter stored;     // bytes, by rank 0; for raw stores
+  shmem::Flag stored;        // bytes, by rank 0; for raw stores
   LoneFlag turn;             // Messages::overheads(): phases that have ended
   LoneFlag number;           // ... and what rank 1 measured
   alignas(4096) Line line;   // one_line()

@@ -10,7 +10,7 @@
 #include "am/types/types.h"
 #include "benchmarks/support/board.h"
 #include "benchmarks/support/samples.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
 
 namespace am {
 class Bundle;

@@ -4,7 +4,7 @@
 #include "benchmarks/support/compiler.h"
 #include "benchmarks/support/raw.h"
 #include "shmem/doorbell.h"
-#include "shmem/slot.h"
+#include "shmem/ring.h"
 
 namespace bench {
 namespace {

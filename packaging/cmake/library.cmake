@@ -15,8 +15,7 @@ function(splitphase_rooms)
 endfunction()
 splitphase_rooms(${sources})
 set_source_files_properties(
-  am/job/config/death_notices.cc am/job/config/exit_request.cc am/job/config/lost_output.cc
-  am/job/descriptors.cc
+  am/job/config/control.cc am/job/config/lost_output.cc am/job/descriptors.cc
   am/observe/activity.cc am/route/process_stat.cc
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set_source_files_properties(am/job/stall/process_text.cc am/job/stall/watch.cc

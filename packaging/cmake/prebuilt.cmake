@@ -4,7 +4,7 @@ get_filename_component(prebuilt ${SPLITPHASE_PREBUILT} ABSOLUTE BASE_DIR ${CMAKE
 file(READ ${prebuilt}/link_flags SPLITPHASE_LINK_FLAGS)
 get_filename_component(archive ${prebuilt}/libsplitphase.a REALPATH)
 
-# The library has one of the two symbols of am/types/abi.h.
+# The library has one of the two symbols of am/types/types.h.
 execute_process(COMMAND grep -q splitphase_a_checked_program ${archive} RESULT_VARIABLE absent)
 set(SPLITPHASE_CHECKED ON)
 if(absent)

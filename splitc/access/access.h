@@ -11,7 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/remote.h"
 

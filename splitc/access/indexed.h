@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/access/shapes.h"
 #include "splitc/access/split_phase.h"

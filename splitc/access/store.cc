@@ -5,7 +5,7 @@
 
 #include "am/core/far/remote_memory.h"
 #include "am/route/router.h"
-#include "am/types/copy_whole.h"
+#include "am/types/shared_words.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"

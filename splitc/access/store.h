@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "am/far/learning_stats.h"
-#include "am/types/source_location.h"
+#include "am/types/link_stats.h"
+#include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/wake.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/access/shapes.h"
 #include "splitc/access/store.h"

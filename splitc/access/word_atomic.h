@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/access/far_atomic.h"
 #include "splitc/access/word_op.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/array/for_each.h"
 #include "splitc/collective/collective.h"
 

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/group/started.h"
 #include "splitc/rpc/future.h"
 #include "splitc/world/sync.h"

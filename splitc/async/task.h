@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/async/operation.h"
 #include "splitc/world/place.h"
 #include "splitc/world/waiter.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/async/operation.h"
 
 // Several operations as one, to be waited for or used with co_await like each of them.

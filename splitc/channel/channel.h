@@ -11,8 +11,7 @@
 
 #include "am/channel/channel.h"
 #include "am/types/function.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/strided.h"
 #include "splitc/world/world.h"

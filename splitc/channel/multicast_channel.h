@@ -8,7 +8,7 @@
 
 #include "am/channel/channel.h"
 #include "am/channel/multicast.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/world/world.h"
 
 namespace splitc {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "am/channel/reduce_channel.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"

@@ -3,7 +3,6 @@
 #include "am/collective/barrier.h"
 #include "am/core/bundle.h"
 #include "am/job/job.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/group/calls.h"
 #include "splitc/group/groups.h"

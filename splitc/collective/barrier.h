@@ -1,6 +1,6 @@
 #pragma once
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/world/place.h"
 
 namespace splitc {

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/group/calls.h"
 #include "splitc/group/values.h"
 #include "splitc/world/elements.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/group/calls.h"
 #include "splitc/group/started.h"
 #include "splitc/world/elements.h"

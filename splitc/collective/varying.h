@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/collective.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"

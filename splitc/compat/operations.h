@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
 #include "splitc/compat/blocks.h"

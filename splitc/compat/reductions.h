@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/collective.h"
 
 // Reductions and scans under the names of Split-C's library: for every arithmetic type add, mul,

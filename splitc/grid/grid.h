@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/global_ref.h"
 #include "splitc/grid/grid_box.h"
 #include "splitc/grid/grid_memory.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "am/types/owned.h"
+#include "am/types/types.h"
 #include "splitc/grid/decomposition.h"
 #include "splitc/world/place.h"
 

@@ -9,7 +9,7 @@
 #include "am/core/endpoint.h"
 #include "am/observe/activity.h"
 #include "am/route/router.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/group/started_call.h"
 #include "splitc/world/world.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "am/collective/choice.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/world/place.h"
 
 // What a collective call of some processes is to the library: its name, what it moves, and from

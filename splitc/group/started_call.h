@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/group/group.h"
 #include "splitc/group/performer.h"
 #include "splitc/group/plan.h"

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "am/types/function.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/pointer/spread_ptr.h"
 
 // Memory that every process can address, out of the segment of each process, whose size

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/forwarder.h"
 #include "splitc/rpc/forwarding.h"

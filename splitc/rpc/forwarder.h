@@ -10,7 +10,7 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/poller.h"
-#include "am/types/owned.h"
+#include "am/types/types.h"
 #include "splitc/rpc/update_block.h"
 #include "splitc/world/place.h"
 #include "splitc/world/world.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/collective/collective.h"
 #include "splitc/rpc/dist_object.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/world/sync.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/world.h"

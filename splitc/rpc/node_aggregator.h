@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/rpc/aggregator.h"
 
 namespace splitc {

@@ -22,8 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/captures.h"

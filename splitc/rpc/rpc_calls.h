@@ -13,7 +13,7 @@
 #include "am/core/poller.h"
 #include "am/core/token.h"
 #include "am/observe/observers.h"
-#include "am/types/owned.h"
+#include "am/types/types.h"
 #include "splitc/call/program.h"
 #include "splitc/call/remote_call.h"
 #include "splitc/rpc/pack.h"

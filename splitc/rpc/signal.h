@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/place.h"

@@ -3,7 +3,6 @@
 #include "am/collective/nodes.h"
 #include "am/core/endpoint.h"
 #include "am/job/job.h"
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 #include "splitc/group/calls.h"
 #include "splitc/rpc/forwarding.h"

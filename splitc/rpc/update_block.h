@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "am/types/owned.h"
+#include "am/types/types.h"
 
 namespace splitc::detail {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/global_ref.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/place.h"

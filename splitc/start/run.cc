@@ -10,7 +10,7 @@
 #include "am/job/config/config.h"
 #include "am/job/job.h"
 #include "am/types/forked.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/access/far_atomic.h"
 #include "splitc/access/far_shapes.h"
 #include "splitc/access/store.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/collective/collective.h"
 #include "splitc/collective/varying.h"
 #include "splitc/group/calls.h"

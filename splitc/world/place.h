@@ -7,7 +7,6 @@
 #include <string>
 #include <type_traits>
 
-#include "am/types/source_location.h"
 #include "am/types/types.h"
 
 // Where this process is in the global address space: what every access needs, in one small record,

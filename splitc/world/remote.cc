@@ -10,8 +10,8 @@
 #include "am/observe/call_sites.h"
 #include "am/observe/trace.h"
 #include "am/route/router.h"
-#include "am/types/copy_whole.h"
 #include "am/types/local_memory.h"
+#include "am/types/shared_words.h"
 #include "splitc/world/reach.h"
 #include "splitc/world/world.h"
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/world/place.h"
 
 namespace am {

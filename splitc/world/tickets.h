@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/owned.h"
+#include "am/types/types.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/waiter.h"

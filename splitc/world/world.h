@@ -14,8 +14,7 @@
 
 #include "am/core/bundle.h"
 #include "am/table/sparse_table.h"
-#include "am/types/owned.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/tickets.h"

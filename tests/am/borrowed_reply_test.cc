@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 #include "tests/support/job_main.h"
 
 namespace am {

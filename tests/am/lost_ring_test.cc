@@ -1,4 +1,4 @@
-// A sender that does not see that the receiver sleeps does not ring (shmem/fence.h says how that
+// A sender that does not see that the receiver sleeps does not ring (shmem/doorbell.h says how that
 // can be). The receiver finds its message all the same, and soon.
 #include <gtest/gtest.h>
 #include <sched.h>

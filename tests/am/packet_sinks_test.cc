@@ -1,10 +1,10 @@
-#include "am/link/packet_sinks.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "am/link/link.h"
 
 namespace am::link {
 namespace {

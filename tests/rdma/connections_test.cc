@@ -1,5 +1,3 @@
-#include "rdma/connections.h"
-
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -7,6 +5,8 @@
 #include <unistd.h>
 
 #include <sstream>
+
+#include "rdma/interface.h"
 
 namespace rdma {
 namespace {

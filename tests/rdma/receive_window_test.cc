@@ -1,5 +1,3 @@
-#include "rdma/receive_window.h"
-
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include "rdma/process.h"
 
 namespace rdma {
 namespace {

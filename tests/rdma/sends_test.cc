@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "rdma/buffers.h"
 #include "rdma/endpoint.h"
 #include "rdma/error.h"
+#include "rdma/memory.h"
 #include "rdma/open_fabric.h"
 #include "tests/support/providers.h"
 

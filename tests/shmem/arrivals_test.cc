@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "shmem/doorbell.h"
-#include "shmem/error.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"
 #include "tests/shmem/longest_sleep.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 #include "tests/shmem/in_child.h"
 
 namespace shmem {

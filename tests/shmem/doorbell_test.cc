@@ -14,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/error.h"
 #include "shmem/flag.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/error.h"
 #include "shmem/mailbox.h"
+#include "shmem/region.h"
 #include "tests/support/seed.h"
 
 namespace shmem {

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "shmem/error.h"
 #include "shmem/mailbox.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace mailbox_dead_test {

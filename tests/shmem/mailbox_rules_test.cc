@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "shmem/error.h"
 #include "shmem/mailbox.h"
+#include "shmem/region.h"
 
 namespace shmem {
 namespace mailbox_rules_test {

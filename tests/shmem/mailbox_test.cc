@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/error.h"
+#include "shmem/region.h"
 #include "tests/shmem/in_child.h"
 #include "tests/shmem/longest_sleep.h"
 #include "tests/support/seed.h"

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "shmem/cores.h"
 #include "tests/shmem/in_child.h"
 
 namespace shmem {

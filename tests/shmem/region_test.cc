@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "shmem/descriptor.h"
-#include "shmem/error.h"
 #include "tests/shmem/in_child.h"
 
 namespace shmem {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "am/types/abi.h"
+#include "am/types/types.h"
 
 // How Split-C programs begin and end, from outside.
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 #include "splitc/compat/reductions.h"
 #include "splitc/splitc.h"
 #include "tests/support/seed.h"

@@ -9,7 +9,6 @@
 
 #include "am/job/config/config.h"
 #include "am/job/config/variables.h"
-#include "am/job/config/version.h"
 #include "am/types/types.h"
 #include "rdma/library.h"
 #include "tools/doctor/checks/versions.h"

@@ -6,10 +6,9 @@
 #include <memory>
 #include <string_view>
 
+#include "am/job/config/config.h"
 #include "am/job/config/lost_output.h"
-#include "am/job/config/number.h"
 #include "am/job/config/variables.h"
-#include "am/job/config/version.h"
 #include "am/types/types.h"
 
 namespace am::doctor {

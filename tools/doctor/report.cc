@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "am/job/config/version.h"
+#include "am/job/config/config.h"
 #include "tools/doctor/checks/text.h"
 #include "tools/doctor/finding_json.h"
 

@@ -12,8 +12,7 @@
 #include "am/job/config/config.h"
 #include "am/job/config/control.h"
 #include "am/job/config/lost_output.h"
-#include "am/job/config/number.h"
-#include "am/job/config/version.h"
+#include "am/job/config/variables.h"
 #include "am/types/types.h"
 
 namespace am::launcher {

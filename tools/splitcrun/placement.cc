@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shmem/cores.h"
+#include "shmem/node.h"
 #include "tools/number_ranges.h"
 
 namespace am::launcher {

@@ -1,6 +1,6 @@
 #include "tools/splitcrun/survival.h"
 
-#include "am/job/config/futex.h"
+#include "am/job/config/exit_request.h"
 #include "tools/splitcrun/options.h"
 #include "tools/splitcrun/verdict.h"
 

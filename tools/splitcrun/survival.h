@@ -5,7 +5,6 @@
 #include <string>
 
 #include "am/job/config/control.h"
-#include "am/job/config/death_notices.h"
 #include "tools/splitcrun/children.h"
 #include "tools/splitcrun/memory_limits.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 
 namespace am::launcher {
 namespace {

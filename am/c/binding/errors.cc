@@ -7,7 +7,7 @@
 
 #include "am/c/am2.h"
 #include "am/c/binding/library.h"
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/types/of_thread.h"
 #include "am/types/types.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "am/far/transfers.h"
-#include "am/link/packet_sinks.h"
+#include "am/link/link.h"
 #include "am/route/port.h"
 #include "am/types/types.h"
 

@@ -10,7 +10,7 @@
 #include "am/far/far_memory.h"
 #include "am/far/one_sided.h"
 #include "am/route/router.h"
-#include "am/types/copy_whole.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 namespace {

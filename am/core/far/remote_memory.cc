@@ -9,7 +9,7 @@
 #include "am/far/far_memory.h"
 #include "am/route/port.h"
 #include "am/route/router.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 
-#include "am/far/learning_stats.h"
 #include "am/far/small_accesses.h"
 #include "am/link/link.h"
 #include "am/observe/observers.h"
 #include "am/types/function.h"
+#include "am/types/link_stats.h"
 #include "am/types/object_pool.h"
 #include "am/types/types.h"
 

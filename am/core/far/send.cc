@@ -9,7 +9,7 @@
 
 #include "am/core/far/far.h"
 #include "am/types/object_pool.h"
-#include "am/types/released.h"
+#include "am/types/shared_words.h"
 
 namespace am {
 namespace {

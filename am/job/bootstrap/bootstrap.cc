@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 
 namespace am {
 
@@ -27,5 +27,12 @@ void Bootstrap::abort(int exit_code, std::string_view sentence) {
   std::fflush(nullptr);
   _exit(code);
 }
+
+std::vector<std::vector<std::byte>> BootstrapSingle::exchange(std::span<const std::byte> mine) {
+  check_blob(mine);
+  return {{mine.begin(), mine.end()}};
+}
+
+void BootstrapSingle::report_abort(int, std::string_view sentence) { print_sentence(sentence); }
 
 }  // namespace am

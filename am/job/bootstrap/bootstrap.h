@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "am/job/config/exit_request.h"
 #include "am/types/types.h"
 
 namespace am {
@@ -27,7 +28,6 @@ namespace am {
 class Activity;
 class CrashFrames;
 class DeathNotices;
-class ExitRequest;
 
 class Bootstrap {
  public:
@@ -82,6 +82,23 @@ class Bootstrap {
   virtual void report_abort(int exit_code, std::string_view sentence) = 0;
 
   const pid_t process_ = getpid();
+};
+
+// A program started bare: a job of one.
+class BootstrapSingle final : public Bootstrap {
+ public:
+  Rank rank() const override { return 0; }
+  std::uint32_t size() const override { return 1; }
+  std::string launcher() const override { return "none"; }
+  std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) override;
+  void barrier() override {}
+  void finished() override {}
+  ExitRequest* exit_request() override { return &exit_request_; }
+
+ private:
+  void report_abort(int exit_code, std::string_view sentence) override;
+
+  ExitRequest exit_request_;
 };
 
 }  // namespace am

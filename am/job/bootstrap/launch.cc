@@ -9,9 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/config/futex.h"
+#include "am/job/config/exit_request.h"
 #include "am/job/config/lost_output.h"
-#include "shmem/error.h"
+#include "shmem/region.h"
 
 namespace am {
 namespace {

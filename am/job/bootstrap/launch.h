@@ -4,7 +4,6 @@
 
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/control.h"
-#include "am/job/config/death_notices.h"
 #include "shmem/region.h"
 
 namespace am {

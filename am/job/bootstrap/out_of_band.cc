@@ -6,8 +6,7 @@
 #include <array>
 #include <cstdio>
 
-#include "am/job/bootstrap/early_exit.h"
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 
 namespace am {
 namespace {

@@ -9,17 +9,29 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <system_error>
 
-#include "am/job/bootstrap/early_exit.h"
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/mpi_state.h"
 #include "am/job/bootstrap/packing.h"
-#include "am/job/bootstrap/pmi1_text.h"
+#include "am/job/config/variables.h"
 
 namespace am {
 namespace {
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::size_t kBytes = 3;  // become
+constexpr std::size_t kDigitsOf =
+    4;  // digits of 6 bits; one or two bytes at the end one digit more
+
+constexpr std::size_t digits_of(std::size_t bytes) {
+  const std::size_t rest = bytes % kBytes;
+  return bytes / kBytes * kDigitsOf + (rest == 0 ? 0 : rest + 1);
+}
 
 constexpr std::size_t kMaxLine = 65536;  // beyond it this is no launcher's answer
 constexpr std::size_t kMinValue = 16;    // characters; every launcher offers hundreds
@@ -30,11 +42,6 @@ constexpr std::uint32_t kGroup = 64;
 // Processes of a job in which everybody reads what each has put: as long as that is a few values
 // it costs less than another barrier.
 constexpr std::uint32_t kAlone = 16;
-std::size_t number_or_0(const std::string& text) {
-  std::size_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 void wait_for(int fd, short events) {
   pollfd watched{.fd = fd, .events = events, .revents = 0};
@@ -98,6 +105,52 @@ void refuse_beside_mpi(const PmiConnection& pmi) {
 
 }  // namespace
 
+std::string to_pmi_text(std::span<const std::byte> bytes) {
+  std::string text = std::to_string(bytes.size()) + ":";
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), kBytes);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kBytes; ++i) {
+      bits = bits << 8 | (i < count ? std::to_integer<std::uint32_t>(bytes[i]) : 0);
+    }
+    for (std::size_t i = 0; i < digits_of(count); ++i) {
+      text.push_back(kDigits[bits >> (18 - 6 * i) & 63]);
+    }
+    bytes = bytes.subspan(count);
+  }
+  return text;
+}
+
+std::optional<std::size_t> pmi_text_size(std::string_view begin, std::size_t max_bytes) {
+  const std::size_t colon = begin.find(':');
+  std::size_t bytes = 0;
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  const auto [end, error] = std::from_chars(begin.data(), begin.data() + colon, bytes);
+  if (error != std::errc() || end != begin.data() + colon) return std::nullopt;
+  if (bytes > max_bytes) return std::nullopt;
+  return colon + 1 + digits_of(bytes);
+}
+
+std::optional<std::vector<std::byte>> from_pmi_text(std::string_view text, std::size_t max_bytes) {
+  if (pmi_text_size(text, max_bytes) != text.size()) return std::nullopt;
+  text.remove_prefix(text.find(':') + 1);
+  std::vector<std::byte> bytes;
+  while (!text.empty()) {
+    const std::string_view digits = text.substr(0, kDigitsOf);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kDigitsOf; ++i) {
+      const std::size_t digit = i < digits.size() ? kDigits.find(digits[i]) : 0;
+      if (digit == std::string_view::npos) return std::nullopt;
+      bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    }
+    for (std::size_t i = 0; i + 1 < digits.size(); ++i) {
+      bytes.push_back(static_cast<std::byte>(bits >> (16 - 8 * i)));
+    }
+    text.remove_prefix(digits.size());
+  }
+  return bytes;
+}
+
 BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
     : rank_(pmi.rank), size_(pmi.size), fd_(pmi.fd) {
   refuse_beside_mpi(pmi);
@@ -105,7 +158,8 @@ BootstrapPmi1::BootstrapPmi1(const PmiConnection& pmi)
   if (flags < 0) fail(std::string("PMI_FD is not open (") + std::strerror(errno) + ")");
   ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
   fcntl(fd_, F_SETFD, flags | FD_CLOEXEC);
-  value_characters_ = number_or_0(ask("cmd=get_maxes", "maxes")["vallen_max"]);
+  value_characters_ =
+      whole_number<std::size_t>(ask("cmd=get_maxes", "maxes")["vallen_max"]).value_or(0);
   if (value_characters_ < kMinValue) fail("it offers no room for values");
   // One for a zero at the end, which some count.
   value_characters_ = std::min(value_characters_ - 1, kMaxValue);
@@ -241,10 +295,6 @@ std::string BootstrapPmi1::receive() {
   return line;
 }
 
-void BootstrapPmi1::put(const std::string& key, std::string_view value) {
-  ask("cmd=put kvsname=" + space_ + " key=" + key + " value=" + std::string(value), "put_result");
-}
-
 std::string BootstrapPmi1::get(const std::string& key) {
   return ask("cmd=get kvsname=" + space_ + " key=" + key, "get_result")["value"];
 }
@@ -252,7 +302,9 @@ std::string BootstrapPmi1::get(const std::string& key) {
 void BootstrapPmi1::put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes) {
   const std::string text = to_pmi_text(bytes);
   for (std::size_t begin = 0, part = 0; begin < text.size(); begin += value_characters_, ++part) {
-    put(key(kind, rank, part), std::string_view(text).substr(begin, value_characters_));
+    ask("cmd=put kvsname=" + space_ + " key=" + key(kind, rank, part) +
+            " value=" + text.substr(begin, value_characters_),
+        "put_result");
   }
 }
 

@@ -3,9 +3,14 @@
 // "cmd=get kvsname=k key=a", over the socket PMI_FD. No library is needed.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "am/job/bootstrap/bootstrap.h"
 #include "am/job/config/config.h"
@@ -37,7 +42,6 @@ class BootstrapPmi1 final : public Bootstrap {
   Fields ask(const std::string& line, std::string_view answer);
   void send(std::string_view line);
   std::string receive();
-  void put(const std::string& key, std::string_view value);
   std::string get(const std::string& key);
   void put_bytes(const char* kind, Rank rank, std::span<const std::byte> bytes);
   std::optional<std::vector<std::byte>> get_bytes(const char* kind, Rank rank,
@@ -56,5 +60,18 @@ class BootstrapPmi1 final : public Bootstrap {
   std::uint32_t round_ = 0;  // of exchange(); every round has keys of its own
   bool finished_ = false;
 };
+
+// Bytes as values of PMI-1, which are characters without spaces.
+
+// How many, ":", and four characters for every three: letters, digits, '-' and '_', which every
+// launcher takes.
+std::string to_pmi_text(std::span<const std::byte> bytes);
+
+// How many characters a text that begins like this has in all. std::nullopt: that is no such text,
+// or one of more than `max_bytes` bytes.
+std::optional<std::size_t> pmi_text_size(std::string_view begin, std::size_t max_bytes);
+
+// std::nullopt: not what to_pmi_text() made of at most `max_bytes` bytes.
+std::optional<std::vector<std::byte>> from_pmi_text(std::string_view text, std::size_t max_bytes);
 
 }  // namespace am

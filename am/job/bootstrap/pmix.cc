@@ -8,8 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/job/bootstrap/early_exit.h"
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/mpi_state.h"
 
 #ifdef __SANITIZE_ADDRESS__

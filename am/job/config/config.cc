@@ -8,9 +8,6 @@
 #include <limits>
 #include <optional>
 
-#include "am/job/config/joined.h"
-#include "am/job/config/number.h"
-#include "am/job/config/texts.h"
 #include "am/job/config/variables.h"
 
 namespace am {

@@ -1,6 +1,6 @@
 // am/job/config: the settings of a job from outside: environment variables, of which this is the
 // one table (no other file reads the environment), and what splitcrun passes (control.h). It uses
-// am/types, am/route/activity.h, am/link/datagram/fault_plan.h and am/collective/limits.h. Nothing
+// am/types, am/observe/activity.h, am/link/datagram/faults.h and am/collective/limits.h. Nothing
 // in it acts.
 #pragma once
 
@@ -12,10 +12,14 @@
 
 #include "am/collective/limits.h"
 #include "am/job/config/out_of_band.h"
-#include "am/link/datagram/fault_plan.h"
+#include "am/link/datagram/faults.h"
 #include "am/types/types.h"
 
 namespace am {
+
+// The version of Splitphase that people see. What the processes of a job must agree on has numbers
+// of its own: Control::kVersion and Card::kVersion.
+inline constexpr std::string_view kVersion = "0.8";
 
 inline constexpr std::string_view kSettingPrefix = "SPLITC_";  // of all their names
 
@@ -117,5 +121,28 @@ std::string describe_settings();
 
 // The name for people that is closest to `name` in spelling, or "" when none is close.
 std::string_view closest_setting(std::string_view name);
+
+// What launchers have set in the environment of a process, and the mark that a process of a job
+// leaves there: a program that it starts inherits what the launcher has set for it, and is no rank
+// all the same.
+
+// For the programs that this process starts from now on, as `rank` of `size` of the job that
+// `config` describes. Writes the environment, which no other thread may read meanwhile.
+void leave_mark(const Config& config, Rank rank, std::uint32_t size);
+// They are what they were: the job has ended for this process.
+void remove_mark();
+
+// Why this process, which is to become what `config` says, is no rank of that job: a process that
+// is one has started it. "": it is none of these, or a launcher has started it anew; then what that
+// one says is all that is left of launchers in `config`.
+std::string settle_launcher(Config& config);
+
+// Sets what launchers other than splitcrun have told this process: Config::pmix, pmi and stranger.
+// Throws Error if it is nonsense.
+void read_other_launchers(Config& config);
+
+// Where both pmix and pmi are set, as one launcher has started the other, leaves that which has
+// started this process.
+void choose_launcher(Config& config);
 
 }  // namespace am

@@ -5,17 +5,55 @@
 //   | Control: barrier, abort, exit, deaths | ControlRank of rank 0 | ControlRank of rank 1 | ...
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 #include <type_traits>
 
-#include "am/job/config/crash_frames.h"
 #include "am/job/config/exit_request.h"
 #include "am/observe/activity.h"
 #include "am/types/types.h"
 
 namespace am {
+
+// Where a process has crashed, for its launcher, which has the time, and may start the programs,
+// that it takes to name lines of the source.
+//
+// In memory that processes share; all zeros is valid. Safe in a signal handler.
+class CrashFrames {
+ public:
+  // False: another process was first, and there is room for one.
+  bool try_claim(Rank rank) noexcept {
+    std::uint32_t nobody = 0;
+    return claimed_.compare_exchange_strong(nobody, rank + 1, std::memory_order_relaxed);
+  }
+  // Once, by the process that has claimed it: a line for each function, the inner ones first, of
+  // the address in the file and the file, "0x2b3f /home/me/heat"; or "- " and what is known. And
+  // last "= " and what a person may do by hand.
+  void publish(std::string_view lines) noexcept {
+    const std::size_t bytes = lines.size() < sizeof text_ ? lines.size() : sizeof text_ - 1;
+    std::memcpy(text_, lines.data(), bytes);
+    text_[bytes] = '\0';
+    // pairs with: lines_of
+    ready_.store(1, std::memory_order_release);
+  }
+  // By the launcher: "" unless that process was the first to crash.
+  std::string_view lines_of(Rank rank) const noexcept {
+    // pairs with: publish
+    if (ready_.load(std::memory_order_acquire) == 0) return {};
+    return claimed_.load(std::memory_order_relaxed) == rank + 1 ? text_ : std::string_view();
+  }
+
+ private:
+  std::atomic<std::uint32_t> claimed_;  // 1 + rank
+  std::atomic<std::uint32_t> ready_;
+  char text_[8184];
+};
+static_assert(sizeof(CrashFrames) == 8192);
 
 // A process as the launcher sees it.
 enum class RankState : std::uint32_t {
@@ -67,7 +105,7 @@ struct alignas(64) Control {
   // job is not 0 either.
   std::atomic<std::uint32_t> output_lost;
 
-  // Of a job that goes on without its dead (am/job/config/death_notices.h).
+  // Of a job that goes on without its dead (DeathNotices).
   alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start
   std::atomic<std::uint32_t> started;  // jobs, one after the other, whose start all have passed
   std::atomic<std::uint32_t> deaths;   // ranks whose state is kDead; the futex word
@@ -99,5 +137,42 @@ inline bool is_in_job_after(std::uint32_t jobs, const ControlRank& one) noexcept
   return one.state.load(std::memory_order_seq_cst) == RankState::kJoined &&
          one.joined.load(std::memory_order_relaxed) > jobs;
 }
+
+// By which the launcher notifies the processes of a job that goes on without its dead (splitcrun
+// --survive): which they are. The launcher is their parent and has reaped them, so no zombie and no
+// process that has got the pid of another is taken for one of the job.
+//
+// Any thread of any process of the job; wait() sleeps.
+class DeathNotices {
+ public:
+  explicit DeathNotices(Control& control) noexcept : control_(control) {}
+
+  // By the launcher: `rank` has died. Whoever waits in wait(), or in the launcher's barrier, wakes.
+  // Once for each.
+  void post(Rank rank) noexcept;
+  // Whether the job can go on without a process: nobody is at the start of one, which needs all.
+  bool can_go_on() const noexcept;
+  // By a process of rank `rank`: all have passed the start.
+  void start(Rank rank) noexcept;
+
+  // How many have died. What was posted before is seen by is_dead().
+  // pairs with: post()
+  std::uint32_t count() const noexcept { return control_.deaths.load(std::memory_order_acquire); }
+  bool is_dead(Rank rank) const noexcept;
+  // Whether it has passed its last collective call (Job::finish()).
+  bool has_finished(Rank rank) const noexcept;
+  // Whether all who live have passed the last collective call (Job::finish()) that `rank` has
+  // passed.
+  bool nobody_needs(Rank rank) const noexcept;
+  pid_t pid(Rank rank) const noexcept;
+  std::uint32_t size() const noexcept { return control_.size; }
+
+  // Sleeps while count() is `seen`; may return early, and does when somebody calls wake().
+  void wait(std::uint32_t seen) const noexcept;
+  void wake() noexcept;
+
+ private:
+  Control& control_;
+};
 
 }  // namespace am

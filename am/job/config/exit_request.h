@@ -2,10 +2,25 @@
 // printed about it: the exit of a program, not a failure (am/c/spmd.h).
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
 namespace am {
+
+// Sleeps while `word` is `seen`; may return early. This and the next: of words that processes
+// share, so not PRIVATE; any thread, also in signal handlers.
+inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+}
+
+inline void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
 // All zeros is valid: nobody has asked. It may lie in memory that processes share. Any thread;
 // ask() also in signal handlers.
@@ -13,9 +28,16 @@ class ExitRequest {
  public:
   // Asks for an end with `code`, of which the low byte counts, and wakes those who wait. The first
   // who asks decides.
-  void ask(int code) noexcept;
+  void ask(int code) noexcept {
+    std::uint32_t expected = kNobody;
+    const std::uint32_t asked = kAsked | (static_cast<std::uint32_t>(code) & 0xff);
+    word_.compare_exchange_strong(expected, asked, std::memory_order_relaxed);
+    futex_wake_all(word_);
+  }
   // Sleeps until somebody has asked.
-  void wait() const noexcept;
+  void wait() const noexcept {
+    while (!asked()) futex_wait(word_, kNobody);
+  }
   // Whether somebody has.
   bool asked() const noexcept { return load() != kNobody; }
   // With which code. Once asked().

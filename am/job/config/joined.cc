@@ -1,5 +1,3 @@
-#include "am/job/config/joined.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-#include "am/job/config/number.h"
+#include "am/job/config/config.h"
 #include "am/job/config/variables.h"
 
 namespace am {

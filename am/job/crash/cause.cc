@@ -1,5 +1,3 @@
-#include "am/job/crash/cause.h"
-
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#include "am/job/crash/text.h"
 
 namespace am {
 namespace {

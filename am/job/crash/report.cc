@@ -14,10 +14,8 @@
 #include <memory>
 #include <typeinfo>
 
-#include "am/job/crash/cause.h"
 #include "am/job/crash/text.h"
-#include "am/job/crash/trace.h"
-#include "am/types/signals.h"
+#include "am/types/thread.h"
 
 namespace am {
 namespace {

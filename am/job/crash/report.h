@@ -22,7 +22,7 @@
 #include <span>
 #include <string_view>
 
-#include "am/job/config/crash_frames.h"
+#include "am/job/config/control.h"
 #include "am/observe/activity.h"
 #include "am/types/types.h"
 

@@ -13,17 +13,16 @@
 namespace am {
 
 SymbolFile::SymbolFile(const char* path) noexcept {
-  const int fd = shmem::above_standard_streams(open(path, O_RDONLY | O_CLOEXEC));
+  const shmem::OwnFd file(open(path, O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    void* data =
-        mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+  if (file && fstat(file.fd(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    void* data = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE,
+                      file.fd(), 0);
     if (data != MAP_FAILED) {
       data_ = static_cast<const std::byte*>(data);
       size_ = static_cast<std::size_t>(status.st_size);
     }
   }
-  if (fd >= 0) close(fd);
   const auto* header = at<Elf64_Ehdr>(0);
   fixed_ = header != nullptr && header->e_type == ET_EXEC;
 }

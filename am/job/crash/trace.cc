@@ -1,5 +1,3 @@
-#include "am/job/crash/trace.h"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/auxv.h>
@@ -14,6 +12,7 @@
 #include <string_view>
 
 #include "am/job/crash/symbol.h"
+#include "am/job/crash/text.h"
 
 namespace am {
 namespace {

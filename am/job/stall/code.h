@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 
 namespace am {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "am/link/card.h"
-#include "am/link/turn.h"
+#include "am/link/in_flight.h"
 #include "am/sodium/sodium.h"
 #include "am/types/clock.h"
 #include "rdma/error.h"

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "am/link/datagram/fault_plan.h"
 #include "am/link/datagram/faults.h"
 #include "am/link/datagram/window/peer.h"
 #include "am/link/link.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "am/link/datagram/datagram_link.h"
-#include "am/link/turn.h"
+#include "am/link/in_flight.h"
 #include "am/types/clock.h"
-#include "rdma/connections.h"
+#include "rdma/interface.h"
 
 namespace am::link {
 namespace {

@@ -1,15 +1,12 @@
 #include "am/link/fabric/fabric_link.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include "am/link/card.h"
-#include "am/link/turn.h"
+#include "am/link/in_flight.h"
 #include "am/types/clock.h"
 #include "rdma/error.h"
 
@@ -19,14 +16,6 @@ namespace {
 constexpr std::size_t kMinReceivedFrames = 128;
 constexpr std::size_t kMaxReceivedFrames = 1024;
 constexpr std::size_t kReceivedFramesPerPeer = 16;  // a window of medium requests and their replies
-
-std::uint64_t random_token() {
-  std::uint64_t token = 0;
-  if (getentropy(&token, sizeof token) != 0) {
-    throw Error(std::string("the system has no random numbers (") + std::strerror(errno) + ")");
-  }
-  return token;
-}
 
 // Over plain TCP a write is a system call at either end, and so is a packet behind it. The others
 // gain less, or lose: `sockets` takes half as long again for 1 KiB.
@@ -61,7 +50,7 @@ struct FabricLink::Card {
 FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& options)
     : options_(options),
       fabric_(std::move(fabric)),
-      token_(random_token()),
+      token_(random_word()),
       frame_bytes_(std::max(fabric_->eager_bytes() / 8 * 8, kLeastFrame)),
       longest_access_(std::min(options.longest_access, fabric_->info().ep_attr->max_msg_size)),
       gather_ticks_(ticks_of_ns(kGatherNs)),

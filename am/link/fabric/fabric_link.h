@@ -14,11 +14,8 @@
 
 #include "am/link/fabric/frames.h"
 #include "am/link/fabric/incoming.h"
-#include "am/link/fabric/receives.h"
-#include "am/link/fabric/written_frames.h"
 #include "am/link/in_flight.h"
 #include "am/link/link.h"
-#include "am/link/turn.h"
 #include "am/table/node_rows.h"
 #include "am/table/sparse_table.h"
 #include "am/types/object_pool.h"
@@ -219,7 +216,7 @@ class FabricLink final : public Link, private Registrar {
   void complete(const rdma::Op& op);
   Rank rank_of(const rdma::Op& op) const;
 
-  // Memory outside the segment (memory.cc).
+  // Memory outside the segment (access.cc).
   class Registered;
   std::unique_ptr<Registration> register_memory(std::span<std::byte> range) override;
   RegistrationStats registration_stats() const override;
@@ -275,7 +272,7 @@ class FabricLink final : public Link, private Registrar {
   rdma::Endpoint endpoint_;
   std::optional<rdma::Memory> segment_;
   FramePool frames_;
-  std::optional<Receives> receives_;
+  std::optional<rdma::Receives> receives_;
   std::optional<WrittenFrames> written_;  // where the network can
 };
 

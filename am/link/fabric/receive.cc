@@ -7,8 +7,8 @@
 
 #include "am/link/fabric/fabric_link.h"
 #include "am/types/clock.h"
-#include "rdma/connections.h"
 #include "rdma/error.h"
+#include "rdma/interface.h"
 
 namespace am::link {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::int64_t kVerifyNs = 100'000'000;  // between two questions to all
 
 void FabricLink::begin_frame(const fi_cq_data_entry& event) {
   received_with_ = &rdma::Op::of(event.op_context);
-  open(Receives::frame(*received_with_, event.len));
+  open(rdma::Receives::message(*received_with_, event.len));
 }
 
 void FabricLink::open(std::span<const std::byte> frame) {
@@ -112,8 +112,7 @@ void FabricLink::add_receives() {
   if (fabric_->is_hardware() || receives_->size() >= most_receives()) return;
   try {
     receives_->add(kMoreReceives);
-  } catch (const rdma::Error&) {
-    return;  // there are as many as there can be
+  } catch (const rdma::Error&) {  // there are as many as there can be
   }
 }
 

@@ -1,14 +1,45 @@
 // Frames that are written, in one operation with the bytes that they tell of.
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "am/link/fabric/fabric_link.h"
-#include "am/link/packet_sinks.h"
-#include "am/types/clock.h"
+#include "am/link/fabric/frames.h"
+#include "am/link/link.h"
 #include "rdma/error.h"
 
 namespace am::link {
+
+WrittenFrames::Given::Given(rdma::Fabric& fabric, rdma::Endpoint& endpoint, Rank owner,
+                            std::uint64_t word)
+    : owner(owner),
+      word(word),
+      places(fabric, endpoint, kPlaces, kBytes),
+      memory(fabric, places.all(), FI_REMOTE_WRITE, &endpoint.fid()) {}
+
+Room WrittenFrames::give(Rank owner) {
+  auto found = std::ranges::find(rooms_, owner, &Given::owner);
+  if (found == rooms_.end()) {
+    if (rooms_.size() == kRooms) throw rdma::Error("there are too many rooms for frames");
+    const std::uint64_t word = random_word() >> kRandomShift << kRandomShift | rooms_.size();
+    rooms_.emplace_back(fabric_, endpoint_, owner, word);
+    found = rooms_.end() - 1;
+  }
+  const rdma::RemoteKey key = found->memory.key();
+  return {make_header(Type::kRoom, sizeof(Room)), key.base, key.key, found->word};
+}
+
+WrittenFrames::Found WrittenFrames::find(std::uint64_t word) noexcept {
+  const std::uint64_t number = word & (kRooms - 1);
+  if (number >= rooms_.size()) return {};
+  Given& room = rooms_[number];
+  const std::uint64_t rest = word ^ room.word;
+  const std::uint64_t place = rest >> kPlaceShift & (kPlaces - 1);
+  const std::uint64_t bytes = (rest >> kLengthShift & (kLengths - 1)) * 8;
+  if (rest >> kRandomShift != 0 || bytes > kBytes) return {};
+  return {&room, room.places[place].first(bytes)};
+}
 
 // Asks for room at the first time.
 bool FabricLink::has_room(Rank to, std::size_t bytes) {
@@ -17,41 +48,6 @@ bool FabricLink::has_room(Rank to, std::size_t bytes) {
   if (r.dead) return false;
   if (!r.room.known()) ask_room(r);
   return r.room.free != 0;
-}
-
-bool FabricLink::try_write_with_packet(const RmaAccess& access, Completion& completion) {
-  const Rank to = access.peer;
-  const std::span<const std::byte> from = access.local;
-  const std::span<const std::byte> packet = access.packet;
-  if (!has_room(to, from.size())) return false;
-  Route& r = *routes_[to];
-  Frame* const frame = claim_written(r, packet);
-  if (frame == nullptr) return false;
-  const std::span<const std::byte> bytes(frame->data, frame->bytes + packet.size());
-  const std::uint32_t number = r.sent + 1;
-  std::memcpy(frame->data + offsetof(FrameHeader, number), &number, sizeof number);
-  const bool started = start_access(to, completion, [&](Access& write) {
-    write.piece = from;
-    const RemoteKey at = named(r, access.at);
-    const std::uint64_t word = WrittenFrames::name(r.room.word, r.room.next, bytes.size());
-    if (!endpoint_.try_put(r.address,
-                           {{{from, local_descriptor(write, from, false), {at.base, at.key}},
-                             {bytes, frame->descriptor, r.room.at()}}},
-                           word, write.op)) {
-      return false;
-    }
-    write.frame = frame;
-    return true;
-  });
-  if (!started) return false;
-  r.open = nullptr;
-  r.room.take();
-  r.sent = number;
-  r.sent_ticks = ticks();
-  r.streams = frame->commits != 0;
-  stats_.sent += {1, frame->commits + 1, bytes.size(), 0};
-  stats_.sent.accessed += from.size();
-  return true;
 }
 
 // The open frame, with `packet` behind what it holds, to be written as it is. nullptr: others are

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "am/far/one_sided.h"
-#include "am/far/tails.h"
+#include "am/far/packets.h"
 #include "am/route/router.h"
 #include "shmem/region.h"
 #include "tests/am/far/fake_link.h"

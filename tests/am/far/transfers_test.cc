@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "am/far/one_sided.h"
-#include "am/far/tails.h"
+#include "am/far/packets.h"
 #include "am/link/link.h"
 #include "am/route/router.h"
 #include "shmem/region.h"

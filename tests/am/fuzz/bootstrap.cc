@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "am/job/bootstrap/packing.h"
-#include "am/job/bootstrap/rendezvous/frame.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "tests/am/fuzz/fuzz.h"
 
 namespace am::fuzz {

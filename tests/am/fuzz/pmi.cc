@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "am/job/bootstrap/early_exit.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/packing.h"
 #include "am/job/bootstrap/pmi1.h"
-#include "am/job/bootstrap/pmi1_text.h"
 #include "am/types/types.h"
 #include "tests/am/fuzz/fuzz.h"
 

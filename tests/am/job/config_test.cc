@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "am/collective/limits.h"
-#include "am/job/config/texts.h"
+#include "am/job/config/variables.h"
 
 namespace am {
 namespace {

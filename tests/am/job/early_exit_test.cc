@@ -1,6 +1,4 @@
 // A process that leaves its job by exit() or quick_exit() before it has finished.
-#include "am/job/bootstrap/early_exit.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "am/job/bootstrap/endings.h"
 #include "am/job/bootstrap/pmi1.h"
 #include "tests/am/job/fake_launcher.h"
 #include "tests/shmem/in_child.h"

@@ -1,6 +1,4 @@
 // The mark by which programs that a rank starts know that they are none.
-#include "am/job/config/joined.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "am/job/config/config.h"
 #include "shmem/region.h"
 #include "tests/shmem/in_child.h"
 

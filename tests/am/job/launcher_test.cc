@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "shmem/cores.h"
+#include "shmem/node.h"
 #include "tests/am/job/splitcrun.h"
 #include "tests/support/text.h"
 

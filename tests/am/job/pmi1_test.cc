@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "am/job/bootstrap/early_exit.h"
+#include "am/job/bootstrap/endings.h"
 #include "tests/am/job/fake_launcher.h"
 
 namespace am {

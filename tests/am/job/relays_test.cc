@@ -1,6 +1,4 @@
 // Rendezvous of so many processes that they pass on what rank 0 says.
-#include "am/job/bootstrap/rendezvous/relays.h"
-
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

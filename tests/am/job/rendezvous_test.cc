@@ -20,8 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "am/job/bootstrap/rendezvous/greeting.h"
-#include "am/job/bootstrap/rendezvous/proof.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "am/sodium/sodium.h"
 #include "tests/shmem/in_child.h"
 #include "tests/support/text.h"

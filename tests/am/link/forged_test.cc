@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rdma/buffers.h"
 #include "rdma/endpoint.h"
+#include "rdma/memory.h"
 #include "tests/am/link/fabric_pair.h"
 
 namespace am::link {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "rdma/connections.h"
+#include "rdma/interface.h"
 #include "tests/am/link/fabric_pair.h"
 
 namespace am::link {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "am/link/fabric/written_frames.h"
+#include "am/link/fabric/frames.h"
 #include "tests/am/link/fabric_pair.h"
 #include "tests/support/providers.h"
 #include "tests/support/seed.h"

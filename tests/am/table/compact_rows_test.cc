@@ -1,5 +1,3 @@
-#include "am/table/compact_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "am/table/node_rows.h"
 #include "tests/support/seed.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "am/sync/biased_lock.h"
+#include "am/sync/locks.h"
 
 #include <gtest/gtest.h>
 

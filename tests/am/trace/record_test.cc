@@ -10,7 +10,7 @@
 
 #include "am/observe/observed_wait.h"
 #include "am/observe/trace.h"
-#include "am/types/source_location.h"
+#include "am/types/types.h"
 
 namespace am {
 namespace {

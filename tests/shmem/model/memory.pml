@@ -5,7 +5,7 @@
 // or never. What it stores waits until it leaves, at any time after. Both are settled
 //   - for the process itself by its full fences and read-modify-writes,
 //   - for all processes by membarrier(2), but for those that it misses in the kernel's gap
-//     (shmem/fence.h): `missed` says that it may have, until all are settled a while later.
+//     (shmem/doorbell.h): `missed` says that it may have, until all are settled a while later.
 //
 // Who includes this defines PROCESSES (3), LOCATIONS, STORED(who), the one location where a process
 // stores without read-modify-writes, and which fences there are:

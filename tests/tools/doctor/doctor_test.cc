@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "shmem/cores.h"
+#include "shmem/node.h"
 #include "tests/am/job/program.h"
 #include "tests/support/text.h"
 

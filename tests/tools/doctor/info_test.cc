@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "am/job/config/config.h"
-#include "am/job/config/version.h"
 #include "am/types/types.h"
 #include "tests/am/job/program.h"
 #include "tests/support/text.h"

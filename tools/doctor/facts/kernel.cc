@@ -13,9 +13,9 @@
 #include "am/types/clock.h"
 #include "rdma/error.h"
 #include "rdma/unmap_monitor.h"
-#include "shmem/cores.h"
 #include "shmem/cross_memory.h"
-#include "shmem/fence.h"
+#include "shmem/doorbell.h"
+#include "shmem/node.h"
 #include "tools/doctor/facts/gather.h"
 
 namespace am::doctor {

@@ -14,8 +14,6 @@
 #include <system_error>
 
 #include "am/route/process_stat.h"
-#include "shmem/cores.h"
-#include "shmem/error.h"
 #include "shmem/node.h"
 #include "shmem/region.h"
 #include "tools/doctor/facts/gather.h"

@@ -16,24 +16,11 @@
 
 #include "am/job/config/config.h"
 #include "am/types/types.h"
+#include "shmem/descriptor.h"
 
 namespace am {
 
-// A socket that closes itself.
-class Connection {
- public:
-  Connection() = default;
-  explicit Connection(int fd) : fd_(fd) {}
-  Connection(Connection&& other) noexcept;
-  Connection& operator=(Connection&& other) noexcept;
-  ~Connection();
-
-  int fd() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using Connection = shmem::OwnFd;
 
 struct MeetingPlace {
   Rendezvous where;

@@ -10,9 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/job/bootstrap/rendezvous/meeting.h"
-#include "shmem/descriptor.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 
 namespace am {
 namespace {
@@ -61,8 +60,7 @@ class Guest {
 
   Connection connect_to(const SocketAddress& address) {
     const auto& any = reinterpret_cast<const sockaddr&>(address.bytes);
-    Connection to(shmem::above_standard_streams(
-        socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+    Connection to(socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!to) return note_failure();
     if (connect(to.fd(), &any, address.length) == 0) return to;
     if (errno != EINPROGRESS) return note_failure();
@@ -174,17 +172,6 @@ class Guest {
 };
 
 }  // namespace
-
-Connection::Connection(Connection&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-Connection& Connection::operator=(Connection&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Connection::~Connection() {
-  if (fd_ >= 0) close(fd_);
-}
 
 Connection meet_first(const MeetingPlace& place) { return Guest(place).meet(); }
 

@@ -16,10 +16,8 @@
 #include <set>
 #include <utility>
 
-#include "am/job/bootstrap/rendezvous/frame.h"
-#include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/job/bootstrap/rendezvous/meeting.h"
-#include "shmem/descriptor.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 
 namespace am {
 namespace {
@@ -103,8 +101,7 @@ class Host {
     for (SocketAddress address : addresses_of(place_.where, place_.rank)) {
       auto& any = reinterpret_cast<sockaddr&>(address.bytes);
       if (any.sa_family == AF_INET) widen(place_.where.host, reinterpret_cast<sockaddr_in&>(any));
-      Connection listener(shmem::above_standard_streams(
-          socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+      Connection listener(socket(any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       const int yes = 1;
       setsockopt(listener.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
       if (listener && bind(listener.fd(), &any, address.length) == 0 &&
@@ -158,9 +155,8 @@ class Host {
   bool let_in_one() {
     sockaddr_storage address{};
     socklen_t bytes = sizeof(address);
-    Connection from(
-        shmem::above_standard_streams(accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address),
-                                              &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)));
+    Connection from(accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&address), &bytes,
+                            SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!from) {
       if (errno != EMFILE && errno != ENFILE) return false;  // it went away again
       if (!waiting_.empty()) {                               // strangers may hold them all

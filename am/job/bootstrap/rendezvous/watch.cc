@@ -11,9 +11,8 @@
 #include <cstring>
 #include <utility>
 
-#include "am/job/bootstrap/last_words.h"
+#include "am/job/bootstrap/endings.h"
 #include "am/types/thread.h"
-#include "shmem/descriptor.h"
 
 namespace am {
 namespace {
@@ -39,9 +38,7 @@ void send_all(int fd, std::span<const std::byte> bytes, bool may_wait) {
 }  // namespace
 
 Watch::Watch(Rank me, std::uint32_t size, std::vector<Met> connections)
-    : me_(me),
-      size_(size),
-      alarm_(shmem::above_standard_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+    : me_(me), size_(size), alarm_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!alarm_) throw Error(std::string("cannot watch connections: ") + std::strerror(errno));
   note(std::move(connections));
   thread_ = start_thread("rank " + std::to_string(me_) + ": Job: ",

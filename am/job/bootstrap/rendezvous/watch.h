@@ -1,7 +1,7 @@
 // The connections of a rendezvous while the job runs: a star around rank 0, and those by which
-// processes pass on what it says (relays.h). A thread of its own sleeps on them, so that the end of
-// a process is noticed at once, whatever the others are doing: a connection that closes before its
-// process had finished ends the whole job, with a sentence.
+// processes pass on what it says (rendezvous.h). A thread of its own sleeps on them, so that the
+// end of a process is noticed at once, whatever the others are doing: a connection that closes
+// before its process had finished ends the whole job, with a sentence.
 #pragma once
 
 #include <poll.h>
@@ -17,9 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "am/job/bootstrap/rendezvous/frame.h"
-#include "am/job/bootstrap/rendezvous/greeting.h"
 #include "am/job/bootstrap/rendezvous/meeting.h"
+#include "am/job/bootstrap/rendezvous/messages.h"
 #include "am/types/types.h"
 
 namespace am {

@@ -6,14 +6,9 @@
 #include <span>
 
 #include "am/link/datagram/window/congestion.h"
-#include "am/link/datagram/window/counters.h"
-#include "am/link/datagram/window/pacer.h"
-#include "am/link/datagram/window/receiver.h"
-#include "am/link/datagram/window/round_trip.h"
+#include "am/link/datagram/window/halves.h"
 #include "am/link/datagram/window/seal.h"
-#include "am/link/datagram/window/sender.h"
 #include "am/link/datagram/window/slots.h"
-#include "am/link/datagram/window/stream.h"
 #include "am/link/datagram/window/wire.h"
 
 // am/link/datagram/window: a reliable, ordered stream of packets over datagrams that may be lost,
@@ -23,6 +18,26 @@
 // tests/am/link/datagram/window proves it.
 
 namespace am::link::window {
+
+// What has happened to the datagrams of a process since its start.
+struct Counters {
+  // Sent.
+  std::uint64_t data = 0;      // with a payload
+  std::uint64_t repeated = 0;  // ... of which again
+  std::uint64_t acks = 0;      // acknowledgements without a payload
+  std::uint64_t probes = 0;    // questions without a payload
+  std::uint64_t timeouts = 0;  // nothing had been heard for long
+  // Received.
+  std::uint64_t received = 0;    // taken, the next four included
+  std::uint64_t duplicates = 0;  // payloads that had come before: dropped
+  std::uint64_t early = 0;       // kept until those before them came
+  std::uint64_t beyond = 0;      // outside the window: dropped
+  std::uint64_t no_room = 0;     // early, and no memory left for them: dropped
+  std::uint64_t old = 0;         // of another incarnation of their source: dropped
+  std::uint64_t stale = 0;       // sent long before others that have come: dropped
+  std::uint64_t malformed = 0;   // with the right seal, and impossible: dropped
+  std::uint64_t forged = 0;      // not of this job, or damaged on their way: dropped
+};
 
 struct Options {
   Rank rank = 0;                  // of this process

@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "am/link/datagram/window/congestion.h"
-#include "am/link/datagram/window/pacer.h"
-#include "am/link/datagram/window/round_trip.h"
 #include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 

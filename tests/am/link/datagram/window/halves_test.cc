@@ -1,4 +1,6 @@
 // The sending and the receiving half, each against a model that is obviously right.
+#include "am/link/datagram/window/halves.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,8 +9,6 @@
 #include <set>
 #include <vector>
 
-#include "am/link/datagram/window/receiver.h"
-#include "am/link/datagram/window/sender.h"
 #include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 

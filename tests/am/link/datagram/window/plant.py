@@ -21,7 +21,7 @@ PLANTED = {
          '(planted(Bug::kWindowIgnored) ||\n'
          '          (sender_.next() < allowed_ && has_room_for(sender_.next_new())))'),
     ],
-    'receiver.cc': [
+    'halves.cc': [
         ('is_early(number)) return Arrival::kDuplicate;',
          'is_early(number)) {\n'
          '    return planted(Bug::kDuplicateDelivered) && may_deliver ? Arrival::kNext\n'
@@ -29,8 +29,6 @@ PLANTED = {
          '  }'),
         ('!keep(number, datagram.payload)',
          '!planted(Bug::kEarlyForgotten) && !keep(number, datagram.payload)'),
-    ],
-    'sender.cc': [
         ('one.lost && !one.in_network',
          'one.lost && (!one.in_network || planted(Bug::kRepeatedInNetwork))'),
         ('for (std::uint64_t number = first_; number < ack; ++number)',

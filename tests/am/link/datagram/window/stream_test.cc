@@ -1,10 +1,9 @@
-#include "am/link/datagram/window/stream.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
+#include "am/link/datagram/window/wire.h"
 #include "tests/am/link/datagram/window/random.h"
 #include "tests/support/seed.h"
 

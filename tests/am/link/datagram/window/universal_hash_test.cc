@@ -1,5 +1,3 @@
-#include "am/link/datagram/window/universal_hash.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
