@@ -35,75 +35,30 @@ void change_one_way(global_ptr<T> p, T x, Call call) {
                         x);
     return;
   }
-  change_word(kOp, word, x, T());
-  fence_behind_atomic();
+  change_near<kOp>(word, x, T());
   wake_owner(mapped(p.bits() & ~kOffsetMask));
 }
 
 }  // namespace detail
 
-template <atomic_number T>
-void atomic_add(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kAdd>(p, x, {"atomic_add", where});
-}
-template <atomic_number T>
-void atomic_min(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kMin>(p, x, {"atomic_min", where});
-}
-template <atomic_number T>
-void atomic_max(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kMax>(p, x, {"atomic_max", where});
-}
-template <atomic_word T>
-void atomic_and(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kAnd>(p, x, {"atomic_and", where});
-}
-template <atomic_word T>
-void atomic_or(global_ptr<T> p, std::type_identity_t<T> x,
-               am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kOr>(p, x, {"atomic_or", where});
-}
-template <atomic_word T>
-void atomic_xor(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  detail::change_one_way<detail::AtomicOp::kXor>(p, x, {"atomic_xor", where});
-}
-
-// --- Through references, as in atomic_add(a[i], 1).
-
-template <atomic_number T>
-void atomic_add(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_add(&r, x, where);
-}
-template <atomic_number T>
-void atomic_min(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_min(&r, x, where);
-}
-template <atomic_number T>
-void atomic_max(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_max(&r, x, where);
-}
-template <atomic_word T>
-void atomic_and(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_and(&r, x, where);
-}
-template <atomic_word T>
-void atomic_or(const global_ref<T>& r, std::type_identity_t<T> x,
-               am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_or(&r, x, where);
-}
-template <atomic_word T>
-void atomic_xor(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  atomic_xor(&r, x, where);
-}
+// Each for a pointer and for a reference, as in atomic_add(a[i], 1).
+#define SPLITC_ONE_WAY(name, words, op)                                 \
+  template <words T>                                                    \
+  void name(global_ptr<T> p, std::type_identity_t<T> x,                 \
+            am::SourceLocation where = am::SourceLocation::current()) { \
+    detail::change_one_way<detail::AtomicOp::op>(p, x, {#name, where}); \
+  }                                                                     \
+  template <words T>                                                    \
+  void name(const global_ref<T>& r, std::type_identity_t<T> x,          \
+            am::SourceLocation where = am::SourceLocation::current()) { \
+    name(&r, x, where);                                                 \
+  }
+SPLITC_ONE_WAY(atomic_add, atomic_number, kAdd)
+SPLITC_ONE_WAY(atomic_min, atomic_number, kMin)
+SPLITC_ONE_WAY(atomic_max, atomic_number, kMax)
+SPLITC_ONE_WAY(atomic_and, atomic_word, kAnd)
+SPLITC_ONE_WAY(atomic_or, atomic_word, kOr)
+SPLITC_ONE_WAY(atomic_xor, atomic_word, kXor)
+#undef SPLITC_ONE_WAY
 
 }  // namespace splitc
