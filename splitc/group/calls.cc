@@ -158,12 +158,11 @@ GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
 }
 
 void GroupVarying::move(std::byte* from) const {
-  constexpr std::uint32_t kAtOnce = 8;
   const am::schedule::Member member{of_.size(), of_.rank()};
   const bool reads = of_.group->has_boards() && of_.group->is_on_one_node();
   const am::schedule::Schedule schedule =
       reads ? am::schedule::on_node::all_to_all_varying(member, to_.size(), their_at_, begin_)
-            : am::schedule::all_to_all_varying(member, to_at_, begin_, kAtOnce);
+            : am::schedule::all_to_all_varying(member, to_at_, begin_);
   run_plan(of_,
            {.call = {}, .kind = type_, .input = to_.data(), .output = from, .schedule = &schedule});
 }
