@@ -117,7 +117,7 @@
 #include "splitc/array/reduce_elements.h"
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
-#include "splitc/async/get.h"
+#include "splitc/async/operation.h"
 #include "splitc/async/task.h"
 #include "splitc/async/when.h"
 #include "splitc/channel/channel.h"

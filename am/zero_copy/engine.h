@@ -15,7 +15,6 @@
 #include "am/route/port.h"
 #include "am/types/object_pool.h"
 #include "am/zero_copy/buffers.h"
-#include "am/zero_copy/ends.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/near.h"
 #include "am/zero_copy/queue.h"

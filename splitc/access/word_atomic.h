@@ -7,7 +7,6 @@
 
 #include "am/types/source_location.h"
 #include "splitc/access/access.h"
-#include "splitc/access/far_atomic.h"
 #include "splitc/access/word_op.h"
 #include "splitc/world/sync.h"
 

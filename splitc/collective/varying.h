@@ -31,10 +31,6 @@
 namespace splitc {
 namespace detail {
 
-// Throws Error unless there is one of `counts` for each of `all`, or none.
-void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call);
-[[noreturn]] void refuse_room(std::size_t room, std::size_t needed, Call call);
-
 template <class T>
 GroupVarying varying(const OfGroup& of, std::span<T> to, std::span<const std::size_t> counts) {
   check_plain<T>();

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <stdio.h>  // dprintf() is POSIX's
+
+#include <cstdio>
+
 #include "splitc/compat/collectives.h"
 #include "splitc/compat/lvalue.h"
 
-// Collective operations on the value of an lvalue, as in all_reduce_to_all_add(*p): it is read
-// first.
+// The value of an lvalue as an argument, which is read first: of collective operations, as in
+// all_reduce_to_all_add(*p), and of printf() and its like.
 
 namespace splitc::compat {
 
@@ -46,3 +50,48 @@ SPLITC_OF_VALUE(all_bcast_d)
 #undef SPLITC_OF_VALUE
 
 }  // namespace splitc::compat
+
+// printf("%d", *p) and its like: what C++ passes through `...` is the lvalue itself. (Of other
+// functions with `...` a compiler can warn, as it is not trivially copyable: g++ by
+// -Wconditionally-supported, clang always.)
+
+namespace splitc::compat::detail {
+template <class X>
+const X& value_of(const X& x) noexcept {
+  return x;
+}
+template <class P>
+auto value_of(const lvalue<P>& x) {
+  return x.value();
+}
+template <class... X>
+concept has_lvalue = (is_lvalue<X> || ...);
+}  // namespace splitc::compat::detail
+
+// NOLINTBEGIN: the names are C's, in the namespace where C has them
+template <class... X>
+requires splitc::compat::detail::has_lvalue<X...>
+int printf(const char* format, const X&... x) {
+  return std::printf(format, splitc::compat::detail::value_of(x)...);
+}
+template <class... X>
+requires splitc::compat::detail::has_lvalue<X...>
+int fprintf(std::FILE* file, const char* format, const X&... x) {
+  return std::fprintf(file, format, splitc::compat::detail::value_of(x)...);
+}
+template <class... X>
+requires splitc::compat::detail::has_lvalue<X...>
+int sprintf(char* to, const char* format, const X&... x) {
+  return std::sprintf(to, format, splitc::compat::detail::value_of(x)...);
+}
+template <class... X>
+requires splitc::compat::detail::has_lvalue<X...>
+int snprintf(char* to, std::size_t bytes, const char* format, const X&... x) {
+  return std::snprintf(to, bytes, format, splitc::compat::detail::value_of(x)...);
+}
+template <class... X>
+requires splitc::compat::detail::has_lvalue<X...>
+int dprintf(int file, const char* format, const X&... x) {
+  return ::dprintf(file, format, splitc::compat::detail::value_of(x)...);
+}
+// NOLINTEND

@@ -133,6 +133,18 @@ void check_span(std::size_t got, std::size_t expected, Call call) {
                    std::to_string(expected));
 }
 
+void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call) {
+  if (counts.empty() || counts.size() == all) return;
+  refuse(call, "there is room for " + std::to_string(counts.size()) +
+                   " counts of what comes, and there are " + std::to_string(all) +
+                   "; pass a span of as many");
+}
+void refuse_room(std::size_t room, std::size_t needed, Call call) {
+  refuse(call, "there is room for " + std::to_string(room) + " elements, and " +
+                   std::to_string(needed) +
+                   " came, which are lost; pass a larger span, or the form without one");
+}
+
 GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
                            std::span<const std::size_t> counts, std::size_t element,
                            std::uint64_t type)

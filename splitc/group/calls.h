@@ -144,4 +144,8 @@ class GroupVarying {
   std::vector<std::uint64_t> begin_;
 };
 
+// Throws Error unless there is one of `counts` for each of `all`, or none.
+void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call);
+[[noreturn]] void refuse_room(std::size_t room, std::size_t needed, Call call);
+
 }  // namespace splitc::detail

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/collective/neighbour_memory.h"
+#include "am/collective/nodes.h"
 #include "am/core/token.h"
 
 // The messages of collective calls. Each names its group and the number of the group's call; so it

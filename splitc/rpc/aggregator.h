@@ -11,7 +11,6 @@
 #include "splitc/rpc/forwarder.h"
 #include "splitc/rpc/forwarding.h"
 #include "splitc/rpc/rpc.h"
-#include "splitc/rpc/update_block.h"
 
 namespace splitc {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "splitc/world/stack.h"
+#include "splitc/world/tickets.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {

@@ -13,6 +13,14 @@
 
 namespace splitc::detail {
 
+// The stack of the world's thread, as far as it may grow: [begin, end). Empty: it is not known.
+struct Stack {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+// By the world's thread, some 20 us for the first time.
+Stack worlds_stack();
+
 // The operations of this process that are under way: gets and puts to other nodes, atomics there,
 // and calls of functions. Each has a ticket, whose number travels with it and comes back when it is
 // done; the next operation may then have it. `outstanding` counts them.

@@ -11,7 +11,7 @@
 #include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
 #include "am/c/binding/own_queue.h"
-#include "am/message/segment.h"
+#include "am/message/admission.h"
 #include "am/route/router.h"
 #include "shmem/mailbox_layout.h"
 

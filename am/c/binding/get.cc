@@ -5,7 +5,7 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
-#include "am/c/binding/without_credit.h"
+#include "am/c/binding/own_queue.h"
 
 namespace am::c {
 namespace {

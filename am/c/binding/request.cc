@@ -5,8 +5,8 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/message_check.h"
+#include "am/c/binding/own_queue.h"
 #include "am/c/binding/token.h"
-#include "am/c/binding/without_credit.h"
 #include "am/core/untyped_send.h"
 
 namespace am::c {

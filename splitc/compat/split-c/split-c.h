@@ -19,7 +19,6 @@
 #include "splitc/compat/memory.h"
 #include "splitc/compat/operations.h"
 #include "splitc/compat/pointer.h"
-#include "splitc/compat/print.h"
 #include "splitc/compat/size.h"
 #include "splitc/compat/values.h"
 #include "splitc/splitc.h"

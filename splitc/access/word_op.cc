@@ -1,4 +1,4 @@
-#include "splitc/access/far_atomic.h"
+#include "splitc/access/word_op.h"
 
 #include <atomic>
 #include <bit>
