@@ -1,7 +1,6 @@
 #include "am/channel/seats.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "am/channel/ends.h"
 #include "am/route/router.h"

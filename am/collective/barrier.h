@@ -2,10 +2,8 @@
 // exchange of addresses before messages can be sent. It uses am/core, am/route and am/link.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "am/collective/nodes.h"

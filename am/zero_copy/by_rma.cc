@@ -1,7 +1,5 @@
 // Transfers that the network makes by itself (RMA), and the keys of others by which it may.
 
-#include <algorithm>
-
 #include "am/zero_copy/engine.h"
 
 namespace am::zero_copy {

@@ -2,8 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "splitc/access/word_atomic.h"

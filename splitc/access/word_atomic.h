@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
 
 #include "am/types/source_location.h"

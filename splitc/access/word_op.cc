@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
-#include <type_traits>
 
 #include "am/core/endpoint.h"
 #include "am/core/token.h"

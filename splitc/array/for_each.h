@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/place.h"

@@ -2,7 +2,6 @@
 // Each is a call of the group of all of them (splitc/group).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "am/types/source_location.h"

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "am/types/source_location.h"

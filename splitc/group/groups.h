@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "am/collective/nodes.h"

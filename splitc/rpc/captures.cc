@@ -1,6 +1,5 @@
 #include "splitc/rpc/captures.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>

@@ -19,7 +19,6 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "am/types/owned.h"

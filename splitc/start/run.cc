@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <string>
 
 #include "am/core/bundle.h"

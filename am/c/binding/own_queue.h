@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <span>
 #include <variant>
 #include <vector>
 
