@@ -105,7 +105,6 @@
 #include <cstdio>  // so that a first program needs one include
 
 #include "splitc/access/access.h"
-#include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
 #include "splitc/access/indexed.h"
 #include "splitc/access/split_phase.h"
@@ -132,6 +131,7 @@
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"
 #include "splitc/rpc/aggregator.h"
+#include "splitc/rpc/atomic.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/lookups.h"
 #include "splitc/rpc/node_aggregator.h"

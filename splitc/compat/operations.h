@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "am/types/source_location.h"
-#include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
 #include "splitc/compat/blocks.h"
 #include "splitc/compat/lvalue.h"
 #include "splitc/compat/pointer.h"
+#include "splitc/rpc/atomic.h"
 #include "splitc/world/world.h"
 
 // Split-C's library on the pointers of this room: any of global<T>, spread<T>, A[i] of an array in

@@ -68,6 +68,10 @@ class Tickets {
   void give_back(std::uint32_t ticket) noexcept;
   // Gives one back with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
+  // Its result has so many bytes.
+  void expect(std::uint32_t ticket, std::size_t bytes) noexcept {
+    tickets_[ticket].pending.result_bytes = bytes;
+  }
   // Gives one back with an answer of 8 bytes, whatever its `result_bytes`.
   void answered_by_word(std::uint32_t ticket, std::uint64_t result) noexcept {
     void* const to = tickets_[ticket].pending.result;
