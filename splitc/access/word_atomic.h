@@ -89,8 +89,8 @@ template <AtomicOp kOp, atomic_number T>
 inline T change_at(global_ptr<T> p, T a, T b, Call call) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]] {
-    return word_of_bits<T>(
-        change_far_atomically({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, call));
+    return word_of_bits<T>(change_far_atomically(
+        {kOp, word_type_of<T>, 0, p.bits(), word_bits(a), word_bits(b)}, call));
   }
   return change_near<kOp>(word, a, b);
 }
@@ -99,7 +99,7 @@ template <AtomicOp kOp, atomic_number T>
 inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call, T b = T()) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]] {
-    return start_far_atomic({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, before,
+    return start_far_atomic({kOp, word_type_of<T>, 0, p.bits(), word_bits(a), word_bits(b)}, before,
                             call);
   }
   const T value = change_near<kOp>(word, a, b);

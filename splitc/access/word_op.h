@@ -112,13 +112,16 @@ T word_of_bits(std::uint64_t bits) noexcept {
 // instruction. So the same word may be changed from its node and from others at the same time,
 // which an atomic of the network hardware would not allow.
 
+// What the owner is to do; it travels as it is.
 struct FarAtomic {
   AtomicOp op;
   WordType type;
-  std::uint64_t bits;  // a global pointer to the word
-  std::uint64_t a;     // see AtomicOp
+  std::uint32_t ticket;  // that waits for the answer: start_far_atomic() sets it
+  std::uint64_t bits;    // a global pointer to the word
+  std::uint64_t a;       // see AtomicOp
   std::uint64_t b;
 };
+static_assert(sizeof(FarAtomic) == 32);
 // Waits for the old value. Throws Error inside a handler.
 std::uint64_t change_far_atomically(const FarAtomic& change, Call call);
 // The old value will be in `before`, a word of that type, unless it is nullptr.

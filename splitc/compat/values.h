@@ -17,36 +17,25 @@ namespace splitc::compat {
   auto name(const lvalue<P>& x) {   \
     return splitc::name(x.value()); \
   }
-SPLITC_OF_VALUE(all_reduce_to_all_add)
-SPLITC_OF_VALUE(all_reduce_to_all_mul)
-SPLITC_OF_VALUE(all_reduce_to_all_min)
-SPLITC_OF_VALUE(all_reduce_to_all_max)
-SPLITC_OF_VALUE(all_reduce_to_all_and)
-SPLITC_OF_VALUE(all_reduce_to_all_or)
-SPLITC_OF_VALUE(all_reduce_to_all_xor)
-SPLITC_OF_VALUE(all_reduce_to_all_dadd)
-SPLITC_OF_VALUE(all_reduce_to_all_dmin)
-SPLITC_OF_VALUE(all_reduce_to_all_dmax)
-SPLITC_OF_VALUE(all_reduce_to_one_add)
-SPLITC_OF_VALUE(all_reduce_to_one_mul)
-SPLITC_OF_VALUE(all_reduce_to_one_min)
-SPLITC_OF_VALUE(all_reduce_to_one_max)
-SPLITC_OF_VALUE(all_reduce_to_one_and)
-SPLITC_OF_VALUE(all_reduce_to_one_or)
-SPLITC_OF_VALUE(all_reduce_to_one_xor)
-SPLITC_OF_VALUE(all_reduce_to_one_dadd)
-SPLITC_OF_VALUE(all_reduce_to_one_dmin)
-SPLITC_OF_VALUE(all_reduce_to_one_dmax)
-SPLITC_OF_VALUE(all_scan_add)
-SPLITC_OF_VALUE(all_scan_mul)
-SPLITC_OF_VALUE(all_scan_min)
-SPLITC_OF_VALUE(all_scan_max)
-SPLITC_OF_VALUE(all_scan_and)
-SPLITC_OF_VALUE(all_scan_or)
-SPLITC_OF_VALUE(all_scan_xor)
+#define SPLITC_REDUCTIONS_OF_VALUE(op)    \
+  SPLITC_OF_VALUE(all_reduce_to_all_##op) \
+  SPLITC_OF_VALUE(all_reduce_to_one_##op)
+#define SPLITC_CALLS_OF_VALUE(op) SPLITC_REDUCTIONS_OF_VALUE(op) SPLITC_OF_VALUE(all_scan_##op)
+SPLITC_CALLS_OF_VALUE(add)
+SPLITC_CALLS_OF_VALUE(mul)
+SPLITC_CALLS_OF_VALUE(min)
+SPLITC_CALLS_OF_VALUE(max)
+SPLITC_CALLS_OF_VALUE(and)
+SPLITC_CALLS_OF_VALUE(or)
+SPLITC_CALLS_OF_VALUE(xor)
+SPLITC_REDUCTIONS_OF_VALUE(dadd)
+SPLITC_REDUCTIONS_OF_VALUE(dmin)
+SPLITC_REDUCTIONS_OF_VALUE(dmax)
 SPLITC_OF_VALUE(all_bcast)
 SPLITC_OF_VALUE(all_bcast_i)
 SPLITC_OF_VALUE(all_bcast_d)
+#undef SPLITC_CALLS_OF_VALUE
+#undef SPLITC_REDUCTIONS_OF_VALUE
 #undef SPLITC_OF_VALUE
 
 }  // namespace splitc::compat
