@@ -10,7 +10,7 @@
 
 #include "am/types/source_location.h"
 #include "splitc/group/calls.h"
-#include "splitc/group/values.h"
+#include "splitc/group/plan.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "splitc/compat/collectives.h"
 #include "splitc/compat/lvalue.h"
+#include "splitc/compat/reductions.h"
 
 // The value of an lvalue as an argument, which is read first: of collective operations, as in
 // all_reduce_to_all_add(*p), and of printf() and its like.

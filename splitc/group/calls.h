@@ -10,7 +10,6 @@
 #include "am/collective/schedule.h"
 #include "splitc/group/group.h"
 #include "splitc/group/plan.h"
-#include "splitc/group/values.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"

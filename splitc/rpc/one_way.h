@@ -4,7 +4,7 @@
 #include "splitc/access/word_atomic.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/rpc.h"
-#include "splitc/world/wake.h"
+#include "splitc/world/segment.h"
 
 // Atomic changes that nobody waits for: of a word near, the processor's instruction; of one far, a
 // message without an answer. quiesce() completes those of all processes.

@@ -25,7 +25,6 @@
 #include "am/types/owned.h"
 #include "am/types/source_location.h"
 #include "splitc/pointer/global_ptr.h"
-#include "splitc/rpc/captures.h"
 #include "splitc/rpc/future.h"
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/program.h"

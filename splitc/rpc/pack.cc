@@ -1,4 +1,4 @@
-#include "splitc/rpc/captures.h"
+#include "splitc/rpc/pack.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -9,6 +9,8 @@
 
 #include "splitc/world/tickets.h"
 #include "splitc/world/world.h"
+
+// What can be seen of the captures of a lambda that goes to another process.
 
 namespace splitc::detail {
 namespace {
