@@ -145,7 +145,12 @@ class global_ptr : public detail::Steps<global_ptr<T>> {
     return static_cast<std::ptrdiff_t>(a.bits_ - b.bits_) / static_cast<std::ptrdiff_t>(sizeof(T));
   }
   // By process first, then by offset; null is less than all others.
-  friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept = default;
+  friend constexpr bool operator==(global_ptr a, global_ptr b) noexcept {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept {
+    return a.bits_ <=> b.bits_;
+  }
 
   // A pointer to a member of the struct that this points to, on the same process:
   // p.member(&Node::value). Arithmetic only, known to the compiler where the member is. (C++ has no

@@ -103,7 +103,7 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
   }
   // In the order of the elements of one spread memory: by offset, then by process. A null pointer
   // is less than all others.
-  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept = default;
+  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept { return a.at_ == b.at_; }
   friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
     const auto by_offset = a.offset() <=> b.offset();
     return by_offset != 0 ? by_offset : a.proc() <=> b.proc();

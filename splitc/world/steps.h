@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <span>  // also std::input_iterator_tag, which <iterator> has beside streams
 
@@ -28,7 +27,8 @@ class InputIterator {
   }
 };
 
-// The arithmetic of a Pointer that has this as its base, and adds `+= n`, of either sign.
+// The arithmetic of a Pointer that has this as its base, and adds `+= n`, of either sign. (It
+// cannot be compared, lest a pointer without == were equal to all others.)
 template <class Pointer>
 class Steps {
  public:
@@ -48,8 +48,6 @@ class Steps {
   friend constexpr Pointer operator+(Pointer p, std::ptrdiff_t n) { return p += n; }
   friend constexpr Pointer operator+(std::ptrdiff_t n, Pointer p) { return p += n; }
   friend constexpr Pointer operator-(Pointer p, std::ptrdiff_t n) { return p += -n; }
-  // For pointers that compare what they have.
-  friend constexpr auto operator<=>(const Steps&, const Steps&) noexcept = default;
 
  private:
   constexpr Pointer& self() noexcept { return static_cast<Pointer&>(*this); }

@@ -113,9 +113,8 @@ class Tickets {
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
   std::uint32_t some_proc() const noexcept;
-  // Whether it has ended without being done. Nobody waits for it any more after forget().
+  // Whether it has ended without being done.
   bool lost(handle h) const noexcept { return !done(h) && tickets_[h.ticket()].lost; }
-  void forget(handle h) noexcept { free(h.ticket()); }
   // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
   // Whether it is one of a process that has died: its answer was on its way, perhaps, and ends in
