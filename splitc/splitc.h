@@ -135,7 +135,6 @@
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/lookups.h"
 #include "splitc/rpc/node_aggregator.h"
-#include "splitc/rpc/one_way.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/rpc/signal.h"
 #include "splitc/shared/shared.h"

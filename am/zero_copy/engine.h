@@ -17,7 +17,6 @@
 #include "am/zero_copy/buffers.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/near.h"
-#include "am/zero_copy/queue.h"
 #include "am/zero_copy/requests.h"
 #include "am/zero_copy/slots.h"
 #include "am/zero_copy/wire.h"

@@ -9,7 +9,6 @@
 #include "am/types/source_location.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/forwarder.h"
-#include "splitc/rpc/forwarding.h"
 #include "splitc/rpc/rpc.h"
 
 namespace splitc {

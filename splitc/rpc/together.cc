@@ -11,7 +11,7 @@
 #include "splitc/group/calls.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/rpc/dist_object.h"
-#include "splitc/rpc/forwarding.h"
+#include "splitc/rpc/forwarder.h"
 #include "splitc/rpc/node_aggregator.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/place.h"

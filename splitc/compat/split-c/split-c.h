@@ -15,7 +15,6 @@
 #include "splitc/compat/control.h"
 #include "splitc/compat/field.h"
 #include "splitc/compat/lvalue.h"
-#include "splitc/compat/memory.h"
 #include "splitc/compat/operations.h"
 #include "splitc/compat/pointer.h"
 #include "splitc/compat/reductions.h"
