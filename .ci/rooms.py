@@ -28,11 +28,10 @@ NOTES = {
     'am/observe': 'statistics, traces, what a process is doing', 'am/sync': 'locks, backoff', 'am/table': 'a place for each process',
     'am/types': 'ranks, tags, errors, clocks',
     'am/zero_copy': 'buffers by reference', 'splitc/access': '*p, get, put, store, bulk, strided, atomics',
-    'splitc/array': 'spread arrays, ranges', 'splitc/async': 'tasks, futures', 'splitc/call': 'functions at their '
-    'object', 'splitc/channel': 'typed put channels', 'splitc/collective': 'barrier, broadcast, reductions',
+    'splitc/array': 'spread arrays, ranges', 'splitc/async': 'tasks, futures', 'splitc/channel': 'typed put channels', 'splitc/collective': 'barrier, broadcast, reductions',
     'splitc/compat': 'the original Split-C, for translated programs', 'splitc/compat.h': 'what translated programs include',
     'splitc/grid': 'cells with ghosts', 'splitc/group': 'who makes a collective call, and its way through its schedule',
-    'splitc/pointer': 'global, spread pointers; allocation', 'splitc/rpc': 'calls, aggregators',
+    'splitc/pointer': 'global, spread pointers; allocation', 'splitc/rpc': 'functions in other processes, aggregators',
     'splitc/shared': 'one of each process', 'splitc/splitc.h': 'the umbrella header and manual',
     'splitc/start': 'run(): a program’s life',
     'splitc/team': 'calls of some', 'splitc/with_mpi.h': 'one job with MPI',

@@ -25,8 +25,8 @@
 #include "am/types/language.h"
 #if SPLITPHASE_LANGUAGE
 
-#include "splitc/compat/collectives.h"
 #include "splitc/compat/control.h"
+#include "splitc/compat/reductions.h"
 #include "splitc/splitc.h"
 
 using namespace splitc;

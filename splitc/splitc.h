@@ -105,7 +105,6 @@
 #include <cstdio>  // so that a first program needs one include
 
 #include "splitc/access/access.h"
-#include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
 #include "splitc/access/indexed.h"
 #include "splitc/access/split_phase.h"
@@ -117,7 +116,7 @@
 #include "splitc/array/reduce_elements.h"
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
-#include "splitc/async/get.h"
+#include "splitc/async/operation.h"
 #include "splitc/async/task.h"
 #include "splitc/async/when.h"
 #include "splitc/channel/channel.h"
@@ -132,10 +131,10 @@
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/spread_ptr.h"
 #include "splitc/rpc/aggregator.h"
+#include "splitc/rpc/atomic.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/lookups.h"
 #include "splitc/rpc/node_aggregator.h"
-#include "splitc/rpc/one_way.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/rpc/signal.h"
 #include "splitc/shared/shared.h"

@@ -24,12 +24,7 @@ std::uint64_t place_of(Bundle& bundle, const std::byte* first, const Strided& sh
   const Router& router = bundle.router();
   const std::uint64_t offset = router.segment_offset(first);
   const std::uint64_t room = router.segment_bytes() - offset;
-  const auto fit = [room](std::uint32_t steps, std::uint64_t stride) {
-    return steps == 0 || stride <= room / steps;
-  };
-  const bool sane = shape.run <= room && fit(shape.rows - 1, shape.row_stride) &&
-                    fit(shape.planes - 1, shape.plane_stride);
-  if (sane && shape.extent() <= room && (room != 0 || shape.bytes() == 0)) return offset;
+  if (shape.fits(room)) return offset;
   bundle.refuse("ReceiveChannel",
                 "the buffer is not, or not all, in this process's segment, which others write "
                 "to; take it from there (Router::segment(), or splitc's all_spread_malloc)");

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "am/channel/receivers.h"
-#include "am/channel/seats.h"
 #include "am/channel/senders.h"
 #include "am/core/poller.h"
 #include "am/core/process.h"

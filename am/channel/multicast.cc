@@ -1,7 +1,6 @@
 #include "am/channel/multicast.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 

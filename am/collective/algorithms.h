@@ -37,36 +37,30 @@ struct Vector {
   }
 };
 
-// In which order a reduction combines: as the members are numbered, for any associative operation;
-// or in another one that is as fixed, for those that commute. Either way every member that gets the
-// result has the same bits, in every run.
-enum class Order : std::uint8_t { kMembers, kAny };
-
 // Nobody leaves before all have come: lg rounds of a signal each.
 Schedule barrier(Member member);
 
 // The root's input becomes the output of all.
-// From each to up to (radix - 1) lg members, the largest subtree first. lg hops; `radix` at
-// least 2.
-Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
-                        std::uint32_t radix);
+// Down a binomial tree, from each to up to lg members, the largest subtree first. lg hops.
+Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes);
 // A block to each, down a tree, and then the blocks around a ring: lg + P - 1 hops, and the root
-// sends twice the bytes. `radix` as above.
-Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector,
-                             std::uint32_t radix);
+// sends twice the bytes.
+Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector);
 
+// Reductions combine in the order of the members, so any associative operation will do, and every
+// member that gets the result has the same bits, in every run.
+//
 // All inputs, combined, become the root's output.
-// Up a tree: as broadcast_tree(); in the order of members one hop more, unless 0 is the root.
-Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix,
-                     Order order);
-// By halves, then collected: 2 lg hops, and each sends twice the bytes. In the order of members.
+// Up a tree: as broadcast_tree(), and one hop more, unless 0 is the root.
+Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes);
+// By halves, then collected: 2 lg hops, and each sends twice the bytes.
 Schedule reduce_halving(Member member, std::uint32_t root, const Vector& vector);
 
 // All inputs, combined, become the output of all.
-// All bytes in each of lg hops, and 2 more unless P is a power of 2. In the order of members.
+// All bytes in each of lg hops, and 2 more unless P is a power of 2.
 Schedule all_reduce_doubling(Member member, std::uint64_t bytes);
 // By halves: 2 lg hops, each sends twice the bytes; and 2 hops of all bytes unless P is a power of
-// 2. In the order of members.
+// 2.
 Schedule all_reduce_halving(Member member, const Vector& vector);
 
 // The inputs of the members up to this one, combined in their order; or of those before it, and
@@ -81,13 +75,13 @@ Schedule scan_chain(Member member, std::uint64_t bytes, Scan kind, bool reads = 
 // Reductions and scans of few bytes: the parts are gathered, P times `bytes` in all, and combined
 // from the first member to the last one by each that gets a result, so that the bits are those of a
 // loop. lg hops.
-Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
-                         std::uint32_t radix);
+Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes);
 Schedule all_reduce_gathered(Member member, std::uint64_t bytes);
 Schedule scan_gathered(Member member, std::uint64_t bytes, Scan kind);
 
-// The inputs, one behind the other, become the root's output. Up a tree; the bytes of inner members
-// are copied once.
+// The inputs, one behind the other, become the root's output. Up a tree, in which each receives
+// from up to (radix - 1) members of each of its levels; `radix` is at least 2, and of P all send to
+// the root. The bytes of inner members are copied once.
 Schedule gather_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix);
 
 // The inputs, one behind the other, become the output of all.
@@ -95,14 +89,14 @@ Schedule all_gather_bruck(Member member, std::uint64_t bytes);  // lg hops, and 
 Schedule all_gather_ring(Member member, std::uint64_t bytes);   // P - 1 hops
 
 // The input is a block of `bytes` for each member; the output one of each. Not in place.
-// P - 1 messages of a block, `at_once` of them in a round.
-Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once);
+// P - 1 messages of a block, 4 of them in a round.
+Schedule all_to_all_pairwise(Member member, std::uint64_t bytes);
 // lg hops of half of all blocks, which are copied at each.
 Schedule all_to_all_bruck(Member member, std::uint64_t bytes);
 // Blocks of any size: that for member i of the input is [input_at[i], input_at[i + 1]), and that of
-// member i of the output likewise. Pairwise.
+// member i of the output likewise. Pairwise, 8 in a round.
 Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
-                            std::span<const std::uint64_t> output_at, std::uint32_t at_once);
+                            std::span<const std::uint64_t> output_at);
 
 // --- Of members of one node, each of which reads what the others publish: one hop, or two where
 // the members combine a part each and then read one another's results. Each byte moves once.

@@ -51,12 +51,11 @@ Range gathered(Schedule& s, Member member, std::uint64_t bytes) {
 
 }  // namespace
 
-Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes,
-                         std::uint32_t radix) {
+Schedule reduce_gathered(Member member, std::uint32_t root, std::uint64_t bytes) {
   Schedule s;
   const bool is_root = member.me == root;
   const Range blocks = s.scratch(is_root ? member.size * bytes : 0);
-  s.append(gather_tree(member, root, bytes, radix),
+  s.append(gather_tree(member, root, bytes, 2),
            {.members = {}, .input = input(0, bytes), .output = blocks});
   if (is_root) fold(s, blocks, bytes, member.size);
   return s;
@@ -108,16 +107,16 @@ Schedule all_gather_bruck(Member member, std::uint64_t bytes) {
   return s;
 }
 
-Schedule all_to_all_pairwise(Member member, std::uint64_t bytes, std::uint32_t at_once) {
+Schedule all_to_all_pairwise(Member member, std::uint64_t bytes) {
   return exchange(
-      member, at_once, [&](std::uint32_t who) { return input(who * bytes, bytes); },
+      member, 4, [&](std::uint32_t who) { return input(who * bytes, bytes); },
       [&](std::uint32_t who) { return output(who * bytes, bytes); });
 }
 
 Schedule all_to_all_varying(Member member, std::span<const std::uint64_t> input_at,
-                            std::span<const std::uint64_t> output_at, std::uint32_t at_once) {
+                            std::span<const std::uint64_t> output_at) {
   return exchange(
-      member, at_once,
+      member, 8,
       [&](std::uint32_t who) { return input(input_at[who], input_at[who + 1] - input_at[who]); },
       [&](std::uint32_t who) {
         return output(output_at[who], output_at[who + 1] - output_at[who]);

@@ -10,9 +10,7 @@ namespace {
 // Of all members: a reduction or scan of so few bytes gathers all inputs, and each that gets a
 // result combines them, so that it has the bits of a loop over the members.
 constexpr std::uint64_t kGathered = 4096;
-constexpr std::uint32_t kRadix = 2;   // of trees
-constexpr std::uint32_t kAtOnce = 4;  // messages of a round of an exchange
-constexpr std::uint32_t kFew = 8;     // members, whose blocks the root receives from each
+constexpr std::uint32_t kFew = 8;  // members, whose blocks the root receives from each
 
 bool is_little(const Call& call, std::uint32_t size) noexcept {
   return call.bytes * size <= kGathered;
@@ -46,9 +44,8 @@ class ByMessages {
                    ? all_gather_bruck(member_, call_.bytes)
                    : all_gather_ring(member_, call_.bytes);
       default:
-        return call_.bytes <= limits_.all_to_all_bruck
-                   ? all_to_all_bruck(member_, call_.bytes)
-                   : all_to_all_pairwise(member_, call_.bytes, kAtOnce);
+        return call_.bytes <= limits_.all_to_all_bruck ? all_to_all_bruck(member_, call_.bytes)
+                                                       : all_to_all_pairwise(member_, call_.bytes);
     }
   }
 
@@ -58,20 +55,20 @@ class ByMessages {
 
   Schedule broadcast() const {
     return call_.bytes <= limits_.broadcast_tree || member_.size < 4
-               ? broadcast_tree(member_, call_.root, call_.bytes, kRadix)
-               : broadcast_scattered(member_, call_.root, vector_, kRadix);
+               ? broadcast_tree(member_, call_.root, call_.bytes)
+               : broadcast_scattered(member_, call_.root, vector_);
   }
   Schedule gather() const {
     const bool has_children = member_.size > kFew && call_.bytes <= limits_.gather_tree;
     return gather_tree(member_, call_.root, call_.bytes,
-                       has_children ? kRadix : std::max(member_.size, 2u));
+                       has_children ? 2 : std::max(member_.size, 2u));
   }
   Schedule reduce() const {
     if (is_little(call_, member_.size)) {
-      return reduce_gathered(member_, call_.root, call_.bytes, kRadix);
+      return reduce_gathered(member_, call_.root, call_.bytes);
     }
     return call_.bytes <= limits_.reduce_tree || !can_be_divided()
-               ? reduce_tree(member_, call_.root, call_.bytes, 2, Order::kMembers)
+               ? reduce_tree(member_, call_.root, call_.bytes)
                : reduce_halving(member_, call_.root, vector_);
   }
   Schedule all_reduce() const {

@@ -1,8 +1,13 @@
 #include "am/collective/nodes.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "am/route/router.h"
+#include "am/types/types.h"
+#include "shmem/cross_memory.h"
+#include "shmem/region.h"
 
 namespace am {
 
@@ -29,6 +34,28 @@ void Nodes::sort(std::uint32_t processes) {
 std::uint32_t Nodes::of(Rank rank) const noexcept {
   if (!of_.empty()) return of_[rank];
   return static_cast<std::uint32_t>(std::ranges::upper_bound(begin_, rank) - begin_.begin()) - 1;
+}
+
+namespace {
+
+const std::uint64_t known = shmem::CrossMemory::kKnownWord;
+
+}  // namespace
+
+Neighbour Neighbour::self() noexcept {
+  return {static_cast<std::uint64_t>(getpid()), reinterpret_cast<std::uintptr_t>(&known)};
+}
+
+bool Neighbour::is_readable() const noexcept {
+  return shmem::CrossMemory::works_with(static_cast<pid_t>(pid), known_word);
+}
+
+void Neighbour::read(void* to, std::uint64_t address, std::size_t bytes) const {
+  try {
+    shmem::CrossMemory(static_cast<pid_t>(pid)).read(to, address, bytes);
+  } catch (const shmem::Error& error) {
+    throw Error(error.what());
+  }
 }
 
 }  // namespace am

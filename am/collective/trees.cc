@@ -20,7 +20,7 @@ class Tree {
     std::uint32_t count;  // ranks of its subtree, itself included
   };
 
-  Tree(Member member, std::uint32_t root, std::uint32_t radix)
+  Tree(Member member, std::uint32_t root, std::uint32_t radix = 2)
       : size_(member.size),
         root_(root),
         rank_(member.me >= root ? member.me - root : member.me + (size_ - root)) {
@@ -86,9 +86,8 @@ Range of(const Tree& tree, const Tree::Child& child, std::uint64_t block, const 
 
 }  // namespace
 
-Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
-                        std::uint32_t radix) {
-  const Tree tree(member, root, radix);
+Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes) {
+  const Tree tree(member, root);
   Schedule s;
   if (!tree.is_root()) s.receive(tree.parent(), output(0, bytes));
   s.end_round();
@@ -99,10 +98,9 @@ Schedule broadcast_tree(Member member, std::uint32_t root, std::uint64_t bytes,
   return s;
 }
 
-Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector,
-                             std::uint32_t radix) {
+Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& vector) {
   const std::uint32_t size = member.size;
-  const Tree tree(member, root, radix);
+  const Tree tree(member, root);
   const std::uint32_t rank = tree.rank();
   const auto blocks = [&](std::uint32_t first, std::uint32_t count) {
     const std::uint64_t begin = vector.begin(first, size);
@@ -120,7 +118,7 @@ Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& ve
   // Around the ring what the tree has not brought.
   const std::uint32_t next = tree.member(rank + 1 == size ? 0 : rank + 1);
   const std::uint32_t previous = tree.member(rank == 0 ? size - 1 : rank - 1);
-  const Tree next_tree({size, next}, root, radix);
+  const Tree next_tree({size, next}, root);
   for (std::uint32_t i = 0; i + 1 < size; ++i) {
     const std::uint32_t out = (rank + size - i) % size;
     const std::uint32_t in = (rank + size - i - 1) % size;
@@ -131,9 +129,8 @@ Schedule broadcast_scattered(Member member, std::uint32_t root, const Vector& ve
   return s;
 }
 
-Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix,
-                     Order order) {
-  const Tree tree(member, order == Order::kAny ? root : 0, radix);
+Schedule reduce_tree(Member member, std::uint32_t root, std::uint64_t bytes) {
+  const Tree tree(member, 0);
   const bool is_root = member.me == root;
   Schedule s;
   Range value = input(0, bytes);

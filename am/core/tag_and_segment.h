@@ -31,7 +31,7 @@ struct TagAndSegment {
     return !retagged && !traced ? kReplyShape : kBarred;
   }
 
-  const bool traced;  // the endpoint takes no short way (am/core/traced/traced.h)
+  const bool traced;  // the endpoint takes no short way (am/core/traced.h)
   // Endpoint::set_tag() changes it, with its copies in PublishedAdmission and TagEpochs.
   std::atomic<Tag> own_tag{kTagNone};  // no other memory is published by it
   std::span<std::byte> segment{};

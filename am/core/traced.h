@@ -8,7 +8,7 @@
 #include "am/observe/event.h"
 #include "am/observe/trace.h"
 
-// What an endpoint writes to a trace (am/trace), of which it is while there is one when it is made.
+// What an endpoint writes to a trace (am/observe), of which it is while there is one when it is made.
 // Such an endpoint takes no shortcut: Outgoing::direct() finds nothing and every barrier is
 // kBarred, so that its requests go through Outgoing::try_send(), and messages to it through
 // dispatch.cc. So the fast paths have nothing to test.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "am/core/far/messages.h"
 #include "am/core/process.h"

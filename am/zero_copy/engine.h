@@ -15,10 +15,8 @@
 #include "am/route/port.h"
 #include "am/types/object_pool.h"
 #include "am/zero_copy/buffers.h"
-#include "am/zero_copy/ends.h"
 #include "am/zero_copy/grants.h"
 #include "am/zero_copy/near.h"
-#include "am/zero_copy/queue.h"
 #include "am/zero_copy/requests.h"
 #include "am/zero_copy/slots.h"
 #include "am/zero_copy/wire.h"
@@ -80,7 +78,7 @@ class Engine final : public Poller {
   // Ends the job: `from` has sent what no process sends.
   [[noreturn]] void refuse_message(Rank from, const std::string& what) const;
 
-  // --- Handlers of what other engines send (by_messages.cc)
+  // --- Handlers of what other engines send (moves.cc)
   static void on_control(OneWay message, Control control);
   static void on_moved(OneWay message, Moved moved);
   static void on_fetch(Request request, Fetch fetch);
@@ -167,14 +165,14 @@ class Engine final : public Poller {
   void send_through(Operation& operation);
   void moved(Rank from, const Control& control);
 
-  // By the network (by_rma.cc).
+  // By the network (moves.cc).
   bool try_access(Operation& operation);
   static void accessed(link::Completion& completion);
   bool use_grant(Operation& operation);
   void unuse_grant(const Operation& operation);
   void revoked_here(Rank from, const Control& control);
 
-  // By messages (by_messages.cc).
+  // By messages (moves.cc).
   bool try_whole(const End& end, const ZeroCopyInfo& remote, std::size_t bytes);
   bool try_fetch(Operation& operation);
   bool try_pieces(Operation& operation);

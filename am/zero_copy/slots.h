@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "am/link/link.h"
@@ -13,6 +14,33 @@
 #include "am/zero_copy/wire.h"
 
 namespace am::zero_copy {
+
+// First in, first out, in memory that stays: these queues are filled and emptied all the time and
+// are seldom long.
+template <class T>
+class Queue {
+ public:
+  bool empty() const noexcept { return first_ == items_.size(); }
+  std::size_t size() const noexcept { return items_.size() - first_; }
+  void push(T item) { items_.push_back(std::move(item)); }
+  T pop() {
+    T item = std::move(items_[first_]);
+    if (++first_ == items_.size()) {
+      items_.clear();
+      first_ = 0;
+    } else if (first_ == kMost) {
+      items_.erase(items_.begin(), items_.begin() + std::ptrdiff_t{kMost});
+      first_ = 0;
+    }
+    return item;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;  // items that have gone, before those behind move up
+
+  std::vector<T> items_;
+  std::size_t first_ = 0;
+};
 
 using SharedCallback = std::shared_ptr<const ZeroCopyCallback>;
 
@@ -79,6 +107,40 @@ class Slots {
   const Rank rank_;
   Neighbours& neighbours_;
   ObjectPool<Slot> slots_;
+};
+
+// The ends that this process has of transfers: each is finished once, and then its callback runs,
+// in a poll. The payload of a request has as many ends as the request has receivers, and is
+// finished with the last.
+//
+// Pure logic. Thread rule: the bundle's.
+class Ends {
+ public:
+  explicit Ends(Slots& slots) noexcept : slots_(slots) {}
+
+  // Makes `slot` the payload of a request to so many receivers; 0 is finished as 1.
+  void open_request(Slot& slot, std::size_t receivers) noexcept;
+  // `bytes` have been moved between `end` and `peer`, and this process's part in that is over.
+  void finish(const End& end, std::size_t bytes, Rank peer, bool source);
+  // The end takes part in that transfer no more, and nobody is called.
+  void settle(const End& end) noexcept;
+  // Calls those that have finished until now: what a callback finishes has its turn in the next
+  // call. Returns how many. What a callback throws passes through; the others stay.
+  int run_callbacks();
+  bool has_callbacks() const noexcept { return !finished_.empty(); }
+  // Every end has been finished, and all callbacks have run, but for those of transfers that
+  // somebody else counts.
+  bool idle() const noexcept { return finished_.empty() && requests_ == 0; }
+
+ private:
+  struct Finish {
+    ZeroCopyDone done;
+    SharedCallback callback;  // of what is no ZeroCopyBuffer
+  };
+
+  Slots& slots_;
+  Queue<Finish> finished_;
+  std::uint32_t requests_ = 0;  // whose payloads are not all taken
 };
 
 }  // namespace am::zero_copy

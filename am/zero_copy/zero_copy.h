@@ -3,10 +3,8 @@
 // transfer starts from or to a buffer that has ended.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <tuple>
 #include <utility>

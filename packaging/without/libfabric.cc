@@ -6,7 +6,7 @@
 
 namespace am {
 
-Joined join_network(Bootstrap&, const Config&, bool, Router& router) {
+std::string join_network(Bootstrap&, const Config&, bool, Router& router) {
   throw Error(
       "rank " + std::to_string(router.rank()) +
       ": Job: its processes are on several nodes, and this library was built without "

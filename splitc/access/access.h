@@ -1,5 +1,5 @@
 // access/ is everything that reads or changes memory through a global pointer: read and write, *p
-// in expressions, get and put, store, ranges, atomics. It may use world/, pointer/ and call/, and
+// in expressions, get and put, store, ranges, atomics. It may use world/ and pointer/, and
 // collective/ where stores are waited for together. A near access is inlined: one load from the
 // table of segment bases, one comparison, and the processor's own load or store. A far access is a
 // function call.

@@ -1,5 +1,3 @@
-#include "splitc/access/far_shapes.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include "am/core/token.h"
 #include "am/route/router.h"
 #include "am/types/types.h"
+#include "splitc/access/shapes.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/tickets.h"
 #include "splitc/world/world.h"

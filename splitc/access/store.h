@@ -8,7 +8,6 @@
 #include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/world/segment.h"
-#include "splitc/world/wake.h"
 
 // One-way writes that are counted where they land: Split-C's `:-`, where *p :- x is store(p, x).
 //

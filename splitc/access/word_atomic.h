@@ -2,12 +2,10 @@
 
 #include <atomic>
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
 
 #include "am/types/types.h"
 #include "splitc/access/access.h"
-#include "splitc/access/far_atomic.h"
 #include "splitc/access/word_op.h"
 #include "splitc/world/sync.h"
 
@@ -79,71 +77,70 @@ T* word_at(global_ptr<T> p, Call call) {
   return base == far_base() ? nullptr : reinterpret_cast<T*>(mapped(base, p.bits()));
 }
 
-template <AtomicOp kOp, atomic_number T>
-inline T change_at(global_ptr<T> p, T a, T b, Call call) {
-  T* const word = word_at(p, call);
-  if (word == nullptr) [[unlikely]] {
-    return word_of_bits<T>(
-        change_far_atomically({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, call));
-  }
+// What it does to a word that is mapped.
+template <AtomicOp kOp, class T>
+inline T change_near(T* word, T a, T b) noexcept {
   if constexpr (kOp == AtomicOp::kCompareAndSwap) fence_before_comparison();
   const T before = change_word(kOp, word, a, b);
   fence_behind_atomic();
   return before;
+}
+template <AtomicOp kOp, atomic_number T>
+inline T change_at(global_ptr<T> p, T a, T b, Call call) {
+  T* const word = word_at(p, call);
+  if (word == nullptr) [[unlikely]] {
+    return word_of_bits<T>(change_far_atomically(
+        {kOp, word_type_of<T>, 0, p.bits(), word_bits(a), word_bits(b)}, call));
+  }
+  return change_near<kOp>(word, a, b);
 }
 // `before` may be nullptr.
 template <AtomicOp kOp, atomic_number T>
 inline handle start_change_at(T* before, global_ptr<T> p, T a, Call call, T b = T()) {
   T* const word = word_at(p, call);
   if (word == nullptr) [[unlikely]] {
-    return start_far_atomic({kOp, word_type_of<T>, p.bits(), word_bits(a), word_bits(b)}, before,
+    return start_far_atomic({kOp, word_type_of<T>, 0, p.bits(), word_bits(a), word_bits(b)}, before,
                             call);
   }
-  if constexpr (kOp == AtomicOp::kCompareAndSwap) fence_before_comparison();
-  const T value = change_word(kOp, word, a, b);
-  fence_behind_atomic();
+  const T value = change_near<kOp>(word, a, b);
   if (before != nullptr) *before = value;
   return {};
 }
 }  // namespace detail
 
-// --- They wait, and return the value before.
+// The four functions of a change: one that waits and returns the value before, for a pointer and
+// for a reference, as in fetch_and_add(a[i], 1); and a split-phase one with `before`, or without.
+#define SPLITC_ATOMIC(name, words, op)                                                            \
+  template <words T>                                                                              \
+  T name(global_ptr<T> p, std::type_identity_t<T> x,                                              \
+         am::SourceLocation where = am::SourceLocation::current()) {                              \
+    return detail::change_at<detail::AtomicOp::op>(p, x, T(), {#name, where});                    \
+  }                                                                                               \
+  template <words T>                                                                              \
+  T name(const global_ref<T>& r, std::type_identity_t<T> x,                                       \
+         am::SourceLocation where = am::SourceLocation::current()) {                              \
+    return name(&r, x, where);                                                                    \
+  }                                                                                               \
+  template <words T>                                                                              \
+  handle start_##name(T& before, global_ptr<T> p, std::type_identity_t<T> x,                      \
+                      am::SourceLocation where = am::SourceLocation::current()) {                 \
+    return detail::start_change_at<detail::AtomicOp::op>(&before, p, x, {"start_" #name, where}); \
+  }                                                                                               \
+  template <words T>                                                                              \
+  handle start_##name(global_ptr<T> p, std::type_identity_t<T> x,                                 \
+                      am::SourceLocation where = am::SourceLocation::current()) {                 \
+    return detail::start_change_at<detail::AtomicOp::op, T>(nullptr, p, x,                        \
+                                                            {"start_" #name, where});             \
+  }
+SPLITC_ATOMIC(fetch_and_add, atomic_number, kAdd)
+SPLITC_ATOMIC(fetch_and_min, atomic_number, kMin)
+SPLITC_ATOMIC(fetch_and_max, atomic_number, kMax)
+SPLITC_ATOMIC(fetch_and_and, atomic_word, kAnd)
+SPLITC_ATOMIC(fetch_and_or, atomic_word, kOr)
+SPLITC_ATOMIC(fetch_and_xor, atomic_word, kXor)
+SPLITC_ATOMIC(exchange, atomic_number, kExchange)
+#undef SPLITC_ATOMIC
 
-template <atomic_number T>
-T fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kAdd>(p, x, T(), {"fetch_and_add", where});
-}
-template <atomic_number T>
-T fetch_and_min(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kMin>(p, x, T(), {"fetch_and_min", where});
-}
-template <atomic_number T>
-T fetch_and_max(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kMax>(p, x, T(), {"fetch_and_max", where});
-}
-template <atomic_word T>
-T fetch_and_and(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kAnd>(p, x, T(), {"fetch_and_and", where});
-}
-template <atomic_word T>
-T fetch_and_or(global_ptr<T> p, std::type_identity_t<T> x,
-               am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kOr>(p, x, T(), {"fetch_and_or", where});
-}
-template <atomic_word T>
-T fetch_and_xor(global_ptr<T> p, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kXor>(p, x, T(), {"fetch_and_xor", where});
-}
-template <atomic_number T>
-T exchange(global_ptr<T> p, std::type_identity_t<T> x,
-           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kExchange>(p, x, T(), {"exchange", where});
-}
 // Writes `desired` if the value before is `expected`; it did so if `expected` is returned.
 template <atomic_word T>
 T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_identity_t<T> desired,
@@ -151,97 +148,11 @@ T cmp_and_swap(global_ptr<T> p, std::type_identity_t<T> expected, std::type_iden
   return detail::change_at<detail::AtomicOp::kCompareAndSwap>(p, desired, expected,
                                                               {"cmp_and_swap", where});
 }
-// What it does as a lock: whoever gets 0 holds it, and releases it by writing 0.
 template <atomic_word T>
-T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});
-}
-
-// --- Split-phase.
-
-template <atomic_number T>
-handle start_fetch_and_add(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kAdd>(&before, p, x,
-                                                         {"start_fetch_and_add", where});
-}
-template <atomic_number T>
-handle start_fetch_and_add(global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kAdd>(static_cast<T*>(nullptr), p, x,
-                                                         {"start_fetch_and_add", where});
-}
-template <atomic_number T>
-handle start_fetch_and_min(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kMin>(&before, p, x,
-                                                         {"start_fetch_and_min", where});
-}
-template <atomic_number T>
-handle start_fetch_and_min(global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kMin>(static_cast<T*>(nullptr), p, x,
-                                                         {"start_fetch_and_min", where});
-}
-template <atomic_number T>
-handle start_fetch_and_max(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kMax>(&before, p, x,
-                                                         {"start_fetch_and_max", where});
-}
-template <atomic_number T>
-handle start_fetch_and_max(global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kMax>(static_cast<T*>(nullptr), p, x,
-                                                         {"start_fetch_and_max", where});
-}
-template <atomic_word T>
-handle start_fetch_and_and(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kAnd>(&before, p, x,
-                                                         {"start_fetch_and_and", where});
-}
-template <atomic_word T>
-handle start_fetch_and_and(global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kAnd>(static_cast<T*>(nullptr), p, x,
-                                                         {"start_fetch_and_and", where});
-}
-template <atomic_word T>
-handle start_fetch_and_or(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                          am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kOr>(&before, p, x,
-                                                        {"start_fetch_and_or", where});
-}
-template <atomic_word T>
-handle start_fetch_and_or(global_ptr<T> p, std::type_identity_t<T> x,
-                          am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kOr>(static_cast<T*>(nullptr), p, x,
-                                                        {"start_fetch_and_or", where});
-}
-template <atomic_word T>
-handle start_fetch_and_xor(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kXor>(&before, p, x,
-                                                         {"start_fetch_and_xor", where});
-}
-template <atomic_word T>
-handle start_fetch_and_xor(global_ptr<T> p, std::type_identity_t<T> x,
-                           am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kXor>(static_cast<T*>(nullptr), p, x,
-                                                         {"start_fetch_and_xor", where});
-}
-template <atomic_number T>
-handle start_exchange(T& before, global_ptr<T> p, std::type_identity_t<T> x,
-                      am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kExchange>(&before, p, x,
-                                                              {"start_exchange", where});
-}
-template <atomic_number T>
-handle start_exchange(global_ptr<T> p, std::type_identity_t<T> x,
-                      am::SourceLocation where = am::SourceLocation::current()) {
-  return detail::start_change_at<detail::AtomicOp::kExchange>(static_cast<T*>(nullptr), p, x,
-                                                              {"start_exchange", where});
+T cmp_and_swap(const global_ref<T>& r, std::type_identity_t<T> expected,
+               std::type_identity_t<T> desired,
+               am::SourceLocation where = am::SourceLocation::current()) {
+  return cmp_and_swap(&r, expected, desired, where);
 }
 // Without its `before` nobody would know whether it has written.
 template <atomic_word T>
@@ -251,49 +162,10 @@ handle start_cmp_and_swap(T& before, global_ptr<T> p, std::type_identity_t<T> ex
   return detail::start_change_at<detail::AtomicOp::kCompareAndSwap>(
       &before, p, desired, {"start_cmp_and_swap", where}, expected);
 }
-
-// --- The blocking ones through references, as in fetch_and_add(a[i], 1).
-
-template <atomic_number T>
-T fetch_and_add(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_add(&r, x, where);
-}
-template <atomic_number T>
-T fetch_and_min(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_min(&r, x, where);
-}
-template <atomic_number T>
-T fetch_and_max(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_max(&r, x, where);
-}
+// What it does as a lock: whoever gets 0 holds it, and releases it by writing 0.
 template <atomic_word T>
-T fetch_and_and(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_and(&r, x, where);
-}
-template <atomic_word T>
-T fetch_and_or(const global_ref<T>& r, std::type_identity_t<T> x,
-               am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_or(&r, x, where);
-}
-template <atomic_word T>
-T fetch_and_xor(const global_ref<T>& r, std::type_identity_t<T> x,
-                am::SourceLocation where = am::SourceLocation::current()) {
-  return fetch_and_xor(&r, x, where);
-}
-template <atomic_number T>
-T exchange(const global_ref<T>& r, std::type_identity_t<T> x,
-           am::SourceLocation where = am::SourceLocation::current()) {
-  return exchange(&r, x, where);
-}
-template <atomic_word T>
-T cmp_and_swap(const global_ref<T>& r, std::type_identity_t<T> expected,
-               std::type_identity_t<T> desired,
-               am::SourceLocation where = am::SourceLocation::current()) {
-  return cmp_and_swap(&r, expected, desired, where);
+T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
+  return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});
 }
 template <atomic_word T>
 T test_and_set(const global_ref<T>& r, am::SourceLocation where = am::SourceLocation::current()) {

@@ -3,13 +3,18 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "splitc/access/access.h"
+#include "splitc/world/place.h"
+#include "splitc/world/sync.h"
 
 // What the atomics of word_atomic.h do to a word, by the process that has it mapped: the caller, or
 // for one of another node its owner.
+
+namespace am {
+class Endpoint;
+}
 
 namespace splitc::detail {
 
@@ -102,5 +107,28 @@ T word_of_bits(std::uint64_t bits) noexcept {
   using Word = typename UnsignedOf<sizeof(T)>::type;
   return std::bit_cast<T>(static_cast<Word>(bits));
 }
+
+// --- On words of other nodes: a request to the owner, which does it with the processor's own
+// instruction. So the same word may be changed from its node and from others at the same time,
+// which an atomic of the network hardware would not allow.
+
+// What the owner is to do; it travels as it is.
+struct FarAtomic {
+  AtomicOp op;
+  WordType type;
+  std::uint32_t ticket;  // that waits for the answer: start_far_atomic() sets it
+  std::uint64_t bits;    // a global pointer to the word
+  std::uint64_t a;       // see AtomicOp
+  std::uint64_t b;
+};
+static_assert(sizeof(FarAtomic) == 32);
+// Waits for the old value. Throws Error inside a handler.
+std::uint64_t change_far_atomically(const FarAtomic& change, Call call);
+// The old value will be in `before`, a word of that type, unless it is nullptr.
+handle start_far_atomic(const FarAtomic& change, void* before, Call call);
+
+// Every process does so at the same point among its handlers, whatever program it runs: the index
+// of a handler is all that travels.
+void add_atomic_handlers(am::Endpoint& endpoint);
 
 }  // namespace splitc::detail

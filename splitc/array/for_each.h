@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
@@ -29,24 +27,24 @@
 namespace splitc {
 namespace detail {
 
-// Calls f(index, position in the memory of `proc`) for every index of `map` that `proc` owns.
+// Calls f(position in the memory of `proc`, index) for every index of `map` that `proc` owns.
 template <class F>
 void for_each_position(const distribution& map, std::uint32_t proc, F&& f) {
   const std::size_t n = map.size_on(proc);
   const std::size_t block = map.block();
   const std::size_t procs = map.procs();
   if (block == 1) {
-    for (std::size_t l = 0; l < n; ++l) f(l * procs + proc, l);
+    for (std::size_t l = 0; l < n; ++l) f(l, l * procs + proc);
     return;
   }
   std::size_t index = proc * block;
   for (std::size_t first = 0; first < n; first += block, index += procs * block) {
     const std::size_t length = detail::lesser(block, n - first);
-    for (std::size_t k = 0; k < length; ++k) f(index + k, first + k);
+    for (std::size_t k = 0; k < length; ++k) f(first + k, index + k);
   }
 }
 
-// Calls f(ti, tj, position of its first element) for every tile that `proc` owns.
+// Calls f(position of its first element, ti, tj) for every tile that `proc` owns.
 template <class F>
 void for_each_tile(const tiling& map, std::uint32_t proc, F&& f) {
   const std::size_t rows = map.tile_rows();
@@ -57,7 +55,7 @@ void for_each_tile(const tiling& map, std::uint32_t proc, F&& f) {
   const std::size_t rows_on = map.procs() / columns;
   const std::size_t columns_on = map.procs() % columns;
   for (std::size_t at = 0; ti < rows; at += map.tile_elements()) {
-    f(ti, tj, at);
+    f(at, ti, tj);
     ti += rows_on;
     tj += columns_on;
     if (tj >= columns) {
@@ -67,19 +65,19 @@ void for_each_tile(const tiling& map, std::uint32_t proc, F&& f) {
   }
 }
 
-// Calls f(row, column, position in the memory of `proc`) for every element of `map` that it owns.
+// Calls f(position in the memory of `proc`, row, column) for every element of `map` that it owns.
 template <class F>
 void for_each_position(const tiling& map, std::uint32_t proc, F&& f) {
   const std::size_t q = map.q();
   const std::size_t r = map.r();
   if (map.tile_elements() == 1) return for_each_tile(map, proc, f);
-  for_each_tile(map, proc, [&](std::size_t ti, std::size_t tj, std::size_t at) {
+  for_each_tile(map, proc, [&](std::size_t at, std::size_t ti, std::size_t tj) {
     const std::size_t i = ti * q;
     const std::size_t j = tj * r;
     const std::size_t rows = detail::lesser(q, map.rows() - i);
     const std::size_t columns = detail::lesser(r, map.columns() - j);
     for (std::size_t a = 0; a < rows; ++a) {
-      for (std::size_t b = 0; b < columns; ++b) f(i + a, j + b, at + a * r + b);
+      for (std::size_t b = 0; b < columns; ++b) f(at + a * r + b, i + a, j + b);
     }
   });
 }
@@ -97,12 +95,19 @@ void for_each_piece(const spread_array_2d<T>& a, F&& f) {
   if (map.rows() % q == 0 && map.columns() % r == 0) {  // nothing but elements
     return f(a.mine().first(map.tiles_on(my_proc()) * map.tile_elements()));
   }
-  for_each_tile(map, my_proc(), [&](std::size_t ti, std::size_t tj, std::size_t at) {
+  for_each_tile(map, my_proc(), [&](std::size_t at, std::size_t ti, std::size_t tj) {
     const std::size_t rows = detail::lesser(q, map.rows() - ti * q);
     const std::size_t columns = detail::lesser(r, map.columns() - tj * r);
     for (std::size_t i = 0; i < rows; ++i) f(a.mine().subspan(at + i * r, columns));
   });
 }
+
+template <class A>
+inline constexpr bool is_spread = false;
+template <class T>
+inline constexpr bool is_spread<spread_array<T>> = true;
+template <class T>
+inline constexpr bool is_spread<spread_array_2d<T>> = true;
 
 // Throw Error: the two are not laid out alike.
 [[noreturn]] void refuse_layouts(const distribution& a, const distribution& b, Call call);
@@ -110,40 +115,27 @@ void for_each_piece(const spread_array_2d<T>& a, F&& f) {
 
 }  // namespace detail
 
+// Arrays over all processes: spread_array and spread_array_2d.
+template <class A>
+concept spread = detail::is_spread<A>;
+
 // Calls f(i, x), or f(i, j, x), for every element that this process owns; x is a T&.
-template <class T, class F>
-void for_each_mine(const spread_array<T>& array, F&& f) {
-  T* const mine = array.mine().data();
+template <spread Array, class F>
+void for_each_mine(const Array& array, F&& f) {
+  auto* const mine = array.mine().data();
   detail::for_each_position(array.map(), my_proc(),
-                            [&f, mine](std::size_t i, std::size_t at) { f(i, mine[at]); });
-}
-template <class T, class F>
-void for_each_mine(const spread_array_2d<T>& array, F&& f) {
-  T* const mine = array.mine().data();
-  detail::for_each_position(
-      array.map(), my_proc(),
-      [&f, mine](std::size_t i, std::size_t j, std::size_t at) { f(i, j, mine[at]); });
+                            [&f, mine](std::size_t at, auto... i) { f(i..., mine[at]); });
 }
 
 // Calls f(i, x, y), or f(i, j, x, y), with the elements of both arrays. They may be the same.
-template <class T, class U, class F>
-void for_each_mine(const spread_array<T>& a, const spread_array<U>& b, F&& f,
+template <spread A, spread B, class F>
+void for_each_mine(const A& a, const B& b, F&& f,
                    am::SourceLocation where = am::SourceLocation::current()) {
   if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), {"for_each_mine", where});
-  T* const x = a.mine().data();
-  U* const y = b.mine().data();
+  auto* const x = a.mine().data();
+  auto* const y = b.mine().data();
   detail::for_each_position(a.map(), my_proc(),
-                            [&f, x, y](std::size_t i, std::size_t at) { f(i, x[at], y[at]); });
-}
-template <class T, class U, class F>
-void for_each_mine(const spread_array_2d<T>& a, const spread_array_2d<U>& b, F&& f,
-                   am::SourceLocation where = am::SourceLocation::current()) {
-  if (a.map() != b.map()) detail::refuse_layouts(a.map(), b.map(), {"for_each_mine", where});
-  T* const x = a.mine().data();
-  U* const y = b.mine().data();
-  detail::for_each_position(
-      a.map(), my_proc(),
-      [&f, x, y](std::size_t i, std::size_t j, std::size_t at) { f(i, j, x[at], y[at]); });
+                            [&f, x, y](std::size_t at, auto... i) { f(i..., x[at], y[at]); });
 }
 
 }  // namespace splitc

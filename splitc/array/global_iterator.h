@@ -7,6 +7,7 @@
 
 #include "splitc/access/global_ref.h"
 #include "splitc/array/layout.h"
+#include "splitc/world/steps.h"
 
 namespace splitc {
 
@@ -37,7 +38,7 @@ namespace splitc {
 // As with vector<bool>, `auto x = *it` makes another name for the element, not a copy, and
 // algorithms that want a T& (`[](double& x)`) do not compile: take `auto&& x`, or a value.
 template <class T, class Map>
-class global_iterator {
+class global_iterator : public detail::Steps<global_iterator<T, Map>> {
  public:
   using iterator_concept = std::random_access_iterator_tag;
   using iterator_category = std::random_access_iterator_tag;
@@ -67,29 +68,8 @@ class global_iterator {
     if (index_ - first_ >= length_) find();
     return *this;
   }
-  // The rest is made of it.
-  global_iterator& operator-=(std::ptrdiff_t n) noexcept { return *this += -n; }
-  global_iterator& operator++() noexcept { return *this += 1; }
-  global_iterator& operator--() noexcept { return *this += -1; }
-  global_iterator operator++(int) noexcept {
-    const global_iterator before = *this;
-    *this += 1;
-    return before;
-  }
-  global_iterator operator--(int) noexcept {
-    const global_iterator before = *this;
-    *this += -1;
-    return before;
-  }
-  friend global_iterator operator+(global_iterator it, std::ptrdiff_t n) noexcept {
-    return it += n;
-  }
-  friend global_iterator operator+(std::ptrdiff_t n, global_iterator it) noexcept {
-    return it += n;
-  }
-  friend global_iterator operator-(global_iterator it, std::ptrdiff_t n) noexcept {
-    return it += -n;
-  }
+  // (The rest, -=, ++, --, it + n, n + it and it - n, is made of it.)
+
   // Elements from b to a, of the same array.
   friend std::ptrdiff_t operator-(const global_iterator& a, const global_iterator& b) noexcept {
     return static_cast<std::ptrdiff_t>(a.index_ - b.index_);

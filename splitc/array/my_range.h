@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "splitc/world/input_iterator.h"
 #include "splitc/world/place.h"
+#include "splitc/world/steps.h"
 
 // The indices that this process owns in a cyclic layout, as ranges: Split-C's for_my_1d and
 // for_my_2d.

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "splitc/array/layout.h"
-#include "splitc/world/input_iterator.h"
+#include "splitc/world/steps.h"
 
 // What one process owns of an array, as ranges of input iterators: what spread_array::my_indices()
 // and my_elements() give. They own nothing, and may be copied; any thread.

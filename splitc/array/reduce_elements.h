@@ -98,18 +98,7 @@ R reduce_some(const Array& array, Op op, Project& project, Call call) {
   return result.value;
 }
 
-template <class A>
-inline constexpr bool is_spread = false;
-template <class T>
-inline constexpr bool is_spread<spread_array<T>> = true;
-template <class T>
-inline constexpr bool is_spread<spread_array_2d<T>> = true;
-
 }  // namespace detail
-
-// Arrays over all processes: spread_array and spread_array_2d.
-template <class A>
-concept spread = detail::is_spread<A>;
 
 // The sum of all elements; a value-initialised one, 0, if there are none.
 template <spread Array, class Project = std::identity>

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "splitc/array/layout.h"
 #include "splitc/array/my_range.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -113,10 +114,11 @@ class AllOf : public Combination<AllOf<X...>> {
     return std::apply([&add](const X&... x) { return (add(x) || ...); }, all_);
   }
 
-  mutable WaiterForAll<AllOf> own_waiter;
+  void add(Waiter& outer) const { own_waiter_.start(*this, outer); }
 
  private:
   std::tuple<X...> all_;
+  mutable WaiterForAll<AllOf> own_waiter_;
 };
 
 template <class X>
@@ -143,7 +145,7 @@ class AllInVector : public Combination<AllInVector<X>> {
     return i < all_.size();
   }
 
-  mutable WaiterForAll<AllInVector> own_waiter;
+  void add(Waiter& outer) const { own_waiter_.start(*this, outer); }
 
  private:
   // Each is found complete once.
@@ -154,6 +156,7 @@ class AllInVector : public Combination<AllInVector<X>> {
 
   std::vector<X> all_;
   mutable std::size_t done_ = 0;
+  mutable WaiterForAll<AllInVector> own_waiter_;
 };
 
 // Who waits for any of several, with a waiter at each of them.
@@ -216,26 +219,12 @@ class AnyOf : public Combination<AnyOf<X...>> {
   mutable std::array<WaitersForAny::One, sizeof...(X)> ones_;
 };
 
-template <class... X>
-struct Operation<AllOf<X...>> {
-  using All = AllOf<X...>;
-  static bool done(const All& x) { return x.done(); }
-  static void add(const All& x, Waiter& waiter) { x.own_waiter.start(x, waiter); }
-  static auto take(All& x, am::SourceLocation where) { return x.take(where); }
-};
 template <class X>
-struct Operation<AllInVector<X>> {
-  using All = AllInVector<X>;
-  static bool done(const All& x) { return x.done(); }
-  static void add(const All& x, Waiter& waiter) { x.own_waiter.start(x, waiter); }
-  static auto take(All& x, am::SourceLocation where) { return x.take(where); }
-};
-template <class... X>
-struct Operation<AnyOf<X...>> {
-  using Any = AnyOf<X...>;
-  static bool done(const Any& x) { return x.done(); }
-  static void add(const Any& x, Waiter& waiter) { x.add(waiter); }
-  static std::size_t take(Any& x, am::SourceLocation where) { return x.take(where); }
+requires std::derived_from<X, Combination<X>>
+struct Operation<X> {
+  static bool done(const X& x) { return x.done(); }
+  static void add(const X& x, Waiter& waiter) { x.add(waiter); }
+  static auto take(X& x, am::SourceLocation where) { return x.take(where); }
 };
 
 }  // namespace detail

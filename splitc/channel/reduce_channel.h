@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "am/channel/reduce_channel.h"

@@ -6,7 +6,7 @@
 #include "am/types/types.h"
 #include "splitc/group/calls.h"
 #include "splitc/group/groups.h"
-#include "splitc/group/started_call.h"
+#include "splitc/group/started.h"
 #include "splitc/world/world.h"
 
 namespace splitc {

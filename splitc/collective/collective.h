@@ -2,7 +2,6 @@
 // Each is a call of the group of all of them (splitc/group).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,7 +10,7 @@
 
 #include "am/types/types.h"
 #include "splitc/group/calls.h"
-#include "splitc/group/values.h"
+#include "splitc/group/plan.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 

@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "am/types/types.h"
@@ -30,10 +28,6 @@
 
 namespace splitc {
 namespace detail {
-
-// Throws Error unless there is one of `counts` for each of `all`, or none.
-void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call);
-[[noreturn]] void refuse_room(std::size_t room, std::size_t needed, Call call);
 
 template <class T>
 GroupVarying varying(const OfGroup& of, std::span<T> to, std::span<const std::size_t> counts) {

@@ -10,6 +10,7 @@
 #include "splitc/compat/lvalue.h"
 #include "splitc/compat/pointer.h"
 #include "splitc/pointer/allocate.h"
+#include "splitc/world/steps.h"
 
 namespace splitc::compat {
 
@@ -39,7 +40,7 @@ std::array<std::size_t, kN - 1> without_first(const std::array<std::size_t, kN>&
 // `T (*p)[n]` with any n: a pointer to rows of n elements in memory of this process, such as the
 // rows of a tile.
 template <class T>
-class rows {
+class rows : public splitc::detail::Steps<rows<T>> {
  public:
   rows() = default;
   explicit rows(std::size_t columns) noexcept : columns_(columns) {}
@@ -64,29 +65,13 @@ class rows {
   T* operator*() const noexcept { return first_; }
   // sizeof(p[i]).
   std::size_t row_bytes() const noexcept { return columns_ * sizeof(T); }
-  // Arithmetic counts rows. All of it is here: by operator T*() it would count elements.
-  rows operator+(std::ptrdiff_t n) const noexcept { return {(*this)[n], columns_}; }
-  rows operator-(std::ptrdiff_t n) const noexcept { return *this + -n; }
-  friend rows operator+(std::ptrdiff_t n, const rows& p) noexcept { return p + n; }
+  // Arithmetic counts rows, all of it: by operator T*() it would count elements.
   friend std::ptrdiff_t operator-(const rows& a, const rows& b) noexcept {
     return (a.first_ - b.first_) / static_cast<std::ptrdiff_t>(std::max(a.columns_, b.columns_));
   }
   rows& operator+=(std::ptrdiff_t n) noexcept {
     first_ = (*this)[n];
     return *this;
-  }
-  rows& operator-=(std::ptrdiff_t n) noexcept { return *this += -n; }
-  rows& operator++() noexcept { return *this += 1; }
-  rows& operator--() noexcept { return *this -= 1; }
-  rows operator++(int) noexcept {
-    const rows before = *this;
-    ++*this;
-    return before;
-  }
-  rows operator--(int) noexcept {
-    const rows before = *this;
-    --*this;
-    return before;
   }
   operator T*() const noexcept { return first_; }
   // Converts to `T (*p)[n]` of a constant n.

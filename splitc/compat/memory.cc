@@ -1,5 +1,3 @@
-#include "splitc/compat/memory.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "splitc/compat/blocks.h"
+#include "splitc/compat/operations.h"
 #include "splitc/pointer/allocate.h"
 #include "splitc/world/heap.h"
 #include "splitc/world/world.h"

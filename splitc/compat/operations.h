@@ -1,17 +1,14 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "am/types/types.h"
-#include "splitc/access/atomic.h"
 #include "splitc/access/bulk.h"
 #include "splitc/compat/blocks.h"
 #include "splitc/compat/lvalue.h"
 #include "splitc/compat/pointer.h"
+#include "splitc/rpc/atomic.h"
 #include "splitc/world/world.h"
 
 // Split-C's library on the pointers of this room: any of global<T>, spread<T>, A[i] of an array in
@@ -139,5 +136,19 @@ void all_spread_free(const P& p, am::SourceLocation where = am::SourceLocation::
   const auto first = p.address();
   if (first) splitc::all_spread_free(spread_ptr<char>(first.proc(), first.offset()), where);
 }
+
+// malloc() and its like of translated programs: the memory is in this process's segment, so that it
+// has global addresses, as all memory had. If the segment is full, or before splitc_main(), it is
+// the C library's, which has none. Each is otherwise as the function of C; free and realloc take
+// memory of the C library, too. The world's thread, handlers included; the C library's own free()
+// and realloc() may not be given memory of the segment.
+//
+// The segment goes with the job. In a handler of atexit(), which runs after it, free of such memory
+// does nothing, and realloc gives NULL.
+
+void* c_malloc(std::size_t bytes) noexcept;
+void* c_calloc(std::size_t count, std::size_t bytes) noexcept;
+void* c_realloc(void* p, std::size_t bytes) noexcept;
+void c_free(void* p) noexcept;
 
 }  // namespace splitc::compat

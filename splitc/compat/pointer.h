@@ -53,7 +53,9 @@ inline constexpr bool converts = std::is_void_v<From> || std::is_void_v<To> ||
 
 // The part that both kinds of pointers have. Self is the pointer type.
 template <class Self, class T>
-class pointer_base {
+class pointer_base : public splitc::detail::Steps<Self> {
+  using Steps = splitc::detail::Steps<Self>;
+
  public:
   using element_type = T;
 
@@ -70,9 +72,6 @@ class pointer_base {
   lvalue<Self> operator[](std::ptrdiff_t n) const { return lvalue<Self>(self() + n); }
   friend auto operator*(Self p) { return lvalue<Self>(p); }
 
-  friend Self operator+(Self p, std::ptrdiff_t n) { return p += n; }
-  friend Self operator+(std::ptrdiff_t n, Self p) { return p += n; }
-  friend Self operator-(Self p, std::ptrdiff_t n) { return p += -n; }
   friend std::ptrdiff_t operator-(Self a, Self b) { return a.native() - b.native(); }
   friend bool operator==(Self a, Self b) noexcept { return a.bits() == b.bits(); }
   friend std::strong_ordering operator<=>(Self a, Self b) noexcept {
@@ -83,26 +82,15 @@ class pointer_base {
   void operator--() const = delete;
   void operator++(int) const = delete;
   void operator--(int) const = delete;
-  Self& operator-=(std::ptrdiff_t n) { return self() += -n; }
-  Self& operator++() { return self() += 1; }
-  Self& operator--() { return self() += -1; }
-  Self operator++(int) {
-    const Self before = self();
-    self() += 1;
-    return before;
-  }
-  Self operator--(int) {
-    const Self before = self();
-    self() += -1;
-    return before;
-  }
+  using Steps::operator-=;
+  using Steps::operator++;
+  using Steps::operator--;
 
  protected:
   pointer_base() = default;
   explicit pointer_base(std::uint64_t bits) noexcept : bits_(bits) {}
 
  private:
-  Self& self() noexcept { return static_cast<Self&>(*this); }
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 
   friend Self;

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "splitc/world/input_iterator.h"
+#include "splitc/world/steps.h"
 
 namespace splitc {
 

@@ -6,11 +6,70 @@
 #include <span>
 #include <vector>
 
+#include "am/channel/channel.h"
+#include "am/channel/strided.h"
 #include "am/types/types.h"
 #include "splitc/grid/decomposition.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
+
+// What a process exchanges with the neighbour in one direction: its cells at that side for the
+// ghosts there, and the same the other way.
+struct HaloSide {
+  std::uint32_t neighbour = kNoProc;
+  std::uint32_t direction = 0;  // number of this side here ...
+  std::uint32_t opposite = 0;   // ... and of the side there at which it lies
+  std::byte* cells = nullptr;   // the first of those that are sent
+  std::byte* ghosts = nullptr;  // of those that are received
+  am::Strided shape{};          // of both
+  std::uint64_t landing = 0;    // offset in this process's segment of room for two of them
+
+  // Room for one, in whole cache lines.
+  std::uint64_t room() const noexcept { return (shape.bytes() + 63) / 64 * 64; }
+};
+
+// The exchanges of one grid, which use two landing places of each side by turns. Cells are put into
+// the one, and copied to the ghosts when the program waits for them: so a neighbour that is one
+// exchange ahead changes no ghosts that are still in use, and nobody has to say that they are free.
+//
+// Why two are enough: whoever sends exchange k + 2 to a landing place has finished k + 1, so it has
+// received what its neighbour sent for k + 1, which the neighbour did after finishing k, where it
+// had emptied that place. Neighbours exchange in both directions, always.
+class Halo {
+ public:
+  static constexpr std::uint32_t kMostSides = 27;
+  // Bytes in every segment, in front of which `handles` points: what neighbours need to know.
+  static constexpr std::uint64_t kHandleBytes = kMostSides * 2 * sizeof(am::ChannelHandle);
+
+  // Collective. The handles are shown at `handles`, an offset in every segment.
+  Halo(std::vector<HaloSide> sides, std::uint64_t handles, Call call);
+  Halo(const Halo&) = delete;
+  Halo& operator=(const Halo&) = delete;
+
+  // Sends the cells of all sides. Waits for nothing.
+  void start(Call call);
+  // Whether those of all neighbours are here, and the own ones have left.
+  bool complete() const noexcept;
+  // Waits until complete(), and fills the ghosts.
+  void finish(Call call);
+  bool started() const noexcept { return started_; }
+
+ private:
+  // The channels of one side, in use in even and in odd exchanges.
+  struct Ends {
+    std::vector<am::ReceiveChannel> in;
+    std::vector<am::SendChannel> out;
+  };
+
+  void connect(std::uint64_t handles, Call call);
+
+  const std::vector<HaloSide> sides_;
+  std::vector<Ends> ends_;                // by side
+  std::array<std::size_t, 2> arrived_{};  // by turn
+  unsigned turn_ = 0;                     // of the exchange that is or will be started
+  bool started_ = false;
+};
 
 class Halo;
 struct HaloSide;

@@ -133,6 +133,18 @@ void check_span(std::size_t got, std::size_t expected, Call call) {
                    std::to_string(expected));
 }
 
+void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call) {
+  if (counts.empty() || counts.size() == all) return;
+  refuse(call, "there is room for " + std::to_string(counts.size()) +
+                   " counts of what comes, and there are " + std::to_string(all) +
+                   "; pass a span of as many");
+}
+void refuse_room(std::size_t room, std::size_t needed, Call call) {
+  refuse(call, "there is room for " + std::to_string(room) + " elements, and " +
+                   std::to_string(needed) +
+                   " came, which are lost; pass a larger span, or the form without one");
+}
+
 GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
                            std::span<const std::size_t> counts, std::size_t element,
                            std::uint64_t type)
@@ -158,12 +170,11 @@ GroupVarying::GroupVarying(const OfGroup& of, std::span<const std::byte> to,
 }
 
 void GroupVarying::move(std::byte* from) const {
-  constexpr std::uint32_t kAtOnce = 8;
   const am::schedule::Member member{of_.size(), of_.rank()};
   const bool reads = of_.group->has_boards() && of_.group->is_on_one_node();
   const am::schedule::Schedule schedule =
       reads ? am::schedule::on_node::all_to_all_varying(member, to_.size(), their_at_, begin_)
-            : am::schedule::all_to_all_varying(member, to_at_, begin_, kAtOnce);
+            : am::schedule::all_to_all_varying(member, to_at_, begin_);
   run_plan(of_,
            {.call = {}, .kind = type_, .input = to_.data(), .output = from, .schedule = &schedule});
 }

@@ -10,7 +10,6 @@
 #include "am/collective/schedule.h"
 #include "splitc/group/group.h"
 #include "splitc/group/plan.h"
-#include "splitc/group/values.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
@@ -143,5 +142,9 @@ class GroupVarying {
   std::vector<std::uint64_t> their_at_;  // where the one for this process begins in that of each
   std::vector<std::uint64_t> begin_;
 };
+
+// Throws Error unless there is one of `counts` for each of `all`, or none.
+void check_counts_of(std::span<const std::size_t> counts, std::size_t all, Call call);
+[[noreturn]] void refuse_room(std::size_t room, std::size_t needed, Call call);
 
 }  // namespace splitc::detail

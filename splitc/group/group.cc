@@ -11,7 +11,7 @@
 #include "am/route/port.h"
 #include "am/route/router.h"
 #include "splitc/group/groups.h"
-#include "splitc/group/started_call.h"
+#include "splitc/group/started.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {

@@ -10,7 +10,7 @@
 #include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/types.h"
-#include "splitc/group/started_call.h"
+#include "splitc/group/started.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {

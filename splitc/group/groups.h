@@ -1,19 +1,16 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "am/collective/neighbour_memory.h"
+#include "am/collective/nodes.h"
 #include "am/core/poller.h"
 #include "splitc/group/boards.h"
 #include "splitc/group/group.h"
 #include "splitc/group/mail.h"
 #include "splitc/group/plan.h"
-#include "splitc/group/staging.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
 

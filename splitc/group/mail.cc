@@ -63,9 +63,7 @@ void Mail::end_inbox(std::uint64_t group) noexcept {
 // --- Sending
 
 Mail::Mail(am::Endpoint& endpoint) : endpoint_(endpoint) {
-  endpoint.add_handlers<&Mail::on_few, &Mail::on_many, &Mail::on_question, &Mail::on_answer,
-                        &Mail::on_difference, &Mail::on_judged, &Mail::on_stop, &Mail::on_stopped,
-                        &Mail::on_verdict>(*this);
+  with_handlers([this]<auto... kAll>() { endpoint_.add_handlers<kAll...>(*this); });
 }
 
 bool Mail::try_send(std::uint32_t proc, MailHead head, std::span<const std::byte> bytes,
@@ -94,15 +92,9 @@ bool Mail::try_stop(std::uint32_t proc, const MailHead& head) {
 }
 
 bool Mail::has_sent(const am::Returned& message) const {
-  return message.handler == endpoint_.index_of<&Mail::on_few>() ||
-         message.handler == endpoint_.index_of<&Mail::on_many>() ||
-         message.handler == endpoint_.index_of<&Mail::on_question>() ||
-         message.handler == endpoint_.index_of<&Mail::on_answer>() ||
-         message.handler == endpoint_.index_of<&Mail::on_difference>() ||
-         message.handler == endpoint_.index_of<&Mail::on_judged>() ||
-         message.handler == endpoint_.index_of<&Mail::on_stop>() ||
-         message.handler == endpoint_.index_of<&Mail::on_stopped>() ||
-         message.handler == endpoint_.index_of<&Mail::on_verdict>();
+  return with_handlers([&]<auto... kAll>() {
+    return ((message.handler == endpoint_.index_of<kAll>()) || ...);
+  });
 }
 
 // --- Receiving
@@ -143,30 +135,31 @@ void Mail::on_question(am::Request question, std::span<const std::byte> digests,
   std::move(question).reply<&Mail::on_answer>(head);
 }
 
-void Mail::on_answer(am::Reply, MailHead head) {
+Performer* Mail::arrived(const MailHead& head) noexcept {
   ++arrivals_;
   Inbox* const inbox = existing(head.group);
-  if (inbox == nullptr || inbox->performer == nullptr) return;
-  inbox->performer->answered(head);
+  return inbox != nullptr ? inbox->performer : nullptr;
+}
+
+void Mail::on_answer(am::Reply, MailHead head) {
+  if (Performer* const performer = arrived(head)) performer->answered(head);
 }
 
 void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, MailHead head) {
-  ++arrivals_;
-  Inbox* const inbox = existing(head.group);
+  Performer* const performer = arrived(head);
   CallText theirs;
-  if (inbox == nullptr || inbox->performer == nullptr || bytes.size() != sizeof theirs) return;
+  if (performer == nullptr || bytes.size() != sizeof theirs) return;
   std::memcpy(&theirs, bytes.data(), sizeof theirs);
-  inbox->performer->differs(head, reply.source(), theirs);
+  performer->differs(head, reply.source(), theirs);
 }
 
 // It has left the call, or one before it, by a verdict.
 void Mail::on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head) {
-  ++arrivals_;
-  Inbox* const inbox = existing(head.group);
+  Performer* const performer = arrived(head);
   Verdict verdict;
-  if (inbox == nullptr || inbox->performer == nullptr || bytes.size() != sizeof verdict) return;
+  if (performer == nullptr || bytes.size() != sizeof verdict) return;
   std::memcpy(&verdict, bytes.data(), sizeof verdict);
-  inbox->performer->has_left(head, verdict);
+  performer->has_left(head, verdict);
 }
 
 void Mail::on_stop(am::Request request, MailHead head) {
@@ -186,11 +179,9 @@ void Mail::on_stop(am::Request request, MailHead head) {
 }
 
 void Mail::on_stopped(am::Reply reply, MailHead head, bool is_writing) {
-  ++arrivals_;
-  Inbox* const inbox = existing(head.group);
-  if (inbox == nullptr || inbox->performer == nullptr || !inbox->group->is_latest(head.call))
-    return;
-  inbox->performer->stopped(reply.source(), head.number, is_writing);
+  Performer* const performer = arrived(head);
+  if (performer == nullptr || !existing(head.group)->group->is_latest(head.call)) return;
+  performer->stopped(reply.source(), head.number, is_writing);
 }
 
 void Mail::on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head) {

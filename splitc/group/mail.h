@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "am/collective/neighbour_memory.h"
+#include "am/collective/nodes.h"
 #include "am/core/token.h"
 
 // The messages of collective calls. Each names its group and the number of the group's call; so it
@@ -149,6 +149,15 @@ class Mail {
   void on_stopped(am::Reply, MailHead head, bool is_writing);
   void on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head);
   Inbox* existing(std::uint64_t group) noexcept;
+  // One more has arrived: the performer of a call of its group that is under way, if there is one.
+  Performer* arrived(const MailHead& head) noexcept;
+  // Calls f with all handlers.
+  template <class F>
+  static auto with_handlers(F&& f) {
+    return f.template operator()<&Mail::on_few, &Mail::on_many, &Mail::on_question,
+                                 &Mail::on_answer, &Mail::on_difference, &Mail::on_judged,
+                                 &Mail::on_stop, &Mail::on_stopped, &Mail::on_verdict>();
+  }
 
   am::Endpoint& endpoint_;
   std::uint64_t arrivals_ = 0;

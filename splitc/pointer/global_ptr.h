@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "splitc/world/place.h"
+#include "splitc/world/steps.h"
 
 namespace splitc {
 
@@ -74,7 +75,7 @@ class spread_ptr;
 // Arithmetic stays on the same process. Where a pointer would leave the 2^40 bytes of a process,
 // checked builds throw Error, and release builds give some other pointer.
 template <class T>
-class global_ptr {
+class global_ptr : public detail::Steps<global_ptr<T>> {
  public:
   // The names that std::pointer_traits and std::iterator_traits look for. (It is no iterator: *p
   // gives a reference class, not a T&.)
@@ -136,31 +137,20 @@ class global_ptr {
     bits_ += static_cast<std::uint64_t>(n) * sizeof(T);
     return *this;
   }
-  // The rest of pointer arithmetic is made of it, and has its check.
-  constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  constexpr global_ptr& operator++() { return *this += 1; }
-  constexpr global_ptr& operator--() { return *this -= 1; }
-  constexpr global_ptr operator++(int) {
-    const global_ptr before = *this;
-    *this += 1;
-    return before;
-  }
-  // The value before.
-  constexpr global_ptr operator--(int) {
-    const global_ptr before = *this;
-    *this -= 1;
-    return before;
-  }
-  // Elements are counted in sizeof(T), as for a T*.
-  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
-  friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) { return p += n; }
-  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
+  // (The rest of pointer arithmetic, -=, ++, --, p + n, n + p and p - n, is made of it, and has its
+  // check. Elements are counted in sizeof(T), as for a T*.)
+
   // Elements from b to a, which point to the same process; else the result means nothing.
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) noexcept {
     return static_cast<std::ptrdiff_t>(a.bits_ - b.bits_) / static_cast<std::ptrdiff_t>(sizeof(T));
   }
   // By process first, then by offset; null is less than all others.
-  friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept = default;
+  friend constexpr bool operator==(global_ptr a, global_ptr b) noexcept {
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept {
+    return a.bits_ <=> b.bits_;
+  }
 
   // A pointer to a member of the struct that this points to, on the same process:
   // p.member(&Node::value). Arithmetic only, known to the compiler where the member is. (C++ has no

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/world/steps.h"
 
 namespace splitc {
 
@@ -31,7 +32,7 @@ namespace splitc {
 // with it, inside run(), as arithmetic needs procs(). Arithmetic costs a division, as the process
 // has to be found; to go over many elements of one process use on() or mine().
 template <class T>
-class spread_ptr {
+class spread_ptr : public detail::Steps<spread_ptr<T>> {
  public:
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
@@ -92,23 +93,8 @@ class spread_ptr {
     at_ = on(static_cast<std::uint32_t>(proc)) + rows;
     return *this;
   }
-  // The rest of pointer arithmetic is made of it.
-  spread_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  spread_ptr& operator++() { return *this += 1; }
-  spread_ptr& operator--() { return *this -= 1; }
-  spread_ptr operator++(int) {
-    const spread_ptr before = *this;
-    *this += 1;
-    return before;
-  }
-  spread_ptr operator--(int) {
-    const spread_ptr before = *this;
-    *this -= 1;
-    return before;
-  }
-  friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) { return p += n; }
-  friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) { return p += n; }
-  friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) { return p -= n; }
+  // (The rest of pointer arithmetic, -=, ++, --, p + n, n + p and p - n, is made of it.)
+
   // Elements from b to a, which point into the same spread memory.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) noexcept {
     const auto bytes = static_cast<std::ptrdiff_t>(a.offset() - b.offset());
@@ -117,7 +103,7 @@ class spread_ptr {
   }
   // In the order of the elements of one spread memory: by offset, then by process. A null pointer
   // is less than all others.
-  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept = default;
+  friend constexpr bool operator==(spread_ptr a, spread_ptr b) noexcept { return a.at_ == b.at_; }
   friend constexpr std::strong_ordering operator<=>(spread_ptr a, spread_ptr b) noexcept {
     const auto by_offset = a.offset() <=> b.offset();
     return by_offset != 0 ? by_offset : a.proc() <=> b.proc();

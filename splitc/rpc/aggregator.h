@@ -9,9 +9,7 @@
 #include "am/types/types.h"
 #include "splitc/rpc/dist_object.h"
 #include "splitc/rpc/forwarder.h"
-#include "splitc/rpc/forwarding.h"
 #include "splitc/rpc/rpc.h"
-#include "splitc/rpc/update_block.h"
 
 namespace splitc {
 

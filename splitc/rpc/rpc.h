@@ -1,6 +1,6 @@
 // rpc/ calls any function in another process, lambdas included, with arguments of any length. It
-// may use call/, world/, pointer/, access/ and collective/. Functions travel as their place in the
-// program and their captures as bytes.
+// may use world/, pointer/, access/ and collective/. Functions travel as their place in the program
+// and their captures as bytes, so all processes must run the same program.
 //
 //   future<R> rpc(proc, f, args...)       returns at once; the result comes later
 //   future<R> rpc_at(p, f, args...)       f(*p, args...) in the process of p
@@ -8,6 +8,7 @@
 //   void rpc_ff(proc, f, args...)         no answer: "fire and forget"
 //   void rpc_ff_at(p, f, args...)
 //   quiesce()                             collective: all of these have been called
+//   atomic<&f>(p, args...)                f(*p, args...), one at a time (splitc/rpc/atomic.h)
 //   dist_object<T>                        one T of each process (splitc/rpc/dist_object.h)
 //   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
 #pragma once
@@ -19,15 +20,13 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "am/types/types.h"
-#include "splitc/call/program.h"
 #include "splitc/pointer/global_ptr.h"
-#include "splitc/rpc/captures.h"
 #include "splitc/rpc/future.h"
 #include "splitc/rpc/pack.h"
+#include "splitc/rpc/program.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/rpc/words.h"
 #include "splitc/world/elements.h"
@@ -135,17 +134,28 @@ struct Rpc {
     std::tuple<typename Argument<A>::Seen...> seen{Argument<A>::view(args)...};
     return std::apply(f, seen);
   }
-  // In another; `slot` and `operation` as RpcCalls::start() has them.
+  // In another; `operation` as RpcCalls::start() has it, and the result in `slot`, unless that is
+  // nullptr.
   static void start(std::uint32_t proc, RpcCalls& calls, RpcSlot* slot, handle& operation,
                     Call name, const F& f, const A&... args) {
     check_captures(f, proc, name);
+    void* result = slot;
+    if (kAnswer == RpcAnswer::kShort && slot != nullptr) result = slot->result.short_bytes.data();
+    start_to<false>(proc, calls, result, operation, name, f, args...);
+  }
+  // In any; `result` is the program's, if it is `kSized`, so that no more is written there than it
+  // has.
+  template <bool kSized>
+  static void start_to(std::uint32_t proc, RpcCalls& calls, void* result, handle& operation,
+                       Call name, const F& f, const A&... args) {
     if constexpr (kInWords) {
       const WordPacker packed = words(f, args...);
-      operation = calls.start_words(proc, &run_words, packed.words[0], packed.words[1], slot,
-                                    packed.bytes, name);
+      operation =
+          calls.start_words<kSized>(proc, &run_words, packed.words[0], packed.words[1], result,
+                                    packed.bytes, name, ResultOf<Result>::short_bytes);
     } else {
       const auto send = [&](auto bytes) {
-        calls.start({proc, &run, bytes, kAnswer, ResultOf<Result>::short_bytes}, slot, operation,
+        calls.start({proc, &run, bytes, kAnswer, ResultOf<Result>::short_bytes}, result, operation,
                     name);
       };
       packed(send, f, args...);

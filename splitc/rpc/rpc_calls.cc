@@ -11,11 +11,10 @@
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
+#include "am/job/job.h"
 #include "am/observe/call_sites.h"
 #include "am/route/router.h"
 #include "am/types/types.h"
-#include "splitc/call/program.h"
-#include "splitc/call/remote_call.h"
 #include "splitc/world/remote.h"
 #include "splitc/world/world.h"
 
@@ -60,10 +59,13 @@ struct RpcCalls::Pieces {
   std::map<std::uint32_t, std::deque<Result>> owed;  // to be sent in pieces; none is empty
 };
 
-RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
+RpcCalls::RpcCalls(am::Job& job, am::Bundle& bundle, am::Endpoint& endpoint)
     : bundle_(bundle), endpoint_(endpoint), pieces_(new Pieces) {
+  functions_travel = all_run_one_program(job);
+  find_program_code();
   endpoint.add_handlers<&RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
-                        &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words<>,
+                        &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words<false>,
+                        &RpcCalls::on_words<true>, &RpcCalls::on_result<sizeof(std::uint64_t)>,
                         &RpcCalls::on_words_one_way<>, &RpcCalls::on_word<>, &RpcCalls::on_piece,
                         &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
                         &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result,
@@ -73,6 +75,7 @@ RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint)
 
 RpcCalls::~RpcCalls() {
   running = nullptr;
+  functions_travel = false;
   if (!pieces_->owed.empty()) bundle_.remove(*this);
 }
 
@@ -82,10 +85,19 @@ void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {
   note_operation(name.or_from(__builtin_return_address(0)), proc, bytes);
 }
 
-void RpcCalls::start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name) {
-  void* const result = call.answer == RpcAnswer::kLong ? static_cast<void*>(slot)
-                       : slot != nullptr               ? slot->result.short_bytes.data()
-                                                       : nullptr;
+void refuse_call(Call name) {
+  check_thread(name);  // throws also if nothing is running
+  if (am::Bundle::handling()) {
+    refuse(name,
+           "called by a handler or by a function that another process has run here; those may not "
+           "call others");
+  }
+  refuse(name,
+         "the processes of this job run different programs, so a function of one cannot be "
+         "named to another; start all from one file");
+}
+
+void RpcCalls::start(const Outgoing& call, void* result, handle& operation, Call name) {
   Tickets::Start start(world().tickets(),
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
   if (am::is_observed()) {
@@ -163,11 +175,6 @@ void RpcCalls::send_short(const Outgoing& call, const Head& head, Call name) {
   }
 }
 
-template <std::size_t kBytes>
-void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
-  world().tickets().answered(ticket, result.data());
-}
-
 void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
   Tickets& tickets = world().tickets();
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
@@ -190,9 +197,11 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
 
 // --- The process that runs the function
 
-void refuse_thrown(std::uint32_t source, const std::exception& error) {
-  refuse("rpc", "the function that rank " + std::to_string(source) +
-                    " had run here threw: " + without_rank(error.what()));
+void refuse_thrown(std::uint32_t source, const std::exception& error, const std::uint64_t* offset) {
+  refuse(offset != nullptr ? "atomic" : "rpc",
+         "the function that rank " + std::to_string(source) + " had run " +
+             (offset != nullptr ? "on the object at offset " + std::to_string(*offset) : "here") +
+             " threw: " + without_rank(error.what()));
 }
 
 template <std::size_t kBytes>

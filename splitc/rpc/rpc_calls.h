@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,9 +15,8 @@
 #include "am/core/token.h"
 #include "am/observe/observers.h"
 #include "am/types/types.h"
-#include "splitc/call/program.h"
-#include "splitc/call/remote_call.h"
 #include "splitc/rpc/pack.h"
+#include "splitc/rpc/program.h"
 #include "splitc/rpc/words.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
@@ -26,6 +26,10 @@
 // The messages of rpc(). What fits in the arguments of a short message is one; more is the payload
 // of medium ones, which the owner puts together. The result comes likewise: as a short reply, as a
 // medium one, or, if it is longer, in pieces that are sent by the polls of the process that has it.
+
+namespace am {
+class Job;
+}
 
 namespace splitc::detail {
 
@@ -59,13 +63,14 @@ void check_room(const RpcSlot& slot, std::size_t bytes, Call call);
 // Thread rule: the world's thread.
 class RpcCalls final : public am::Poller {
  public:
-  // Registers the handlers.
-  RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint);
+  // Registers the handlers; collective, as it finds out whether all processes run the same program.
+  RpcCalls(am::Job& job, am::Bundle& bundle, am::Endpoint& endpoint);
   ~RpcCalls() override;
   RpcCalls(const RpcCalls&) = delete;
   RpcCalls& operator=(const RpcCalls&) = delete;
 
-  static inline constinit RpcCalls* running = nullptr;  // that of the world
+  static inline constinit RpcCalls* running = nullptr;    // that of the world
+  static inline constinit bool functions_travel = false;  // its processes all run one program
 
   struct Outgoing {
     std::uint32_t proc;
@@ -76,16 +81,19 @@ class RpcCalls final : public am::Poller {
     bool noted = false;            // by check_far(), for statistics and traces
   };
   // Sends it, waiting for credits. `operation` is set, also where an exception of a handler comes
-  // out when it has been sent; the result will be in `slot`, unless there is none.
-  void start(const Outgoing& call, RpcSlot* slot, handle& operation, Call name);
+  // out when it has been sent. The result will be at `result`: a long one in the RpcSlot there, of
+  // a short one its bytes, and of nullptr nowhere.
+  void start(const Outgoing& call, void* result, handle& operation, Call name);
   // Sends a call that nobody answers (kNone).
   void send_one_way(const Outgoing& call, Call name);
   // Starts a call of what takes words and returns one. The words come by value: bytes that have
   // just been written and are read by another width are read only when all stores before them have
-  // reached the cache, those to the other process among them.
-  template <class = void>
+  // reached the cache, those to the other process among them. At `result`, unless it is nullptr,
+  // there is room for a word; or, if it is `kSized`, for `result_bytes` of it.
+  template <bool kSized>
   handle start_words(std::uint32_t proc, WordFunction* run, std::uint64_t first,
-                     std::uint64_t second, RpcSlot* slot, std::size_t bytes, Call name);
+                     std::uint64_t second, void* result, std::size_t bytes, Call name,
+                     std::size_t result_bytes);
   template <class = void>
   void send_words_one_way(std::uint32_t proc, WordFunction* run, std::uint64_t first,
                           std::uint64_t second, std::size_t bytes, bool noted, Call name);
@@ -130,7 +138,7 @@ class RpcCalls final : public am::Poller {
   void on_short(am::Request request, Head head, Bytes<kBytes> packed);
   template <std::size_t kBytes>
   void on_short_one_way(am::OneWay message, Head head, Bytes<kBytes> packed);
-  template <class = void>
+  template <bool kSized>
   void on_words(am::Request request, std::uint32_t ticket, std::uint32_t run, std::uint64_t first,
                 std::uint64_t second);
   template <class = void>
@@ -166,19 +174,29 @@ class RpcCalls final : public am::Poller {
 };
 
 // That of this process. Throws Error outside run(), and where it may not be used now.
+[[noreturn]] void refuse_call(Call name);
 inline RpcCalls& rpc_calls(Call name) {
-  check_may_call(name);
+  if (!RpcCalls::functions_travel || !is_worlds_thread || am::Bundle::handling()) [[unlikely]]
+    refuse_call(name);
   return *RpcCalls::running;
 }
 // nullptr when the program has ended.
 inline RpcCalls* rpc_calls_or_none() noexcept { return RpcCalls::running; }
 
-// Runs what `source` asked for, and says for whom if it throws.
-[[noreturn]] void refuse_thrown(std::uint32_t source, const std::exception& error);
+// What the function of an atomic() has thrown, and where its object is.
+struct ThrownAt : Error {
+  ThrownAt(const std::exception& thrown, std::uint64_t at) : Error(thrown.what()), offset(at) {}
+  std::uint64_t offset;
+};
+// Runs what `source` asked for, and says for whom if it throws; `offset`: of ThrownAt.
+[[noreturn]] void refuse_thrown(std::uint32_t source, const std::exception& error,
+                                const std::uint64_t* offset = nullptr);
 template <class Run>
 [[gnu::always_inline]] inline auto call_for(std::uint32_t source, Run run) {
   try {
     return run();
+  } catch (const ThrownAt& error) {
+    refuse_thrown(source, error, &error.offset);
   } catch (const std::exception& error) {
     refuse_thrown(source, error);
   }
@@ -187,18 +205,19 @@ template <class Run>
 // All this is inline, since each word that a call between them writes to memory has to wait until
 // the message's own cache line has come from the other process; and so that count_here() returns to
 // the program. They are templates so that programs without rpc() do not compile them.
-template <class>
+template <bool kSized>
 [[gnu::always_inline]] inline handle RpcCalls::start_words(std::uint32_t proc, WordFunction* run,
                                                            std::uint64_t first,
-                                                           std::uint64_t second, RpcSlot* slot,
-                                                           std::size_t bytes, Call name) {
+                                                           std::uint64_t second, void* result,
+                                                           std::size_t bytes, Call name,
+                                                           std::size_t result_bytes) {
   check_proc(proc, name);
-  void* const result = slot != nullptr ? slot->result.short_bytes.data() : nullptr;
   Tickets::Start start(world().tickets(), proc, result);
+  if constexpr (kSized) world().tickets().expect(start.ticket(), result_bytes);
   if (am::is_observed()) [[unlikely]]
     count_here(proc, bytes, name);
-  endpoint_.request<&RpcCalls::on_words<>>({proc, name.where}, start.ticket(),
-                                           place_in_program(run, name), first, second);
+  endpoint_.request<&RpcCalls::on_words<kSized>>({proc, name.where}, start.ticket(),
+                                                 place_in_program(run, name), first, second);
   return start.started();
 }
 
@@ -213,12 +232,17 @@ template <class>
                                                    first, second);
 }
 
-template <class>
+template <bool kSized>
 inline void RpcCalls::on_words(am::Request request, std::uint32_t ticket, std::uint32_t run,
                                std::uint64_t first, std::uint64_t second) {
   const auto function = function_at<WordFunction>(run);
   const std::uint64_t result = call_for(request.source(), [=] { return function(first, second); });
-  std::move(request).reply<&RpcCalls::on_word<>>(ticket, result);
+  if constexpr (kSized) {
+    std::move(request).reply<&RpcCalls::on_result<sizeof result>>(
+        ticket, std::bit_cast<Bytes<sizeof result>>(result));
+  } else {
+    std::move(request).reply<&RpcCalls::on_word<>>(ticket, result);
+  }
 }
 
 template <class>
@@ -226,6 +250,11 @@ inline void RpcCalls::on_words_one_way(am::OneWay message, std::uint32_t run, st
                                        std::uint64_t second) {
   const auto function = function_at<WordFunction>(run);
   call_for(message.source(), [=] { return function(first, second); });
+}
+
+template <std::size_t kBytes>
+inline void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
+  world().tickets().answered(ticket, result.data());
 }
 
 template <class>

@@ -13,7 +13,7 @@
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/place.h"
 #include "splitc/world/remote.h"
-#include "splitc/world/wake.h"
+#include "splitc/world/segment.h"
 #include "splitc/world/world.h"
 
 // Data and the word that tells of it, in one call, and the wait for such a word:

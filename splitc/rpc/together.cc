@@ -1,11 +1,16 @@
-// What all processes do together, and how aggregators of all fit together.
+// What all processes do or have together: quiesce(), how their aggregators fit, and an object each.
+#include <string>
+#include <unordered_map>
+
 #include "am/collective/barrier.h"
 #include "am/collective/nodes.h"
 #include "am/core/endpoint.h"
 #include "am/job/job.h"
 #include "am/types/types.h"
 #include "splitc/group/calls.h"
-#include "splitc/rpc/forwarding.h"
+#include "splitc/pointer/allocate.h"
+#include "splitc/rpc/dist_object.h"
+#include "splitc/rpc/forwarder.h"
 #include "splitc/rpc/node_aggregator.h"
 #include "splitc/rpc/rpc.h"
 #include "splitc/world/place.h"
@@ -38,6 +43,42 @@ std::vector<std::uint32_t> receivers_by_process() {
     for (const am::Rank proc : there) receivers[proc] = node == nodes.mine() ? proc : taker;
   }
   return receivers;
+}
+
+// --- An object of each
+
+namespace {
+
+// By number. No number is used twice: a call may still be on its way to an object that an exception
+// has ended. Never destroyed, as objects may be static.
+struct Objects {
+  std::unordered_map<std::uint32_t, void*> by_number;
+  std::uint32_t made = 0;
+};
+Objects& objects() {
+  static Objects& all = *new Objects;
+  return all;
+}
+
+}  // namespace
+
+std::uint32_t add_dist_object(void* object) {
+  check_may_wait("dist_object");
+  const std::uint32_t number = ++objects().made;
+  objects().by_number.emplace(number, object);
+  return number;
+}
+
+void* dist_object_at(std::uint32_t number) {
+  const auto found = objects().by_number.find(number);
+  if (found != objects().by_number.end()) return found->second;
+  refuse("dist_object", "this process has no object number " + std::to_string(number) +
+                            " any more; keep it until every call that names it has returned");
+}
+
+void end_dist_object(std::uint32_t number) noexcept {
+  at_end([] { quiesce(am::SourceLocation()); });  // the program has not written it
+  objects().by_number.erase(number);
 }
 
 }  // namespace detail

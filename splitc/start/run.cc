@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <string>
 
 #include "am/core/bundle.h"
@@ -11,11 +10,10 @@
 #include "am/job/job.h"
 #include "am/types/forked.h"
 #include "am/types/types.h"
-#include "splitc/access/far_atomic.h"
-#include "splitc/access/far_shapes.h"
+#include "splitc/access/shapes.h"
 #include "splitc/access/store.h"
+#include "splitc/access/word_op.h"
 #include "splitc/async/task.h"
-#include "splitc/call/remote_call.h"
 #include "splitc/group/groups.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/shared/shared.h"
@@ -43,8 +41,7 @@ am::Config config_of(const am::OutOfBand* others) {
 struct detail::Running {
   explicit Running(const am::Config& config)
       : world(config),
-        calls(world.job(), world.endpoint()),
-        rpc_calls(world.bundle(), world.endpoint()),
+        rpc_calls(world.job(), world.bundle(), world.endpoint()),
         groups(world.bundle(), world.endpoint()),
         stores(store_counter::InWorld()) {
     add_atomic_handlers(world.endpoint());
@@ -55,7 +52,6 @@ struct detail::Running {
   }
 
   World world;
-  RemoteCalls calls;
   RpcCalls rpc_calls;
   Groups groups;
   store_counter stores;  // the default counter

@@ -1,5 +1,5 @@
 // start/ begins and ends a program. It may use the rooms that have something to set up: world/,
-// call/ and access/; no room may use it. All processes set up the same in the same order.
+// rpc/ and access/; no room may use it. All processes set up the same in the same order.
 //
 //   int main(int argc, char** argv) {
 //     return splitc::run(argc, argv, [](splitc::Args args) { ... });

@@ -88,6 +88,17 @@ namespace {
   detail::refuse(call, "offset " + std::to_string(offset) + " of the segment " + why);
 }
 
+// Throws Error unless `block` begins there.
+void check_begins(const std::optional<HeapSide::Block>& block, std::uint64_t offset,
+                  const char* if_none, detail::Call call) {
+  if (!block) refuse_free(offset, if_none, call);
+  if (block->at == offset) return;
+  refuse_free(offset,
+              "is inside a block; free the block by its first address, at offset " +
+                  std::to_string(block->at),
+              call);
+}
+
 constexpr const char* kNoBlock =
     "is not memory that is in use: it was freed already, or never allocated; free each block once";
 
@@ -152,17 +163,8 @@ void Heap::release_spread(std::uint64_t offset) {
 }
 
 void Heap::check_spread(std::uint64_t offset, detail::Call call) const {
-  const auto block = spread_block_of(offset);
-  if (!block) {
-    refuse_free(offset,
-                local_block_of(offset) ? "is local memory; give it to local_free" : kNoBlock, call);
-  }
-  if (block->at != offset) {
-    refuse_free(offset,
-                "is inside a block; free the block by its first address, at offset " +
-                    std::to_string(block->at),
-                call);
-  }
+  check_begins(spread_block_of(offset), offset,
+               local_block_of(offset) ? "is local memory; give it to local_free" : kNoBlock, call);
 }
 
 std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
@@ -183,17 +185,9 @@ std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
 void Heap::free(std::uint64_t offset, detail::Call call) {
   detail::check_thread(call);
   const auto block = local_block_of(offset);
-  if (!block) {
-    refuse_free(offset,
-                spread_block_of(offset) ? "is spread memory; give it to all_spread_free" : kNoBlock,
-                call);
-  }
-  if (block->at != offset) {
-    refuse_free(offset,
-                "is inside a block; free the block by its first address, at offset " +
-                    std::to_string(block->at),
-                call);
-  }
+  check_begins(block, offset,
+               spread_block_of(offset) ? "is spread memory; give it to all_spread_free" : kNoBlock,
+               call);
   ledger_.forget(*block);
   poison(*block);
   local_.release(end_ - offset - HeapSide::occupied(block->bytes));

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "splitc/world/heap_side.h"
 #include "splitc/world/ledger.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "am/route/region_header.h"
+#include "splitc/world/place.h"
+
 // What the library keeps at the start of every process's segment, all zero at first:
 //
 //   StoreLines         what has been stored here, on the default counter (splitc/access/store.h)
@@ -137,4 +140,14 @@ constexpr std::uint32_t node_boards(std::uint64_t segment_bytes) noexcept {
   return static_cast<std::uint32_t>(count < kMost ? count : kMost);
 }
 
+namespace detail {
+
+// Wakes the process of this node whose segment is mapped at `segment` here, if it sleeps: to be
+// called behind a write that it may wait for. Any thread, handlers too. Costs a load, and a fence
+// where place.kernel_fence is false.
+inline void wake_owner(std::byte* segment) noexcept {
+  am::RegionHeader::of(segment).bell.notify(shmem::Fence(place.kernel_fence));
+}
+
+}  // namespace detail
 }  // namespace splitc

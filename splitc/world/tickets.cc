@@ -1,6 +1,9 @@
 #include "splitc/world/tickets.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -11,11 +14,21 @@
 #include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/local_memory.h"
-#include "splitc/world/stack.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
 namespace {
+
+Stack stack_of_this_thread() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+  const bool known = pthread_attr_getstack(&attributes, &begin, &bytes) == 0;
+  pthread_attr_destroy(&attributes);
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  return known ? Stack{first, first + bytes} : Stack{};
+}
 
 // Polls until `condition()`; an exception, such as one of a handler, ends the job. `frame`: of the
 // function that the program called.
@@ -32,6 +45,16 @@ void wait_or_end(const void* frame, Call call, Condition condition,
 }
 
 }  // namespace
+
+Stack worlds_stack() {
+  static pthread_t thread = pthread_self();
+  static Stack stack = stack_of_this_thread();
+  if (pthread_equal(thread, pthread_self()) == 0) {  // of another program in this process
+    thread = pthread_self();
+    stack = stack_of_this_thread();
+  }
+  return stack;
+}
 
 void Tickets::add_ticket() {
   free_ = static_cast<std::uint32_t>(tickets_.size());

@@ -13,6 +13,14 @@
 
 namespace splitc::detail {
 
+// The stack of the world's thread, as far as it may grow: [begin, end). Empty: it is not known.
+struct Stack {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+// By the world's thread, some 20 us for the first time.
+Stack worlds_stack();
+
 // The operations of this process that are under way: gets and puts to other nodes, atomics there,
 // and calls of functions. Each has a ticket, whose number travels with it and comes back when it is
 // done; the next operation may then have it. `outstanding` counts them.
@@ -60,6 +68,10 @@ class Tickets {
   void give_back(std::uint32_t ticket) noexcept;
   // Gives one back with the answer that came.
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
+  // Its result has so many bytes.
+  void expect(std::uint32_t ticket, std::size_t bytes) noexcept {
+    tickets_[ticket].pending.result_bytes = bytes;
+  }
   // Gives one back with an answer of 8 bytes, whatever its `result_bytes`.
   void answered_by_word(std::uint32_t ticket, std::uint64_t result) noexcept {
     void* const to = tickets_[ticket].pending.result;
@@ -101,9 +113,8 @@ class Tickets {
   // The process of this operation, which is not done, and of any that is not.
   std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
   std::uint32_t some_proc() const noexcept;
-  // Whether it has ended without being done. Nobody waits for it any more after forget().
+  // Whether it has ended without being done.
   bool lost(handle h) const noexcept { return !done(h) && tickets_[h.ticket()].lost; }
-  void forget(handle h) noexcept { free(h.ticket()); }
   // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
   // Whether it is one of a process that has died: its answer was on its way, perhaps, and ends in

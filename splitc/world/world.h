@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <exception>
 #include <span>
-#include <vector>
 
 #include "am/core/bundle.h"
 #include "am/table/sparse_table.h"

@@ -1,4 +1,4 @@
-#include "splitc/access/atomic.h"
+#include "splitc/rpc/atomic.h"
 
 #include <gtest/gtest.h>
 

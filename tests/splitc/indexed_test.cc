@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "am/route/router.h"
-#include "splitc/access/shape.h"
+#include "splitc/access/shapes.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/element.h"
 #include "tests/splitc/error_of.h"

@@ -31,7 +31,7 @@ TEST(Tickets, of_several_gets_name_the_frame_that_was_left_and_not_lower_memory_
   const Tickets::Borrowed* const named = tickets.left_behind(frame);
   ASSERT_NE(named, nullptr);
   EXPECT_NE(named->memory, stays);
-  tickets.forget(all);
+  tickets.answered(all.ticket(), nullptr);
 }
 
 }  // namespace

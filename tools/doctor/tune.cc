@@ -61,10 +61,10 @@ class Tuning {
     const auto vector = [](std::uint64_t bytes) { return Vector{bytes / 8, 8}; };
     return {
         {&Limits::broadcast_tree, Operation::kBroadcast, false, 8 << 10, kMost,
-         [=](auto bytes) { return broadcast_tree(me, 0, bytes, 2); },
-         [=](auto bytes) { return broadcast_scattered(me, 0, vector(bytes), 2); }},
+         [=](auto bytes) { return broadcast_tree(me, 0, bytes); },
+         [=](auto bytes) { return broadcast_scattered(me, 0, vector(bytes)); }},
         {&Limits::reduce_tree, Operation::kReduce, false, 4 << 10, kMost,
-         [=](auto bytes) { return reduce_tree(me, 0, bytes, 2, Order::kMembers); },
+         [=](auto bytes) { return reduce_tree(me, 0, bytes); },
          [=](auto bytes) { return reduce_halving(me, 0, vector(bytes)); }},
         {&Limits::all_reduce_doubling, Operation::kAllReduce, false, 4 << 10, kMost,
          [=](auto bytes) { return all_reduce_doubling(me, bytes); },
@@ -77,7 +77,7 @@ class Tuning {
          [=](auto bytes) { return all_gather_ring(me, bytes); }},
         {&Limits::all_to_all_bruck, Operation::kAllToAll, false, 8, 16 << 10,
          [=](auto bytes) { return all_to_all_bruck(me, bytes); },
-         [=](auto bytes) { return all_to_all_pairwise(me, bytes, 4); }},
+         [=](auto bytes) { return all_to_all_pairwise(me, bytes); }},
     };
   }
 

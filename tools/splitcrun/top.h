@@ -8,7 +8,7 @@
 // Of several nodes there are also the packets that have come from others, and the bytes that each
 // process has sent to them, or read and written there.
 //
-// It reads what the processes show anyway (am/route/activity.h) and what the system says of them,
+// It reads what the processes show anyway (am/observe/activity.h) and what the system says of them,
 // so it costs them nothing.
 #pragma once
 

@@ -80,40 +80,32 @@ int fail_no_token(const char* call, const void* token) noexcept {
 
 namespace {
 
-// The token, if it is that of the handler that runs.
-Token* find_token(const char* call, void* token) noexcept {
+// Leaves at `result` what get(message) gives of the handler that runs.
+template <class Result, class Get>
+int get_of_message(const char* call, void* token, Result* result, Get&& get) {
   Token* const found = Token::find(token);
-  if (found == nullptr) fail_no_token(call, token);
-  return found;
+  if (found == nullptr) return fail_no_token(call, token);
+  if (const int code = check_result(call, result)) return code;
+  *result = get(found->message());
+  return AM_OK;
 }
 
 }  // namespace
 }  // namespace am::c
 
 int AM_GetSourceEndpoint(void* token, en_t* name) {
-  constexpr const char* kCall = "AM_GetSourceEndpoint";
-  am::c::Token* const found = am::c::find_token(kCall, token);
-  if (found == nullptr) return AM_ERR_BAD_ARG;
-  if (const int code = am::c::check_result(kCall, name)) return code;
-  *name = am::c::to_c(found->message().source_name());
-  return AM_OK;
+  return am::c::get_of_message("AM_GetSourceEndpoint", token, name,
+                               [](auto& message) { return am::c::to_c(message.source_name()); });
 }
 
 int AM_GetDestEndpoint(void* token, ep_t* endpoint) {
-  constexpr const char* kCall = "AM_GetDestEndpoint";
-  am::c::Token* const found = am::c::find_token(kCall, token);
-  if (found == nullptr) return AM_ERR_BAD_ARG;
-  if (const int code = am::c::check_result(kCall, endpoint)) return code;
-  *endpoint = am::c::state_of(found->message().endpoint()).handle;
-  return AM_OK;
+  return am::c::get_of_message("AM_GetDestEndpoint", token, endpoint, [](auto& message) {
+    return am::c::state_of(message.endpoint()).handle;
+  });
 }
 
 int AM_GetMsgTag(void* token, tag_t* tag) {
-  constexpr const char* kCall = "AM_GetMsgTag";
-  am::c::Token* const found = am::c::find_token(kCall, token);
-  if (found == nullptr) return AM_ERR_BAD_ARG;
-  if (const int code = am::c::check_result(kCall, tag)) return code;
-  am::UntypedMessage& message = found->message();
-  *tag = message.role() == am::Role::kReply ? message.endpoint().tag() : message.tag();
-  return AM_OK;
+  return am::c::get_of_message("AM_GetMsgTag", token, tag, [](auto& message) {
+    return message.role() == am::Role::kReply ? message.endpoint().tag() : message.tag();
+  });
 }

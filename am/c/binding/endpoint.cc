@@ -11,7 +11,7 @@
 #include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
 #include "am/c/binding/own_queue.h"
-#include "am/message/segment.h"
+#include "am/message/admission.h"
 #include "am/route/router.h"
 #include "shmem/mailbox_layout.h"
 
@@ -118,19 +118,13 @@ int AM_MoveEndpoint(ep_t endpoint, eb_t from, eb_t to) {
 }
 
 int AM_GetEndpointName(ep_t endpoint, en_t* name) {
-  constexpr const char* kCall = "AM_GetEndpointName";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, name)) return code;
-  *name = am::c::to_c(endpoint->core->name());
-  return AM_OK;
+  return am::c::get("AM_GetEndpointName", endpoint, name,
+                    [](auto& core) { return am::c::to_c(core.name()); });
 }
 
 int AM_GetEndpointBundle(ep_t endpoint, eb_t* bundle) {
-  constexpr const char* kCall = "AM_GetEndpointBundle";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, bundle)) return code;
-  *bundle = endpoint->core->bundle_handle;
-  return AM_OK;
+  return am::c::get("AM_GetEndpointBundle", endpoint, bundle,
+                    [](auto& core) { return core.bundle_handle.load(); });
 }
 
 int AM_SameEndpoint(en_t one, en_t other) {
@@ -150,11 +144,7 @@ int AM_SetTag(ep_t endpoint, tag_t tag) {
 }
 
 int AM_GetTag(ep_t endpoint, tag_t* tag) {
-  constexpr const char* kCall = "AM_GetTag";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, tag)) return code;
-  *tag = endpoint->core->tag();
-  return AM_OK;
+  return am::c::get("AM_GetTag", endpoint, tag, [](auto& core) { return core.tag(); });
 }
 
 int AM_SetSeg(ep_t endpoint, void* address, uintptr_t nbytes) {

@@ -127,7 +127,6 @@ int set_handler_count(const char* call, ep_t endpoint, int count) {
 }  // namespace
 }  // namespace am::c
 
-using am::c::check_endpoint;
 using am::c::check_result;
 
 int AM_SetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function) {
@@ -158,11 +157,8 @@ int AM_SetNumHandlers(ep_t endpoint, int count) {
 }
 
 int AM_GetNumHandlers(ep_t endpoint, int* count) {
-  constexpr const char* kCall = "AM_GetNumHandlers";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, count)) return code;
-  *count = endpoint->core->handlers;
-  return AM_OK;
+  return am::c::get("AM_GetNumHandlers", endpoint, count,
+                    [](auto& core) { return core.handlers.load(); });
 }
 
 int AM_MaxNumHandlers(int* count) {

@@ -103,6 +103,15 @@ int check_no_handler(const char* call) noexcept;
 // Checks a pointer to where a result goes.
 int check_result(const char* call, const void* result) noexcept;
 
+// Leaves at `result` what get(core) gives of an endpoint.
+template <class Result, class Get>
+int get(const char* call, ep_t endpoint, Result* result, Get&& get) noexcept {
+  if (const int code = check_endpoint(call, endpoint)) return code;
+  if (const int code = check_result(call, result)) return code;
+  *result = get(*endpoint->core);
+  return AM_OK;
+}
+
 // A free place becomes that of `core`; nullptr: there is none. Any thread.
 eb_t take_place(std::unique_ptr<Bundle> core);
 ep_t take_place(std::unique_ptr<EndpointState> core);

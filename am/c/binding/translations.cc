@@ -105,7 +105,6 @@ int set_translation_count(const char* call, ep_t endpoint, int count) {
 }  // namespace am::c
 
 using am::c::check_bound;
-using am::c::check_endpoint;
 using am::c::check_result;
 
 int AM_Map(ep_t endpoint, int index, en_t name, tag_t tag) {
@@ -147,11 +146,8 @@ int AM_SetNumTranslations(ep_t endpoint, int count) {
 }
 
 int AM_GetNumTranslations(ep_t endpoint, int* count) {
-  constexpr const char* kCall = "AM_GetNumTranslations";
-  if (const int code = check_endpoint(kCall, endpoint)) return code;
-  if (const int code = check_result(kCall, count)) return code;
-  *count = static_cast<int>(endpoint->core->translations());
-  return AM_OK;
+  return am::c::get("AM_GetNumTranslations", endpoint, count,
+                    [](auto& core) { return static_cast<int>(core.translations()); });
 }
 
 int AM_MaxNumTranslations(int* count) {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <thread>
 
 #include "am/c/spmd.h"
 #include "am/c/spmd/world.h"

@@ -211,7 +211,7 @@ class FarEndpoint {
   bool deliver_gone(Rank from, const link::MessagePacket& message);
   static void note_gone(Receiver& to);
 
-  // What is traced (am/core/traced/flows.cc): the flow of the next message of that kind.
+  // What is traced (am/core/traced.cc): the flow of the next message of that kind.
   TraceFlow received_flow(Sender& from, const Body& body) noexcept;
   TraceFlow replied_flow(Sender& to, const Delivery& delivery, const Answering& answering) noexcept;
   TraceFlow answered_flow(Receiver& from, std::uint32_t index, const Body& body) noexcept;

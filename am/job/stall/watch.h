@@ -4,7 +4,7 @@
 //   3 processes in barrier at a.cc:40 for 31 s (ranks 0-1, 3); rank 2 in store_sync at b.cc:17,
 //   64 bytes of 128 missing, for 31 s
 //
-// It only reads what the processes show (am/route/activity.h). Whoever has a StallWatch lets it
+// It only reads what the processes show (am/observe/activity.h). Whoever has a StallWatch lets it
 // observe them about every second; times count from the first observation.
 #pragma once
 

@@ -12,14 +12,12 @@
 #include <string.h>
 
 #include "splitc/compat/blocks.h"
-#include "splitc/compat/collectives.h"
 #include "splitc/compat/control.h"
 #include "splitc/compat/field.h"
 #include "splitc/compat/lvalue.h"
-#include "splitc/compat/memory.h"
 #include "splitc/compat/operations.h"
 #include "splitc/compat/pointer.h"
-#include "splitc/compat/print.h"
+#include "splitc/compat/reductions.h"
 #include "splitc/compat/size.h"
 #include "splitc/compat/values.h"
 #include "splitc/splitc.h"

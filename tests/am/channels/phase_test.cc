@@ -1,6 +1,4 @@
 // The receiver's end of a channel, every state by every event; then against a simple model.
-#include "am/channel/phase.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "am/channel/ends.h"
 #include "tests/support/seed.h"
 
 namespace am {

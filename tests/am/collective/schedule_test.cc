@@ -19,7 +19,6 @@ namespace schedule_test {
 namespace {
 
 using am::schedule::Member;
-using am::schedule::Order;
 using am::schedule::Scan;
 using am::schedule::Vector;
 
@@ -32,25 +31,17 @@ Value combined(std::uint32_t count, std::uint64_t at) {
   for (std::uint32_t who = 0; who < count; ++who) all.members += given(who, at).members;
   return all;
 }
-// For operations that commute.
-Value sorted(Value value) {
-  std::ranges::sort(value.members);
-  return value;
-}
 
 struct Call {
   std::function<Schedule(Member)> schedule;
   std::function<std::size_t(std::uint32_t who)> inputs;   // bytes
   std::function<std::size_t(std::uint32_t who)> outputs;  // bytes; 0: nothing is expected
   std::function<Value(std::uint32_t who, std::size_t at)> expected;
-  bool commutes = false;
   bool in_place = false;
   std::vector<std::uint64_t> node_of = {};  // empty: all are on one node
 };
 
-// `number`: the radix of a tree, or the bytes of a segment.
-using Writes =
-    std::function<Schedule(Member, std::uint32_t root, std::uint64_t bytes, std::uint32_t number)>;
+using Writes = std::function<Schedule(Member, std::uint32_t root, std::uint64_t bytes)>;
 
 class Schedules : public testing::Test {
  protected:
@@ -71,18 +62,11 @@ class Schedules : public testing::Test {
     EXPECT_EQ(team.perform(), "") << size << " members";
     for (std::uint32_t who = 0; who < size; ++who) {
       for (std::size_t at = 0; at < outputs[who]; ++at) {
-        const Value& value = team.output(who)[at];
-        EXPECT_EQ(call.commutes ? sorted(value) : value,
-                  call.commutes ? sorted(call.expected(who, at)) : call.expected(who, at))
+        EXPECT_EQ(team.output(who)[at], call.expected(who, at))
             << size << " members, byte " << at << " of member " << who;
         if (HasFailure()) return;
       }
     }
-  }
-
-  std::uint32_t any_number() {
-    constexpr std::array<std::uint32_t, 4> kAll{2, 3, 8, 100};
-    return kAll[below(kAll.size())];
   }
 
   // f(members, root, bytes) for all numbers of members, until something fails.
@@ -101,23 +85,20 @@ class Schedules : public testing::Test {
   // Each gets what the root gives.
   void broadcasts(const Writes& write) {
     for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
-      const std::uint32_t number = any_number();
-      perform(size, {.schedule = [&](Member member) { return write(member, root, bytes, number); },
+      perform(size, {.schedule = [&](Member member) { return write(member, root, bytes); },
                      .inputs = [&](std::uint32_t who) { return who == root ? bytes : 0; },
                      .outputs = [&](std::uint32_t) { return bytes; },
                      .expected = [&](std::uint32_t, std::size_t at) { return given(root, at); }});
     });
   }
   // Everybody gets what all give, combined; or, unless `at_all`, the root.
-  void reductions(const Writes& write, bool at_all, bool commutes) {
+  void reductions(const Writes& write, bool at_all) {
     for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
-      const std::uint32_t number = any_number();
       perform(size,
-              {.schedule = [&](Member member) { return write(member, root, bytes, number); },
+              {.schedule = [&](Member member) { return write(member, root, bytes); },
                .inputs = [&](std::uint32_t) { return bytes; },
                .outputs = [&](std::uint32_t who) { return at_all || who == root ? bytes : 0; },
                .expected = [&](std::uint32_t, std::size_t at) { return combined(size, at); },
-               .commutes = commutes,
                .in_place = at_all && below(2) == 0});
     });
   }
@@ -166,58 +147,45 @@ TEST_F(Schedules, of_a_barrier_let_nobody_leave_before_all_have_come) {
 }
 
 TEST_F(Schedules, of_broadcasts_bring_the_roots_bytes_to_all) {
-  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-    return am::schedule::broadcast_tree(member, root, bytes, radix);
+  broadcasts(am::schedule::broadcast_tree);
+  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes) {
+    return am::schedule::broadcast_scattered(member, root, {bytes, 1});
   });
-  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-    return am::schedule::broadcast_scattered(member, root, {bytes, 1}, radix);
-  });
-  broadcasts([](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
-    return am::schedule::on_node::broadcast(member, root, bytes);
-  });
+  broadcasts(am::schedule::on_node::broadcast);
 }
 
 TEST_F(Schedules, of_reductions_to_one_combine_in_the_order_of_the_members) {
+  reductions(am::schedule::reduce_tree, false);
   reductions(
-      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-        return am::schedule::reduce_tree(member, root, bytes, radix, Order::kMembers);
-      },
-      false, false);
-  reductions(
-      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t radix) {
-        return am::schedule::reduce_tree(member, root, bytes, radix, Order::kAny);
-      },
-      false, true);
-  reductions(
-      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
+      [](Member member, std::uint32_t root, std::uint64_t bytes) {
         return am::schedule::reduce_halving(member, root, {bytes, 1});
       },
-      false, false);
-  reductions(am::schedule::reduce_gathered, false, false);
+      false);
+  reductions(am::schedule::reduce_gathered, false);
   reductions(
-      [](Member member, std::uint32_t root, std::uint64_t bytes, std::uint32_t) {
+      [](Member member, std::uint32_t root, std::uint64_t bytes) {
         return am::schedule::on_node::reduce(member, root, {bytes, 1});
       },
-      false, false);
+      false);
 }
 
 TEST_F(Schedules, of_reductions_to_all_give_everybody_the_same) {
-  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
-                std::uint32_t) { return am::schedule::all_reduce_doubling(member, bytes); },
-             true, false);
+  reductions([](Member member, std::uint32_t,
+                std::uint64_t bytes) { return am::schedule::all_reduce_doubling(member, bytes); },
+             true);
   reductions(
-      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
+      [](Member member, std::uint32_t, std::uint64_t bytes) {
         return am::schedule::all_reduce_halving(member, {bytes, 1});
       },
-      true, false);
-  reductions([](Member member, std::uint32_t, std::uint64_t bytes,
-                std::uint32_t) { return am::schedule::all_reduce_gathered(member, bytes); },
-             true, false);
+      true);
+  reductions([](Member member, std::uint32_t,
+                std::uint64_t bytes) { return am::schedule::all_reduce_gathered(member, bytes); },
+             true);
   reductions(
-      [](Member member, std::uint32_t, std::uint64_t bytes, std::uint32_t) {
+      [](Member member, std::uint32_t, std::uint64_t bytes) {
         return am::schedule::on_node::all_reduce(member, {bytes, 1});
       },
-      true, false);
+      true);
 }
 
 // Of many bytes a node's reductions go in parts, or, of few elements, wait before they write.
@@ -291,7 +259,8 @@ TEST_F(Schedules, of_a_large_scan_on_a_node_are_read_by_all) {
 
 TEST_F(Schedules, of_gathers_to_one_put_each_block_in_its_place) {
   for_all([&](std::uint32_t size, std::uint32_t root, std::uint64_t bytes) {
-    const std::uint32_t radix = any_number();
+    constexpr std::array<std::uint32_t, 4> kRadices{2, 3, 8, 100};
+    const std::uint32_t radix = kRadices[below(kRadices.size())];
     const bool reads = below(2) == 0;
     perform(size, {.schedule =
                        [&](Member member) {
@@ -326,12 +295,7 @@ TEST_F(Schedules, of_gathers_to_all_give_everybody_every_block) {
 TEST_F(Schedules, of_exchanges_give_everybody_its_block_of_each) {
   const std::vector<std::function<Schedule(Member, std::uint64_t)>> all = {
       am::schedule::all_to_all_bruck, am::schedule::on_node::all_to_all,
-      [](Member member, std::uint64_t bytes) {
-        return am::schedule::all_to_all_pairwise(member, bytes, 1);
-      },
-      [](Member member, std::uint64_t bytes) {
-        return am::schedule::all_to_all_pairwise(member, bytes, 8);
-      }};
+      am::schedule::all_to_all_pairwise};
   for (const auto& write : all) {
     for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t bytes) {
       bytes = std::min<std::uint64_t>(bytes, size <= 20 ? 5 : 1);
@@ -359,32 +323,30 @@ TEST_F(Schedules, of_exchanges_of_varying_blocks_give_everybody_its_block_of_eac
   };
   for_all([&](std::uint32_t size, std::uint32_t, std::uint64_t) {
     if (size > 20 && size % 5 != 0) return;  // each is an exchange of all with all
-    const auto at_once = static_cast<std::uint32_t>(1 + below(5));
     const bool reads = below(2) == 0;
-    perform(size,
-            {.schedule =
-                 [&](Member member) {
-                   if (reads) {
-                     std::vector<std::uint64_t> their_at;
-                     for (std::uint32_t other = 0; other < size; ++other) {
-                       their_at.push_back(begins(size, other, true)[member.me]);
-                     }
-                     return am::schedule::on_node::all_to_all_varying(
-                         member, begins(size, member.me, true).back(), their_at,
-                         begins(size, member.me, false));
-                   }
-                   return am::schedule::all_to_all_varying(member, begins(size, member.me, true),
-                                                           begins(size, member.me, false), at_once);
-                 },
-             .inputs = [&](std::uint32_t who) { return begins(size, who, true).back(); },
-             .outputs = [&](std::uint32_t who) { return begins(size, who, false).back(); },
-             .expected =
-                 [&](std::uint32_t who, std::size_t at) {
-                   const auto all = begins(size, who, false);
-                   const auto from = static_cast<std::uint32_t>(std::ranges::upper_bound(all, at) -
-                                                                all.begin() - 1);
-                   return given(from, begins(size, from, true)[who] + at - all[from]);
-                 }});
+    perform(size, {.schedule =
+                       [&](Member member) {
+                         if (reads) {
+                           std::vector<std::uint64_t> their_at;
+                           for (std::uint32_t other = 0; other < size; ++other) {
+                             their_at.push_back(begins(size, other, true)[member.me]);
+                           }
+                           return am::schedule::on_node::all_to_all_varying(
+                               member, begins(size, member.me, true).back(), their_at,
+                               begins(size, member.me, false));
+                         }
+                         return am::schedule::all_to_all_varying(
+                             member, begins(size, member.me, true), begins(size, member.me, false));
+                       },
+                   .inputs = [&](std::uint32_t who) { return begins(size, who, true).back(); },
+                   .outputs = [&](std::uint32_t who) { return begins(size, who, false).back(); },
+                   .expected =
+                       [&](std::uint32_t who, std::size_t at) {
+                         const auto all = begins(size, who, false);
+                         const auto from = static_cast<std::uint32_t>(
+                             std::ranges::upper_bound(all, at) - all.begin() - 1);
+                         return given(from, begins(size, from, true)[who] + at - all[from]);
+                       }});
   });
 }
 
@@ -460,15 +422,15 @@ TEST_F(Schedules, send_as_many_messages_as_they_say) {
         }
         return count;
       };
-      ASSERT_LE(sends(am::schedule::broadcast_tree(member, 0, 1, 2)), lg);
-      ASSERT_LE(sends(am::schedule::reduce_tree(member, 0, 1, 2, Order::kAny)), 1u);
+      ASSERT_LE(sends(am::schedule::broadcast_tree(member, 0, 1)), lg);
+      ASSERT_LE(sends(am::schedule::reduce_tree(member, 0, 1)), 1u);
       ASSERT_LE(sends(am::schedule::all_reduce_doubling(member, 1)), lg + 1);
       ASSERT_LE(sends(am::schedule::all_reduce_halving(member, {size, 1})), 2 * lg + 1);
       ASSERT_EQ(sends(am::schedule::scan_chain(member, 1, Scan::kInclusive)), who + 1 < size);
       ASSERT_EQ(sends(am::schedule::all_gather_bruck(member, 1)), lg);
       ASSERT_EQ(sends(am::schedule::all_to_all_bruck(member, 1)), lg);
-      ASSERT_EQ(sends(am::schedule::all_to_all_pairwise(member, 1, 4)), size - 1);
-      ASSERT_EQ(am::schedule::all_to_all_pairwise(member, 1, 4).rounds(), (size - 1 + 3) / 4);
+      ASSERT_EQ(sends(am::schedule::all_to_all_pairwise(member, 1)), size - 1);
+      ASSERT_EQ(am::schedule::all_to_all_pairwise(member, 1).rounds(), (size - 1 + 3) / 4);
     }
   }
 }
@@ -477,10 +439,9 @@ TEST_F(Schedules, cut_vectors_between_elements) {
   for (std::uint32_t size = 1; size <= 20; ++size) {
     const Vector vector{below(100), 8};
     for (std::uint32_t who = 0; who < size; ++who) {
-      for (const Schedule& schedule :
-           {am::schedule::all_reduce_halving({size, who}, vector),
-            am::schedule::reduce_halving({size, who}, 0, vector),
-            am::schedule::broadcast_scattered({size, who}, 0, vector, 2)}) {
+      for (const Schedule& schedule : {am::schedule::all_reduce_halving({size, who}, vector),
+                                       am::schedule::reduce_halving({size, who}, 0, vector),
+                                       am::schedule::broadcast_scattered({size, who}, 0, vector)}) {
         for (std::size_t round = 0; round < schedule.rounds(); ++round) {
           for (const Step& step : schedule.round(round)) {
             EXPECT_EQ(step.from.bytes % 8 + step.to.bytes % 8, 0u);

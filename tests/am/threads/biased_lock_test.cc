@@ -1,5 +1,3 @@
-#include "am/sync/locks.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "am/sync/locks.h"
 #include "tests/support/seed.h"
 
 namespace am {

@@ -1,8 +1,8 @@
-#include "am/zero_copy/tag_match.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
+
+#include "am/zero_copy/requests.h"
 
 namespace am::zero_copy {
 namespace {

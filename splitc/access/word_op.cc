@@ -1,11 +1,10 @@
-#include "splitc/access/far_atomic.h"
+#include "splitc/access/word_op.h"
 
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 #include <optional>
-#include <type_traits>
 
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
@@ -18,33 +17,22 @@
 namespace splitc::detail {
 namespace {
 
-// What the owner is to do.
-struct WordRequest {
-  std::uint32_t ticket;
-  AtomicOp op;
-  WordType type;
-  std::uint64_t offset;
-  std::uint64_t a;
-  std::uint64_t b;
-};
-static_assert(sizeof(WordRequest) == 32);
 // An answer is 64 bits, of which as many bytes are copied as the word has.
 static_assert(std::endian::native == std::endian::little);
 
-// Changes `word`, of this node, as a `Change` says, which has the operation and its operands.
-template <class T, class Change>
-std::uint64_t change_as(const Change& change, std::byte* word) noexcept {
+// Make a change of `word`, of this node.
+template <class T>
+std::uint64_t change_as(const FarAtomic& change, std::byte* word) noexcept {
   if (!has_op<T>(change.op)) return 0;  // no caller asks for that
   return word_bits(change_word(change.op, reinterpret_cast<T*>(word), word_of_bits<T>(change.a),
                                word_of_bits<T>(change.b)));
 }
-template <class Signed, class Change>
-std::uint64_t change_integer(const Change& change, std::byte* word) noexcept {
+template <class Signed>
+std::uint64_t change_integer(const FarAtomic& change, std::byte* word) noexcept {
   if (change.type.is_signed) return change_as<Signed>(change, word);
   return change_as<std::make_unsigned_t<Signed>>(change, word);
 }
-template <class Change>
-std::uint64_t make(const Change& change, std::byte* word) noexcept {
+std::uint64_t make(const FarAtomic& change, std::byte* word) noexcept {
   if (change.type.is_float) {
     return change.type.bytes == 4 ? change_as<float>(change, word)
                                   : change_as<double>(change, word);
@@ -61,9 +49,9 @@ void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
   world().tickets().answered(ticket, reinterpret_cast<const std::byte*>(&before));
 }
 
-void on_word(am::Request message, WordRequest request) {
-  std::byte* const word = world().router().segment() + request.offset;
-  std::move(message).reply<&on_word_before>(request.ticket, make(request, word));
+void on_word(am::Request message, FarAtomic change) {
+  std::byte* const word = world().router().segment() + (change.bits & kOffsetMask);
+  std::move(message).reply<&on_word_before>(change.ticket, make(change, word));
 }
 
 // If the word is on this node, a change that is watched: makes it, and returns the value before.
@@ -76,16 +64,15 @@ std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call) 
   return before;
 }
 
-handle start(const FarAtomic& change, void* before, std::size_t bytes, Call call) {
+handle start(FarAtomic change, void* before, std::size_t bytes, Call call) {
   check_far(change.bits, change.type.bytes, call);
   World& w = world();
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Tickets::Start start(w.tickets(),
                        {.proc = proc_of(change.bits), .result = before, .result_bytes = bytes});
-  const WordRequest request{start.ticket(), change.op, change.type, change.bits & kOffsetMask,
-                            change.a,       change.b};
-  w.endpoint().request<&on_word>({proc_of(change.bits), call.where}, request);
+  change.ticket = start.ticket();
+  w.endpoint().request<&on_word>({proc_of(change.bits), call.where}, change);
   return start.started();
 }
 

@@ -1,6 +1,5 @@
-#include "splitc/rpc/captures.h"
+#include "splitc/rpc/pack.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -8,8 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "splitc/world/stack.h"
+#include "splitc/world/tickets.h"
 #include "splitc/world/world.h"
+
+// What can be seen of the captures of a lambda that goes to another process.
 
 namespace splitc::detail {
 namespace {

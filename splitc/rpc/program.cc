@@ -1,4 +1,4 @@
-#include "splitc/call/program.h"
+#include "splitc/rpc/program.h"
 
 #include <elf.h>
 #include <link.h>
