@@ -8,8 +8,8 @@
 #include "am/observe/event.h"
 #include "am/observe/trace.h"
 
-// What an endpoint writes to a trace (am/observe), of which it is while there is one when it is made.
-// Such an endpoint takes no shortcut: Outgoing::direct() finds nothing and every barrier is
+// What an endpoint writes to a trace (am/observe), of which it is while there is one when it is
+// made. Such an endpoint takes no shortcut: Outgoing::direct() finds nothing and every barrier is
 // kBarred, so that its requests go through Outgoing::try_send(), and messages to it through
 // dispatch.cc. So the fast paths have nothing to test.
 
@@ -51,7 +51,8 @@ class TracedHandler {
     if (!runs_) [[likely]]
       return;
     Trace::forget_poll();
-    finish(ticks());
+    run_.end = ticks();
+    trace_->record(run_);
   }
   TracedHandler(const TracedHandler&) = delete;
   TracedHandler& operator=(const TracedHandler&) = delete;
@@ -59,50 +60,50 @@ class TracedHandler {
 
   // If there is a trace: the message with `flow`, of `peer`, will be given to its handler.
   void begin(Role role, HandlerIndex handler, Rank peer, TraceFlow flow) noexcept {
-    kind_ = role == Role::kReply    ? TraceKind::kReplyHandler
-            : role == Role::kOneWay ? TraceKind::kOneWayHandler
-                                    : TraceKind::kRequestHandler;
-    name_ = traced_name(parts_, *trace_, handler);
-    details_.flow = flow;
-    details_.peer = peer;
-    // (The threads of a parallel bundle poll in turns what says when a poll ends.)
-    if (parts_.bundle->access() == Access::kSequential) Trace::handler_begins(begin_);
+    const TraceKind kind = role == Role::kReply    ? TraceKind::kReplyHandler
+                           : role == Role::kOneWay ? TraceKind::kOneWayHandler
+                                                   : TraceKind::kRequestHandler;
+    run_ = {.kind = kind,
+            .name = traced_name(parts_, *trace_, handler),
+            .peer = peer,
+            .begin = begin_,
+            .end = 0,
+            .flow = flow,
+            .bytes = 0,
+            .reply = 0};
+    if (is_in_poll()) Trace::handler_begins(begin_);
     runs_ = true;
   }
   // It has returned, or, by `status`, it was not called. `reply`: the flow of what it has replied;
   // by default that of a process of this node.
   void end(Status status, const Delivery& delivery) noexcept {
-    end(status, delivery, reply_of(details_.flow));
+    end(status, delivery, reply_of(run_.flow));
   }
   void end(Status status, const Delivery& delivery, TraceFlow reply) noexcept {
-    if (status != Status::kDelivered) {
-      runs_ = false;
-      return;
+    runs_ = false;
+    if (status != Status::kDelivered) return;
+    run_.bytes = delivery.payload.size();
+    if (has_replied(delivery)) run_.reply = reply;
+    run_.end = ticks();
+    if (is_in_poll()) {
+      trace_->record_late(run_);
+    } else {
+      trace_->record(run_);
     }
-    details_.bytes = delivery.payload.size();
-    const std::uint64_t now = ticks();
-    finish(now);
-    if (!has_replied(delivery)) return;
-    trace_->record(TraceKind::kReply, 0, now, now, {reply, details_.peer, 0});
   }
   static bool has_replied(const Delivery& delivery) noexcept {
     return packet::handler_in(delivery.reply) != 0;
   }
 
  private:
-  void finish(std::uint64_t now) noexcept {
-    runs_ = false;
-    trace_->record(kind_, name_, begin_, now, details_);
-  }
+  // Whether the thread says when its poll ends: those of a parallel bundle do that in turns.
+  bool is_in_poll() const noexcept { return parts_.bundle->access() == Access::kSequential; }
 
   const EndpointParts& parts_;
   Trace* const trace_;
-  bool runs_ = false;
-  // Of a handler that runs.
-  TraceKind kind_ = TraceKind::kNothing;
-  TraceName name_ = 0;
   std::uint64_t begin_ = 0;
-  TraceDetails details_;
+  bool runs_ = false;
+  Trace::RunHandler run_{};  // once begin() was called
 };
 
 // The last part of each poll.

@@ -96,9 +96,17 @@ std::vector<TraceSource> Trace::sources() const {
   return all;
 }
 
+void Trace::write_late(Writer& writer) noexcept {
+  const RunHandler late = std::exchange(writer.late, {});
+  write(writer, late.kind, late.name, late.begin, late.end, {late.flow, late.peer, late.bytes});
+  if (late.reply == 0) return;
+  write(writer, TraceKind::kReply, 0, late.end, late.end, {.flow = late.reply, .peer = late.peer});
+}
+
 // One handler's slice says all that the poll's would.
 void Trace::poll_ends() noexcept {
   Writer& writer = this->writer();
+  if (writer.late.kind != TraceKind::kNothing) write_late(writer);
   const std::uint32_t handled = std::exchange(writer.handled, 0);
   writer.polled = handled != 0;
   if (handled < 2) return;

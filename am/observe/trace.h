@@ -55,13 +55,33 @@ class Trace {
   void record(TraceKind kind, TraceName name, std::uint64_t begin, std::uint64_t end,
               const TraceDetails& details) noexcept {
     Writer& writer = this->writer();
-    writer.last_end = end;
-    if (writer.serial != serial_ || writer.next == writer.end) [[unlikely]] {
-      if (!refill(writer)) return;
-      writer.last_end = end;
-    }
-    const auto words = trace_words(kind, name, begin, end, details);
-    std::memcpy(static_cast<void*>(writer.next++), words.data(), sizeof words);
+    if (writer.late.kind != TraceKind::kNothing) write_late(writer);
+    write(writer, kind, name, begin, end, details);
+  }
+
+  // A handler that has run in a poll, and the flow of its reply, 0 if there is none. It is written
+  // with the next event of the thread, or when the poll ends: by then the reply has left, which
+  // would wait for it.
+  struct RunHandler {
+    TraceKind kind;
+    TraceName name;
+    std::uint32_t peer;
+    std::uint64_t begin;
+    std::uint64_t end;
+    TraceFlow flow;
+    std::uint64_t bytes;
+    TraceFlow reply;
+  };
+  void record_late(const RunHandler& handler) noexcept {
+    Writer& writer = this->writer();
+    if (writer.late.kind != TraceKind::kNothing) write_late(writer);
+    writer.late = handler;
+    if (writer.serial != serial_) [[unlikely]]
+      write_late(writer);
+  }
+  void record(const RunHandler& handler) noexcept {
+    record_late(handler);
+    write_late(writer());
   }
 
   TraceName name_of(const TraceSource& source) noexcept;
@@ -125,6 +145,7 @@ class Trace {
     std::uint64_t poll_begin = 0;
     std::uint64_t last_end = 0;  // of the event that was recorded last
     bool polled = false;         // the last poll ran handlers
+    RunHandler late{};           // kNothing: none
     Cached cached[kCached];
   };
   struct Unmap {
@@ -135,7 +156,22 @@ class Trace {
     std::size_t operator()(const TraceSource& source) const noexcept;
   };
 
+  static constexpr std::size_t kAhead = 8;  // events, whose lines are fetched before they are used
+
   static Writer& writer() noexcept { return OfThread<Writer>::get(); }
+  [[gnu::always_inline]] void write(Writer& writer, TraceKind kind, TraceName name,
+                                    std::uint64_t begin, std::uint64_t end,
+                                    const TraceDetails& details) noexcept {
+    writer.last_end = end;
+    if (writer.serial != serial_ || writer.next == writer.end) [[unlikely]] {
+      if (!refill(writer)) return;
+      writer.last_end = end;
+    }
+    const auto words = trace_words(kind, name, begin, end, details);
+    std::memcpy(static_cast<void*>(writer.next++), words.data(), sizeof words);
+    __builtin_prefetch(writer.next + kAhead, 1);
+  }
+  void write_late(Writer& writer) noexcept;
   bool refill(Writer& writer) noexcept;
   TraceName add(const TraceSource& source) noexcept;
   std::size_t used_chunks() const noexcept;
