@@ -176,7 +176,8 @@ inline constexpr InboxState claimed_by(std::int32_t pid) noexcept {  // at most 
 }
 
 // The receiver polls places (shmem/attention.h), four of each inbox: three rings, and "the sender
-// has closed".
+// has closed". Those of one inbox lie in one word of the bits, within which Outbox::announce()
+// shifts: so their number divides 64.
 inline constexpr std::uint32_t kPlacesPerInbox = 4;
 inline constexpr std::uint32_t kClosedPlace = 3;
 inline constexpr std::uint32_t kMaxInboxes = 1024;

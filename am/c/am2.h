@@ -141,9 +141,9 @@ int AM_SameEndpoint(en_t one, en_t other);
 
 // Says to how many endpoints this one will send, and how many requests to each shall be in flight
 // at once. May be called any number of times, or never: windows are always 64 short (to another
-// node 1024), 16 medium and 16 long requests to each, and cost nothing before their use, so the
-// second number is not used; the table of translations grows to the first. AM_ERR_BAD_ARG: a number
-// below 1. AM_ERR_RESOURCE: more endpoints than AM_MaxNumTranslations().
+// node 1024), 16 medium (64) and 16 long requests to each, and cost nothing before their use, so
+// the second number is not used; the table of translations grows to the first. AM_ERR_BAD_ARG: a
+// number below 1. AM_ERR_RESOURCE: more endpoints than AM_MaxNumTranslations().
 int AM_SetExpectedResources(ep_t endpoint, int endpoints, int outstanding);
 
 // The tag that messages to this endpoint must have. From the next poll on, others are returned to

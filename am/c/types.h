@@ -79,7 +79,7 @@ enum {
   EBADLENGTH = 6,      // ... or end outside it
   EBADENDPOINT = 7,    // there is no such endpoint any more
   ECONGESTION = 8,     // there was no memory for its payload, or for the answer to a get
-  EUNREACHABLE = 9,    // no way there
+  EUNREACHABLE = 9,    // its process has died, and may have handled it
   EREPLYREJECTED = 10  // a reply that the requester does not take
 };
 

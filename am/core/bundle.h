@@ -211,7 +211,8 @@ class Bundle {
   std::uint64_t messages() const noexcept;
   static const void* this_thread() noexcept { return &thread(); }
 
-  // What the calling thread is doing in this bundle, for other processes and the launcher to read.
+  // What the calling thread is doing in this bundle. Others read that of the process only
+  // (Router::activity()), which is this one for the thread that made the first bundle.
   Activity& activity() const noexcept {
     return activity_ != nullptr ? *activity_ : *thread().activity;
   }

@@ -124,8 +124,9 @@ ReplyDispatch::Rejected ReplyDispatch::take(shmem::Room room, shmem::Mark mark) 
       return {fields, deliver<Access, Kind::kShort>(kLane, room, fields, tag_admits)};
     case Kind::kMedium:
       return {fields, deliver<Access, Kind::kMedium>(kLane, room, fields, tag_admits)};
-    default: return {fields, deliver<Access, Kind::kLong>(kLane, room, fields, tag_admits)};
+    case Kind::kLong: break;
   }
+  return {fields, deliver<Access, Kind::kLong>(kLane, room, fields, tag_admits)};
 }
 
 template <class Access, Kind kKind>

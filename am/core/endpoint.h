@@ -97,7 +97,7 @@ class Endpoint {
   std::uint32_t map_any(const Name& name, Tag tag);
   // Unbinds an index (AM_Unmap; am/core/flush.cc). Waits, polling all bundles of the thread, until
   // everything that was sent there has been handled or has come back. Throws Error if it is not in
-  // use.
+  // use. What a handler throws meanwhile comes out, and the index stays in use.
   void unmap(To index);
   bool mapped(std::uint32_t index) const noexcept;   // false for any other number, too
   Name translation_name(std::uint32_t index) const;  // throws Error if it is not in use

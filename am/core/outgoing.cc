@@ -135,8 +135,9 @@ bool Outgoing::try_send_near(std::uint32_t to, shmem::Outbox& box, const Untyped
   switch (request.kind) {
     case Kind::kShort: return parts_.try_send_words<Kind::kShort>(to, box, request);
     case Kind::kMedium: return parts_.try_send_words<Kind::kMedium>(to, box, request);
-    default: return parts_.try_send_words<Kind::kLong>(to, box, request);
+    case Kind::kLong: break;
   }
+  return parts_.try_send_words<Kind::kLong>(to, box, request);
 }
 
 void Outgoing::write_long(std::uint32_t to, shmem::Room room, const LongRequest& message,
@@ -155,8 +156,9 @@ std::uint32_t Outgoing::in_flight(std::uint32_t to, Kind kind) const noexcept {
   switch (kind) {
     case Kind::kShort: return box.unread<shmem::Lane::kShort>();
     case Kind::kMedium: return box.unread<shmem::Lane::kMedium>();
-    default: return box.unread<shmem::Lane::kLong>();
+    case Kind::kLong: break;
   }
+  return box.unread<shmem::Lane::kLong>();
 }
 
 template <Kind kKind>

@@ -1,5 +1,5 @@
 // am/link: packets between nodes, and the network that carries them. It knows bytes, ranks and
-// types of packets, but not what a packet means: whoever it is for has registered (packet_sinks.h).
+// types of packets, but not what a packet means: whoever it is for has registered (PacketSinks).
 // It uses am/types, am/table, shmem, and, in fabric/ and datagram/ alone, rdma and am/sodium.
 // Packets from one process to another arrive once and in order; nothing that has arrived is
 // believed before it is checked.

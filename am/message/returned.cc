@@ -29,9 +29,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::string sentence(const Returned& message) {
-  static constexpr const char* kKindNames[] = {"short", "medium", "long"};
-  const std::string what =
-      std::string(kKindNames[static_cast<int>(message.kind)]) + " " + name_of(message.role);
+  const std::string what = std::string(name_of(message.kind)) + " " + name_of(message.role);
   std::string text = "a " + (message.get ? "get" : what) + " to rank " +
                      std::to_string(message.destination) + ", handler " +
                      std::to_string(message.handler) + ", came back: ";

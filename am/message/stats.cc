@@ -5,14 +5,14 @@
 namespace am {
 
 std::string to_string(const Stats& stats) {
-  static constexpr const char* kNames[kKinds] = {"short", "medium", "long"};
   char line[160];
   std::string text =
       "          requests    one-way    replies  |  received: requests    one-way    replies\n";
   for (int kind = 0; kind < kKinds; ++kind) {
     const Stats::Category& c = stats.of[kind];
     std::snprintf(line, sizeof line, "%-7s %10llu %10llu %10llu  |          %10llu %10llu %10llu\n",
-                  kNames[kind], static_cast<unsigned long long>(c.requests_sent),
+                  name_of(static_cast<Kind>(kind)),
+                  static_cast<unsigned long long>(c.requests_sent),
                   static_cast<unsigned long long>(c.one_way_sent),
                   static_cast<unsigned long long>(c.replies_sent),
                   static_cast<unsigned long long>(c.requests_received),

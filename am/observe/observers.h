@@ -1,8 +1,9 @@
-// am/observe: what can be seen of a process while it runs. Calls note what they do in one place
-// each: operations with note_operation(), waits with an ObservedWait, messages with
-// am/core/traced.h. Their readers are the statistics (CallSites), the trace (Trace), and the
-// Activity that other processes read: the report on a job that stands still, `splitcrun --top` and
-// the report of a crash. The room uses am/types and shmem only.
+// am/observe: what can be seen of a process while it runs. Calls note what they do: operations with
+// note_operation(), waits with an ObservedWait, messages with am/core/traced.h, and puts on
+// channels in ChannelSenders::put_noted(), near ones in the trace alone. Their readers are the
+// statistics (CallSites), the trace (Trace), and the Activity that other processes read: the report
+// on a job that stands still, `splitcrun --top` and the report of a crash. The room uses am/types
+// and shmem only.
 #pragma once
 
 #include <atomic>

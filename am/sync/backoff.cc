@@ -50,7 +50,7 @@ FirstLook measure() noexcept {
     return static_cast<std::uint32_t>(
         std::min<std::int64_t>((delay_ns * kPauses + ns / 2) / ns, kPauses));
   };
-  // first_look.h has what was measured.
+  // backoff.h has what was measured.
   if (is_amd()) return {.after_short = pauses_in(30), .after_payload = pauses_in(70)};
   return {.after_short = 2, .after_payload = pauses_in(90)};
 }

@@ -80,7 +80,7 @@ class Backoff {
 #endif
   }
   // After having written a line, before the first load of it: the other side has to fetch it, and
-  // cannot have answered yet. How long: first_look.h.
+  // cannot have answered yet. How long: FirstLook.
   void leave_line(bool after_payload) const noexcept {
     const std::uint32_t pauses =
         after_payload ? first_look_.after_payload : first_look_.after_short;

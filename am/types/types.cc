@@ -10,6 +10,15 @@ PeerDied::PeerDied(Rank self, const std::string& call, Rank dead)
             "come back if they are for the dead, and end with Job::finish()"),
       rank(dead) {}
 
+const char* name_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::kShort: return "short";
+    case Kind::kMedium: return "medium";
+    case Kind::kLong: break;
+  }
+  return "long";
+}
+
 std::string_view describe(Status status) noexcept {
   switch (status) {
     case Status::kDelivered: return "delivered";

@@ -140,6 +140,8 @@ enum class Status : std::uint32_t {
 };
 // AM-II's name of the code and a sentence about it; a string constant. Any thread.
 std::string_view describe(Status status) noexcept;
+// "short", "medium", "long".
+const char* name_of(Kind kind) noexcept;
 
 // What a message is to its handler (AM-II's opcodes, without the kinds).
 enum class Role : std::uint8_t { kRequest, kOneWay, kReply };

@@ -46,8 +46,8 @@ bool is_page(const Page& page, std::uint32_t value) {
   return page.words == expected.words;
 }
 
-// So that nobody takes a long one for one that hangs: pieces of it (am/observe/activity.h), or, where
-// it consists of messages, handlers.
+// So that nobody takes a long one for one that hangs: pieces of it (am/observe/activity.h), or,
+// where it consists of messages, handlers.
 TEST(Far, long_accesses_are_seen_to_advance) {
   constexpr std::size_t kWords = (std::size_t{17} << 20) / sizeof(std::uint64_t);
   const auto words = all_spread_malloc<std::uint64_t>(kWords * procs());

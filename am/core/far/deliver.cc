@@ -201,9 +201,9 @@ Status FarEndpoint::try_deliver(Delivery& delivery, const MessagePacket& message
       return try_invoke<Kind::kShort, Access>(parts_, handler, shape, false, delivery, place);
     case Kind::kMedium:
       return try_invoke<Kind::kMedium, Access>(parts_, handler, shape, false, delivery, place);
-    default:
-      return try_invoke<Kind::kLong, Access>(parts_, handler, shape, body.written, delivery, place);
+    case Kind::kLong: break;
   }
+  return try_invoke<Kind::kLong, Access>(parts_, handler, shape, body.written, delivery, place);
 }
 
 template <class Access>

@@ -70,8 +70,9 @@ struct Config {
   std::uint64_t books_bytes = 0;  // of these, not for the program, as said to people; by splitc
   bool verbose = false;
   StatisticsForm statistics = StatisticsForm::kNone;  // of calls (docs/statistics.md)
-  bool watch_near = false;  // ... and the trace: accesses within the node, too
-  std::string trace;        // the file that process 0 writes at the end (docs/trace.md); "": none
+  // ... and the trace: accesses within the node, too. (Only splitc looks at it, in World.)
+  bool watch_near = false;
+  std::string trace;  // the file that process 0 writes at the end (docs/trace.md); "": none
   std::uint64_t trace_bytes = std::uint64_t{64} << 20;  // memory for it, per process
   WaitPolicy wait = WaitPolicy::kAuto;
   Way way = Way::kUsual;
