@@ -10,7 +10,7 @@
 #include "splitc/access/global_ref.h"
 #include "splitc/access/word_atomic.h"
 #include "splitc/pointer/global_ptr.h"
-#include "splitc/rpc/rpc.h"
+#include "splitc/rpc/typed_call.h"
 #include "splitc/world/segment.h"
 #include "splitc/world/sync.h"
 

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "am/job/config/control.h"
+#include "shmem/descriptor.h"
 #include "shmem/region.h"
 #include "tools/splitcrun/children.h"
 #include "tools/splitcrun/console.h"
@@ -47,7 +47,6 @@ std::string name_of(Rank rank, pid_t pid) {
 class Supervisor {
  public:
   Supervisor(const Options& options, const Inherited& inherited, pid_t guard);
-  ~Supervisor() { close(signals_); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
@@ -82,7 +81,7 @@ class Supervisor {
   const std::vector<Processors> processors_;
   const shmem::Region region_;
   Control& control_;
-  const int signals_;
+  const shmem::OwnFd signals_;
   const MemoryLimits limits_;  // as they were before any process began
   Console console_;
   std::unique_ptr<Output> output_;  // only with --label
@@ -162,7 +161,7 @@ void Supervisor::step() {
 
 void Supervisor::sleep_until_something_happens() {
   const auto watch = [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; };
-  pollfd watched[] = {watch(signals_), watch(console_.fd()), watch(children_.start_fd()),
+  pollfd watched[] = {watch(signals_.fd()), watch(console_.fd()), watch(children_.start_fd()),
                       watch(output_ ? output_->fd(STDOUT_FILENO) : -1),
                       watch(output_ ? output_->fd(STDERR_FILENO) : -1)};
   std::optional<Clock::time_point> deadline = patience_.deadline();
@@ -205,7 +204,7 @@ void Supervisor::take_start_failure() {
 void Supervisor::take_signals() {
   signalfd_siginfo info{};
   bool news = false;
-  while (read(signals_, &info, sizeof(info)) == sizeof(info)) {
+  while (read(signals_.fd(), &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD) {
       news = true;
