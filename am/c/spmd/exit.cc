@@ -66,7 +66,8 @@ bool have_all_come(ExitRequest& asked) {
   if (!is_observed() || gettid() != starter || Bundle::handling()) return false;
   asked.come();
   const std::int64_t deadline = now_ns() + kComeNs;
-  const auto all = [&] { return asked.count_come() == started->size(); };
+  // (More: a process that calls again, in a function of atexit(), comes again.)
+  const auto all = [&] { return asked.count_come() >= started->size(); };
   try {
     Bundle bundle(*started);
     const auto decided = [&] {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -95,6 +96,13 @@ TEST_P(Shapes, all_at_once_with_statistics_and_a_trace) {
   std::ifstream file(trace);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(text.find("AMX_SPMDBarrier"), std::string::npos) << text.substr(0, 1000);
+}
+
+// A function of atexit() that calls it again waits for nobody.
+TEST(Exit, again_while_it_ends) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(run({"-n", "3", "--stats"}, "again").exit_code, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(9));
 }
 
 // Those who do not come are ended by it, as ever.
