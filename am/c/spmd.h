@@ -61,8 +61,8 @@ const char* AMX_SPMDgetenvMaster(const char* name);
 // Under splitcrun, and without a launcher, this is quiet, reaches processes that compute or sleep
 // too, and the callbacks have two seconds. While statistics or a trace are wanted (`--stats`,
 // `--trace`), code 0 waits for the others, ten seconds at most, so that there is something to tell,
-// unless a handler or another thread than that of AMX_SPMDStartup() calls it; signal handlers may
-// not then. Under other launchers a process leaves by itself. With
+// unless a handler or another thread than that of AMX_SPMDStartup() calls it, or another thread has
+// a bundle of its own; signal handlers may not then. Under other launchers a process leaves by itself. With
 // code 0 it does what exit(0) does, and waits for the others: so call it outside handlers and
 // signal handlers, in the thread of AMX_SPMDStartup(); elsewhere the job ends with a sentence and
 // code 1. With another code the launcher ends the others, with its own words, and their callbacks

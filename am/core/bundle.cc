@@ -115,6 +115,7 @@ void Bundle::change_owner(const void* thread) {
 void Bundle::note_thrower() {
   const Activity::Running thrower = activity().running();
   if (thrower.is_function()) process_.note_thrown(thrower);
+  if (Trace* const trace = active_trace()) trace->poll_throws();
 }
 
 void Bundle::refuse_poll() const {

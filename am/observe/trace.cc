@@ -46,12 +46,14 @@ void Trace::stop() noexcept {
   if (active_trace() == this) detail::active_trace.store(nullptr, std::memory_order_relaxed);
 }
 
+void Trace::begin_thread(Writer& writer) noexcept {
+  writer = {};
+  writer.serial = serial_;
+  writer.thread = threads_.fetch_add(1, std::memory_order_relaxed);
+}
+
 bool Trace::refill(Writer& writer) noexcept {
-  if (writer.serial != serial_) {
-    writer = {};
-    writer.serial = serial_;
-    writer.thread = threads_.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (writer.serial != serial_) begin_thread(writer);
   const std::size_t chunk = next_chunk_.fetch_add(1, std::memory_order_relaxed);
   if (chunk >= chunks_) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
@@ -98,6 +100,7 @@ std::vector<TraceSource> Trace::sources() const {
 
 void Trace::write_late(Writer& writer) noexcept {
   const RunHandler late = std::exchange(writer.late, {});
+  if (writer.serial != serial_) return;  // of an earlier trace
   write(writer, late.kind, late.name, late.begin, late.end, {late.flow, late.peer, late.bytes});
   if (late.reply == 0) return;
   write(writer, TraceKind::kReply, 0, late.end, late.end, {.flow = late.reply, .peer = late.peer});

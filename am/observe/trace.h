@@ -74,10 +74,10 @@ class Trace {
   };
   void record_late(const RunHandler& handler) noexcept {
     Writer& writer = this->writer();
+    if (writer.serial != serial_) [[unlikely]]
+      begin_thread(writer);
     if (writer.late.kind != TraceKind::kNothing) write_late(writer);
     writer.late = handler;
-    if (writer.serial != serial_) [[unlikely]]
-      write_late(writer);
   }
   void record(const RunHandler& handler) noexcept {
     record_late(handler);
@@ -99,7 +99,12 @@ class Trace {
     if (writer.handled++ == 0) writer.poll_begin = begin;
   }
   void poll_ends() noexcept;
-  // An exception has left the poll, which is no event then.
+  // An exception has left the poll, which is no event then, and what is late in it is written.
+  void poll_throws() noexcept {
+    if (writer().late.kind != TraceKind::kNothing) write_late(writer());
+    forget_poll();
+  }
+  // The poll is no event.
   static void forget_poll() noexcept {
     writer().handled = 0;
     writer().polled = false;
@@ -172,6 +177,7 @@ class Trace {
     __builtin_prefetch(writer.next + kAhead, 1);
   }
   void write_late(Writer& writer) noexcept;
+  void begin_thread(Writer& writer) noexcept;
   bool refill(Writer& writer) noexcept;
   TraceName add(const TraceSource& source) noexcept;
   std::size_t used_chunks() const noexcept;

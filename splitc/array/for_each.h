@@ -8,9 +8,9 @@
 
 // Owner-computes loops: every process goes over its own elements, as ordinary memory.
 //
-//   for_each_mine(a, [](std::size_t i, double& x) { x = f(i); });                    //
-//   spread_array for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x = g(i, j); }); //
-//   .._2d for_each_mine(y, x, [&](std::size_t, double& yi, double& xi) { yi += c * xi; });
+//   for_each_mine(a, [](std::size_t i, double& x) { x = f(i); });
+//   for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x = g(i, j); });
+//   for_each_mine(y, x, [&](std::size_t, double& yi, double& xi) { yi += c * xi; });
 //
 // Of every layout; indices are those in the whole array. Elements come in the order in which they
 // lie in memory: ascending in a spread_array; tile by tile, row by row in a spread_array_2d. The
@@ -102,12 +102,11 @@ void for_each_piece(const spread_array_2d<T>& a, F&& f) {
   });
 }
 
-template <class A>
-inline constexpr bool is_spread = false;
+// Takes arrays, and what has one as its base.
 template <class T>
-inline constexpr bool is_spread<spread_array<T>> = true;
+void take_spread(const spread_array<T>& a);
 template <class T>
-inline constexpr bool is_spread<spread_array_2d<T>> = true;
+void take_spread(const spread_array_2d<T>& a);
 
 // Throw Error: the two are not laid out alike.
 [[noreturn]] void refuse_layouts(const distribution& a, const distribution& b, Call call);
@@ -117,7 +116,9 @@ inline constexpr bool is_spread<spread_array_2d<T>> = true;
 
 // Arrays over all processes: spread_array and spread_array_2d.
 template <class A>
-concept spread = detail::is_spread<A>;
+concept spread = requires(const A& a) {
+  detail::take_spread(a);
+};
 
 // Calls f(i, x), or f(i, j, x), for every element that this process owns; x is a T&.
 template <spread Array, class F>

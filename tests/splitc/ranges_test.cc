@@ -24,6 +24,12 @@ static_assert(std::sortable<Iterator> && std::indirectly_writable<Iterator, int>
 static_assert(std::ranges::random_access_range<const spread_array<int>&>);
 static_assert(std::same_as<std::iter_reference_t<Iterator>, global_ref<int>>);
 
+// Loops over own elements take a program's array, too.
+struct Field : spread_array<int> {
+  using spread_array<int>::spread_array;
+};
+static_assert(spread<Field> && spread<spread_array_2d<double>> && !spread<std::vector<int>>);
+
 const layout kLayouts[] = {cyclic, blocked, block_cyclic(3)};
 
 // Distinct values in no order.

@@ -12,6 +12,7 @@
 #include "am/c/binding/handles.h"
 #include "am/core/bundle.h"
 #include "am/job/config/config.h"
+#include "am/job/config/exit_request.h"
 #include "am/types/forked.h"
 
 namespace am::c {
@@ -74,7 +75,9 @@ int Library::end(const char* call) {
 // here. An exit with another code than 0 is for the launcher, which ends the others.
 void Library::at_exit(int exit_code, void*) {
   Library& library = get();
-  if (exit_code == 0 && library.job_ && getpid() == library.process_) library.finish();
+  if (exit_code != 0 || !library.job_ || getpid() != library.process_) return;
+  if (ExitRequest* const shared = library.job_->exit_request()) shared->come();
+  library.finish();
 }
 
 void Library::finish() {

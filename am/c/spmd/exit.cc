@@ -10,6 +10,7 @@
 #include "am/c/spmd.h"
 #include "am/c/spmd/world.h"
 #include "am/core/bundle.h"
+#include "am/core/process.h"
 #include "am/job/config/exit_request.h"
 #include "am/observe/observers.h"
 #include "am/types/clock.h"
@@ -59,17 +60,26 @@ bool can_wait_for_others() noexcept {
          !Bundle::handling();
 }
 
-// Whether all processes have called AMX_SPMDExit(0) where they may wait, so that each can end as
-// exit(0) does, which gathers statistics and traces. Somebody may never come, and wait for this
-// process instead.
+// Whether another thread may be inside a bundle of its own, which an ordinary end would poll.
+bool others_have_bundles(const Process& all) {
+  bool any = false;
+  all.for_bundles(nullptr,
+                  [&](const Bundle& one) { any = any || !one.belongs_to(Bundle::this_thread()); });
+  return any;
+}
+
+// Whether all processes have called AMX_SPMDExit(0) where they may wait, or exit(0), so that each
+// can end as exit(0) does, which gathers statistics and traces. Somebody may never come, and wait
+// for this process instead.
 bool have_all_come(ExitRequest& asked) {
   if (!is_observed() || gettid() != starter || Bundle::handling()) return false;
-  asked.come();
   const std::int64_t deadline = now_ns() + kComeNs;
   // (More: a process that calls again, in a function of atexit(), comes again.)
   const auto all = [&] { return asked.count_come() >= started->size(); };
   try {
     Bundle bundle(*started);
+    if (others_have_bundles(bundle.process())) return false;
+    asked.come();
     const auto decided = [&] {
       bundle.poll_siblings();
       return all() || asked.asked() || now_ns() >= deadline;
@@ -77,8 +87,8 @@ bool have_all_come(ExitRequest& asked) {
     bundle.wait_until(decided, Wake::kMemory, [] {
       return Reason{.call = "AMX_SPMDExit", .needs = "the other processes, for what they tell"};
     });
-  } catch (const std::exception&) {  // of a handler: the job ends all the same
-    return false;
+  } catch (const std::exception& error) {
+    started->abort(1, std::string("AMX_SPMDExit: ") + error.what() + started->thrown_by());
   }
   return all();
 }

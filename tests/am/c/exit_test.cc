@@ -105,6 +105,20 @@ TEST(Exit, again_while_it_ends) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(9));
 }
 
+TEST(Exit, tells_statistics_also_where_some_end_by_returning) {
+  const Program::Result result = run({"-n", "3", "--stats"}, "mixed");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("statistics of 3 processes"), std::string::npos) << result.err;
+}
+
+TEST(Exit, ends_with_its_code_while_another_thread_polls) {
+  for (int i = 0; i < 5; ++i) {
+    const Program::Result result = run({"-n", "3", "--stats"}, "beside");
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+  }
+}
+
 // Those who do not come are ended by it, as ever.
 TEST(Exit, of_one_process_ends_all_with_statistics_too) {
   const Program::Result result = run({"-n", "3", "--stats"}, "zero");

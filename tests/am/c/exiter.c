@@ -39,6 +39,23 @@ static void* exit_in_thread(void* nothing) {
   AMX_SPMDExit(9);
 }
 
+// Polls a bundle of its own for ever.
+static void* poll_in_thread(void* ready) {
+  eb_t own;
+  if (AM_AllocateBundle(AM_SEQ, &own) != AM_OK) abort();
+  pthread_barrier_wait(ready);
+  for (;;) AM_Poll(own);
+}
+
+static void exit_beside_a_thread(void) {
+  pthread_barrier_t ready;
+  pthread_barrier_init(&ready, NULL, 2);
+  pthread_t thread;
+  pthread_create(&thread, NULL, poll_in_thread, &ready);
+  pthread_barrier_wait(&ready);
+  AMX_SPMDExit(0);
+}
+
 static volatile double sink;
 static void compute(void) {
   for (;;) sink = sink * 1.5 + 1;
@@ -94,6 +111,11 @@ int main(int argc, char** argv) {
     exit(0);
   }
   if (strcmp(way, "again") == 0) atexit(exit_again);
+  if (strcmp(way, "beside") == 0) exit_beside_a_thread();
+  if (strcmp(way, "mixed") == 0) {
+    if (me == 0) return 0;
+    AMX_SPMDExit(0);
+  }
   if (strcmp(way, "all") == 0 || strcmp(way, "again") == 0) AMX_SPMDExit(0);
   if (me != last) go_on(me);
   if (strcmp(way, "one") == 0 || strcmp(way, "hang") == 0) AMX_SPMDExit(7);

@@ -190,6 +190,52 @@ TEST(Trace, gives_polls_their_ends_also_when_its_memory_is_full) {
   EXPECT_EQ(Trace::end_of_wait(begin), begin + 20);
 }
 
+Trace::RunHandler handler_from(std::uint64_t begin) {
+  return {.kind = TraceKind::kRequestHandler,
+          .name = 0,
+          .peer = 3,
+          .begin = begin,
+          .end = begin + 5,
+          .flow = 77,
+          .bytes = 8,
+          .reply = 78};
+}
+
+TEST(Trace, writes_a_handler_with_the_next_event_or_when_the_poll_ends) {
+  Trace trace(Trace::kLeastBytes);
+  trace.record_late(handler_from(100));
+  EXPECT_TRUE(all_of(trace).empty());
+  note(trace, 200);
+  trace.record_late(handler_from(300));
+  trace.poll_ends();
+  trace.record_late(handler_from(400));
+  trace.poll_throws();
+  const auto all = all_of(trace).at(0);
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_EQ(all[0].begin, 100u);
+  EXPECT_EQ(all[0].flow, 77u);
+  EXPECT_EQ(all[0].bytes, 8u);
+  EXPECT_EQ(all[1].what(), TraceKind::kReply);
+  EXPECT_EQ(all[1].begin, 105u);
+  EXPECT_EQ(all[1].flow, 78u);
+  EXPECT_EQ(all[2].begin, 200u);
+  EXPECT_EQ(all[3].begin, 300u);
+  EXPECT_EQ(all[5].begin, 400u);
+}
+
+TEST(Trace, has_no_handler_of_an_earlier_one) {
+  {
+    Trace trace(Trace::kLeastBytes);
+    note(trace, 1);
+    trace.record_late(handler_from(100));
+  }
+  Trace trace(Trace::kLeastBytes);
+  note(trace, 2);
+  trace.poll_ends();
+  ASSERT_EQ(all_of(trace).at(0).size(), 1u);
+  EXPECT_EQ(all_of(trace).at(0)[0].begin, 2u);
+}
+
 TEST(ObservedWait, is_recorded_for_what_explains_it_but_for_collectives) {
   Trace trace(Trace::kLeastBytes);
   const auto explain = [] { return Reason{.call = "flush", .peer = 7}; };
