@@ -62,11 +62,11 @@ const char* AMX_SPMDgetenvMaster(const char* name);
 // too, and the callbacks have two seconds. While statistics or a trace are wanted (`--stats`,
 // `--trace`), code 0 waits for the others, ten seconds at most, so that there is something to tell,
 // unless a handler or another thread than that of AMX_SPMDStartup() calls it, or another thread has
-// a bundle of its own; signal handlers may not then. Under other launchers a process leaves by itself. With
-// code 0 it does what exit(0) does, and waits for the others: so call it outside handlers and
-// signal handlers, in the thread of AMX_SPMDStartup(); elsewhere the job ends with a sentence and
-// code 1. With another code the launcher ends the others, with its own words, and their callbacks
-// do not run.
+// a bundle of its own; signal handlers may not then. Under other launchers a process leaves by
+// itself. With code 0 it does what exit(0) does, and waits for the others: so call it outside
+// handlers and signal handlers, in the thread of AMX_SPMDStartup(); elsewhere the job ends with a
+// sentence and code 1. With another code the launcher ends the others, with its own words, and
+// their callbacks do not run.
 //
 // Before the start: ends this process.
 #if defined(__cplusplus)
