@@ -87,6 +87,7 @@ class Outgoing {
   // The size of the translation table, and the kind of bundle, are others now.
   void resize(std::uint32_t translations) { boxes_.resize(translations); }
   void suit_bundle() noexcept;
+  // In a forked child only: elsewhere connect() would connect anew what direct() does not find.
   void forbid_direct() noexcept { direct_ = {}; }
   // Gives the inbox at `to` back, whatever is in flight.
   void disconnect(std::uint32_t to) noexcept;

@@ -65,9 +65,9 @@ class FarEndpoint {
 
   // The translation table has another size; what is cut off is not in use.
   void resize(std::uint32_t translations) { receivers_.resize(translations); }
-  // False: no credit, or not yet introduced. Then poll and try again.
-  // `released`, of a long message: the payload may be used after return, until this is set;
-  // nullptr: it is copied.
+  // False: no credit, no room in the link's queue, or, of a long one that no packet holds, it is
+  // not known yet whether it is admitted. Then poll and try again. `released`, of a long message:
+  // the payload may be used after return, until this is set; nullptr: it is copied.
   [[nodiscard]] bool try_send(std::uint32_t to, const UntypedRequest& request, bool* released);
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const noexcept;
   // Of a traced endpoint: the flow of the request that was just sent to `to`. Once for each.
