@@ -46,7 +46,7 @@ template <class Access>
 [[gnu::noinline]] void invoke_untyped(EndpointParts& parts, const HandlerEntry& entry,
                                       HandlerIndex handler, Shape shape, Delivery& delivery) {
   Bundle& bundle = *parts.bundle;
-  Access::activity(bundle).enter_handler(entry.untyped, delivery.from.name.rank);
+  Access::activity(bundle).enter_handler(entry.invoke, delivery.from.name.rank);
   const typename Access::Unlocked unlocked(bundle);
   entry.untyped(UntypedMessage(delivery, handler, shape), entry.context);
 }

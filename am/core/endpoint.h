@@ -137,11 +137,13 @@ class Endpoint {
   template <auto kFunction>
   HandlerIndex index_of();
   // Registers a function that takes every message, as words (am/core/untyped.h), at `index`; 0: the
-  // lowest free one. It is passed `context`, which is the caller's. Returns the index. Throws Error
-  // as set_handler().
+  // lowest free one. It is passed `context`, which is the caller's. Returns the index. Traces and
+  // reports call it `named`, where one function serves many, as a binding's does; nullptr: itself.
+  // Throws Error as set_handler().
   HandlerIndex set_untyped_handler(HandlerIndex index,
                                    void (*function)(UntypedMessage message, void* context),
-                                   void* context = nullptr, bool replace = false);
+                                   void* context = nullptr, bool replace = false,
+                                   void (*named)() = nullptr);
   // Sets what is called, in poll(), for each message of this endpoint that could not be delivered:
   // AM-II's handler 0. The default prints the message and ends the job; an empty function restores
   // it. The function may send nothing.

@@ -9,7 +9,7 @@ namespace am {
 TraceName traced_name(const EndpointParts& parts, Trace& trace, HandlerIndex handler) noexcept {
   if (handler == 0) return trace.name_of("get");
   const HandlerEntry& entry = parts.handlers[handler];
-  return entry.shape == kAnyShape ? trace.name_of(entry.untyped) : trace.name_of(entry.invoke);
+  return trace.name_of(entry.invoke);
 }
 
 // --- Within a node: the number of a request is in the head of its slot.

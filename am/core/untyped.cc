@@ -9,20 +9,14 @@
 #include "am/core/untyped_send.h"
 
 namespace am {
-namespace {
-
-// In the place of an untyped handler's `invoke`, so that the place is in use. Never called.
-shmem::Mark invoke_by_shape(Endpoint&, const Correspondent&, shmem::Room, std::span<std::byte>) {
-  return shmem::kNoReply;
-}
-
-}  // namespace
 
 HandlerIndex Endpoint::set_untyped_handler(HandlerIndex index,
                                            void (*function)(UntypedMessage, void*), void* context,
-                                           bool replace) {
+                                           bool replace, void (*named)()) {
   if (function == nullptr) bundle().refuse("Endpoint::set_untyped_handler", "the function is null");
-  return set_handler_at(index, {&invoke_by_shape, kAnyShape, context, function}, replace);
+  if (named == nullptr) named = reinterpret_cast<void (*)()>(function);
+  return set_handler_at(index, {reinterpret_cast<Invoke>(named), kAnyShape, context, function},
+                        replace);
 }
 
 void refuse_untyped(const Bundle& bundle, const char* call, const char* what, HandlerIndex handler,

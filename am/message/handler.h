@@ -134,7 +134,7 @@ using Invoke = shmem::Mark (*)(Endpoint& endpoint, const Correspondent& from, sh
 
 // A place in a handler table. Its size is a power of two, as it is found by a shift.
 struct alignas(32) HandlerEntry {
-  Invoke invoke = nullptr;
+  Invoke invoke = nullptr;  // of an untyped handler the function that others name; never called
   Shape shape = kNoShape;
   void* context = nullptr;  // the object of a member function; what an untyped handler is given
   void (*untyped)(UntypedMessage, void* context) = nullptr;  // the function, if shape is kAnyShape

@@ -66,7 +66,7 @@ int set_at(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t fun
           [&core, returned](const Returned& message) { call_returned(core, returned, message); });
     } else {
       core.set_untyped_handler(static_cast<HandlerIndex>(index), &deliver,
-                               reinterpret_cast<void*>(function), /*replace=*/true);
+                               reinterpret_cast<void*>(function), /*replace=*/true, function);
     }
     core.functions[index] = function;
   });

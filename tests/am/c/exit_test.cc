@@ -105,6 +105,15 @@ TEST(Exit, again_while_it_ends) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(9));
 }
 
+TEST(Exit, traces_call_handlers_as_the_program_does) {
+  const std::string trace = testing::TempDir() + "/noted_trace.json";
+  EXPECT_EQ(run({"-n", "2", "--nodes", "2", "--trace", trace}, "noted").exit_code, 0);
+  std::ifstream file(trace);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(text.find("\"on_note\""), std::string::npos) << text.substr(0, 3000);
+  EXPECT_NE(text.find("\"request on_note\""), std::string::npos);
+}
+
 TEST(Exit, tells_statistics_also_where_some_end_by_returning) {
   const Program::Result result = run({"-n", "3", "--stats"}, "mixed");
   EXPECT_EQ(result.exit_code, 0);

@@ -10,7 +10,7 @@
 #include "am/c/am2.h"
 #include "am/c/spmd.h"
 
-enum { kEnd = 1 };
+enum { kEnd = 1, kNote = 2 };
 
 static eb_t bundle;
 static ep_t endpoint;
@@ -32,6 +32,12 @@ static void on_signal(int number) { AMX_SPMDExit(number); }
 static void on_end(void* token, int32_t code) {
   (void)token;
   AMX_SPMDExit(code);
+}
+
+static volatile int noted;
+static void on_note(void* token) {
+  (void)token;
+  noted = 1;
 }
 
 static void* exit_in_thread(void* nothing) {
@@ -114,6 +120,13 @@ int main(int argc, char** argv) {
   if (strcmp(way, "beside") == 0) exit_beside_a_thread();
   if (strcmp(way, "mixed") == 0) {
     if (me == 0) return 0;
+    AMX_SPMDExit(0);
+  }
+  if (strcmp(way, "noted") == 0) {
+    AM_SetHandler(endpoint, kNote, on_note);
+    AMX_SPMDBarrier();
+    AM_Request0(endpoint, (me + 1) % (last + 1), kNote);
+    while (!noted) AM_Poll(bundle);
     AMX_SPMDExit(0);
   }
   if (strcmp(way, "all") == 0 || strcmp(way, "again") == 0) AMX_SPMDExit(0);
