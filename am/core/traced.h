@@ -45,7 +45,7 @@ class TracedHandler {
       : parts_(parts), trace_(parts.admission.traced ? active_trace() : nullptr) {
     // First of all, as what follows takes time, and answers wait for it.
     if (trace_ != nullptr) [[unlikely]]
-      begin_ = ticks_after_loads();
+      run_.begin = ticks_after_loads();
   }
   ~TracedHandler() {
     if (!runs_) [[likely]]
@@ -60,29 +60,23 @@ class TracedHandler {
 
   // If there is a trace: the message with `flow`, of `peer`, will be given to its handler.
   void begin(Role role, HandlerIndex handler, Rank peer, TraceFlow flow) noexcept {
-    const TraceKind kind = role == Role::kReply    ? TraceKind::kReplyHandler
-                           : role == Role::kOneWay ? TraceKind::kOneWayHandler
-                                                   : TraceKind::kRequestHandler;
-    run_ = {.kind = kind,
-            .name = traced_name(parts_, *trace_, handler),
-            .peer = peer,
-            .begin = begin_,
-            .end = 0,
-            .flow = flow,
-            .bytes = 0,
-            .reply = 0};
-    if (is_in_poll()) Trace::handler_begins(begin_);
+    run_.kind = role == Role::kReply    ? TraceKind::kReplyHandler
+                : role == Role::kOneWay ? TraceKind::kOneWayHandler
+                                        : TraceKind::kRequestHandler;
+    run_.name = traced_name(parts_, *trace_, handler);
+    run_.details = {.flow = flow, .peer = peer};
+    if (is_in_poll()) Trace::handler_begins(run_.begin);
     runs_ = true;
   }
   // It has returned, or, by `status`, it was not called. `reply`: the flow of what it has replied;
   // by default that of a process of this node.
   void end(Status status, const Delivery& delivery) noexcept {
-    end(status, delivery, reply_of(run_.flow));
+    end(status, delivery, reply_of(run_.details.flow));
   }
   void end(Status status, const Delivery& delivery, TraceFlow reply) noexcept {
     runs_ = false;
     if (status != Status::kDelivered) return;
-    run_.bytes = delivery.payload.size();
+    run_.details.bytes = delivery.payload.size();
     if (has_replied(delivery)) run_.reply = reply;
     run_.end = ticks();
     if (is_in_poll()) {
@@ -101,9 +95,8 @@ class TracedHandler {
 
   const EndpointParts& parts_;
   Trace* const trace_;
-  std::uint64_t begin_ = 0;
   bool runs_ = false;
-  Trace::RunHandler run_{};  // once begin() was called
+  Trace::RunHandler run_;
 };
 
 // The last part of each poll.

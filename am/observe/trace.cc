@@ -101,15 +101,16 @@ std::vector<TraceSource> Trace::sources() const {
 void Trace::write_late(Writer& writer) noexcept {
   const RunHandler late = std::exchange(writer.late, {});
   if (writer.serial != serial_) return;  // of an earlier trace
-  write(writer, late.kind, late.name, late.begin, late.end, {late.flow, late.peer, late.bytes});
+  write(writer, late.kind, late.name, late.begin, late.end, late.details);
   if (late.reply == 0) return;
-  write(writer, TraceKind::kReply, 0, late.end, late.end, {.flow = late.reply, .peer = late.peer});
+  write(writer, TraceKind::kReply, 0, late.end, late.end,
+        {.flow = late.reply, .peer = late.details.peer});
 }
 
 // One handler's slice says all that the poll's would.
 void Trace::poll_ends() noexcept {
   Writer& writer = this->writer();
-  if (writer.late.kind != TraceKind::kNothing) write_late(writer);
+  finish_late(writer);
   const std::uint32_t handled = std::exchange(writer.handled, 0);
   writer.polled = handled != 0;
   if (handled < 2) return;

@@ -55,7 +55,7 @@ class Trace {
   void record(TraceKind kind, TraceName name, std::uint64_t begin, std::uint64_t end,
               const TraceDetails& details) noexcept {
     Writer& writer = this->writer();
-    if (writer.late.kind != TraceKind::kNothing) write_late(writer);
+    finish_late(writer);
     write(writer, kind, name, begin, end, details);
   }
 
@@ -63,20 +63,18 @@ class Trace {
   // with the next event of the thread, or when the poll ends: by then the reply has left, which
   // would wait for it.
   struct RunHandler {
-    TraceKind kind;
-    TraceName name;
-    std::uint32_t peer;
-    std::uint64_t begin;
-    std::uint64_t end;
-    TraceFlow flow;
-    std::uint64_t bytes;
-    TraceFlow reply;
+    TraceKind kind = TraceKind::kNothing;
+    TraceName name = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    TraceDetails details = {};
+    TraceFlow reply = 0;
   };
   void record_late(const RunHandler& handler) noexcept {
     Writer& writer = this->writer();
     if (writer.serial != serial_) [[unlikely]]
       begin_thread(writer);
-    if (writer.late.kind != TraceKind::kNothing) write_late(writer);
+    finish_late(writer);
     writer.late = handler;
   }
   void record(const RunHandler& handler) noexcept {
@@ -101,7 +99,7 @@ class Trace {
   void poll_ends() noexcept;
   // An exception has left the poll, which is no event then, and what is late in it is written.
   void poll_throws() noexcept {
-    if (writer().late.kind != TraceKind::kNothing) write_late(writer());
+    finish_late(writer());
     forget_poll();
   }
   // The poll is no event.
@@ -150,7 +148,7 @@ class Trace {
     std::uint64_t poll_begin = 0;
     std::uint64_t last_end = 0;  // of the event that was recorded last
     bool polled = false;         // the last poll ran handlers
-    RunHandler late{};           // kNothing: none
+    RunHandler late;             // kNothing: none
     Cached cached[kCached];
   };
   struct Unmap {
@@ -175,6 +173,10 @@ class Trace {
     const auto words = trace_words(kind, name, begin, end, details);
     std::memcpy(static_cast<void*>(writer.next++), words.data(), sizeof words);
     __builtin_prefetch(writer.next + kAhead, 1);
+  }
+  // Writes what is late, if anything is.
+  void finish_late(Writer& writer) noexcept {
+    if (writer.late.kind != TraceKind::kNothing) write_late(writer);
   }
   void write_late(Writer& writer) noexcept;
   void begin_thread(Writer& writer) noexcept;

@@ -53,11 +53,13 @@ void call_back(int code) {
              "for the others; call it in that thread, after AM_Poll()");
 }
 
-// Whether this process may wait, as exit(0) does: the launcher does not hear of it, so the others
-// have to come to their ends, too.
+// Whether the calling thread may wait, as exit(0) does.
+bool may_wait() noexcept { return gettid() == starter && !Bundle::handling(); }
+
+// Whether this process ends as exit(0) does: the launcher does not hear of it, so the others have
+// to come to their ends, too.
 bool can_wait_for_others() noexcept {
-  return alone.load(std::memory_order_relaxed) != nullptr && gettid() == starter &&
-         !Bundle::handling();
+  return alone.load(std::memory_order_relaxed) != nullptr && may_wait();
 }
 
 // Whether another thread may be inside a bundle of its own, which an ordinary end would poll.
@@ -72,7 +74,7 @@ bool others_have_bundles(const Process& all) {
 // can end as exit(0) does, which gathers statistics and traces. Somebody may never come, and wait
 // for this process instead.
 bool have_all_come(ExitRequest& asked) {
-  if (!is_observed() || gettid() != starter || Bundle::handling()) return false;
+  if (!is_observed() || !may_wait()) return false;
   const std::int64_t deadline = now_ns() + kComeNs;
   // (More: a process that calls again, in a function of atexit(), comes again.)
   const auto all = [&] { return asked.count_come() >= started->size(); };

@@ -24,6 +24,11 @@ Program::Result run(const std::vector<std::string>& shape, const std::string& wa
   return am::test::run(command);
 }
 
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 int count(const std::string& text, const std::string& line) {
   int found = 0;
   for (const std::string& one : am::test::lines_of(text)) found += one == line ? 1 : 0;
@@ -93,8 +98,7 @@ TEST_P(Shapes, all_at_once_with_statistics_and_a_trace) {
     EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 0"), 1) << result.out;
   }
   EXPECT_NE(result.err.find("statistics"), std::string::npos) << result.err;
-  std::ifstream file(trace);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = contents_of(trace);
   EXPECT_NE(text.find("AMX_SPMDBarrier"), std::string::npos) << text.substr(0, 1000);
 }
 
@@ -108,8 +112,7 @@ TEST(Exit, again_while_it_ends) {
 TEST(Exit, traces_call_handlers_as_the_program_does) {
   const std::string trace = testing::TempDir() + "/noted_trace.json";
   EXPECT_EQ(run({"-n", "2", "--nodes", "2", "--trace", trace}, "noted").exit_code, 0);
-  std::ifstream file(trace);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = contents_of(trace);
   EXPECT_NE(text.find("\"on_note\""), std::string::npos) << text.substr(0, 3000);
   EXPECT_NE(text.find("\"request on_note\""), std::string::npos);
 }

@@ -192,12 +192,9 @@ TEST(Trace, gives_polls_their_ends_also_when_its_memory_is_full) {
 
 Trace::RunHandler handler_from(std::uint64_t begin) {
   return {.kind = TraceKind::kRequestHandler,
-          .name = 0,
-          .peer = 3,
           .begin = begin,
           .end = begin + 5,
-          .flow = 77,
-          .bytes = 8,
+          .details = {.flow = 77, .peer = 3, .bytes = 8},
           .reply = 78};
 }
 
