@@ -81,7 +81,7 @@ int run_with_mpi(MPI_Comm comm, int argc, char** argv, Program&& program) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
-  return detail::run_program(argc, argv, program, &others);
+  return detail::run_program(argc, argv, {}, program, &others);
 }
 
 // Runs on all processes of MPI_COMM_WORLD, for a main() that leaves MPI to the library: calls

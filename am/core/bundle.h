@@ -158,8 +158,8 @@ class Bundle {
 
   // Waits on behalf of another call, and polls all bundles of the calling thread.
   template <class Condition, std::invocable Explain>
-  void wait_with_siblings(Condition&& condition, const Explain& explain) {
-    wait_for<true>(condition, Wake::kRung, explain);
+  void wait_with_siblings(Condition&& condition, const Explain& explain, Wake wake = Wake::kRung) {
+    wait_for<true>(condition, wake, explain);
   }
 
   // Waits until `released` for a transfer to another node, which uses memory of the caller until
@@ -207,6 +207,9 @@ class Bundle {
   bool belongs_to(const void* thread) const noexcept {
     return monitor_ || owner_.load(std::memory_order_relaxed) == thread;
   }
+  // A sequential one belongs to nobody from now on, until a thread polls it: the next one may have
+  // the place of the calling thread.
+  void give_up() noexcept { owner_.store(nullptr, std::memory_order_relaxed); }
   // How many messages the endpoints in it have sent and received.
   std::uint64_t messages() const noexcept;
   static const void* this_thread() noexcept { return &thread(); }

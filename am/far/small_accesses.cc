@@ -43,12 +43,13 @@ SmallAccesses::SmallAccesses(Router& router, link::Link& link, OneSided& one_sid
       applies_(link.can().emulated),
       rows_(router, kRows) {}
 
-link::Completion* SmallAccesses::try_join(const RmaAccess& access) {
+link::Completion* SmallAccesses::try_join(const RmaAccess& access, const link::Home* home) {
   const RowKind kind(access);
   const link::PacketHeader* const packet =
       tails_.find(access.peer, kind.type, kind.each, kind.item_bytes);
   if (packet == nullptr) return nullptr;
   Row& row = rows_[reinterpret_cast<const link::Row&>(*packet).name];
+  if (row.completion->home != home) return nullptr;  // another thread waits for it
   if (kind.reads) row.to.push_back(access.local.data());
   kind.write_item(tails_.grow(access.peer, kind.item_bytes), access);
   return row.completion;

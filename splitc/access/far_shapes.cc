@@ -64,13 +64,13 @@ Tickets::Pending pending(std::span<const FarShape> far, const LocalShape& local 
 }
 
 Operation& operation_of(std::uint32_t ticket) {
-  return *static_cast<Operation*>(world().tickets().result_of(ticket));
+  return *static_cast<Operation*>(context().tickets.result_of(ticket));
 }
 
 void on_part_put(am::Reply, std::uint32_t ticket, std::uint32_t bytes) {
   Operation& operation = operation_of(ticket);
   operation.left -= bytes;
-  if (operation.left == 0) world().tickets().answered(ticket, nullptr);
+  if (operation.left == 0) context().tickets.answered(ticket, nullptr);
 }
 
 void on_part_got(am::Reply reply, std::span<const std::byte> bytes, std::uint32_t ticket,
@@ -107,7 +107,7 @@ void on_put(am::Request message, std::span<const std::byte> payload, Part part,
 }
 void on_store(am::OneWay, std::span<const std::byte> payload, Part part, std::uint64_t counter) {
   scatter(part, payload);
-  world().remote().count(counter, part.bytes);
+  context().remote->count(counter, part.bytes);
 }
 
 // How many bytes of a shape a message takes, and of a get its answer: whole rows, if none is
@@ -174,7 +174,7 @@ class Parts {
   void send_one(std::uint32_t proc, bool more, Send&& send) {
     for (;;) {
       try {
-        const am::RemoteMemory::MoreToCome more_to_come(world().remote(), more);
+        const am::RemoteMemory::MoreToCome more_to_come(*context().remote, more);
         send();
         some_sent_ = true;
         return;
@@ -195,8 +195,8 @@ class Parts {
 }  // namespace
 
 handle far_get(const LocalShape& local, std::span<const FarShape> from, Call call) {
-  am::Endpoint& endpoint = world().endpoint();
-  Tickets::Start start(world().tickets(), pending(from, local));
+  am::Endpoint& endpoint = context().endpoint;
+  Tickets::Start start(context().tickets, pending(from, local));
   Parts parts;
   parts.send(from, nullptr, [&](std::uint32_t proc, const Part& part, auto rows) {
     const am::To to(proc, call.where);
@@ -209,8 +209,8 @@ handle far_get(const LocalShape& local, std::span<const FarShape> from, Call cal
 }
 
 handle far_put(std::span<const FarShape> to, const LocalShape& local, Call call) {
-  am::Endpoint& endpoint = world().endpoint();
-  Tickets::Start start(world().tickets(), pending(to));
+  am::Endpoint& endpoint = context().endpoint;
+  Tickets::Start start(context().tickets, pending(to));
   Parts parts;
   parts.send(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
     endpoint.request_medium<&on_put>({proc, call.where}, payload, part, start.ticket());
@@ -222,7 +222,7 @@ handle far_put(std::span<const FarShape> to, const LocalShape& local, Call call)
 
 void far_store(std::span<const FarShape> to, const LocalShape& local, store_counter& counter,
                Call call) {
-  am::Endpoint& endpoint = world().endpoint();
+  am::Endpoint& endpoint = context().endpoint;
   Parts parts;
   parts.send(to, &local, [&](std::uint32_t proc, const Part& part, auto payload) {
     endpoint.request_medium<&on_store>({proc, call.where}, payload, part, counter.place());

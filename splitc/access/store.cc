@@ -50,7 +50,9 @@ StoreLines store_counter::lines_of(std::uint32_t proc) const noexcept {
 
 // Before the bytes are counted, and so before the receiver is woken to look at them.
 void store_counter::note_target(std::uint32_t proc) noexcept {
-  if (lines_of(proc).add(world().router().near_index(my_proc()))) targets_.push_back(proc);
+  if (!lines_of(proc).add(world().router().near_index(my_proc()))) return;
+  const auto lock = detail::lock_among_threads(mutex_);
+  targets_.push_back(proc);
 }
 
 std::uint64_t store_counter::arrived() const noexcept {
@@ -67,7 +69,7 @@ std::uint64_t store_counter::arrived() const noexcept {
 std::uint64_t store_counter::available() const { return arrived() - consumed_; }
 
 bool store_counter::try_wait(std::uint64_t bytes) {
-  if (available() < bytes && detail::is_worlds_thread && !world().bundle().handling()) {
+  if (available() < bytes && detail::this_context != nullptr && !am::Bundle::handling()) {
     poll();  // tasks go on
   }
   if (available() < bytes) return false;
@@ -77,14 +79,14 @@ bool store_counter::try_wait(std::uint64_t bytes) {
 
 void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
   detail::check_may_wait({"store_sync", where});
-  world().bundle().wait_until([&] { return available() >= bytes; }, am::Wake::kRung,
-                              [&] {
-                                return am::Reason{.call = {"store_sync", where},
-                                                  .have = std::min(available(), bytes),
-                                                  .wanted = bytes,
-                                                  .unit = "bytes",
-                                                  .needs_all = true};
-                              });
+  detail::wait_polling([&] { return available() >= bytes; }, am::Wake::kRung,
+                       [&] {
+                         return am::Reason{.call = {"store_sync", where},
+                                           .have = std::min(available(), bytes),
+                                           .wanted = bytes,
+                                           .unit = "bytes",
+                                           .needs_all = true};
+                       });
   consumed_ += bytes;
 }
 
@@ -118,11 +120,12 @@ void store_counter::store_far(std::uint64_t bits, const void* local, std::size_t
   const std::uint32_t proc = detail::proc_of(bits);
   const std::uint64_t offset = bits & detail::kOffsetMask;
   const std::span from(static_cast<const std::byte*>(local), bytes);
-  if (world().remote().try_append(proc, offset, from, offset_)) {
-    sent_far_ += bytes;
+  if (detail::context().remote->try_append(proc, offset, from, offset_)) {
+    count_sent(bytes);
     return;
   }
-  world().remote().store(proc, offset, from, offset_, call, sent_far_);
+  Sent sent(*this);
+  detail::context().remote->store(proc, offset, from, offset_, call, sent.bytes);
 }
 
 handle store_counter::start_store_far(std::uint64_t bits, const void* local, std::size_t bytes,
@@ -130,10 +133,11 @@ handle store_counter::start_store_far(std::uint64_t bits, const void* local, std
   if (bytes == 0) return {};
   call = call.or_from(__builtin_return_address(0));
   if (store_watched(bits, local, bytes, call)) return {};
-  detail::Tickets::Start start(world().tickets(), {.proc = detail::proc_of(bits)});
-  const bool waits = world().remote().start_store(detail::proc_of(bits), bits & detail::kOffsetMask,
-                                                  {static_cast<const std::byte*>(local), bytes},
-                                                  offset_, start.ticket(), call, sent_far_);
+  detail::Tickets::Start start(detail::context().tickets, {.proc = detail::proc_of(bits)});
+  Sent sent(*this);
+  const bool waits = detail::context().remote->start_store(
+      detail::proc_of(bits), bits & detail::kOffsetMask,
+      {static_cast<const std::byte*>(local), bytes}, offset_, start.ticket(), call, sent.bytes);
   return waits ? start.started() : handle();
 }
 
@@ -185,12 +189,12 @@ void store_counter::wait_all_far(detail::Call call) {
       consumed_ = mine.received;
       return;
     }
-    world().bundle().poll();
+    detail::poll_bundles();
   }
 }
 
 am::LearningStats learned_stores() {
-  return detail::has_far_peers() ? world().remote().learning() : am::LearningStats{};
+  return detail::has_far_peers() ? detail::context().remote->learning() : am::LearningStats{};
 }
 
 void all_store_sync(am::SourceLocation where) {

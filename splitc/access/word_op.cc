@@ -46,7 +46,7 @@ std::uint64_t make(const FarAtomic& change, std::byte* word) noexcept {
 }
 
 void on_word_before(am::Reply, std::uint32_t ticket, std::uint64_t before) {
-  world().tickets().answered(ticket, reinterpret_cast<const std::byte*>(&before));
+  context().tickets.answered(ticket, reinterpret_cast<const std::byte*>(&before));
 }
 
 void on_word(am::Request message, FarAtomic change) {
@@ -66,13 +66,12 @@ std::optional<std::uint64_t> change_watched(const FarAtomic& change, Call call) 
 
 handle start(FarAtomic change, void* before, std::size_t bytes, Call call) {
   check_far(change.bits, change.type.bytes, call);
-  World& w = world();
   // pairs with: the atomics of other processes; what was written before is there for who sees this
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  Tickets::Start start(w.tickets(),
+  Tickets::Start start(context().tickets,
                        {.proc = proc_of(change.bits), .result = before, .result_bytes = bytes});
   change.ticket = start.ticket();
-  w.endpoint().request<&on_word>({proc_of(change.bits), call.where}, change);
+  context().endpoint.request<&on_word>({proc_of(change.bits), call.where}, change);
   return start.started();
 }
 

@@ -31,9 +31,9 @@ concept operation = requires(T& x) {
 template <>
 struct Operation<handle> {
   static bool done(handle h) noexcept {
-    return h.generation() == 0 || world().tickets().done(h) || world().tickets().lost(h);
+    return h.generation() == 0 || context().tickets.done(h) || context().tickets.lost(h);
   }
-  static void add(handle h, Waiter& waiter) noexcept { world().tickets().add_waiter(h, waiter); }
+  static void add(handle h, Waiter& waiter) noexcept { context().tickets.add_waiter(h, waiter); }
   static void take(handle h, am::SourceLocation where) noexcept { sync(h, where); }
 };
 

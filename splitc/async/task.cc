@@ -10,8 +10,8 @@ void check_task_starts() { check_may_wait("task"); }
 
 bool TaskFrame::end() noexcept {
   ended = true;
-  --unfinished_tasks;
-  waiters.move_to(ready_waiters);
+  --my_tasks->unfinished;
+  waiters.move_to(my_tasks->ready);
   if (dropped) keep_error();
   return dropped;
 }
@@ -19,7 +19,7 @@ bool TaskFrame::end() noexcept {
 void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_behalf) {
   check_may_wait(on_behalf);
   if (done(argument)) return;
-  if (waiters_run) {
+  if (my_tasks->run) {
     refuse(on_behalf,
            "called in a task that has been resumed, so that what it waits for may wait for it; say "
            "co_await there");
@@ -28,20 +28,20 @@ void wait_with_tasks(bool (*done)(const void*), const void* argument, Call on_be
     run_ready();  // tasks go on
     if (done(argument)) return;
     const auto can_go_on = [&] { return can_run_ready() || done(argument); };
-    world().bundle().wait_with_siblings(can_go_on, [&on_behalf] {
+    wait_with_siblings(can_go_on, [&on_behalf] {
       return am::Reason{.call = on_behalf,
                         .needs = "an operation, or a task",
-                        .wanted = unfinished_tasks,
-                        .unit = unfinished_tasks == 1 ? "task" : "tasks",
+                        .wanted = my_tasks->unfinished,
+                        .unit = my_tasks->unfinished == 1 ? "task" : "tasks",
                         .needs_all = true};
     });
   }
 }
 
 void finish_tasks(Call on_behalf) {
-  if (unfinished_tasks == 0 && !orphan_error) return;
-  wait_with_tasks([](const void*) { return unfinished_tasks == 0 && !can_run_ready(); }, nullptr,
-                  on_behalf);
+  if (my_tasks->unfinished == 0 && !my_tasks->orphan) return;
+  wait_with_tasks([](const void*) { return my_tasks->unfinished == 0 && !can_run_ready(); },
+                  nullptr, on_behalf);
 }
 
 }  // namespace splitc::detail

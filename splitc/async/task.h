@@ -30,8 +30,6 @@ class task;
 
 namespace detail {
 
-inline std::uint64_t unfinished_tasks = 0;  // owned by the world's thread
-
 // Throws Error where no task may be started.
 void check_task_starts();
 // At the end of the program: until all tasks have ended.
@@ -70,7 +68,7 @@ struct TaskFrame {
 
   TaskFrame() {
     check_task_starts();
-    ++unfinished_tasks;
+    ++my_tasks->unfinished;
   }
   TaskFrame(const TaskFrame&) = delete;
   TaskFrame& operator=(const TaskFrame&) = delete;
@@ -94,7 +92,7 @@ struct TaskFrame {
     if (ended) keep_error();
   }
   void keep_error() noexcept {
-    if (thrown && !orphan_error) orphan_error = thrown;
+    if (thrown && !my_tasks->orphan) my_tasks->orphan = thrown;
   }
 
   template <operation X>

@@ -83,7 +83,7 @@ class WaiterForAll : public Waiter {
   void go_on() {
     if (all_->add_to_first(*this)) return;
     all_ = nullptr;
-    outer_.move_to(ready_waiters);
+    outer_.move_to(my_tasks->ready);
   }
 
   const All* all_ = nullptr;  // nullptr: nobody waits
@@ -182,7 +182,7 @@ class WaitersForAny {
   void found() noexcept {
     for (One& one : ones_) one.leave();
     ones_ = {};
-    outer_.move_to(ready_waiters);
+    outer_.move_to(my_tasks->ready);
   }
 
   std::span<One> ones_;  // none: nobody waits

@@ -62,7 +62,7 @@ Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
   if (wish.bits != 0) {
     const ChannelAnswer& answer = answers[target_];
     if (!answer.fits) refuse_target(wish, answer, call);
-    out_.emplace(world().bundle(), answer.handle);
+    out_.emplace(context().bundle, answer.handle);
   }
   meet(call);  // the receivers, who may close at once, are still there when the senders open
 }
@@ -78,7 +78,7 @@ void Channel::take(const std::vector<Wish>& wishes, std::vector<ChannelAnswer>& 
     const std::uint64_t bytes = wish.shape.extent();
     answers[proc].fits = bytes == 0 || (block && overrun(*block, offset, bytes).empty());
     if (!answers[proc].fits) continue;
-    in_.emplace_back(world().bundle(), mapped(wish.bits), wish.shape, [this] {
+    in_.emplace_back(context().bundle, mapped(wish.bits), wish.shape, [this] {
       ++arrived_;
       if (callback_) callback_();
     });
@@ -106,26 +106,25 @@ void Channel::put(Call call) {
 }
 
 void Channel::wait(am::SourceLocation where) {
-  world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
-                              [&] {
-                                return am::Reason{
-                                    .call = {"put_channel::wait", where},
-                                    .needs = "a put",
-                                    .peer = senders_.size() == 1 ? senders_[0] : am::kNobody,
-                                    .have = in_.size() > 1 ? arrived_ : 0,
-                                    .wanted = in_.size() > 1 ? in_.size() : 0,
-                                    .unit = "puts",
-                                    .needs_all = true};
-                              });
+  wait_polling([this] { return arrived(); }, am::Wake::kRung,
+               [&] {
+                 return am::Reason{.call = {"put_channel::wait", where},
+                                   .needs = "a put",
+                                   .peer = senders_.size() == 1 ? senders_[0] : am::kNobody,
+                                   .have = in_.size() > 1 ? arrived_ : 0,
+                                   .wanted = in_.size() > 1 ? in_.size() : 0,
+                                   .unit = "puts",
+                                   .needs_all = true};
+               });
 }
 
 void Channel::wait_reusable(am::SourceLocation where) {
-  world().bundle().wait_until([this] { return reusable(); }, am::Wake::kRung,
-                              [&] {
-                                return am::Reason{.call = {"put_channel::wait_reusable", where},
-                                                  .needs = "the end of its put",
-                                                  .peer = target_};
-                              });
+  wait_polling([this] { return reusable(); }, am::Wake::kRung,
+               [&] {
+                 return am::Reason{.call = {"put_channel::wait_reusable", where},
+                                   .needs = "the end of its put",
+                                   .peer = target_};
+               });
 }
 
 void Channel::mark() {
@@ -144,13 +143,13 @@ Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root
   }
   am::ChannelHandle handle;
   if (my_proc() != root) {
-    in_.emplace(world().bundle(), mine, [] {});
+    in_.emplace(context().bundle, mine, [] {});
     handle = in_->handle();
   }
   std::vector<am::ChannelHandle> handles = all_gather(handle);
   if (my_proc() == root) {
     handles.erase(handles.begin() + root);
-    out_.emplace(world().bundle(), handles);
+    out_.emplace(context().bundle, handles);
     out_->associate(mine);
   }
   barrier();  // the root waits for some of the others, who answer here
@@ -162,13 +161,13 @@ void Multicast::put() {
 }
 
 void Multicast::wait(am::SourceLocation where) {
-  world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
-                              [&] {
-                                return am::Reason{.call = {"multicast_channel::wait", where},
-                                                  .needs = "a put",
-                                                  .peer = root_,
-                                                  .needs_all = true};
-                              });
+  wait_polling([this] { return arrived(); }, am::Wake::kRung,
+               [&] {
+                 return am::Reason{.call = {"multicast_channel::wait", where},
+                                   .needs = "a put",
+                                   .peer = root_,
+                                   .needs_all = true};
+               });
 }
 
 void Multicast::ready() {

@@ -77,12 +77,12 @@ class reduce_channel {
   }
   // Waits until arrived(), polling. The result is then in `result`.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
-    world().bundle().wait_until([this] { return arrived(); }, am::Wake::kRung,
-                                [&] {
-                                  return am::Reason{.call = {"reduce_channel::wait", where},
-                                                    .needs = "the puts of its senders",
-                                                    .needs_all = true};
-                                });
+    detail::wait_polling([this] { return arrived(); }, am::Wake::kRung,
+                         [&] {
+                           return am::Reason{.call = {"reduce_channel::wait", where},
+                                             .needs = "the puts of its senders",
+                                             .needs_all = true};
+                         });
   }
   // The next round may begin. Sends nothing: the program lets the others know.
   void ready() {

@@ -16,7 +16,10 @@ using detail::Groups;
 
 // Of release builds: one of am/, whose flags and counters are fastest. It compares no calls.
 void enter(detail::Group& job, const detail::GroupCall& call) {
-  job.begin_barrier(call);
+  {
+    const auto lock = Groups::of_world().lock();
+    job.begin_barrier(call);
+  }
   if (world().job().barrier().enter()) return;
   detail::refuse(call,
                  "an exception has left the barrier before this one, so this process is still in "
@@ -27,7 +30,7 @@ void meet_as(const detail::GroupCall& call) {
   const detail::OfGroup of = detail::of_job(call);
   if constexpr (am::kChecked) return detail::run_plan(of, {});
   enter(*of.group, call);
-  world().job().barrier().wait(world().bundle(), call.name.text, call.where);
+  world().job().barrier().wait(detail::waiting_bundle(), call.name.text, call.where);
 }
 
 }  // namespace
@@ -46,6 +49,7 @@ void barrier_notify(am::SourceLocation where) {
   if (groups.is_notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
+  Groups::check_may_start(call);
   groups.end_started(*groups.job(), call);
   const detail::GroupCall barrier("barrier", where);  // others may be in that
   if constexpr (am::kChecked) {
@@ -70,7 +74,7 @@ void barrier_wait(am::SourceLocation where) {
   if constexpr (am::kChecked) {
     started->wait(where);
   } else {
-    world().job().barrier().wait(world().bundle(), call.name, call.where);
+    world().job().barrier().wait(detail::waiting_bundle(), call.name, call.where);
   }
 }
 

@@ -77,8 +77,8 @@ void bulk_store_nocopy(const To& to, const void* local, std::size_t bytes,
 // Split-C did: a process that spins on a lock of its own node has to serve the far process that is
 // about to release it. (In handlers, which may not poll, and in other threads they do not.)
 inline void make_progress() {
-  if (!splitc::detail::has_far_peers() || !splitc::detail::is_worlds_thread) return;
-  if (!world().bundle().handling()) world().bundle().poll();
+  if (!splitc::detail::has_far_peers() || splitc::detail::this_context == nullptr) return;
+  if (!am::Bundle::handling()) splitc::detail::poll_bundles();
 }
 
 template <names_memory P>

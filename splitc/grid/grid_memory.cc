@@ -76,15 +76,15 @@ bool Halo::complete() const noexcept {
 void Halo::finish(Call call) {
   if (!started_) refuse(call, "no exchange has been started; call start_exchange() first");
   check_may_wait(call);
-  world().bundle().wait_until([this] { return complete(); }, am::Wake::kRung,
-                              [&] {
-                                return am::Reason{.call = call,
-                                                  .needs = "cells of neighbours",
-                                                  .have = arrived_[turn_],
-                                                  .wanted = sides_.size(),
-                                                  .unit = "sides",
-                                                  .needs_all = true};
-                              });
+  wait_polling([this] { return complete(); }, am::Wake::kRung,
+               [&] {
+                 return am::Reason{.call = call,
+                                   .needs = "cells of neighbours",
+                                   .have = arrived_[turn_],
+                                   .wanted = sides_.size(),
+                                   .unit = "sides",
+                                   .needs_all = true};
+               });
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const HaloSide& side = sides_[i];
     const std::byte* const landing = mapped(my_proc(), side.landing + turn_ * side.room());

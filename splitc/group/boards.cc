@@ -24,6 +24,7 @@ BoardName Boards::standing(std::uint32_t index) noexcept {
 }
 
 BoardName Boards::reserve() {
+  const auto lock = lock_among_threads(mutex_);
   free_retired();
   std::uint32_t index = 0;
   while (index < count() && (in_use_ >> index & 1) != 0) ++index;
@@ -43,12 +44,14 @@ BoardName Boards::reserve() {
 }
 
 void Boards::give_back(BoardName board) noexcept {
+  const auto lock = lock_among_threads(mutex_);
   board_of(my_proc(), board.index()).generation.fetch_add(1, std::memory_order_relaxed);
   in_use_ &= ~(1u << board.index());
 }
 
 void Boards::retire(BoardName board, std::vector<Member> others) {
   if (board.generation() == 0) return;  // of a standing group
+  const auto lock = lock_among_threads(mutex_);
   // pairs with: free_retired(); what this process has read of the others' is read.
   board_of(my_proc(), board.index()).generation.fetch_add(1, std::memory_order_release);
   retired_.push_back({board, std::move(others)});

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,7 @@ class BoardName {
 
 // Which of this process's boards are free.
 //
-// Thread rule: the world's thread.
+// Thread rule: any thread.
 class Boards {
  public:
   struct Member {
@@ -50,6 +51,7 @@ class Boards {
   };
   void free_retired();
 
+  std::mutex mutex_;              // guards the rest among threads
   std::uint32_t in_use_ = 0b111;  // a bit each; from the start those of standing groups
   std::vector<Retired> retired_;
 };
@@ -76,7 +78,7 @@ class ReservedBoard {
 // read and this process need not keep meanwhile. A copy stays until all its readers have said that
 // they have read it; who makes it does not wait for that.
 //
-// Thread rule: the world's thread.
+// Thread rule: with Groups::lock().
 class Staging {
  public:
   // Which call of a group, and what its readers write on their boards when they have read it.

@@ -57,6 +57,7 @@ Group::Group(std::uint64_t number, std::vector<std::uint32_t> procs, std::vector
     first_near_ = std::min(rank_, near_.front());
     is_crowded_ = world().router().options().oversubscribed;
   }
+  const auto lock = Groups::of_world().lock();
   inbox_.group = this;
 }
 
@@ -64,6 +65,7 @@ Group::Group(std::uint64_t number, std::vector<std::uint32_t> procs, std::vector
 Group::~Group() {
   Groups* const groups = Groups::existing();
   if (groups == nullptr) return;
+  const auto lock = groups->lock();
   groups->mail().end_inbox(number_);
   if (board_names_[rank_].is_none()) return;
   groups->boards().retire(board_names_[rank_], near_boards(am::schedule::kAllMembers));

@@ -23,7 +23,7 @@ class StartedGroupCall;
 // What a process knows of some processes, itself among them, that make collective calls; all
 // handles of a team share it.
 //
-// Thread rule: the world's thread.
+// Thread rule: one thread at a time makes its calls, or what Groups::lock() guards is held.
 class Group : public HasOwners {
  public:
   // `procs` by rank in the group, and their boards. The number is the group's alone, and the same

@@ -67,7 +67,7 @@ void start_group_call(const SharedOwner<StartedGroupCall>& call) {
 
 // --- Groups
 
-Groups::Groups(am::Bundle& bundle, am::Endpoint& endpoint) : bundle_(bundle), mail_(endpoint) {
+Groups::Groups(am::Endpoint& endpoint) : mail_(endpoint) {
   the_ = this;
   // To one that has died; who waits for it hears of that by its own call.
   endpoint.on_returned([this](const am::Returned& message) {
@@ -77,7 +77,7 @@ Groups::Groups(am::Bundle& bundle, am::Endpoint& endpoint) : bundle_(bundle), ma
 }
 
 Groups::~Groups() {
-  if (!busy_.empty()) bundle_.remove(*this);
+  if (!busy_.empty()) context().bundle.remove(*this);
   for (Group* const group : std::exchange(busy_, {})) {
     const auto calls = std::exchange(group->queue, {});
     for (const auto& call : calls) call->give_up();
@@ -94,7 +94,10 @@ Groups& Groups::none() {
   refuse("team", "the program has not begun, or has ended");
 }
 
-std::uint64_t Groups::next_number() const noexcept { return number_of(my_proc(), made_); }
+std::uint64_t Groups::take_number() noexcept {
+  const auto locked = lock();
+  return number_of(my_proc(), made_++);
+}
 
 SharedOwner<Group> Groups::make(Standing number, std::vector<std::uint32_t> procs) {
   std::vector<BoardName> boards(procs.size(), Boards::standing(number));
@@ -109,11 +112,13 @@ SharedOwner<Group> Groups::of_all(Standing number) {
 }
 
 const SharedOwner<Group>& Groups::everybody() {
+  const auto locked = lock();
   if (everybody_ == nullptr) everybody_ = of_all(kEverybody);
   return everybody_;
 }
 
 const SharedOwner<Group>& Groups::job() {
+  const auto locked = lock();
   if (job_ == nullptr) {
     job_ = of_all(kJob);
     job_->is_job = true;
@@ -122,6 +127,7 @@ const SharedOwner<Group>& Groups::job() {
 }
 
 const SharedOwner<Group>& Groups::node() {
+  const auto locked = lock();
   if (node_ == nullptr) {
     std::vector<std::uint32_t> near;
     for (std::uint32_t proc = 0; proc < procs(); ++proc) {
@@ -134,31 +140,48 @@ const SharedOwner<Group>& Groups::node() {
 
 void Groups::check_may_call(Call call) const {
   check_may_wait(call);
-  if (!ending_) return;
+  if (this_context->number != 0 || !ending_) return;
   refuse(call, "called by the operation of a collective call, which may not start or make another");
 }
 
+void Groups::check_may_start(Call call) {
+  check_may_wait(call);
+  if (this_context->number == 0) return;
+  refuse(call,
+         "called by another thread than the one that called run(); only that one may start "
+         "collective calls, and go on meanwhile; call the form that waits");
+}
+
 void Groups::end_started(Group& group, Call call) {
-  if (group.queue.empty() && !orphan_) [[likely]]
+  const auto ended = [&] {
+    const auto locked = lock();
+    return group.queue.empty();
+  };
+  const bool is_first = this_context->number == 0;
+  if (ended() && !(is_first && orphan_)) [[likely]]
     return;
-  poll_until([&group] { return group.queue.empty(); }, call);
-  if (orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
+  poll_until(ended, call);
+  if (is_first && orphan_) std::rethrow_exception(std::exchange(orphan_, nullptr));
 }
 
 void Groups::start(const SharedOwner<StartedGroupCall>& call) {
+  check_may_start(call->call());
   Group& group = call->group();
-  group.queue.push_back(call);
-  if (group.queue.size() > 1) return;
-  if (busy_.empty()) bundle_.add(*this);
+  {
+    const auto locked = lock();
+    group.queue.push_back(call);
+    if (group.queue.size() > 1) return;
+  }
+  if (busy_.empty()) context().bundle.add(*this);
   busy_.push_back(&group);
   Groups::poll();
   group.flush();
 }
 
 void Groups::notify(const SharedOwner<StartedGroupCall>& call) {
+  if (call != nullptr) start(call);
   is_notified_ = true;
   notified_ = call;
-  if (call != nullptr) start(call);
 }
 
 SharedOwner<StartedGroupCall> Groups::end_notified() noexcept {
@@ -183,7 +206,7 @@ void Groups::keep(const std::exception_ptr& orphan) noexcept {
 
 template <class Done>
 void Groups::poll_until(Done done, Call on_behalf) {
-  world().bundle().wait_with_siblings(done, [&] {
+  wait_with_siblings(done, [&] {
     return am::Reason{.call = on_behalf, .needs = "the members of a team", .needs_all = true};
   });
 }
@@ -207,6 +230,7 @@ int Groups::go_on(Group& group) {
   while (!group.queue.empty()) {
     first = group.queue.front();
     if (!first->advance()) return count;
+    const auto locked = lock();
     group.queue.pop_front();
     ++count;
   }
@@ -221,7 +245,7 @@ int Groups::poll() {
   int count = 0;
   for (std::size_t i = busy_.size(); i > 0; --i) count += go_on(*busy_[i - 1]);
   ending_ = false;
-  if (busy_.empty()) bundle_.remove(*this);
+  if (busy_.empty()) context().bundle.remove(*this);
   return count;
 }
 

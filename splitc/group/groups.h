@@ -11,6 +11,7 @@
 #include "splitc/group/group.h"
 #include "splitc/group/mail.h"
 #include "splitc/group/plan.h"
+#include "splitc/world/context.h"
 #include "splitc/world/place.h"
 #include "splitc/world/shared_owner.h"
 
@@ -23,13 +24,14 @@ namespace splitc::detail {
 
 class StartedGroupCall;
 
-// All groups of this process. Part of every poll while it has started calls of some.
+// All groups of this process. Part of every poll of its first thread while it has started calls.
 //
-// Thread rule: the world's thread.
+// Thread rule: each thread may make calls, of each group one at a time; the first one also starts
+// some. What messages come to is guarded by lock(), as any thread's poll may receive them.
 class Groups final : public am::Poller {
  public:
   // Registers the handlers.
-  Groups(am::Bundle& bundle, am::Endpoint& endpoint);
+  explicit Groups(am::Endpoint& endpoint);
   ~Groups() override;
   // Those of the world. Throws Error outside run().
   static Groups& of_world() { return the_ != nullptr ? *the_ : none(); }
@@ -38,9 +40,10 @@ class Groups final : public am::Poller {
   Mail& mail() noexcept { return mail_; }
   Boards& boards() noexcept { return boards_; }
   Staging& staging() noexcept { return staging_; }
-  // The number of the next group whose first member this process is; no two groups have the same.
-  std::uint64_t next_number() const noexcept;
-  void use_number() noexcept { ++made_; }
+  // A number for a group whose first member this process is; no two groups have the same.
+  std::uint64_t take_number() noexcept;
+  // Holds what the polls of other threads touch as well: messages, performers, groups.
+  auto lock() noexcept { return lock_among_threads(mail_.mutex()); }
   // Of all processes: for teams, and for the calls of the job itself; and of those of this node.
   // Made at their first use.
   const SharedOwner<Group>& everybody();
@@ -55,6 +58,8 @@ class Groups final : public am::Poller {
 
   // Throws Error where this process may not make a call of a group.
   void check_may_call(Call call) const;
+  // Throws Error unless the first thread calls, which is the only one that starts calls.
+  static void check_may_start(Call call);
   // Waits until the calls of `group` that were started have ended. Throws what those threw that
   // nobody will wait for any more.
   void end_started(Group& group, Call call);
@@ -90,7 +95,6 @@ class Groups final : public am::Poller {
 
   static inline Groups* the_ = nullptr;
 
-  am::Bundle& bundle_;
   Mail mail_;
   Boards boards_;
   Staging staging_;

@@ -67,7 +67,7 @@ bool Performer::try_send_pieces(Exchange& exchange) {
     const std::size_t bytes = std::min<std::size_t>(Mail::kMost, from.bytes - exchange.large->at);
     // In one send: all_gather of 8 KiB of 4, 8 processes 52, 214 us; without this 102, 289.
     const bool is_last = exchange.large->at + bytes == from.bytes;
-    const am::RemoteMemory::MoreToCome more_to_come(world().remote(), !is_last && is_far(proc));
+    const am::RemoteMemory::MoreToCome more_to_come(*context().remote, !is_last && is_far(proc));
     if (!mail.try_send(proc, head(Kind::kPiece, exchange.number),
                        {at(from) + exchange.large->at, bytes}, exchange.large->at)) {
       return false;
@@ -89,8 +89,8 @@ bool Performer::try_write(Exchange& exchange) {
     const std::shared_ptr<NetworkWrite> last = std::move(ended.self);
     ended.is_done.store(true, std::memory_order_release);  // pairs with: try_act()
   };
-  if (!world().remote().try_put(group_.proc(exchange.step->peer), exchange.large->key,
-                                {at(from), from.bytes}, write)) {
+  if (!context().remote->try_put(group_.proc(exchange.step->peer), exchange.large->key,
+                                 {at(from), from.bytes}, write)) {
     write.self = nullptr;
     return false;
   }
@@ -152,18 +152,17 @@ bool Performer::leave() {
 
 // Of another node: says where the network may write it, if it can.
 bool Performer::try_ask_for(Exchange& exchange) {
-  World& w = world();
   const am::schedule::Range& to = exchange.step->to;
   const std::uint32_t proc = group_.proc(exchange.step->peer);
-  if (!is_far(proc) || !w.remote().can_expose()) {
+  if (!is_far(proc) || !context().remote->can_expose()) {
     return try_answer(exchange, Kind::kWanted, State::kInPieces);
   }
-  const std::uint64_t offset = w.router().segment_offset(at(to));
+  const std::uint64_t offset = world().router().segment_offset(at(to));
   am::link::RemoteKey key = am::link::RemoteKey::in_segment(offset);
   if (!is_in_segment(offset, to.bytes)) {
     try {
       if (!exchange.large->registration)
-        exchange.large->registration = w.remote().expose({at(to), to.bytes});
+        exchange.large->registration = context().remote->expose({at(to), to.bytes});
     } catch (const am::Error&) {  // no more may be registered
       return try_answer(exchange, Kind::kWanted, State::kInPieces);
     }

@@ -48,6 +48,7 @@ Inbox* Mail::existing(std::uint64_t group) noexcept {
 }
 
 Inbox& Mail::inbox(std::uint64_t group) {
+  const auto lock = lock_among_threads(mutex_);
   if (latest_inbox_ == nullptr || latest_ != group) {
     latest_inbox_ = &inboxes_[group];
     latest_ = group;
@@ -100,18 +101,18 @@ bool Mail::has_sent(const am::Returned& message) const {
 // --- Receiving
 
 void Mail::on_few(am::OneWay, MailHead head, Few few) {
-  ++arrivals_;
+  const auto lock = begin_message();
   const std::size_t length = std::min<std::size_t>(head.length, few.bytes.size());
   inbox(head.group).take(head, std::span(few.bytes).first(length), 0);
 }
 
 void Mail::on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, std::uint64_t at) {
-  ++arrivals_;
+  const auto lock = begin_message();
   inbox(head.group).take(head, bytes, at);
 }
 
 void Mail::on_question(am::Request question, std::span<const std::byte> digests, MailHead head) {
-  ++arrivals_;
+  const auto lock = begin_message();
   const Inbox* const inbox = existing(head.group);
   const Group* const group = inbox != nullptr ? inbox->group : nullptr;
   auto call = static_cast<std::uint32_t>(head.call - digests.size() / sizeof(std::uint32_t));
@@ -135,18 +136,19 @@ void Mail::on_question(am::Request question, std::span<const std::byte> digests,
   std::move(question).reply<&Mail::on_answer>(head);
 }
 
-Performer* Mail::arrived(const MailHead& head) noexcept {
-  ++arrivals_;
+Performer* Mail::performer_of(const MailHead& head) noexcept {
   Inbox* const inbox = existing(head.group);
   return inbox != nullptr ? inbox->performer : nullptr;
 }
 
 void Mail::on_answer(am::Reply, MailHead head) {
-  if (Performer* const performer = arrived(head)) performer->answered(head);
+  const auto lock = begin_message();
+  if (Performer* const performer = performer_of(head)) performer->answered(head);
 }
 
 void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, MailHead head) {
-  Performer* const performer = arrived(head);
+  const auto lock = begin_message();
+  Performer* const performer = performer_of(head);
   CallText theirs;
   if (performer == nullptr || bytes.size() != sizeof theirs) return;
   std::memcpy(&theirs, bytes.data(), sizeof theirs);
@@ -155,7 +157,8 @@ void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, Mail
 
 // It has left the call, or one before it, by a verdict.
 void Mail::on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head) {
-  Performer* const performer = arrived(head);
+  const auto lock = begin_message();
+  Performer* const performer = performer_of(head);
   Verdict verdict;
   if (performer == nullptr || bytes.size() != sizeof verdict) return;
   std::memcpy(&verdict, bytes.data(), sizeof verdict);
@@ -163,7 +166,7 @@ void Mail::on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head)
 }
 
 void Mail::on_stop(am::Request request, MailHead head) {
-  ++arrivals_;
+  const auto lock = begin_message();
   Inbox* const inbox = existing(head.group);
   bool is_writing = false;
   if (inbox != nullptr) {
@@ -179,13 +182,14 @@ void Mail::on_stop(am::Request request, MailHead head) {
 }
 
 void Mail::on_stopped(am::Reply reply, MailHead head, bool is_writing) {
-  Performer* const performer = arrived(head);
+  const auto lock = begin_message();
+  Performer* const performer = performer_of(head);
   if (performer == nullptr || !existing(head.group)->group->is_latest(head.call)) return;
   performer->stopped(reply.source(), head.number, is_writing);
 }
 
 void Mail::on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head) {
-  ++arrivals_;
+  const auto lock = begin_message();
   Inbox& inbox = this->inbox(head.group);
   Inbox::Judged judged{head.call, {}};
   if (bytes.size() != sizeof judged.verdict) return;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -10,6 +12,7 @@
 
 #include "am/collective/nodes.h"
 #include "am/core/token.h"
+#include "splitc/world/context.h"
 
 // The messages of collective calls. Each names its group and the number of the group's call; so it
 // may come before this process has made that call, or even the group.
@@ -106,7 +109,9 @@ struct Inbox {
   void keep(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
 };
 
-// Sends and receives them. Thread rule: the world's thread.
+// Sends and receives them.
+//
+// Thread rule: handlers take the mutex, as whoever calls the rest has done (Groups::lock()).
 class Mail {
  public:
   explicit Mail(am::Endpoint& endpoint);
@@ -117,7 +122,9 @@ class Mail {
   Inbox& inbox(std::uint64_t group);
   void end_inbox(std::uint64_t group) noexcept;
   std::size_t inboxes() const noexcept { return inboxes_.size(); }
-  std::uint64_t arrivals() const noexcept { return arrivals_; }  // messages so far
+  // Messages so far.
+  std::uint64_t arrivals() const noexcept { return arrivals_.load(std::memory_order_relaxed); }
+  std::recursive_mutex& mutex() noexcept { return mutex_; }
 
   // All without waiting: false, and nothing has been sent, if there is no room just now. `bytes`:
   // at most kMost. `at`: of a piece, where it begins.
@@ -149,8 +156,15 @@ class Mail {
   void on_stopped(am::Reply, MailHead head, bool is_writing);
   void on_verdict(am::OneWay, std::span<const std::byte> bytes, MailHead head);
   Inbox* existing(std::uint64_t group) noexcept;
-  // One more has arrived: the performer of a call of its group that is under way, if there is one.
-  Performer* arrived(const MailHead& head) noexcept;
+  // One more has arrived: the lock that holds it.
+  auto begin_message() noexcept {
+    // (Written with the lock held.)
+    auto lock = lock_among_threads(mutex_);
+    arrivals_.store(arrivals() + 1, std::memory_order_relaxed);
+    return lock;
+  }
+  // The performer of a call of its group that is under way, if there is one.
+  Performer* performer_of(const MailHead& head) noexcept;
   // Calls f with all handlers.
   template <class F>
   static auto with_handlers(F&& f) {
@@ -160,7 +174,8 @@ class Mail {
   }
 
   am::Endpoint& endpoint_;
-  std::uint64_t arrivals_ = 0;
+  std::recursive_mutex mutex_;  // guards all of this, and what messages are taken to
+  std::atomic<std::uint64_t> arrivals_{0};
   std::unordered_map<std::uint64_t, Inbox> inboxes_;
   std::uint64_t latest_ = ~std::uint64_t{0};  // group of ...
   Inbox* latest_inbox_ = nullptr;             // nullptr: none

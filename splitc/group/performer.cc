@@ -35,7 +35,8 @@ Group& checked(Group& group, Call call) {
 }  // namespace
 
 Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
-    : group_(checked(group, call)),
+    : lock_(Groups::of_world().lock()),
+      group_(checked(group, call)),
       inbox_(group.inbox()),
       call_(call),
       plan_(plan),
@@ -58,9 +59,11 @@ Performer::Performer(Group& group, const GroupCall& call, const GroupPlan& plan)
     inbox_.stray.reset();
   }
   suspect_kept();
+  if (lock_) lock_.unlock();
 }
 
 Performer::~Performer() {
+  const auto lock = Groups::of_world().lock();
   inbox_.performer = nullptr;
   if (group_.scratch.capacity() > kKept) std::vector<std::byte>().swap(group_.scratch);
   if (!has_ended_) group_.left = true;
@@ -70,6 +73,11 @@ Performer::~Performer() {
 }
 
 // --- The schedule
+
+bool Performer::advance() {
+  const auto lock = Groups::of_world().lock();
+  return has_ended_ || go_on();
+}
 
 bool Performer::go_on() {
   for (;;) {
@@ -305,6 +313,7 @@ void Performer::wait() {
   std::optional<am::Expectation> expects;
   if (!group_.is_on_one_node()) expects.emplace(*world().router().port(), 1);
   const auto explain = [this] {
+    const auto lock = Groups::of_world().lock();
     am::Reason reason{.call = call_, .needs_all = true};
     const std::uint32_t rank = missing();
     if (plan_.is_a_barrier() && plan_.call.bytes == 0) return reason;  // it waits for all
@@ -312,7 +321,7 @@ void Performer::wait() {
     if (rank != am::kNobody) reason.peer = group_.proc(rank);
     return reason;
   };
-  world().bundle().wait_with_siblings([this] { return advance(); }, explain);
+  wait_with_siblings([this] { return advance(); }, explain);
 }
 
 }  // namespace splitc::detail

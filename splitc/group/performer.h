@@ -41,7 +41,7 @@ class Performer {
   Performer& operator=(const Performer&) = delete;
 
   // Goes on as far as possible. True: it has ended; then check().
-  bool advance() { return has_ended_ || go_on(); }
+  bool advance();
   // Whether the item that it waits for has come, or has been read; messages bring news themselves.
   bool has_news() noexcept;
   // Until then, polling.
@@ -147,6 +147,8 @@ class Performer {
   [[noreturn]] void raise();
   std::uint32_t missing() const noexcept;  // a rank that is waited for, or kNobody
 
+  // Held while this is made and ended, and in advance(): messages for it come to any thread's poll.
+  std::unique_lock<std::recursive_mutex> lock_;
   Group& group_;
   Inbox& inbox_;
   const GroupCall call_;

@@ -62,7 +62,7 @@ class StartedGroupCall : public HasOwners {
   }
   void end() noexcept {
     done_ = true;
-    waiters_.move_to(ready_waiters);
+    waiters_.move_to(my_tasks->ready);
   }
 
   const SharedOwner<Group> group_;

@@ -48,6 +48,7 @@ std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind) {
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     const Heap::Room& room = all[proc];
     if (room.fits) continue;
+    heap.leave_spread();
     refuse(call, "rank " + std::to_string(proc) + " has " + heap.out_of_memory(bytes, room));
   }
   heap.take_spread(at, bytes);

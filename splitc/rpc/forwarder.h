@@ -90,7 +90,14 @@ class forwarder : private am::Poller {
  protected:
   using Block = detail::UpdateBlock<Update>;
 
-  explicit forwarder(std::size_t in_block) : in_block_(in_block), waiting_(procs()) {}
+  explicit forwarder(std::size_t in_block) : in_block_(in_block), waiting_(procs()) {
+    if (detail::is_threaded()) {
+      detail::refuse("aggregator",
+                     "its function forwards updates, which programs of several threads may not: it "
+                     "would do so in several of them at once; let it send none, or run without "
+                     ".threads");
+    }
+  }
   ~forwarder() override { stop(); }
 
   // Drops what waits, and from now on what is sent.
@@ -117,7 +124,7 @@ class forwarder : private am::Poller {
   virtual bool try_ship(std::uint32_t proc, std::span<const Update> updates) = 0;
   virtual void apply(const Update& update) = 0;
 
-  static am::Bundle& bundle() { return world().endpoint().bundle(); }
+  static am::Bundle& bundle() { return detail::context().bundle; }
 
   Waiting& make_waiting(std::uint32_t proc) {
     return *(waiting_[proc] = am::Owned<Waiting>(new Waiting()));

@@ -101,7 +101,7 @@ class lookups {
     std::vector<Result*> to;  // as many
   };
   struct Asked {
-    bool answered() const noexcept { return world().tickets().done(answers.operation()); }
+    bool answered() const noexcept { return detail::context().tickets.done(answers.operation()); }
 
     future<std::vector<Answer>> answers;
     std::vector<Result*> to;
@@ -136,7 +136,7 @@ class lookups {
       spare_.pop_back();
     }
     // Not splitc::poll(), in which a task goes on: it may use these lookups, too.
-    world().bundle().poll();
+    detail::poll_bundles();
     while (!asked_.empty() && (asked_.size() > kMostAsked || asked_.front().answered())) {
       take_first(where);
     }

@@ -24,8 +24,8 @@ bool is_new(const am::SourceLocation& where) {
 }  // namespace
 
 void note_addresses(const void* captures, std::size_t bytes, std::uint32_t proc, Call call) {
-  if (!is_worlds_thread) return;
-  const Stack stack = worlds_stack();
+  if (this_context == nullptr) return;
+  const Stack stack = my_stack();
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= bytes; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "am/core/bundle.h"
@@ -55,14 +56,21 @@ struct RpcCalls::Result {
   Partial rest;
 };
 struct RpcCalls::Pieces {
+  std::mutex mutex;  // guards all of it, among threads
   std::map<std::pair<std::uint32_t, std::uint32_t>, Partial> partial;  // by source and number
   std::map<std::uint32_t, std::deque<Result>> owed;  // to be sent in pieces; none is empty
 };
 
-RpcCalls::RpcCalls(am::Job& job, am::Bundle& bundle, am::Endpoint& endpoint)
-    : bundle_(bundle), endpoint_(endpoint), pieces_(new Pieces) {
+void RpcCalls::find_functions(am::Job& job) {
   functions_travel = all_run_one_program(job);
   find_program_code();
+}
+
+RpcCalls::RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t context)
+    : bundle_(bundle),
+      endpoint_(endpoint),
+      first_number_(context << Context::kTicketBits),
+      pieces_(new Pieces) {
   endpoint.add_handlers<&RpcCalls::on_short<kSmallRpc>, &RpcCalls::on_short<kMaxShortRpc>,
                         &RpcCalls::on_short_one_way<kMaxShortRpc>, &RpcCalls::on_words<false>,
                         &RpcCalls::on_words<true>, &RpcCalls::on_result<sizeof(std::uint64_t)>,
@@ -70,12 +78,10 @@ RpcCalls::RpcCalls(am::Job& job, am::Bundle& bundle, am::Endpoint& endpoint)
                         &RpcCalls::on_piece_one_way, &RpcCalls::on_result<kSmallResult>,
                         &RpcCalls::on_result<kMaxShortResult>, &RpcCalls::on_long_result,
                         &RpcCalls::on_result_piece>(*this);
-  running = this;
 }
 
 RpcCalls::~RpcCalls() {
-  running = nullptr;
-  functions_travel = false;
+  if (rpc_calls_or_none() == this) this_context->rpc_calls = nullptr;
   if (!pieces_->owed.empty()) bundle_.remove(*this);
 }
 
@@ -85,20 +91,21 @@ void RpcCalls::count_here(std::uint32_t proc, std::size_t bytes, Call name) {
   note_operation(name.or_from(__builtin_return_address(0)), proc, bytes);
 }
 
-void refuse_call(Call name) {
+void check_call(Call name) {
   check_thread(name);  // throws also if nothing is running
   if (am::Bundle::handling()) {
     refuse(name,
            "called by a handler or by a function that another process has run here; those may not "
            "call others");
   }
+  if (RpcCalls::functions_travel) return;
   refuse(name,
          "the processes of this job run different programs, so a function of one cannot be "
          "named to another; start all from one file");
 }
 
 void RpcCalls::start(const Outgoing& call, void* result, handle& operation, Call name) {
-  Tickets::Start start(world().tickets(),
+  Tickets::Start start(context().tickets,
                        {.proc = call.proc, .result = result, .result_bytes = call.result_bytes});
   if (am::is_observed()) {
     note_operation(name.or_from(__builtin_return_address(0)), call.proc, call.packed.size());
@@ -117,7 +124,7 @@ void RpcCalls::send_one_way(const Outgoing& call, Call name) {
 }
 
 bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
-  const Head head{0, place_in_program(call.run, name), RpcAnswer::kNone, ++number_};
+  const Head head{0, place_in_program(call.run, name), RpcAnswer::kNone, next_number()};
   if (!endpoint_.try_request_medium<&RpcCalls::on_piece_one_way>(call.proc, call.packed, head,
                                                                  Piece{call.packed.size(), 0})) {
     return false;
@@ -130,7 +137,7 @@ bool RpcCalls::try_send_one_way(const Outgoing& call, Call name) {
 // credits, as the receiver waits for them: it returns what they threw. Before that it throws.
 std::exception_ptr RpcCalls::send(const Outgoing& call, std::uint32_t ticket, Call name) {
   check_proc(call.proc, name);
-  const Head head{ticket, place_in_program(call.run, name), call.answer, ++number_};
+  const Head head{ticket, place_in_program(call.run, name), call.answer, next_number()};
   if (call.packed.size() <= kMaxShortRpc) return send_short(call, head, name), nullptr;
   constexpr std::size_t kMost = am::max_medium() / kPackAlignment * kPackAlignment;
   std::exception_ptr thrown;
@@ -176,17 +183,28 @@ void RpcCalls::send_short(const Outgoing& call, const Head& head, Call name) {
 }
 
 void RpcCalls::on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket) {
-  Tickets& tickets = world().tickets();
+  Tickets& tickets = context().tickets;
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
   slot.keep(bytes, 0, bytes.size());
   tickets.answered(ticket, nullptr);
   check_room(slot, bytes.size(), "rpc_into");
 }
 
-// In any order.
+// In any order. Among threads it comes to any, and the slot is another's perhaps.
 void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std::uint32_t ticket,
                                Piece piece) {
-  Tickets& tickets = world().tickets();
+  if (!is_threaded()) return take_result_piece(bytes, ticket, piece);
+  world()
+      .contexts()
+      .at(Context::number_of(ticket))
+      .post([ticket, piece, kept = std::vector<std::byte>(bytes.begin(), bytes.end())] {
+        take_result_piece(kept, ticket, piece);
+      });
+}
+
+void RpcCalls::take_result_piece(std::span<const std::byte> bytes, std::uint32_t ticket,
+                                 const Piece& piece) {
+  Tickets& tickets = context().tickets;
   RpcSlot& slot = *static_cast<RpcSlot*>(tickets.result_of(ticket));
   slot.keep(bytes, piece.at, piece.total);
   slot.arrived += bytes.size();
@@ -240,13 +258,17 @@ bool RpcCalls::take_piece(std::uint32_t source, std::span<const std::byte> bytes
     run_packed(source, head.run, bytes.data(), output);
     return true;
   }
-  const auto found = pieces_->partial.try_emplace({source, head.number}).first;
-  Partial& partial = found->second;
-  keep_piece(partial.bytes, bytes, piece.at, piece.total);
-  partial.done += bytes.size();
-  if (partial.done < piece.total) return false;
-  const std::vector<std::byte> all = std::move(partial.bytes);  // whatever the function does
-  pieces_->partial.erase(found);
+  std::vector<std::byte> all;
+  {
+    const auto lock = lock_among_threads(pieces_->mutex);
+    const auto found = pieces_->partial.try_emplace({source, head.number}).first;
+    Partial& partial = found->second;
+    keep_piece(partial.bytes, bytes, piece.at, piece.total);
+    partial.done += bytes.size();
+    if (partial.done < piece.total) return false;
+    all = std::move(partial.bytes);  // whatever the function does
+    pieces_->partial.erase(found);
+  }
   run_packed(source, head.run, all.data(), output);
   return true;
 }
@@ -257,8 +279,9 @@ void RpcCalls::answer(am::Request&& request, const Head& head, RpcValue& output)
     if (bytes.size() <= am::max_medium()) {
       std::move(request).reply_medium<&RpcCalls::on_long_result>(bytes, head.ticket);
     } else {
+      const auto lock = lock_among_threads(pieces_->mutex);
       if (pieces_->owed.empty()) bundle_.add(*this);
-      can_go_on_ = true;
+      can_go_on_.store(true, std::memory_order_relaxed);
       pieces_->owed[request.source()].push_back({head.ticket, {std::move(output.long_bytes), 0}});
     }
   } else if (output.short_count <= kSmallResult) {
@@ -293,6 +316,7 @@ bool RpcCalls::try_send(std::uint32_t proc, Result& result, int& done) {
 // To each process in turn: one that finds no room is not to hold up those for others, and is not
 // to be asked again for each result that it waits for.
 int RpcCalls::poll() {
+  const auto lock = lock_among_threads(pieces_->mutex);
   int done = 0;
   for (auto next = pieces_->owed.begin(); next != pieces_->owed.end();) {
     auto& [proc, results] = *next;
@@ -300,7 +324,7 @@ int RpcCalls::poll() {
     next = results.empty() ? pieces_->owed.erase(next) : std::next(next);
   }
   if (pieces_->owed.empty()) bundle_.remove(*this);
-  can_go_on_ = done != 0;
+  can_go_on_.store(done != 0, std::memory_order_relaxed);
   return done;
 }
 
@@ -338,7 +362,7 @@ RpcSlot& RpcCalls::take_slot() {
 }
 
 void RpcCalls::give_back(RpcSlot& slot) noexcept {
-  const bool done = slot.operation.generation() == 0 || world().tickets().done(slot.operation);
+  const bool done = slot.operation.generation() == 0 || context().tickets.done(slot.operation);
   // And its memory, if nothing comes any more: a get writes it without asking.
   if (done) std::vector<std::byte>().swap(slot.result.long_bytes);
   slot.dropped = !done;

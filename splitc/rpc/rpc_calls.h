@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "splitc/rpc/pack.h"
 #include "splitc/rpc/program.h"
 #include "splitc/rpc/words.h"
+#include "splitc/world/context.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/tickets.h"
@@ -59,17 +61,21 @@ struct RpcSlot {
 // Throws Error if a result of `bytes` is too long for where it was to go.
 void check_room(const RpcSlot& slot, std::size_t bytes, Call call);
 
-// Sends and receives the calls of this process. Part of every poll while it has results to send.
-// Thread rule: the world's thread.
+// Sends and receives the calls of an endpoint. Part of every poll while it has results to send.
+//
+// A program of one thread has one, for all. Of several threads each has one in its context, which
+// sends its calls and takes their results, and one more takes the calls of others.
+// Thread rule: the endpoint's; what several threads come to at once is guarded by a mutex.
 class RpcCalls final : public am::Poller {
  public:
-  // Registers the handlers; collective, as it finds out whether all processes run the same program.
-  RpcCalls(am::Job& job, am::Bundle& bundle, am::Endpoint& endpoint);
+  // Collective: finds out whether all processes run the same program.
+  static void find_functions(am::Job& job);
+  // Registers the handlers. `context`: the number of that whose calls it sends.
+  RpcCalls(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t context);
   ~RpcCalls() override;
   RpcCalls(const RpcCalls&) = delete;
   RpcCalls& operator=(const RpcCalls&) = delete;
 
-  static inline constinit RpcCalls* running = nullptr;    // that of the world
   static inline constinit bool functions_travel = false;  // its processes all run one program
 
   struct Outgoing {
@@ -107,7 +113,7 @@ class RpcCalls final : public am::Poller {
   int poll() override;
   // Not while it waits for credits: what brings them wakes this process, or it looks in a
   // millisecond.
-  bool has_work() noexcept override { return can_go_on_; }
+  bool has_work() noexcept override { return can_go_on_.load(std::memory_order_relaxed); }
 
  private:
   // The arguments of the messages.
@@ -154,6 +160,8 @@ class RpcCalls final : public am::Poller {
   void on_long_result(am::Reply, std::span<const std::byte> bytes, std::uint32_t ticket);
   void on_result_piece(am::OneWay, std::span<const std::byte> bytes, std::uint32_t ticket,
                        Piece piece);
+  static void take_result_piece(std::span<const std::byte> bytes, std::uint32_t ticket,
+                                const Piece& piece);
 
   bool take_piece(std::uint32_t source, std::span<const std::byte> bytes, const Head& head,
                   const Piece& piece, RpcValue& output);
@@ -162,10 +170,20 @@ class RpcCalls final : public am::Poller {
   void look_at_dropped() noexcept;
 
   am::Bundle& bundle_;
+  // Of the call that is made now: the same as no other of this process has for a long time.
+  std::uint32_t next_number() noexcept {
+    if (is_threaded()) return first_number_ + (++number_ & kNumbers);
+    return ++number_;
+  }
+
+  static constexpr std::uint32_t kNumbers = (1u << Context::kTicketBits) - 1;
+
   am::Endpoint& endpoint_;
+  const std::uint32_t first_number_;
   std::uint32_t number_ = 0;  // of the last call
   am::Owned<Pieces> pieces_;
-  bool can_go_on_ = false;  // the last poll() has sent some of what is owed, or that has come
+  // The last poll() has sent some of what is owed, or that has come.
+  std::atomic<bool> can_go_on_{false};
   std::vector<am::Owned<RpcSlot>> slots_;  // all that there are
   RpcSlot* free_ = nullptr;
   RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
@@ -173,15 +191,17 @@ class RpcCalls final : public am::Poller {
   std::size_t look_at_ = 64;  // of them, from which on some may be free
 };
 
-// That of this process. Throws Error outside run(), and where it may not be used now.
-[[noreturn]] void refuse_call(Call name);
+// That of the calling thread. Throws Error outside run(), and where it may not be used now.
+void check_call(Call name);
 inline RpcCalls& rpc_calls(Call name) {
-  if (!RpcCalls::functions_travel || !is_worlds_thread || am::Bundle::handling()) [[unlikely]]
-    refuse_call(name);
-  return *RpcCalls::running;
+  if (!RpcCalls::functions_travel || this_context == nullptr || am::Bundle::handling()) [[unlikely]]
+    check_call(name);
+  return *this_context->rpc_calls;
 }
 // nullptr when the program has ended.
-inline RpcCalls* rpc_calls_or_none() noexcept { return RpcCalls::running; }
+inline RpcCalls* rpc_calls_or_none() noexcept {
+  return this_context == nullptr ? nullptr : this_context->rpc_calls;
+}
 
 // What the function of an atomic() has thrown, and where its object is.
 struct ThrownAt : Error {
@@ -212,8 +232,8 @@ template <bool kSized>
                                                            std::size_t bytes, Call name,
                                                            std::size_t result_bytes) {
   check_proc(proc, name);
-  Tickets::Start start(world().tickets(), proc, result);
-  if constexpr (kSized) world().tickets().expect(start.ticket(), result_bytes);
+  Tickets::Start start(context().tickets, proc, result);
+  if constexpr (kSized) context().tickets.expect(start.ticket(), result_bytes);
   if (am::is_observed()) [[unlikely]]
     count_here(proc, bytes, name);
   endpoint_.request<&RpcCalls::on_words<kSized>>({proc, name.where}, start.ticket(),
@@ -254,12 +274,12 @@ inline void RpcCalls::on_words_one_way(am::OneWay message, std::uint32_t run, st
 
 template <std::size_t kBytes>
 inline void RpcCalls::on_result(am::Reply, std::uint32_t ticket, Bytes<kBytes> result) {
-  world().tickets().answered(ticket, result.data());
+  context().tickets.answered(ticket, result.data());
 }
 
 template <class>
 inline void RpcCalls::on_word(am::Reply, std::uint32_t ticket, std::uint64_t result) {
-  world().tickets().answered_by_word(ticket, result);
+  context().tickets.answered_by_word(ticket, result);
 }
 
 }  // namespace splitc::detail

@@ -1,4 +1,6 @@
 // What all processes do or have together: quiesce(), how their aggregators fit, and an object each.
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 
@@ -20,7 +22,8 @@ namespace splitc {
 
 void quiesce(am::SourceLocation where) {
   const detail::OfGroup job = detail::of_job({"quiesce", where});
-  world().endpoint().flush(where);
+  detail::context().endpoint.flush(where);
+  if (detail::is_threaded()) world().service().flush(where);  // long results
   detail::run_plan(job, {});
 }
 
@@ -52,6 +55,7 @@ namespace {
 // By number. No number is used twice: a call may still be on its way to an object that an exception
 // has ended. Never destroyed, as objects may be static.
 struct Objects {
+  std::shared_mutex mutex;  // guards the rest, among threads
   std::unordered_map<std::uint32_t, void*> by_number;
   std::uint32_t made = 0;
 };
@@ -64,12 +68,15 @@ Objects& objects() {
 
 std::uint32_t add_dist_object(void* object) {
   check_may_wait("dist_object");
+  const auto lock = lock_among_threads(objects().mutex);
   const std::uint32_t number = ++objects().made;
   objects().by_number.emplace(number, object);
   return number;
 }
 
 void* dist_object_at(std::uint32_t number) {
+  std::shared_lock lock(objects().mutex, std::defer_lock);
+  if (is_threaded()) lock.lock();
   const auto found = objects().by_number.find(number);
   if (found != objects().by_number.end()) return found->second;
   refuse("dist_object", "this process has no object number " + std::to_string(number) +
@@ -78,6 +85,7 @@ void* dist_object_at(std::uint32_t number) {
 
 void end_dist_object(std::uint32_t number) noexcept {
   at_end([] { quiesce(am::SourceLocation()); });  // the program has not written it
+  const auto lock = lock_among_threads(objects().mutex);
   objects().by_number.erase(number);
 }
 

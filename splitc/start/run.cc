@@ -39,16 +39,33 @@ am::Config config_of(const am::OutOfBand* others) {
 // All that a program runs on. Every process makes its parts in the same order, as handlers are
 // numbered by it.
 struct detail::Running {
-  explicit Running(const am::Config& config)
-      : world(config),
-        rpc_calls(world.job(), world.bundle(), world.endpoint()),
-        groups(world.bundle(), world.endpoint()),
+  Running(const am::Config& config, std::uint32_t threads)
+      : world(config, threads),
+        rpc_calls((RpcCalls::find_functions(world.job()), world.service_bundle()), world.service(),
+                  0),
+        groups((add_handlers(world.service()), world.service())),
         stores(store_counter::InWorld()) {
-    add_atomic_handlers(world.endpoint());
-    add_shape_handlers(world.endpoint());
-    world.job().connect(world.endpoint());
+    world.job().connect(world.service());
+    if (threads == 1) {
+      this_context->rpc_calls = &rpc_calls;
+    } else {
+      world.contexts().set_equip(&equip);
+      check_thread("run");  // gets the first context
+    }
     shared.allocate();
     world.job().restart_statistics();  // what the start has waited is none of the program's
+  }
+
+  static void add_handlers(am::Endpoint& endpoint) {
+    add_atomic_handlers(endpoint);
+    add_shape_handlers(endpoint);
+  }
+  // A context of several has the handlers of answers where the world's endpoint has them, too.
+  static void equip(Context& context) {
+    auto* const calls = new RpcCalls(context.bundle, context.endpoint, context.number);
+    context.own_rpc_calls = am::Owned<am::Poller>(calls);
+    context.rpc_calls = calls;
+    add_handlers(context.endpoint);
   }
 
   World world;
@@ -66,9 +83,15 @@ void detail::check_none_runs(const char* call) {
   refuse(call, "a program is running already; a process runs one at a time");
 }
 
-detail::RunningPointer detail::begin_program(const am::OutOfBand* others) {
+detail::RunningPointer detail::begin_program(const am::OutOfBand* others,
+                                             const RunOptions& options) {
   try {
-    return RunningPointer(new Running(config_of(others)));
+    constexpr std::uint32_t kMost = 128;
+    if (options.threads == 0 || options.threads > kMost) {
+      throw Error("run: .threads is " + std::to_string(options.threads) +
+                  "; give a number from 1 to " + std::to_string(kMost));
+    }
+    return RunningPointer(new Running(config_of(others), options.threads));
   } catch (const std::exception& error) {
     if (others == nullptr) throw;
     am::Job::abort(*others, 1, error.what());
@@ -86,6 +109,7 @@ void detail::finish_program(Running& running, const char* call) {
   const am::SourceLocation nowhere;
   check_frames_below(__builtin_frame_address(0));  // in which those of the program were
   finish_tasks({call, nowhere});
+  world.contexts().finish({call, nowhere});
   running.groups.finish({call, nowhere});
   // Who makes more collective calls asks after a while, and hears of it.
   running.groups.job()->begin_barrier({"the end of the program", nowhere});
@@ -95,7 +119,7 @@ void detail::finish_program(Running& running, const char* call) {
   if (has_far_peers()) running.stores.wait_all({call, nowhere});
   // The first process that exits with a failure ends the others, perhaps before they have exited.
   std::fflush(nullptr);
-  world.job().finish(world.bundle(), call, nowhere);
+  world.job().finish(waiting_bundle(), call, nowhere);
 }
 
 void detail::abort_program(Running& running, const char* sentence) {
@@ -113,12 +137,13 @@ const char* Args::operator[](detail::Index index) const {
   return argv_[i];
 }
 
-int detail::run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context,
+int detail::run_program(int argc, char** argv, const RunOptions& options,
+                        int (*body)(void* context, Args args), void* context,
                         const am::OutOfBand* others) {
   check_none_runs("run");
   RunningPointer started;
   try {
-    started = begin_program(others);
+    started = begin_program(others, options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

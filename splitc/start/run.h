@@ -6,6 +6,7 @@
 //   }
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -35,6 +36,13 @@ class Args {
   char** argv_;
 };
 
+// How a program is run.
+struct RunOptions {
+  // How many threads of each process use the global address space, at most; 1 to 128 (in
+  // docs/threads.md: what they may do, and what it costs). Every process gives the same number.
+  std::uint32_t threads = 1;
+};
+
 namespace detail {
 
 // A program that has begun: the world, and what it runs on.
@@ -62,18 +70,19 @@ void check_none_runs(const char* call);
 // Joins the job that `others` brings together; nullptr: that of the launcher. No program is
 // running. Collective. If the job cannot be joined: throws Error where `others` is nullptr, else
 // ends this process and the others, which wait for it.
-RunningPointer begin_program(const am::OutOfBand* others);
+RunningPointer begin_program(const am::OutOfBand* others, const RunOptions& options = {});
 // What the end of run() waits for. Collective. What a handler throws comes out; then call it again.
 void finish_program(Running& running, const char* call);
 // Ends every process of the job with `sentence`, behind the rank.
 [[noreturn]] void abort_program(Running& running, const char* sentence);
 
 // run() without its template: calls body(context, args) inside the job.
-int run_program(int argc, char** argv, int (*body)(void* context, Args args), void* context,
-                const am::OutOfBand* others);
+int run_program(int argc, char** argv, const RunOptions& options,
+                int (*body)(void* context, Args args), void* context, const am::OutOfBand* others);
 
 template <class Program>
-int run_program(int argc, char** argv, Program& program, const am::OutOfBand* others) {
+int run_program(int argc, char** argv, const RunOptions& options, Program& program,
+                const am::OutOfBand* others) {
   auto* callee = &program;  // of an object or a function
   const auto body = [](void* context, Args args) -> int {
     auto& call = **static_cast<Program**>(context);
@@ -84,7 +93,7 @@ int run_program(int argc, char** argv, Program& program, const am::OutOfBand* ot
       return call(args);
     }
   };
-  return run_program(argc, argv, body, &callee, others);
+  return run_program(argc, argv, options, body, &callee, others);
 }
 
 }  // namespace detail
@@ -109,7 +118,16 @@ int run_program(int argc, char** argv, Program& program, const am::OutOfBand* ot
 // At most one run() at a time in a process: a second one inside the first throws Error.
 template <class Program>
 int run(int argc, char** argv, Program&& program) {
-  return detail::run_program(argc, argv, program, nullptr);
+  return detail::run_program(argc, argv, {}, program, nullptr);
+}
+// A program of several threads, each of which may read, write, get, put, store, call functions and
+// wait: run(argc, argv, {.threads = 4}, program). `program` is called once, in the calling thread;
+// it makes the others, by any means (std::thread, OpenMP), and they are not inside the library any
+// more when it returns. A thread counts from its first call that needs the library until it ends.
+// Errors as above, and if `threads` is none that can be.
+template <class Program>
+int run(int argc, char** argv, const RunOptions& options, Program&& program) {
+  return detail::run_program(argc, argv, options, program, nullptr);
 }
 
 }  // namespace splitc

@@ -143,14 +143,13 @@ team team::split(std::int64_t colour, std::int64_t key, Where where) const {
   detail::Groups& groups = detail::Groups::of_world();
   detail::ReservedBoard board(groups.boards());
   const std::vector<Wish> wishes =
-      detail::group_gather(of, Wish{colour, key, groups.next_number(), board.name()}, false);
+      detail::group_gather(of, Wish{colour, key, groups.take_number(), board.name()}, false);
   if (colour < 0) return {};
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < of.size(); ++rank) {
     if (wishes[rank].colour == colour) ranks.push_back(rank);
   }
   std::ranges::stable_sort(ranks, {}, [&](std::uint32_t rank) { return wishes[rank].key; });
-  if (ranks.front() == of.rank()) groups.use_number();
   const std::uint64_t number = wishes[ranks.front()].number;
   return team(made_of(of, number, std::move(ranks), wishes, board));
 }
@@ -160,10 +159,9 @@ team team::select(std::span<const std::uint32_t> ranks, Where where) const {
   detail::Groups& groups = detail::Groups::of_world();
   detail::ReservedBoard board(groups.boards());
   const std::vector<List> lists = detail::group_gather(
-      of, list_of(ranks, *of.group, groups.next_number(), board.name()), false);
+      of, list_of(ranks, *of.group, groups.take_number(), board.name()), false);
   check_lists(lists, of.call);
   if (lists[of.rank()].size == 0) return {};
-  if (ranks.front() == of.rank()) groups.use_number();
   std::vector<std::uint32_t> members(ranks.begin(), ranks.end());
   return team(made_of(of, lists[ranks.front()].number, std::move(members), lists, board));
 }

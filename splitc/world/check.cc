@@ -62,7 +62,7 @@ std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_
   auto block = known_block(proc, offset);
   if (!block && proc != my_proc()) {
     // A handler, which may not ask another node, believes it.
-    if (is_far(proc) && world().bundle().handling()) return "";
+    if (is_far(proc) && am::Bundle::handling()) return "";
     if (Ledger::bytes(place.segment_bytes) == 0) {
       if (offset >= edge_of(proc)) return "";
     } else {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "splitc/world/context.h"
 #include "splitc/world/place.h"
 #include "splitc/world/world.h"
 
@@ -137,16 +138,36 @@ std::string Heap::out_of_memory(std::uint64_t bytes, const Room& room) const {
          "; free something, or set SPLITC_SEGMENT higher";
 }
 
+std::uint64_t Heap::used() const noexcept {
+  const auto lock = detail::lock_among_threads(mutex_);
+  return spread_.used() + local_.used();
+}
+
+std::uint64_t Heap::find_spread(std::uint64_t bytes) const {
+  const auto lock = detail::lock_among_threads(mutex_);
+  return first_ + spread_.find(bytes);
+}
+
 Heap::Room Heap::prepare_spread(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const auto lock = detail::lock_among_threads(mutex_);
   const Room room{fits(spread_, offset - first_, bytes), used(),
                   std::max(gap(), spread_.largest_hole())};
-  if (room.fits) zero(offset, bytes);
+  if (!room.fits) return room;
+  zero(offset, bytes);
+  promised_ = offset - first_ + HeapSide::occupied(bytes);
   return room;
 }
 
 void Heap::take_spread(std::uint64_t offset, std::uint64_t bytes) {
+  const auto lock = detail::lock_among_threads(mutex_);
+  promised_ = 0;
   spread_.take({offset - first_, bytes});
   spread_high_ = std::max(spread_high_, spread_.end());
+}
+
+void Heap::leave_spread() noexcept {
+  const auto lock = detail::lock_among_threads(mutex_);
+  promised_ = 0;
 }
 
 // So that a read of freed memory shows, in any build: NaN as a number of either size, and no
@@ -158,17 +179,20 @@ void Heap::poison(HeapSide::Block block) noexcept {
 }
 
 void Heap::release_spread(std::uint64_t offset) {
+  const auto lock = detail::lock_among_threads(mutex_);
   if (const auto block = spread_block_of(offset)) poison(*block);
   spread_.release(offset - first_);
 }
 
 void Heap::check_spread(std::uint64_t offset, detail::Call call) const {
+  const auto lock = detail::lock_among_threads(mutex_);
   check_begins(spread_block_of(offset), offset,
                local_block_of(offset) ? "is local memory; give it to local_free" : kNoBlock, call);
 }
 
 std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
   detail::check_thread(call);
+  const auto lock = detail::lock_among_threads(mutex_);
   const std::uint64_t at = local_.find(bytes);
   if (!fits(local_, at, bytes)) {
     detail::refuse(call,
@@ -184,6 +208,7 @@ std::uint64_t Heap::allocate(std::uint64_t bytes, detail::Call call) {
 
 void Heap::free(std::uint64_t offset, detail::Call call) {
   detail::check_thread(call);
+  const auto lock = detail::lock_among_threads(mutex_);
   const auto block = local_block_of(offset);
   check_begins(block, offset,
                spread_block_of(offset) ? "is spread memory; give it to all_spread_free" : kNoBlock,
@@ -196,6 +221,7 @@ void Heap::free(std::uint64_t offset, detail::Call call) {
 
 std::optional<HeapSide::Block> Heap::spread_block_of(std::uint64_t offset) const {
   if (offset < first_) return std::nullopt;
+  const auto lock = detail::lock_among_threads(mutex_);
   auto block = spread_.block_of(offset - first_);
   if (block) block->at += first_;
   return block;
@@ -203,6 +229,7 @@ std::optional<HeapSide::Block> Heap::spread_block_of(std::uint64_t offset) const
 
 std::optional<HeapSide::Block> Heap::local_block_of(std::uint64_t offset) const {
   if (offset < first_ || offset >= end_) return std::nullopt;
+  const auto lock = detail::lock_among_threads(mutex_);
   auto block = local_.block_of(end_ - 1 - offset);
   if (block) block->at = end_ - block->at - HeapSide::occupied(block->bytes);
   return block;

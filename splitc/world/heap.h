@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,7 +19,7 @@ namespace splitc {
 // stray write of a program can harm them; for others to check their pointers against, the edge of
 // the local side is there, and in checked builds a ledger of local blocks behind it.
 //
-// Programs use splitc/pointer/allocate.h. Thread rule: the world's thread.
+// Programs use splitc/pointer/allocate.h. Thread rule: any thread.
 class Heap {
  public:
   // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
@@ -30,8 +32,9 @@ class Heap {
   // aligned. All processes agree before they take or release one (splitc/pointer/allocate.h).
   //
   // Where one of `bytes` would be.
-  std::uint64_t find_spread(std::uint64_t bytes) const { return first_ + spread_.find(bytes); }
-  // Whether it fits there, and what there is; zeroes it if it does.
+  std::uint64_t find_spread(std::uint64_t bytes) const;
+  // Whether it fits there, and what there is; zeroes it if it does, and keeps it free until
+  // take_spread() or leave_spread().
   struct Room {
     bool fits;
     std::uint64_t used;
@@ -39,6 +42,7 @@ class Heap {
   };
   Room prepare_spread(std::uint64_t offset, std::uint64_t bytes) noexcept;
   void take_spread(std::uint64_t offset, std::uint64_t bytes);
+  void leave_spread() noexcept;  // some other process has no room for it
   // Throws Error if `offset` is not where a live spread block begins.
   void check_spread(std::uint64_t offset, detail::Call call) const;
   void release_spread(std::uint64_t offset);
@@ -59,10 +63,12 @@ class Heap {
   std::optional<HeapSide::Block> spread_block_of(std::uint64_t offset) const;
 
   std::uint64_t total() const noexcept { return end_ - first_; }
-  std::uint64_t used() const noexcept { return spread_.used() + local_.used(); }
+  std::uint64_t used() const noexcept;
 
  private:
-  std::uint64_t gap() const noexcept { return total() - spread_.end() - local_.end(); }
+  std::uint64_t gap() const noexcept {
+    return total() - std::max(spread_.end(), promised_) - local_.end();
+  }
   bool fits(const HeapSide& side, std::uint64_t at, std::uint64_t bytes) const noexcept;
   void zero(std::uint64_t offset, std::uint64_t bytes) noexcept;
   std::optional<HeapSide::Block> local_block_of(std::uint64_t offset) const;
@@ -75,9 +81,10 @@ class Heap {
   std::uint64_t end_;
   HeapEdge& edge_;
   Ledger ledger_;
-  // Owned by the world's thread.
-  HeapSide spread_;                // from first_ upwards
-  HeapSide local_;                 // from end_ downwards
+  mutable std::recursive_mutex mutex_;  // guards the rest among threads
+  HeapSide spread_;                     // from first_ upwards
+  std::uint64_t promised_ = 0;          // ... the end of one that is being agreed on; 0: none is
+  HeapSide local_;                      // from end_ downwards
   std::uint64_t spread_high_ = 0;  // the most that each side has ever reached: beyond it the memory
   std::uint64_t local_high_ = 0;   // is untouched, so zero already
 };

@@ -59,6 +59,7 @@ struct Place {
   std::byte* const* mappings = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
+  std::uint32_t threads = 1;  // at most so many of this process use the address space
   std::uint64_t segment_bytes = 0;
   bool far_peers = false;     // some processes are on other nodes
   bool kernel_fence = false;  // as in am::Router::Options: who wakes a neighbour needs no fence
@@ -92,6 +93,8 @@ inline std::byte* mapping_of(std::uint64_t bits) noexcept {
 }
 // Whether accesses within the node are to be noted.
 inline bool watches_near() noexcept { return place.bases != place.mappings; }
+// Whether several threads may use the address space, in this program.
+inline bool is_threaded() noexcept { return place.threads > 1; }
 // Whether some processes of the job are on other nodes, and whether `proc` is.
 inline bool has_far_peers() noexcept { return place.far_peers; }
 inline bool is_far(std::uint32_t proc) noexcept {

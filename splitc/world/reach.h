@@ -16,12 +16,13 @@
 
 namespace splitc::detail {
 
-// Throws the Error why this process may not reach [bits, bits + bytes) of another node now.
+// Throws the Error why this process may not reach [bits, bits + bytes) of another node now, unless
+// all was that the calling thread had no context yet, which it has then.
 [[gnu::cold]] void refuse_reach(std::uint64_t bits, std::uint64_t bytes, const Call& call);
 
 [[gnu::always_inline]] inline bool is_reached(std::uint64_t bits, std::uint64_t bytes) noexcept {
   const std::uint64_t offset = bits & kOffsetMask;
-  return proc_of(bits) < place.procs && is_worlds_thread && !am::Bundle::handling() &&
+  return proc_of(bits) < place.procs && this_context != nullptr && !am::Bundle::handling() &&
          offset <= place.segment_bytes && bytes <= place.segment_bytes - offset;
 }
 

@@ -66,7 +66,7 @@ void refuse_reach(std::uint64_t bits, std::uint64_t bytes, const Call& call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
   check_process(proc_of(bits), call);
   check_thread(call);
-  if (world().bundle().handling()) {
+  if (am::Bundle::handling()) {
     refuse(call, "process " + std::to_string(proc_of(bits)) +
                      " is on another node, and a handler or a function that atomic() runs may not "
                      "wait for the network; let it note what is to be done, or return it");
@@ -115,12 +115,12 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
 // What a call goes through on its way to the network is part of few functions (docs/design.md).
 [[gnu::always_inline]] inline handle begin(const RmaAccess& access, Call call,
                                            am::Owned<std::byte[]> kept = nullptr) {
-  World& w = world();
+  Context& mine = *this_context;
   if (access.local.size() <= am::RemoteMemory::kSmall) {
-    if (const auto ticket = w.remote().try_join(access)) return w.tickets().handle_of(*ticket);
+    if (const auto ticket = mine.remote->try_join(access)) return mine.tickets.handle_of(*ticket);
   }
-  Tickets::Start start(w.tickets(), {.proc = access.peer, .kept = std::move(kept)});
-  w.remote().start(access, start.ticket(), call);
+  Tickets::Start start(mine.tickets, {.proc = access.peer, .kept = std::move(kept)});
+  mine.remote->start(access, start.ticket(), call);
   return start.started();
 }
 
@@ -133,7 +133,7 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
     return {};
   }
   const handle started = begin(RmaAccess::read(proc_of(bits), key_of(bits), to), call);
-  if (may_be_left(local)) world().tickets().borrow(started, {local, bytes, call, proc_of(bits)});
+  if (may_be_left(local)) context().tickets.borrow(started, {local, bytes, call, proc_of(bits)});
   return started;
 }
 
@@ -155,7 +155,7 @@ RemoteKey key_of(std::uint64_t bits) noexcept { return RemoteKey::in_segment(bit
   const handle started =
       begin(RmaAccess::write(proc_of(bits), key_of(bits), from), call, std::move(kept));
   if (source == Source::kStays && used && may_be_left(local)) {
-    world().tickets().borrow(started, {local, bytes, call, proc_of(bits)});
+    context().tickets.borrow(started, {local, bytes, call, proc_of(bits)});
   }
   return started;
 }

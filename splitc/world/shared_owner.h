@@ -1,14 +1,17 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#include "splitc/world/place.h"
 
 namespace splitc::detail {
 
 // Has several owners, and ends with the last of them. A base.
 //
-// Thread rule: its owners are used by one thread at a time.
+// Thread rule: each owner is used by one thread at a time, and in a program of one thread all are.
 class HasOwners {
  public:
   HasOwners() = default;
@@ -21,6 +24,20 @@ class HasOwners {
  private:
   template <class T>
   friend class SharedOwner;
+  void add_owner() noexcept {
+    if (is_threaded()) {
+      std::atomic_ref(owners_).fetch_add(1, std::memory_order_relaxed);
+    } else {
+      ++owners_;
+    }
+  }
+  // Whether that was the last one.
+  bool take_owner() noexcept {
+    if (!is_threaded()) return --owners_ == 0;
+    // pairs with: itself, in other threads; who deletes it sees what they have done with it.
+    return std::atomic_ref(owners_).fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
   std::uint32_t owners_ = 0;
 };
 
@@ -32,7 +49,7 @@ class SharedOwner {
   constexpr SharedOwner(std::nullptr_t) noexcept {}
   // Of `made` by new, or owned already.
   explicit SharedOwner(T* made) noexcept : object_(made) {
-    if (object_ != nullptr) ++owners();
+    if (object_ != nullptr) counted().add_owner();
   }
   SharedOwner(const SharedOwner& other) noexcept : SharedOwner(other.object_) {}
   SharedOwner(SharedOwner&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -40,7 +57,7 @@ class SharedOwner {
   requires requires(Derived* derived, T*& base) { base = derived; }
   SharedOwner(const SharedOwner<Derived>& other) noexcept : SharedOwner(other.get()) {}
   ~SharedOwner() {
-    if (object_ != nullptr && --owners() == 0) delete object_;
+    if (object_ != nullptr && counted().take_owner()) delete object_;
   }
   SharedOwner& operator=(SharedOwner other) noexcept {
     std::swap(object_, other.object_);
@@ -57,7 +74,7 @@ class SharedOwner {
   }
 
  private:
-  std::uint32_t& owners() const noexcept { return static_cast<HasOwners*>(object_)->owners_; }
+  HasOwners& counted() const noexcept { return *object_; }
 
   T* object_ = nullptr;
 };

@@ -69,9 +69,9 @@ class handle {
 
 namespace detail {
 
-// Operations of this process in flight; 0 while it uses only gets and puts on its node. Owned by
-// the world's thread.
-inline std::uint64_t outstanding = 0;
+// Operations of the calling thread in flight; 0 while it uses only gets and puts on its node.
+inline constinit std::uint64_t none_outstanding = 0;  // of a thread that has started none
+inline constinit thread_local std::uint64_t* outstanding = &none_outstanding;
 
 // Wait until there are none, or until this one is complete. What a handler throws meanwhile ends
 // the job.
@@ -85,7 +85,7 @@ bool try_finish_one(handle h);
 
 // Always part of the program's own function, which a report on a sync() that waits in vain names.
 [[gnu::always_inline]] inline void complete_all() noexcept {
-  if (outstanding != 0) [[unlikely]]
+  if (*outstanding != 0) [[unlikely]]
     finish_outstanding();
   // pairs with: sync(), barrier() and the atomics of other processes
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -124,7 +124,7 @@ inline void sync(handle h, am::SourceLocation where = am::SourceLocation::curren
 // sync(). Does not wait: it is for programs that have other work meanwhile. In a loop of it nothing
 // else needs to poll.
 [[nodiscard]] inline bool try_sync() {
-  if (detail::outstanding != 0 && !detail::try_finish_outstanding()) [[unlikely]]
+  if (*detail::outstanding != 0 && !detail::try_finish_outstanding()) [[unlikely]]
     return false;
   sync();
   return true;

@@ -14,6 +14,7 @@
 #include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/local_memory.h"
+#include "splitc/world/context.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -38,7 +39,7 @@ void wait_or_end(const void* frame, Call call, Condition condition,
   try {
     if constexpr (am::kChecked) check_frames_below(frame);
     check_may_wait(call);
-    world().bundle().wait_until(condition, am::Wake::kRung, explain);
+    wait_polling(condition, am::Wake::kRung, explain);
   } catch (const std::exception& error) {
     end_by(error);
   }
@@ -46,17 +47,24 @@ void wait_or_end(const void* frame, Call call, Condition condition,
 
 }  // namespace
 
-Stack worlds_stack() {
-  static pthread_t thread = pthread_self();
-  static Stack stack = stack_of_this_thread();
-  if (pthread_equal(thread, pthread_self()) == 0) {  // of another program in this process
-    thread = pthread_self();
-    stack = stack_of_this_thread();
-  }
+Stack my_stack() {
+  static thread_local const Stack stack = stack_of_this_thread();
   return stack;
 }
 
+void Tickets::refuse_stranger() noexcept {
+  end_by(Error("rank " + std::to_string(my_proc()) +
+               ": sync: the operation of this handle was started by another thread; each thread "
+               "waits for what it has started"));
+}
+
 void Tickets::add_ticket() {
+  constexpr std::uint32_t kMost = 1u << Context::kTicketBits;
+  if (is_threaded() && tickets_.size() == kMost) {
+    refuse("sync", "a thread has " + std::to_string(kMost) +
+                       " operations under way, and no more are possible; call sync() now and then");
+  }
+  ++count_;
   free_ = static_cast<std::uint32_t>(tickets_.size());
   tickets_.emplace_back();
 }
@@ -67,18 +75,18 @@ bool Tickets::may_be_dead(std::uint32_t proc) noexcept {
   return router.deaths() != nullptr && router.deaths()->count() != 0;
 }
 
-void Tickets::give_back(std::uint32_t index) noexcept {
-  Ticket& ticket = tickets_[index];
+void Tickets::give_back(std::uint32_t number) noexcept {
+  Ticket& ticket = of(number);
   if (may_be_dead(ticket.pending.proc)) [[unlikely]] {
     lost_some_ = ticket.lost = true;
-    ticket.waiters.move_to(ready_waiters);
+    ticket.waiters.move_to(my_tasks->ready);
     return;
   }
-  free(index);
+  free(number);
 }
 
 void Tickets::answered(std::uint32_t ticket, const std::byte* result) noexcept {
-  const Pending& pending = tickets_[ticket].pending;
+  const Pending& pending = of(ticket).pending;
   if (pending.result != nullptr && pending.result_bytes != 0) {
     std::memcpy(pending.result, result, pending.result_bytes);
   }
@@ -115,7 +123,7 @@ bool is_in(std::uintptr_t address, const Stack& stack) noexcept {
 
 // Of two of one operation: which of them is gone before the other one is.
 bool goes_first(const Tickets::Borrowed& one, const Tickets::Borrowed& other) noexcept {
-  const Stack stack = worlds_stack();
+  const Stack stack = my_stack();
   const bool in_frame = is_in(begin_of(one), stack);
   if (in_frame != is_in(begin_of(other), stack)) return in_frame;
   return begin_of(one) < begin_of(other);
@@ -127,11 +135,11 @@ void Tickets::borrow(handle h, Borrowed what) noexcept {
   if (h.generation() == 0 || done(h)) return;
   what.generation = h.generation();
   if (borrowed_.size() < tickets_.size()) borrowed_.resize(tickets_.size());
-  Borrowed& noted = borrowed_[h.ticket()];
+  Borrowed& noted = borrowed_[h.ticket() - first_];
   if (noted.generation == what.generation && goes_first(noted, what)) return;
   noted = what;
   if constexpr (am::kChecked) {
-    if (is_in(begin_of(what), worlds_stack())) lowest_ = std::min(lowest_, begin_of(what));
+    if (is_in(begin_of(what), my_stack())) lowest_ = std::min(lowest_, begin_of(what));
   }
 }
 
@@ -154,7 +162,7 @@ const Tickets::Borrowed* Tickets::borrowing() const noexcept {
 const Tickets::Borrowed* Tickets::left_behind(const void* frame) noexcept {
   const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(frame) + 2 * sizeof(void*);
   if (am::kChecked && lowest_ >= top) return nullptr;
-  const Stack stack = worlds_stack();
+  const Stack stack = my_stack();
   if (!is_in(top, stack)) return nullptr;  // not the stack that the thread began with
   lowest_ = ~std::uintptr_t{0};
   return find_borrowed([&](const Borrowed& one) {
@@ -175,7 +183,8 @@ void refuse_left_behind(const Tickets::Borrowed& one, const char* when) {
 }
 
 void check_frames_below(const void* frame) {
-  const Tickets::Borrowed* const one = world().tickets().left_behind(frame);
+  if (this_context == nullptr) return;
+  const Tickets::Borrowed* const one = context().tickets.left_behind(frame);
   if (one != nullptr) refuse_left_behind(*one, "are in a function that has returned");
 }
 
@@ -184,20 +193,20 @@ void check_frames_below(const void* frame) {
 
 void check_end() {
   if constexpr (!am::kChecked) return;
-  const Tickets::Borrowed* const one = world().tickets().borrowing();
+  const Tickets::Borrowed* const one = context().tickets.borrowing();
   if (one != nullptr) refuse_left_behind(*one, "were left to the end of run()");
 }
 
 [[gnu::noinline]] void finish_outstanding() noexcept {
   const Call call = Call("sync").or_from(__builtin_return_address(0));
   wait_or_end(
-      __builtin_frame_address(0), "sync", [] { return outstanding == 0; },
+      __builtin_frame_address(0), "sync", [] { return *outstanding == 0; },
       [call] {
         return am::Reason{.call = call,
                           .needs = "an answer",
-                          .peer = world().tickets().some_proc(),
-                          .wanted = outstanding,
-                          .unit = outstanding == 1 ? "operation" : "operations",
+                          .peer = context().tickets.some_proc(),
+                          .wanted = *outstanding,
+                          .unit = *outstanding == 1 ? "operation" : "operations",
                           .needs_all = true};
       });
 }
@@ -206,26 +215,26 @@ void finish_one(handle h, Call call) noexcept { finish_one(h, am::Reason{.call =
 
 [[gnu::noinline]] void finish_one(handle h, const am::Reason& reason) noexcept {
   wait_or_end(
-      __builtin_frame_address(0), reason.call, [h] { return world().tickets().done(h); },
+      __builtin_frame_address(0), reason.call, [h] { return context().tickets.done(h); },
       [&, h] {
         am::Reason now = reason;
         now.needs = "an answer";
         now.needs_all = true;
-        now.peer = world().tickets().proc_of(h);
+        now.peer = context().tickets.proc_of(h);
         return now;
       });
 }
 
 bool try_finish_outstanding() {
   poll();  // tasks go on
-  const Tickets& tickets = world().tickets();
+  const Tickets& tickets = context().tickets;
   if (tickets.lost_some() || tickets.waits_for_dead()) world().router().need_all("try_sync");
-  return outstanding == 0;
+  return *outstanding == 0;
 }
 
 bool try_finish_one(handle h) {
   poll();  // tasks go on
-  const Tickets& tickets = world().tickets();
+  const Tickets& tickets = context().tickets;
   if (tickets.waits_for_dead(h)) world().router().need_all("try_sync");
   return tickets.done(h);
 }

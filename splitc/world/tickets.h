@@ -13,21 +13,24 @@
 
 namespace splitc::detail {
 
-// The stack of the world's thread, as far as it may grow: [begin, end). Empty: it is not known.
+// The stack of a thread, as far as it may grow: [begin, end). Empty: it is not known.
 struct Stack {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 };
-// By the world's thread, some 20 us for the first time.
-Stack worlds_stack();
+// That of the calling thread; some 20 us for the first time.
+Stack my_stack();
 
-// The operations of this process that are under way: gets and puts to other nodes, atomics there,
-// and calls of functions. Each has a ticket, whose number travels with it and comes back when it is
+// The operations of a thread that are under way: gets and puts to other nodes, atomics there, and
+// calls of functions. Each has a ticket, whose number travels with it and comes back when it is
 // done; the next operation may then have it. `outstanding` counts them.
 //
-// Thread rule: the world's thread.
+// Thread rule: that thread's. A handle that another thread has started ends the job.
 class Tickets {
  public:
+  // Its numbers begin at `first`.
+  explicit Tickets(std::uint32_t first) noexcept : first_(first) {}
+
   // What an operation needs when it is done.
   struct Pending {
     std::uint32_t proc = 0;                 // that is waited for; am::kNobody: several
@@ -70,19 +73,17 @@ class Tickets {
   void answered(std::uint32_t ticket, const std::byte* result) noexcept;
   // Its result has so many bytes.
   void expect(std::uint32_t ticket, std::size_t bytes) noexcept {
-    tickets_[ticket].pending.result_bytes = bytes;
+    of(ticket).pending.result_bytes = bytes;
   }
   // Gives one back with an answer of 8 bytes, whatever its `result_bytes`.
   void answered_by_word(std::uint32_t ticket, std::uint64_t result) noexcept {
-    void* const to = tickets_[ticket].pending.result;
+    void* const to = of(ticket).pending.result;
     if (to != nullptr) std::memcpy(to, &result, sizeof result);
     free(ticket);
   }
 
   // That of an operation which is under way, and which others have joined.
-  handle handle_of(std::uint32_t ticket) const noexcept {
-    return {ticket, tickets_[ticket].generation};
-  }
+  handle handle_of(std::uint32_t ticket) const noexcept { return {ticket, of(ticket).generation}; }
 
   // What an operation needs of the program's memory until it is done.
   struct Borrowed {
@@ -102,19 +103,19 @@ class Tickets {
   const Borrowed* borrowing() const noexcept;
 
   // Where the answer of one that is waited for shall go.
-  void* result_of(std::uint32_t ticket) const noexcept { return tickets_[ticket].pending.result; }
+  void* result_of(std::uint32_t ticket) const noexcept { return of(ticket).pending.result; }
 
   bool done(handle h) const noexcept {
-    const Ticket& ticket = tickets_[h.ticket()];
+    const Ticket& ticket = of(h);
     return ticket.generation != h.generation() || !ticket.waiting;
   }
   // For one that is not done: `waiter` becomes ready when it is, or is lost.
-  void add_waiter(handle h, Waiter& waiter) noexcept { tickets_[h.ticket()].waiters.push(waiter); }
+  void add_waiter(handle h, Waiter& waiter) noexcept { of(h).waiters.push(waiter); }
   // The process of this operation, which is not done, and of any that is not.
-  std::uint32_t proc_of(handle h) const noexcept { return tickets_[h.ticket()].pending.proc; }
+  std::uint32_t proc_of(handle h) const noexcept { return of(h).pending.proc; }
   std::uint32_t some_proc() const noexcept;
   // Whether it has ended without being done.
-  bool lost(handle h) const noexcept { return !done(h) && tickets_[h.ticket()].lost; }
+  bool lost(handle h) const noexcept { return !done(h) && of(h).lost; }
   // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
   // Whether it is one of a process that has died: its answer was on its way, perhaps, and ends in
@@ -136,6 +137,16 @@ class Tickets {
   template <class Predicate>
   const Borrowed* find_borrowed(Predicate predicate) const noexcept;
 
+  Ticket& of(std::uint32_t ticket) noexcept { return tickets_[ticket - first_]; }
+  const Ticket& of(std::uint32_t ticket) const noexcept { return tickets_[ticket - first_]; }
+  const Ticket& of(handle h) const noexcept {
+    if (h.ticket() - first_ >= count_) [[unlikely]]
+      refuse_stranger();
+    return of(h.ticket());
+  }
+  Ticket& of(handle h) noexcept { return const_cast<Ticket&>(std::as_const(*this).of(h)); }
+  [[noreturn]] static void refuse_stranger() noexcept;  // ends the job: another thread's handle
+
   handle take(Pending pending) {
     Pending& kept = pending_of_next();
     kept.result_bytes = pending.result_bytes;
@@ -153,8 +164,8 @@ class Tickets {
     if (++ticket.generation == 0) ++ticket.generation;  // 0 is a handle's "done"
     ticket.waiting = true;
     ticket.lost = false;
-    ++outstanding;
-    return {index, ticket.generation};
+    ++*outstanding;
+    return {index + first_, ticket.generation};
   }
   // What is written there belongs to the ticket that take() gives next.
   Pending& pending_of_next() {
@@ -165,18 +176,20 @@ class Tickets {
   void add_ticket();
   // Whether this one, or one of several that it may be, has died.
   static bool may_be_dead(std::uint32_t proc) noexcept;
-  void free(std::uint32_t index) noexcept {
-    Ticket& ticket = tickets_[index];
+  void free(std::uint32_t number) noexcept {
+    Ticket& ticket = of(number);
     ticket.waiting = false;
     ticket.pending.kept.reset();
-    if (!ticket.waiters.empty()) ticket.waiters.move_to(ready_waiters);
+    if (!ticket.waiters.empty()) ticket.waiters.move_to(my_tasks->ready);
     ticket.next_free = free_;
-    free_ = index;
-    --outstanding;
+    free_ = number - first_;
+    --*outstanding;
   }
 
+  const std::uint32_t first_;  // number of tickets_[0]
+  std::uint32_t count_ = 0;    // of tickets_
   std::vector<Ticket> tickets_;
-  std::vector<Borrowed> borrowed_;  // by ticket, as far as any has borrowed; not needed elsewhere
+  std::vector<Borrowed> borrowed_;  // by ticket's index, as far as any has borrowed
   std::uint32_t free_ = kNone;      // the one that was given back last
   bool lost_some_ = false;
   std::uintptr_t lowest_ = ~std::uintptr_t{0};  // at least, of what of the stack is borrowed

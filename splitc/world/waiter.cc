@@ -34,21 +34,17 @@ void WaiterList::clear() noexcept {
 }
 
 int run_ready() {
-  if (waiters_run) return 0;
-  waiters_run = true;
+  Tasks& tasks = *my_tasks;
+  if (tasks.run) return 0;
+  tasks.run = true;
   int count = 0;
-  while (Waiter* const waiter = ready_waiters.pop()) {
+  while (Waiter* const waiter = tasks.ready.pop()) {
     waiter->run(*waiter);
     ++count;
   }
-  waiters_run = false;
-  if (orphan_error) std::rethrow_exception(std::exchange(orphan_error, nullptr));
+  tasks.run = false;
+  if (tasks.orphan) std::rethrow_exception(std::exchange(tasks.orphan, nullptr));
   return count;
-}
-
-void forget_waiters() noexcept {
-  ready_waiters.clear();
-  orphan_error = nullptr;
 }
 
 }  // namespace splitc::detail

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 
 // What this process does when an operation is complete: how coroutines that wait for one go on
 // (splitc/async/). An operation has a list of waiters; when it is complete they become ready, and
 // poll() and the waits for tasks run them, outside handlers.
 //
-// Thread rule: the world's thread.
+// Thread rule: an operation, and who waits for it, are of one thread.
 
 namespace splitc::detail {
 
@@ -65,19 +66,22 @@ inline void Waiter::leave() noexcept {
   if (list_ != nullptr) list_->remove(*this);
 }
 
-inline constinit WaiterList ready_waiters;  // their operations are complete
-inline constinit bool waiters_run = false;  // run_ready() is running
-// What a task threw of which nobody will take the result.
-inline std::exception_ptr orphan_error;
+// Those of one thread.
+struct Tasks {
+  WaiterList ready;              // waiters whose operations are complete
+  bool run = false;              // run_ready() is running
+  std::exception_ptr orphan;     // what a task threw of which nobody will take the result
+  std::uint64_t unfinished = 0;  // tasks (splitc/async/task.h)
+};
+inline Tasks no_tasks;                                      // while nothing is running
+inline constinit thread_local Tasks* my_tasks = &no_tasks;  // of the calling thread
 
 // Runs those that are ready, and those that get ready meanwhile; returns how many. Does nothing in
 // one that is running. Throws what tasks threw of which nobody will take the result.
 int run_ready();
 // Whether it would do something.
 inline bool can_run_ready() noexcept {
-  return (!ready_waiters.empty() || orphan_error) && !waiters_run;
+  return (!my_tasks->ready.empty() || my_tasks->orphan) && !my_tasks->run;
 }
-// At the end of the world: nobody waits any more.
-void forget_waiters() noexcept;
 
 }  // namespace splitc::detail

@@ -71,15 +71,13 @@ am::Config with_ledger(am::Config config) {
   return config;
 }
 
-void finished(std::uint32_t ticket) { world().tickets().give_back(ticket); }
-
 std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bundle& bundle,
                                               am::Endpoint& endpoint) {
   if (job.router().port() == nullptr) return nullptr;
   if (way == am::Way::kMessages) {
-    return std::make_unique<am::PlainRequests>(endpoint, bundle, &finished);
+    return std::make_unique<am::PlainRequests>(endpoint, bundle, &detail::finish_ticket);
   }
-  return std::make_unique<am::RemoteMemory>(bundle, &finished);
+  return std::make_unique<am::RemoteMemory>(bundle, &detail::finish_ticket);
 }
 
 }  // namespace
@@ -100,8 +98,18 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
               " processes on a node; set SPLITC_SEGMENT higher");
 }
 
+// Of a bundle that several threads poll, and to whose endpoint several of each process send.
+am::Endpoint::Options service_options(const am::Router& router, std::uint32_t threads) {
+  am::Endpoint::Options options{.translations = std::max(256u, router.size())};
+  if (threads > 1) options.inboxes = std::min(1024u, router.options().near * std::max(4u, threads));
+  return options;
+}
+
 struct World::Parts {
-  explicit Parts(const am::Config& config) : job(config), bundle(job), endpoint(bundle) {}
+  Parts(const am::Config& config, std::uint32_t threads)
+      : job(config),
+        bundle(job, threads > 1 ? am::Access::kParallel : am::Access::kSequential),
+        endpoint(bundle, service_options(job.router(), threads)) {}
 
   am::Job job;
   am::Bundle bundle;
@@ -109,13 +117,13 @@ struct World::Parts {
 };
 
 // The ledger is memory of the segment for am/, so that other nodes can read it, too.
-World::World(const am::Config& config)
-    : parts_(std::make_unique<Parts>(with_ledger(config))),
+World::World(const am::Config& config, std::uint32_t threads)
+    : parts_(std::make_unique<Parts>(with_ledger(config), threads)),
       job_(parts_->job),
       router_(job_.router()),
       bundle_(parts_->bundle),
       endpoint_(parts_->endpoint),
-      remote_(make_remote(config.way, job_, bundle_, endpoint_)),
+      contexts_(*this, threads),
       bases_(all_bases(router())),
       none_(watches(config) ? number_of_bases(router()) : 0),
       heap_(std::make_unique<Heap>(router().segment(), runtime_bytes(config.segment_bytes, near()),
@@ -128,11 +136,19 @@ World::World(const am::Config& config)
                    .mappings = bases_.data(),
                    .my_proc = job_.rank(),
                    .procs = job_.size(),
+                   .threads = threads,
                    .segment_bytes = config.segment_bytes,
                    .far_peers = router().far_peers(),
                    .kernel_fence = router().options().kernel_fence};
   detail::running_world = this;
-  detail::is_worlds_thread = true;
+  if (threads == 1) {
+    contexts_.begin(std::make_unique<detail::Context>(
+        bundle_, endpoint_, make_remote(config.way, job_, bundle_, endpoint_)));
+  } else if (config.way == am::Way::kMessages) {
+    throw Error("rank " + std::to_string(job_.rank()) +
+                ": run: SPLITC_WAY=messages serves programs of one thread only; unset it, or run "
+                "without .threads");
+  }
   router_.hide_from_children(runtime_bytes(config.segment_bytes, near()));
   am::spoil_in_children([]() noexcept {
     if (detail::running_world != nullptr) detail::running_world->spoil();
@@ -144,13 +160,13 @@ World::World(const am::Config& config)
 void World::spoil() noexcept {
   none_ = am::SparseTable<std::byte*>(number_of_bases(router_));
   detail::place.bases = none_.data();
-  detail::is_worlds_thread = false;
+  detail::this_context = nullptr;
 }
 
+// The first context takes its numbers with it.
 World::~World() {
-  detail::forget_waiters();
+  if (detail::this_context != nullptr) detail::this_context->detach();
   detail::running_world = nullptr;
-  detail::is_worlds_thread = false;
   detail::place = {};
 }
 
@@ -176,14 +192,6 @@ void refuse_without_world() {
   throw Error("no Split-C program is running: make this call inside the function given to run()");
 }
 
-void refuse_thread(Call call) {
-  if (am::is_forked()) refuse(call, am::fork_sentence());
-  world();  // throws: nothing is running
-  refuse(call,
-         "called by another thread than the one that called run(); only that one may wait, poll, "
-         "allocate, reach other nodes and make collective calls");
-}
-
 void refuse_wait(Call call) {
   refuse(call,
          "called by a handler or by a function that atomic() runs, which may not wait; let it note "
@@ -201,6 +209,18 @@ std::string without_rank(const std::string& sentence) {
 
 }  // namespace detail
 
+int detail::poll_bundles() {
+  const int done = context().bundle.poll();
+  return is_threaded() ? done + world().service_bundle().poll() : done;
+}
+
+// In the bundle whose sleepers are woken by whoever has handled something in it.
+void detail::wait_among_threads(am::FunctionRef<bool()> condition, am::Wake wake,
+                                am::FunctionRef<am::Reason()> explain) {
+  check_thread("wait");
+  world().service_bundle().wait_with_siblings(condition, explain, wake);
+}
+
 namespace {
 
 // Where processes share cores, every second poll in a row that finds nothing gives up the core:
@@ -209,7 +229,7 @@ namespace {
 constexpr std::uint32_t kVainPolls = 2;
 
 void after_vain_poll() noexcept {
-  static std::uint32_t in_vain = 0;
+  static thread_local std::uint32_t in_vain = 0;
   if (++in_vain % kVainPolls == 0 && world().router().options().oversubscribed) sched_yield();
 }
 
@@ -220,7 +240,7 @@ void after_vain_poll() noexcept {
     detail::check_thread("poll");
     detail::check_frames_below(__builtin_frame_address(0));
   }
-  const int done = world().bundle().poll();
+  const int done = detail::poll_bundles();
   if (done == 0) after_vain_poll();
   if (!detail::can_run_ready()) return done;
   return done + detail::run_ready();  // tasks go on

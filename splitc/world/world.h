@@ -13,10 +13,11 @@
 
 #include "am/core/bundle.h"
 #include "am/table/sparse_table.h"
+#include "am/types/function.h"
 #include "am/types/types.h"
+#include "splitc/world/context.h"
 #include "splitc/world/place.h"
 #include "splitc/world/segment.h"
-#include "splitc/world/tickets.h"
 #include "splitc/world/waiter.h"
 
 namespace am {
@@ -32,27 +33,31 @@ namespace splitc {
 class Heap;
 
 // One process's part in a running Split-C program: job, bundle, endpoint and heap. There is one,
-// made by run(); everything in splitc/ goes through it. The thread that called run() owns it, and
-// its bundle and endpoint are used by that thread only.
+// made by run(); everything in splitc/ goes through it. Each thread that uses it has a
+// detail::Context of its own, that which called run() from the beginning.
 //
 // A program that includes am/am.h may use job() and bundle(), for endpoints and channels of its
 // own. The handlers of endpoint() are splitc's: leave that alone.
 class World {
  public:
-  // Collective: joins the job. Throws am::Error if that is not possible.
-  explicit World(const am::Config& config);
+  // Collective: joins the job. At most `threads` threads will use it. Throws am::Error if that is
+  // not possible.
+  World(const am::Config& config, std::uint32_t threads);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   am::Job& job() noexcept { return job_; }
   am::Router& router() noexcept { return router_; }
-  am::Bundle& bundle() noexcept { return bundle_; }
-  am::Endpoint& endpoint() noexcept { return endpoint_; }  // index r: rank r
+  // Of the calling thread.
+  am::Bundle& bundle() { return detail::context().bundle; }
+  am::Endpoint& endpoint() { return detail::context().endpoint; }  // index r: rank r
+  // To which the requests of all threads of all processes come. With several threads the bundle is
+  // parallel, so that any of them that polls serves others; with one they are bundle(), endpoint().
+  am::Bundle& service_bundle() noexcept { return bundle_; }
+  am::Endpoint& service() noexcept { return endpoint_; }
+  detail::Contexts& contexts() noexcept { return contexts_; }
   Heap& heap() noexcept { return *heap_; }
-  detail::Tickets& tickets() noexcept { return tickets_; }
-  // Exists only if some processes are on other nodes.
-  am::RemoteMemory& remote() noexcept { return *remote_; }
 
   // The runtime's memory in every segment (splitc/world/segment.h). Mapped only of processes on
   // this node.
@@ -79,10 +84,9 @@ class World {
   am::Router& router_;
   am::Bundle& bundle_;
   am::Endpoint& endpoint_;
-  detail::Tickets tickets_;
-  am::Owned<am::RemoteMemory> remote_;  // nullptr: all processes are on this node
-  am::SparseTable<std::byte*> bases_;   // by process; what detail::place points to
-  am::SparseTable<std::byte*> none_;    // as many, without any; none unless accesses are watched
+  detail::Contexts contexts_;
+  am::SparseTable<std::byte*> bases_;  // by process; what detail::place points to
+  am::SparseTable<std::byte*> none_;   // as many, without any; none unless accesses are watched
   am::Owned<Heap> heap_;
 };
 
@@ -101,8 +105,6 @@ inline World& world() {
 
 namespace detail {
 
-inline constinit thread_local bool is_worlds_thread = false;  // it called run()
-[[noreturn]] void refuse_thread(Call call);
 [[noreturn]] void refuse_wait(Call call);
 // Ends the job, for calls that cannot throw.
 [[noreturn]] void end_by(const std::exception& error) noexcept;
@@ -116,19 +118,38 @@ void check_frames_below(const void* frame);
 // the program is not complete.
 void check_end();
 
-// Throws Error unless this is the thread that called run().
-inline void check_thread(Call call) {
-  if (!is_worlds_thread) [[unlikely]]
-    refuse_thread(call);
-}
-// Refuses unless it is the world's thread, and may wait: a handler may not, nor may a function that
-// atomic() runs.
+// Refuses unless the calling thread may use the address space, and may wait: a handler may not, nor
+// may a function that atomic() runs.
 inline void check_may_wait(Call call) {
   check_thread(call);
-  if (world().bundle().handling()) [[unlikely]]
+  if (am::Bundle::handling()) [[unlikely]]
     refuse_wait(call);
   if constexpr (am::kChecked) check_frames();
 }
+
+// How the calling thread waits on behalf of another call, as am::Bundle::wait_until(): it serves
+// others meanwhile, and another thread's handler may make the condition true.
+void wait_among_threads(am::FunctionRef<bool()> condition, am::Wake wake,
+                        am::FunctionRef<am::Reason()> explain);
+template <class Condition, class Explain>
+void wait_polling(Condition&& condition, am::Wake wake, const Explain& explain) {
+  if (is_threaded()) [[unlikely]]
+    return wait_among_threads(condition, wake, explain);
+  context().bundle.wait_until(condition, wake, explain);
+}
+// ... and polls all bundles of the calling thread.
+template <class Condition, class Explain>
+void wait_with_siblings(Condition&& condition, const Explain& explain) {
+  if (is_threaded()) [[unlikely]]
+    return wait_among_threads(condition, am::Wake::kRung, explain);
+  context().bundle.wait_with_siblings(condition, explain);
+}
+// A bundle for the waits of am/, in which all of these are polled.
+inline am::Bundle& waiting_bundle() {
+  return is_threaded() ? world().service_bundle() : context().bundle;
+}
+// Polls what the calling thread has to poll, without its tasks.
+int poll_bundles();
 
 }  // namespace detail
 
@@ -163,9 +184,8 @@ void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLoca
   bool fulfilled = false;
   do {
     detail::run_ready();  // tasks go on
-    world().bundle().wait_until(
-        [&] { return (fulfilled = condition()) || detail::can_run_ready(); }, am::Wake::kMemory,
-        explain);
+    detail::wait_polling([&] { return (fulfilled = condition()) || detail::can_run_ready(); },
+                         am::Wake::kMemory, explain);
   } while (!fulfilled);
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kBytes = 8;
 // Gets of a few bytes have one ticket if they go together.
 TEST(Tickets, of_several_gets_name_the_frame_that_was_left_and_not_lower_memory_that_stays) {
   static std::byte stays[kBytes];
-  Tickets tickets;
+  Tickets tickets{0};
   const handle all = Tickets::Start(tickets, {.proc = 0}).started();
   const auto borrow = [&](const void* memory) {
     tickets.borrow(all, {.memory = memory, .bytes = kBytes});

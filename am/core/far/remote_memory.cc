@@ -27,6 +27,7 @@ RemoteMemory::RemoteMemory(Bundle& bundle, Done done)
     : bundle_((bundle.require_sequential("RemoteMemory"), bundle)),
       memory_(bundle.process().far_memory()),
       port_(bundle.router().port()),
+      home_(memory_ == nullptr ? nullptr : &bundle.process().far_messages()->home(bundle)),
       done_(done) {}
 
 void RemoteMemory::check(Rank rank, const char* call) const {
@@ -47,7 +48,7 @@ RemoteMemory::Operation& RemoteMemory::take(std::uint32_t ticket) {
   Operation& operation = operations_.take([this](Operation& made, std::uint32_t) {
     made.owner = this;
     made.done = &finished;
-    made.home = &bundle_.process().far_messages()->home(bundle_);
+    made.home = home_;
   });
   operation.ticket = ticket;
   return operation;
@@ -107,7 +108,7 @@ void RemoteMemory::start(const link::RmaAccess& access, std::uint32_t ticket, co
 
 std::optional<std::uint32_t> RemoteMemory::try_join(const link::RmaAccess& access) {
   const Port::Lock network(*port_);
-  link::Completion* const row = memory_->small_accesses().try_join(access);
+  link::Completion* const row = memory_->small_accesses().try_join(access, home_);
   if (row == nullptr) return std::nullopt;
   return static_cast<Operation*>(row)->ticket;
 }

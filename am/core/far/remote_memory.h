@@ -36,7 +36,7 @@ class RemoteMemory {
   using Done = void (*)(std::uint32_t ticket);
   static constexpr std::size_t kCopied = 64;  // puts of that many bytes are copied before return
 
-  // At most one per job, in one bundle.
+  // At most one for each bundle.
   RemoteMemory(Bundle& bundle, Done done);
   virtual ~RemoteMemory() = default;
   RemoteMemory(const RemoteMemory&) = delete;
@@ -148,6 +148,7 @@ class RemoteMemory {
   Bundle& bundle_;
   FarMemory* const memory_;  // nullptr: no processes on other nodes
   Port* const port_;
+  link::Home* const home_;  // of the bundle; nullptr as memory_ is
   const Done done_;
   // Owned by the bundle's thread.
   ObjectPool<Operation> operations_;

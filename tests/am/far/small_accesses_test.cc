@@ -43,7 +43,7 @@ class SmallAccessesTest : public ::testing::Test {
 
   // As RemoteMemory does it: the completion is that of the row.
   Completion* access(const RmaAccess& access, Done& done) {
-    if (Completion* const row = small_.try_join(access)) return row;
+    if (Completion* const row = small_.try_join(access, done.home)) return row;
     return small_.try_access(access, done) ? &done : nullptr;
   }
   template <class T>

@@ -1,0 +1,230 @@
+#include "splitc/world/context.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "am/core/bundle.h"
+#include "am/core/endpoint.h"
+#include "am/core/far/remote_memory.h"
+#include "am/core/poller.h"
+#include "am/job/job.h"
+#include "am/route/router.h"
+#include "am/types/forked.h"
+#include "splitc/world/sync.h"
+#include "splitc/world/world.h"
+
+namespace splitc::detail {
+
+// --- One of several threads
+
+// Its endpoint sends to the world's endpoint of each process, and nobody sends to it but by a
+// reply.
+struct Context::Own {
+  explicit Own(World& world) : bundle(world.job()), endpoint(bundle) {
+    const am::Endpoint& everybody = world.service();
+    endpoint.set_tag(everybody.tag());
+    for (am::Rank rank = 0; rank < world.router().size(); ++rank) {
+      endpoint.map(rank, everybody.translation_name(rank), everybody.translation_tag(rank));
+    }
+  }
+
+  am::Bundle bundle;
+  am::Endpoint endpoint;
+};
+
+// What other threads have left, in the order in which they came.
+class Context::Posted final : public am::Poller {
+ public:
+  explicit Posted(am::Bundle& bundle) : bundle_(bundle) { bundle_.add(*this); }
+  ~Posted() override { bundle_.remove(*this); }
+
+  void add(am::Function<void()> function) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(std::move(function));
+    // pairs with: has_work(), whose thread has said before that it is about to sleep
+    any_.store(true, std::memory_order_release);
+  }
+  // What throws is not called again, and what is behind it stays.
+  int poll() override {
+    if (!has_work()) return 0;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& one : std::exchange(all_, {})) taken_.push_back(std::move(one));
+      any_.store(false, std::memory_order_relaxed);
+    }
+    int count = 0;
+    while (next_ < taken_.size()) {
+      ++count;
+      taken_[next_++]();
+    }
+    taken_.clear();
+    next_ = 0;
+    return count;
+  }
+  bool has_work() noexcept override {
+    return next_ < taken_.size() || any_.load(std::memory_order_acquire);  // pairs with: add()
+  }
+
+ private:
+  am::Bundle& bundle_;
+  std::vector<am::Function<void()>> taken_;  // by its thread
+  std::size_t next_ = 0;
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;  // guards the rest
+  std::vector<am::Function<void()>> all_;
+};
+
+Context::Context(am::Bundle& its_bundle, am::Endpoint& its_endpoint,
+                 am::Owned<am::RemoteMemory> its_remote)
+    : number(0),
+      bundle(its_bundle),
+      endpoint(its_endpoint),
+      tickets(0),
+      remote(std::move(its_remote)) {}
+
+Context::Context(World& world, std::uint32_t its_number)
+    : own_(new Own(world)),
+      number(its_number),
+      bundle(own_->bundle),
+      endpoint(own_->endpoint),
+      tickets(its_number << kTicketBits),
+      remote(world.router().port() == nullptr ? nullptr
+                                              : new am::RemoteMemory(bundle, &finish_ticket)),
+      posted_(new Posted(bundle)) {}
+
+Context::~Context() {
+  // That of a thread which lives on: it has none any more.
+  if (attached_ != nullptr) *attached_ = nullptr;
+}
+
+void Context::attach() noexcept {
+  attached_ = &this_context;
+  this_context = this;
+  detail::outstanding = &outstanding;
+  my_tasks = &tasks;
+}
+
+void Context::detach() noexcept {
+  attached_ = nullptr;
+  this_context = nullptr;
+  detail::outstanding = &none_outstanding;
+  my_tasks = &no_tasks;
+}
+
+void Context::complete(Call call) {
+  if (tasks.unfinished != 0) {
+    refuse(call, std::to_string(tasks.unfinished) +
+                     " tasks of a thread have not ended; wait for them in the thread that has "
+                     "started them");
+  }
+  bundle.poll();  // belongs to the calling thread from now on
+  finish_outstanding();
+  endpoint.flush(call.where);
+}
+
+void finish_ticket(std::uint32_t ticket) { this_context->tickets.give_back(ticket); }
+
+void Context::post(am::Function<void()> function) { posted_->add(std::move(function)); }
+
+// --- All of them
+
+void Contexts::begin(am::Owned<Context> first) {
+  first->attach();
+  all_.push_back(std::move(first));
+}
+
+void Contexts::set_equip(void (*equip)(Context&)) {
+  const std::lock_guard lock(mutex_);
+  equip_ = equip;
+  for (const auto& one : all_) equip_(*one);
+}
+
+void Contexts::join(Call call) {
+  take_one(call);
+  this_context->bundle.poll();  // which makes it this thread's
+}
+
+void Contexts::take_one(Call call) {
+  const std::lock_guard lock(mutex_);
+  if (threads_ == 1) {
+    refuse(call,
+           "called by another thread than the one that called run(); only that one may wait, poll, "
+           "allocate, reach other nodes and make collective calls, unless run() is told how many "
+           "threads may: run(argc, argv, {.threads = n}, program)");
+  }
+  if (finished_) {
+    refuse(call,
+           "called by a thread that is still at work when the program has returned from "
+           "run(); let threads end, or wait for them, before");
+  }
+  if (free_.empty()) {
+    if (all_.size() == threads_) {
+      refuse(call, "called by one thread more than the " + std::to_string(threads_) +
+                       " that run() was told of; give it more, as run(argc, argv, {.threads = " +
+                       std::to_string(threads_ + 1) + "}, program), or let one end before");
+    }
+    all_.emplace_back(new Context(world_, static_cast<std::uint32_t>(all_.size())));
+    free_.push_back(all_.back().get());
+    if (equip_ != nullptr) equip_(*all_.back());
+  }
+  free_.back()->attach();
+  free_.pop_back();
+}
+
+void Contexts::leave(Context& context) noexcept {
+  try {
+    context.complete("the end of a thread");
+  } catch (const std::exception& error) {
+    end_by(error);
+  }
+  context.detach();
+  context.bundle.give_up();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(&context);
+}
+
+// The others' threads are not inside: meanwhile this one is each of them in turn.
+void Contexts::finish(Call call) {
+  if (threads_ == 1) return;
+  Context& mine = *this_context;
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  for (const auto& one : all_) {
+    if (one.get() == &mine) continue;
+    Context** const attached = one->attached_;
+    one->attach();
+    one->complete(call);
+    one->attached_ = attached;
+  }
+  mine.attach();
+}
+
+Context& Contexts::at(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return *all_[number];
+}
+
+namespace {
+
+// What ends with a thread that has joined.
+struct EndOfThread {
+  ~EndOfThread() {
+    if (this_context != nullptr) world().contexts().leave(*this_context);
+  }
+};
+
+}  // namespace
+
+void join_thread(Call call) {
+  if (am::is_forked()) refuse(call, am::fork_sentence());
+  world().contexts().join(call);  // throws, too, if nothing is running
+  static thread_local const EndOfThread end;
+  static_cast<void>(end);
+}
+
+}  // namespace splitc::detail

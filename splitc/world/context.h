@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "am/core/poller.h"
+#include "am/types/function.h"
+#include "am/types/types.h"
+#include "splitc/world/place.h"
+#include "splitc/world/tickets.h"
+#include "splitc/world/waiter.h"
+
+namespace am {
+class Bundle;
+class Endpoint;
+class RemoteMemory;
+}  // namespace am
+
+namespace splitc {
+class World;
+}
+
+namespace splitc::detail {
+
+class RpcCalls;
+
+// What one thread has of its own in the global address space: the bundle that it polls, the
+// endpoint from which its requests go and to which their answers come, and what it has started that
+// is not complete. OpenSHMEM calls this a context, UPC++ a persona, LCI a device.
+//
+// The requests of others come to the world's endpoint. A program of one thread has one context,
+// whose bundle and endpoint are those of the world.
+//
+// Thread rule: its thread's, but for post().
+class Context {
+ public:
+  // That of the only thread, with the world's bundle and endpoint.
+  Context(am::Bundle& bundle, am::Endpoint& endpoint, am::Owned<am::RemoteMemory> remote);
+  // One of several, with its own bundle and endpoint: the latter is mapped as the world's is.
+  Context(World& world, std::uint32_t number);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // The calling thread uses this context from now on; and no context any more.
+  void attach() noexcept;
+  void detach() noexcept;
+  // Waits, polling, until all that was started from here is complete.
+  void complete(Call call);
+
+  // Lets `function` run in this context's thread, when that polls. Any thread.
+  void post(am::Function<void()> function);
+
+  // Which of the context's tickets a number is: the numbers of no two contexts are the same.
+  static constexpr int kTicketBits = 24;
+  static std::uint32_t number_of(std::uint32_t ticket) noexcept { return ticket >> kTicketBits; }
+
+ private:
+  friend class Contexts;
+  struct Own;    // of one of several threads
+  class Posted;  // what others have left here
+
+  am::Owned<Own> own_;  // nullptr: uses the world's
+
+ public:
+  const std::uint32_t number;  // 0: of the thread that called run()
+  am::Bundle& bundle;
+  am::Endpoint& endpoint;
+  Tickets tickets;
+  am::Owned<am::RemoteMemory> remote;  // nullptr: all processes are on this node
+  Tasks tasks;
+  std::uint64_t outstanding = 0;
+  RpcCalls* rpc_calls = nullptr;        // of the room rpc/
+  am::Owned<am::Poller> own_rpc_calls;  // ... if it is this context's alone
+
+ private:
+  am::Owned<Posted> posted_;      // nullptr: a program of one thread
+  Context** attached_ = nullptr;  // this_context of its thread
+};
+
+// That of the calling thread; nullptr: it has none.
+inline constinit thread_local Context* this_context = nullptr;
+
+// The contexts of a process: at most as many as run() was told that threads use the address space.
+// Any thread.
+class Contexts {
+ public:
+  Contexts(World& world, std::uint32_t threads) : world_(world), threads_(threads) {}
+
+  // Adds the first one, which belongs to the calling thread.
+  void begin(am::Owned<Context> first);
+  // Calls equip(context) for each, those that are made later included.
+  void set_equip(void (*equip)(Context&));
+  // Gives the calling thread one. Throws Error if all are in use.
+  void join(Call call);
+  // The calling thread ends: all that it has started is completed before.
+  void leave(Context& context) noexcept;
+  // At the end of the program, by the first thread while no other is inside: completes what all
+  // have started. From now on no thread joins.
+  void finish(Call call);
+  // That with this number, which is in use or was.
+  Context& at(std::uint32_t number);
+
+ private:
+  void take_one(Call call);
+
+  World& world_;
+  const std::uint32_t threads_;
+  std::mutex mutex_;  // guards the rest
+  std::vector<am::Owned<Context>> all_;
+  std::vector<Context*> free_;  // of threads that have ended
+  void (*equip_)(Context&) = nullptr;
+  bool finished_ = false;
+};
+
+// What am::RemoteMemory calls when an access of this thread is complete.
+void finish_ticket(std::uint32_t ticket);
+
+// Gives the calling thread a context; or throws Error: nothing is running, it is a forked child, or
+// more threads than run() was told of.
+[[gnu::cold]] void join_thread(Call call);
+inline void check_thread(Call call) {
+  if (this_context == nullptr) [[unlikely]]
+    join_thread(call);
+}
+// That of the calling thread, which gets one.
+inline Context& context() {
+  check_thread("splitc");
+  return *this_context;
+}
+
+// Holds `mutex` for what they share; does nothing in a program of one thread.
+template <class Mutex>
+[[nodiscard]] std::unique_lock<Mutex> lock_among_threads(Mutex& mutex) {
+  std::unique_lock<Mutex> lock(mutex, std::defer_lock);
+  if (is_threaded()) [[unlikely]]
+    lock.lock();
+  return lock;
+}
+
+}  // namespace splitc::detail

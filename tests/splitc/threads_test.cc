@@ -1,0 +1,354 @@
+// Several threads of each process in the global address space at once (docs/threads.md).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "splitc/splitc.h"
+#include "splitc/world/heap.h"
+#include "tests/splitc/error_of.h"
+#include "tests/splitc/nodes.h"
+#include "tests/support/job_gtest.h"
+#include "tests/support/seed.h"
+
+namespace {
+
+using namespace splitc;
+
+constexpr std::uint32_t kThreads = 4;  // of which one is that of the test
+
+// Calls body(i) in this thread, where i is 0, and in `count` - 1 others; what one throws fails the
+// test.
+void in_threads(std::uint32_t count, const std::function<void(std::uint32_t)>& body) {
+  const auto guarded = [&body](std::uint32_t i) {
+    try {
+      body(i);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "thread " << i << ": " << error.what();
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::uint32_t i = 1; i < count; ++i) others.emplace_back(guarded, i);
+  guarded(0);
+}
+
+// A number that says whose it is.
+std::uint64_t mark(std::uint64_t proc, std::uint64_t thread, std::uint64_t i) {
+  return proc << 48 | thread << 32 | i;
+}
+
+TEST(Threads, each_gets_what_it_asks_for_from_everybody) {
+  constexpr std::size_t kEach = 512;
+  spread_array<std::uint64_t> a(kEach * procs());
+  for (std::size_t i = my_proc(); i < a.size(); i += procs()) a[i] = mark(7, 7, i);
+  barrier();
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    std::mt19937_64 random(test::seed() + thread);
+    std::vector<std::uint64_t> got(64);
+    std::vector<std::size_t> index(got.size());
+    for (int round = 0; round < test::times(100, 20); ++round) {
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        index[k] = random() % a.size();
+        get(got[k], &a[index[k]]);
+      }
+      sync();
+      for (std::size_t k = 0; k < got.size(); ++k) ASSERT_EQ(got[k], mark(7, 7, index[k]));
+      ASSERT_EQ(static_cast<std::uint64_t>(a[index[0]]), got[0]);
+    }
+  });
+  barrier();
+}
+
+TEST(Threads, what_each_puts_and_writes_arrives) {
+  constexpr std::size_t kEach = 200;
+  // By process that writes, thread, number; at the process after it.
+  const auto room = all_spread_malloc<std::uint64_t>(procs() * kThreads * kEach * procs());
+  const std::uint32_t to = (my_proc() + 1) % procs();
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    const auto mine = room.on(to) + static_cast<std::ptrdiff_t>(thread * kEach);
+    for (std::size_t i = 0; i < kEach; ++i) {
+      const auto at = mine + static_cast<std::ptrdiff_t>(i);
+      if (i % 3 == 0) {
+        *at = mark(my_proc(), thread, i);
+      } else {
+        put(at, mark(my_proc(), thread, i));
+      }
+    }
+    sync();
+  });
+  barrier();
+  const std::uint32_t from = (my_proc() + procs() - 1) % procs();
+  const std::uint64_t* const here = tolocal(room.on(my_proc()));
+  for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+    for (std::size_t i = 0; i < kEach; ++i)
+      ASSERT_EQ(here[thread * kEach + i], mark(from, thread, i));
+  }
+  all_spread_free(room);
+}
+
+TEST(Threads, blocks_of_any_size_move_in_both_directions) {
+  constexpr std::size_t kBytes = 100'000;
+  const auto room = all_spread_malloc<std::byte>(kBytes * kThreads * procs());
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    const std::uint32_t to = (my_proc() + thread) % procs();
+    const auto at = room.on(to) + static_cast<std::ptrdiff_t>(thread * kBytes);
+    std::vector<std::byte> out(kBytes, static_cast<std::byte>(16 * my_proc() + thread)), in(kBytes);
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{65}, std::size_t{4096}, kBytes}) {
+      bulk_put(at, out.data(), bytes);
+      sync();
+      std::ranges::fill(in, std::byte{});
+      bulk_get(in.data(), at, bytes);
+      sync();
+      ASSERT_TRUE(
+          std::equal(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(bytes), out.begin()));
+    }
+  });
+  all_spread_free(room);
+}
+
+TEST(Threads, additions_of_all_give_each_sum_once) {
+  const std::uint32_t kAdditions = test::times(500u, 60u);
+  const auto counter = all_spread_malloc<std::uint64_t>(procs());
+  std::vector<std::uint64_t> seen(kAdditions * kThreads);
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (std::uint32_t i = 0; i < kAdditions; ++i) {
+      seen[thread * kAdditions + i] = fetch_and_add(counter.on(procs() - 1), std::uint64_t{1});
+    }
+  });
+  std::vector<std::uint64_t> all(seen.size() * procs());
+  all_gather(std::span(seen), std::span(all));
+  std::ranges::sort(all);
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
+  all_spread_free(counter);
+}
+
+TEST(Threads, stores_of_all_are_counted_where_they_land) {
+  constexpr std::size_t kEach = 300;
+  const auto room = all_spread_malloc<std::uint64_t>(procs() * procs() * kThreads * kEach);
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (std::size_t i = 0; i < kEach; ++i) {
+      for (std::uint32_t to = 0; to < procs(); ++to) {
+        const std::size_t at = (my_proc() * kThreads + thread) * kEach + i;
+        store(room.on(to) + static_cast<std::ptrdiff_t>(at), mark(my_proc(), thread, i));
+      }
+    }
+  });
+  store_sync(procs() * kThreads * kEach * sizeof(std::uint64_t));
+  const std::uint64_t* here = tolocal(room.on(my_proc()));
+  for (std::uint32_t from = 0; from < procs(); ++from) {
+    for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+      for (std::size_t i = 0; i < kEach; ++i) ASSERT_EQ(*here++, mark(from, thread, i));
+    }
+  }
+  all_store_sync();
+  all_spread_free(room);
+}
+
+TEST(Threads, calls_return_to_the_thread_that_made_them) {
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(test::times(200, 30)); ++i) {
+      const std::uint32_t to = (my_proc() + i) % procs();
+      const std::uint64_t sent = mark(my_proc(), thread, i);
+      auto word = rpc(
+          to, [](std::uint64_t x) { return x + my_proc(); }, sent);
+      auto longer = rpc(
+          to,
+          [](std::uint64_t x, std::uint32_t n) {
+            std::vector<std::uint64_t> all(n);
+            std::iota(all.begin(), all.end(), x);
+            return all;
+          },
+          sent, i % 10 == 0 ? 5000u : 30u);
+      ASSERT_EQ(word.result(), sent + to);
+      const std::vector<std::uint64_t> all = longer.result();
+      ASSERT_EQ(all.size(), i % 10 == 0 ? 5000u : 30u);
+      for (std::size_t k = 0; k < all.size(); ++k) ASSERT_EQ(all[k], sent + k);
+    }
+  });
+  barrier();
+}
+
+TEST(Threads, long_arguments_of_several_at_once_are_not_mixed_up) {
+  dist_object<std::atomic<std::uint64_t>> wrong(0u);
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      const std::vector<std::uint64_t> sent(3000 + i, mark(my_proc(), thread, i));
+      rpc_ff((my_proc() + i) % procs(),
+             [](std::atomic<std::uint64_t>& bad, std::span<const std::uint64_t> all,
+                std::uint64_t value, std::uint64_t count) {
+               if (all.size() != count || std::ranges::count(all, value) != std::ssize(all)) ++bad;
+             },
+             wrong, std::span<const std::uint64_t>(sent), sent[0], std::uint64_t{sent.size()});
+    }
+  });
+  quiesce();
+  EXPECT_EQ(wrong->load(), 0u);
+}
+
+TEST(Threads, one_that_waits_serves_for_one_that_computes) {
+  if (procs() == 1) GTEST_SKIP() << "there is nobody who could ask";
+  std::atomic<bool> done{false};
+  dist_object<std::atomic<std::uint32_t>> asked(0u);
+  const std::uint32_t left = (my_proc() + procs() - 1) % procs();
+  // The test's own thread makes no call until all have been answered.
+  std::jthread other([&] {
+    const std::uint64_t answer = rpc(
+                                     left,
+                                     [](std::atomic<std::uint32_t>& count) {
+                                       ++count;
+                                       return std::uint64_t{my_proc()};
+                                     },
+                                     asked)
+                                     .result();
+    EXPECT_EQ(answer, left);
+    wait_until([&] { return asked->load() == 1; });
+    done = true;
+    done.notify_all();
+  });
+  done.wait(false);
+  EXPECT_EQ(asked->load(), 1u);
+}
+
+TEST(Threads, a_wait_ends_by_what_another_thread_has_handled) {
+  dist_object<std::atomic<std::uint32_t>> come(0u);
+  const std::uint32_t rounds = static_cast<std::uint32_t>(test::times(300, 50));
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    if (thread == 0) {
+      for (std::uint32_t i = 0; i < rounds; ++i) {
+        rpc_ff((my_proc() + 1) % procs(), [](std::atomic<std::uint32_t>& count) { ++count; }, come);
+      }
+    }
+    wait_until([&] { return come->load() == rounds; });
+  });
+  quiesce();
+}
+
+TEST(Threads, teams_of_two_threads_make_their_calls_at_the_same_time) {
+  const team one = team::world().split(0);
+  const team other = team::world().split(0);
+  in_threads(2, [&](std::uint32_t thread) {
+    const team& mine = thread == 0 ? one : other;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(test::times(200, 30)); ++i) {
+      const std::uint64_t sum =
+          mine.all_reduce(i + thread, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+      ASSERT_EQ(sum, (i + thread) * procs());
+      std::vector<std::uint64_t> all(procs() * 700), part(700, mark(my_proc(), thread, i));
+      mine.all_gather(std::span(part), std::span(all));
+      for (std::uint32_t from = 0; from < procs(); ++from)
+        ASSERT_EQ(all[from * 700 + 699], mark(from, thread, i));
+      mine.barrier();
+    }
+  });
+}
+
+TEST(Threads, take_turns_at_the_calls_of_all_processes) {
+  std::barrier<> turn(kThreads);
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (std::uint32_t i = 0; i < kThreads * 3; ++i) {
+      if (i % kThreads == thread) {
+        barrier();
+        const auto block = all_spread_malloc<std::uint64_t>(64 * procs());
+        ASSERT_EQ(all_reduce(std::uint64_t{i}, std::plus<>()), std::uint64_t{i} * procs());
+        all_store_sync();
+        all_spread_free(block);
+      }
+      turn.arrive_and_wait();
+    }
+  });
+}
+
+TEST(Threads, allocate_at_the_same_time) {
+  const std::uint64_t before = world().heap().used();
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::uint64_t*> blocks;
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        blocks.push_back(local_malloc<std::uint64_t>(i + 1));
+        std::fill_n(blocks.back(), i + 1, mark(1, thread, i));
+      }
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        ASSERT_EQ(std::count(blocks[i], blocks[i] + i + 1, mark(1, thread, i)),
+                  static_cast<std::ptrdiff_t>(i + 1));
+        local_free(blocks[i]);
+      }
+    }
+  });
+  EXPECT_EQ(world().heap().used(), before);
+}
+
+TEST(Threads, one_that_has_ended_makes_room_for_another) {
+  for (int round = 0; round < 3; ++round) {
+    in_threads(kThreads, [](std::uint32_t) {
+      // Nobody waits for it: the end of the thread does.
+      rpc_ff((my_proc() + 1) % procs(), [] {});
+      poll();
+    });
+  }
+  quiesce();
+}
+
+TEST(Threads, one_too_many_is_refused_and_told_what_to_do) {
+  std::barrier<> all_in(kThreads);
+  std::barrier<> go(kThreads);
+  std::string said;
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    poll();
+    all_in.arrive_and_wait();
+    if (thread == 0) {
+      std::jthread([&] { said = test::error_of([] { poll(); }); }).join();
+    }
+    go.arrive_and_wait();
+  });
+  EXPECT_NE(said.find("poll: called by one thread more than the 4 that run() was told of"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("{.threads = 5}"), std::string::npos) << said;
+}
+
+TEST(Threads, only_the_first_one_starts_collective_calls) {
+  std::string said;
+  std::jthread([&] { said = test::error_of([] { start_barrier(); }); }).join();
+  EXPECT_NE(said.find("called by another thread than the one that called run()"), std::string::npos)
+      << said;
+}
+
+task<std::uint64_t> sum_of(global_ptr<std::uint64_t> first, std::size_t count) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    sum += co_await get(first + static_cast<std::ptrdiff_t>(i));
+  co_return sum;
+}
+
+TEST(Threads, tasks_go_on_where_they_were_started) {
+  const auto room = all_spread_malloc<std::uint64_t>(100 * procs());
+  std::iota(tolocal(room.on(my_proc())), tolocal(room.on(my_proc())) + 100, std::uint64_t{0});
+  barrier();
+  in_threads(kThreads, [&](std::uint32_t) {
+    std::vector<task<std::uint64_t>> tasks;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc)
+      tasks.push_back(sum_of(room.on(proc), 100));
+    for (auto& one : tasks) ASSERT_EQ(one.result(), 4950u);
+  });
+  barrier();
+  all_spread_free(room);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv, {.threads = kThreads}, [](Args args) {
+    return test::run_cases(args.argc(), args.argv(),
+                           {.rank = my_proc(),
+                            .share = [](std::uint64_t n) { return all_bcast(n); },
+                            .meet = [] { barrier(); }});
+  });
+}
