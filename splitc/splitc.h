@@ -65,9 +65,11 @@
 // counters, and the construction of channels: every process makes them, in the same order; those of
 // a team, every member of it. All others are made by one process on its own.
 //
-// Threads. Only the thread that called run(), the "world's thread", may wait, poll, allocate,
-// access memory of another node or make a collective call. Any thread may compute with pointers and
-// layouts, and may read and write memory of processes on its own node.
+// Threads. Only the threads of the program may wait, poll, allocate, access memory of another node
+// or make a collective call: the first one, which called run(), and, where run() was given
+// {.threads = n}, up to n - 1 others of each process. Each waits for what it has started itself:
+// sync(), handles, futures and tasks are its own (docs/threads.md). Any other thread may compute
+// with pointers and layouts, and may read and write memory of processes on its own node.
 //
 // Handlers. A function run by atomic(), and a callback of a channel, runs inside a call of the
 // library that polls. It may access memory of processes on its node; everything that may wait

@@ -105,7 +105,7 @@ int run_with_mpi(int argc, char** argv, Program&& program) {
 //   ...                         // everything of splitc/splitc.h
 //   job.finish();
 //
-// The thread that makes it is the world's thread until it has finished. Arrays and whatever else
+// The thread that makes it is the first thread of the program. Arrays and whatever else
 // was made in the job end before it.
 class MpiJob {
  public:

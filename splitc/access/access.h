@@ -35,7 +35,7 @@
 //   route               cost                                            allowed
 //   near (same node)    one load or store: 0.4 ns measured, a raw       any thread, handlers
 //                       pointer 0.4
-//   far (other node)    one RMA operation, or one request and its       the world's thread, outside
+//   far (other node)    one RMA operation, or one request and its       program's threads, outside
 //                       reply; waits for it and polls meanwhile:        handlers
 //                       7.8 us over TCP on one machine
 //

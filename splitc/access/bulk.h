@@ -43,7 +43,7 @@
 //   route               cost                                            allowed
 //   near (same node)    one memmove by the caller: 1 MiB at 19.5 GB/s,  any thread (store: the
 //                       where memcpy does 18.7                          world's), handlers
-//   far (other node)    one RMA read or write, or packets of 4 KiB;     the world's thread,
+//   far (other node)    one RMA read or write, or packets of 4 KiB;     program's threads,
 //                       read and write wait for it, and store for its   outside handlers
 //                       source above 4 KiB
 //

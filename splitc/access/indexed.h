@@ -41,7 +41,7 @@
 //   route               cost                                            allowed
 //   near (same node)    a look at all indices, and a load and a store   any thread (store: the
 //                       for each element                                world's), handlers
-//   far (other node)    a message and its answer (store: none) for each the world's thread,
+//   far (other node)    a message and its answer (store: none) for each program's threads,
 //                       4 KiB of elements, of indices (4 bytes where    outside handlers
 //                       they fit), or, to write, of both. Those of
 //                       get_each and its sisters travel process by

@@ -38,7 +38,7 @@
 //   route               cost                                              allowed
 //   near (same node)    a plain load and store, which the compiler may    any thread, handlers
 //                       vectorise: 64 of them and a sync() 0.3 ns each
-//   far (other node)    starts one RMA operation or one message; many     the world's thread,
+//   far (other node)    starts one RMA operation or one message; many     program's threads,
 //                       at once cost little more than one. A value        outside handlers
 //                       above 64 bytes is copied to the heap
 //

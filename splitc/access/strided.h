@@ -42,7 +42,7 @@
 //   route               cost                                            allowed
 //   near (same node)    a load and a store for each run of 1, 2, 4, 8   any thread (store: the
 //                       or 16 bytes, else a memcpy for each run         world's), handlers
-//   far (other node)    a message and its answer (store: none) for each the world's thread,
+//   far (other node)    a message and its answer (store: none) for each program's threads,
 //                       4 KiB: the owner gathers and scatters. 1,000    outside handlers
 //                       doubles take 1.5 times as long as a bulk_get
 //

@@ -34,7 +34,7 @@
 //   near (same node)    one locked instruction by the caller, or a      any thread, handlers
 //                       loop of two (min, max, floating types);
 //                       complete at once
-//   far (other node)    a short request and its reply; the owner        the world's thread,
+//   far (other node)    a short request and its reply; the owner        program's threads,
 //                       performs the instruction when it polls, so      outside handlers
 //                       near and far ones on one word agree. Many that
 //                       are started share packets: 64 cost as much as 2 or 3

@@ -93,8 +93,8 @@ inline void check_local_proc(std::uint32_t proc, Call call) {
 // of the index and a few integer divisions that find the owner, then the access itself
 // (splitc/access/access.h); mine() and on() are what inner loops use.
 //
-// Threads and handlers. The world's thread, outside handlers, constructs and destroys. Any thread
-// and handlers may use the rest, which communicates nothing by itself.
+// Threads and handlers. A thread of the program, outside handlers, constructs and destroys. Any
+// thread and handlers may use the rest, which communicates nothing by itself.
 //
 // Errors. The constructors throw Error, in every process, if one lacks the memory or if they ask
 // for different sizes, and if a number of bytes is beyond 64 bits. a[i] throws Error, in every

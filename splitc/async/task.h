@@ -135,7 +135,7 @@ struct TaskPromise<void> : TaskFrame {
 //
 // Progress. It runs at once, until the first co_await that has to wait. After that it goes on in
 // poll(), in wait_until(), and where the program waits for a task, when_all or when_any: in the
-// world's thread, outside handlers, one task at a time, in the order in which the operations were
+// program's thread, outside handlers, one task at a time, in the order in which the operations were
 // completed. Not in sync(), barrier() and other calls that wait.
 //
 // Ownership. The task owns the coroutine's frame, which is one allocation. Parameters by reference
@@ -149,7 +149,7 @@ struct TaskPromise<void> : TaskFrame {
 // is started in a handler or in another thread; a wait for a task that has not ended does in
 // another task that has been resumed, where co_await is the way, and if its result has been taken.
 //
-// Thread rule: the world's thread, outside handlers.
+// Thread rule: a thread of the program, outside handlers.
 template <class T = void>
 class [[nodiscard]] task {
  public:

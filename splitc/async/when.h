@@ -22,7 +22,7 @@
 //     case 0: use(answer.result()); ..
 //
 // An operation is a handle, future, started collective call, task, when_all or when_any. Cost: no
-// allocation but that of vectors. Thread rule: the world's thread, outside handlers.
+// allocation but that of vectors. Thread rule: a thread of the program, outside handlers.
 
 namespace splitc {
 

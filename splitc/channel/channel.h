@@ -99,8 +99,8 @@ class Channel {
 // put() on a node, from ready(), or from the receiver's poll(); release builds count it
 // (am::channel_stats()).
 //
-// It can be moved, and not copied. Thread rule: the world's thread. put(), reusable(), arrived()
-// and the ready calls are allowed in handlers and callbacks, too.
+// It can be moved, and not copied. Thread rule: the first thread of the program. put(), reusable(),
+// arrived() and the ready calls are allowed in handlers and callbacks, too.
 template <class T>
 class put_channel {
  public:

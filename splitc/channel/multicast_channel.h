@@ -44,7 +44,7 @@ class Multicast {
 // subtree of other nodes; there one process of each node passes it on, in a tree over the nodes,
 // when it polls.
 //
-// Neither copied nor moved. Thread rule: the world's thread.
+// Neither copied nor moved. Thread rule: the first thread of the program.
 template <class T>
 class multicast_channel {
  public:

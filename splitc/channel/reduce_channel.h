@@ -29,7 +29,7 @@ namespace splitc {
 // Cost of a round: one put for each process, as on a put_channel; at the root, when the last has
 // arrived, procs() - 1 passes over the elements, inside the poll that finds it.
 //
-// Neither copied nor moved. Thread rule: the world's thread.
+// Neither copied nor moved. Thread rule: the first thread of the program.
 template <class T, class Op = am::Add>
 requires std::is_arithmetic_v<T>
 class reduce_channel {

@@ -18,10 +18,11 @@ namespace splitc {
 // more processes than cores: one shared counter, and two turns of the scheduler each. Across nodes:
 // log2(nodes) rounds of one packet for each node, between the counters of the nodes.
 //
-// Throws Error in a handler and outside the world's thread; checked builds also if a process makes
-// another collective call, naming both. `where`, here and in all calls that may wait, is the place
-// of the call: errors name it, and so does the report on a job that stands still. An exception of a
-// handler comes out of it, and means that not all processes have called; let it leave the program.
+// Throws Error in a handler and outside the program's threads; checked builds also if a process
+// makes another collective call, naming both. `where`, here and in all calls that may wait, is the
+// place of the call: errors name it, and so does the report on a job that stands still. An
+// exception of a handler comes out of it, and means that not all processes have called; let it
+// leave the program.
 void barrier(am::SourceLocation where = am::SourceLocation::current());
 
 // The two halves of a barrier, for work in between that needs no other process. barrier_notify()

@@ -57,7 +57,7 @@
 // messages for all of it, log2(nodes) of them one after the other, and the network writes what is
 // large to where it shall be. docs/collectives.md has the algorithms and figures.
 //
-// Errors. Throw Error in a handler, outside the world's thread, and between barrier_notify() and
+// Errors. Throw Error in a handler, outside the program's threads, and between barrier_notify() and
 // barrier_wait(). If processes make different calls, those who cannot get what their call says
 // throw an Error that names two processes and both calls, also in release builds: at once where
 // they meet what others have published or sent, or after 10 ms of waiting; the others in one of

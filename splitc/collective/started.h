@@ -43,9 +43,9 @@
 // splitc/world/elements.h) stay where they are until wait() has returned; until then arguments may
 // not be changed, and results not be read.
 //
-// Thread rule: the world's thread. Starting, and wait(), throw Error in a handler. An operation
-// `op` is called in a poll, so it may not wait, nor start or make a collective call: Error.
-// world().job().barrier() knows nothing of these calls: wait for them before.
+// Thread rule: the first thread of the program. Starting, and wait(), throw Error in a handler. An
+// operation `op` is called in a poll, so it may not wait, nor start or make a collective call:
+// Error. world().job().barrier() knows nothing of these calls: wait for them before.
 
 namespace splitc {
 

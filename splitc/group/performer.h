@@ -31,7 +31,7 @@ namespace splitc::detail {
 // another call, it tells all members, and the call ends at all that are in it, or come to it, by an
 // Error that names two of them and both calls.
 //
-// Thread rule: the world's thread.
+// Thread rule: a thread of the program.
 class Performer {
  public:
   Performer(Group& group, const GroupCall& call, const GroupPlan& plan);

@@ -17,8 +17,8 @@
 // Every block begins on a multiple of 64 bytes and occupies a multiple of 64, at least 64; so no
 // two blocks share a cache line. Memory lives until it is freed, at most until run() returns.
 //
-// Thread rule: the world's thread. The local calls are allowed in handlers, the collective ones,
-// which wait, are not.
+// Thread rule: a thread of the program. The local calls are allowed in handlers, the collective
+// ones, which wait, are not.
 //
 // Errors. Throw Error if the memory is not there; the sentence says how much there is, how much is
 // used, and the largest free block. Nothing is allocated then.

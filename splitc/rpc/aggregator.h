@@ -22,7 +22,7 @@ namespace splitc {
 //   counter.flush_all();                              // collective: all have been applied
 //
 // Each update is applied once, by f(t, update), a function or lambda, where t is the T of the
-// process that it was sent to, in the world's thread of that process, when it polls or, of this
+// process that it was sent to, in a thread of that process that polls or, of this
 // process, in send() and flush(); so updates of one process are applied one at a time. f must be
 // short, and may not wait, poll, or send. In which order updates are applied is not said, and what
 // has not been flushed when the aggregator ends is not applied.
@@ -48,7 +48,7 @@ namespace splitc {
 // polling, while 16 blocks to the same process have not been applied: that is the back-pressure.
 // What is forwarded cannot wait: it is kept, however much it is, and sent by the polls.
 //
-// Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: the world's thread, outside
+// Cost, two processes, 8-byte updates: docs/rpc.md. Thread rule: a thread of the program, outside
 // handlers. The aggregator does not outlive its dist_object. What f throws ends the job, as of
 // rpc_ff(); of this process it comes out of send(), flush() or flush_all(), and the other updates
 // stay. After YGM and Conveyors, without their routing over several hops.

@@ -32,10 +32,10 @@ namespace splitc {
 //   atomic_get<&push>(length, p, 7);           ... which is there at sync()
 //   atomic_put<&push>(p, 7);                   drops the result; has run at sync()
 //
-// kFunction(T&, args...) runs in the process of p, in the world's thread, when that polls or waits;
-// so a call takes until then, also to a process of the same node, and to oneself. One runs at a
-// time: no two calls on one process overlap. It must be short. It may not wait, poll or start calls
-// of its own; it may access memory of processes on its node.
+// kFunction(T&, args...) runs in the process of p, in a thread of it that polls or waits; so a call
+// takes until then, also to a process of the same node, and to oneself. One runs at a time: no two
+// calls on one process overlap, with several threads neither. It must be short. It may not wait,
+// poll or start calls of its own; it may access memory of processes on its node.
 //
 // kFunction is linked into the program, not into a shared library, and all processes run the same
 // program (between nodes, one with the same contents). Its arguments are trivially copyable and
@@ -48,7 +48,7 @@ namespace splitc {
 // more than 40 bytes of arguments a medium request. Starting one waits for a credit, polling,
 // while 64 (of another node: 1024) are in flight to the same process.
 //
-// Threads: the world's thread, outside handlers. Throw Error elsewhere, if the processes run
+// Threads: a thread of the program, outside handlers. Throw Error elsewhere, if the processes run
 // different programs, and if p is null or names no process.
 //
 // What kFunction throws comes out of the call in which that process polled, as an Error that names
@@ -62,6 +62,9 @@ template <class T>
 struct Plain {
   T value;
 };
+
+// Held while a function of atomic() runs in a program of several threads, any of which may run one.
+inline std::mutex atomic_mutex;
 
 template <auto kFunction, class Function = decltype(kFunction)>
 struct AtomicFunction;
@@ -84,6 +87,7 @@ struct AtomicFunction<kFunction, R (*)(O&, P...)> {
   // What is called there.
   struct Run {
     auto operator()(O& object, const Plain<std::remove_cvref_t<P>>&... args) const {
+      const auto one_at_a_time = lock_among_threads(atomic_mutex);
       try {
         if constexpr (std::is_void_v<R>) {
           kFunction(object, args.value...);
@@ -154,8 +158,8 @@ handle atomic_put(global_ptr<T> p, const Args&... args) {
 // word of one process, any. They are visible to who sees what this process does after quiesce().
 //
 // Cost: as fetch_and_add() near, and rpc_ff() far: 6 million a second over TCP, where an aggregator
-// (splitc/rpc/aggregator.h) makes more than 100. The world's thread; near ones in handlers, too.
-// Errors as fetch_and_add() and rpc_ff() have them.
+// (splitc/rpc/aggregator.h) makes more than 100. A thread of the program; near ones in handlers,
+// too. Errors as fetch_and_add() and rpc_ff() have them.
 
 namespace detail {
 

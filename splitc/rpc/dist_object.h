@@ -12,7 +12,7 @@ namespace splitc {
 namespace detail {
 
 // The objects of this process, by a number that is the same in all, as all make them in the same
-// order. Thread rule: the world's thread.
+// order. Thread rule: a thread of the program.
 std::uint32_t add_dist_object(void* object);
 void* dist_object_at(std::uint32_t number);
 void end_dist_object(std::uint32_t number) noexcept;

@@ -24,7 +24,7 @@ inline void finish_call(handle h, Call call) noexcept {
 // sync() waits for all of them, like for gets and puts, and then every one is ready().
 //
 // Cost: no allocation, except for results that are vectors, and where more are in flight than ever
-// before. Thread rule: the world's thread, outside handlers.
+// before. Thread rule: a thread of the program, outside handlers.
 template <class T>
 class future {
  public:

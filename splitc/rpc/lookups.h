@@ -24,16 +24,16 @@ namespace splitc {
 //   look_up.wait();                                   // not collective: all answers are there
 //
 // Each question is answered once, by f(t, question), a function or lambda, where t is the T of the
-// process that was asked, in the world's thread of that process when it polls. f must be short, and
+// process that was asked, in a thread of that process that polls. f must be short, and
 // may not wait, poll, or send. Its result is trivially copyable. In which order questions are
 // answered is not said.
 //
 // Memory: for each process that anything is asked, a block of as many questions, or results, as
 // 4 KiB hold. get() waits, polling, while 64 blocks have not been answered.
 //
-// Cost, two processes, 8-byte questions and results: docs/rpc.md. Thread rule: the world's thread,
-// outside handlers; tasks may share one. It does not outlive its dist_object. What f throws ends
-// the job, as of rpc(). After Chapel's source aggregators.
+// Cost, two processes, 8-byte questions and results: docs/rpc.md. Thread rule: a thread of the
+// program, outside handlers; tasks may share one. It does not outlive its dist_object. What f
+// throws ends the job, as of rpc(). After Chapel's source aggregators.
 template <class Query, class T, class F>
 class lookups {
  public:

@@ -73,9 +73,12 @@ struct rpc_target {
 // std::pair or std::tuple of these: auto [id, data] = rpc(..).result(). Arguments and results may
 // have any length; their memory may be reused on return.
 //
-// f runs in the world's thread of that process, when that polls or waits; one function at a time.
-// It must be short, may access memory of processes on its node, and may not wait, poll, or call
-// rpc(). If `proc` is this process, f runs before rpc() returns, and nothing notices if it does.
+// f runs in that process when it polls or waits, one function at a time. Where the program has
+// several threads it runs in any of them that polls or waits, and functions that different threads
+// have called may run at the same time (docs/threads.md; run_in_thread() hands over to one of
+// them). It must be short, may access memory of processes on its node, and may not wait, poll, or
+// call rpc(). If `proc` is this process, f runs before rpc() returns, and nothing notices if it
+// does.
 //
 // Memory. f sees everything that its caller had written or seen before; what it writes is visible
 // to the caller once the future is ready.
@@ -85,12 +88,12 @@ struct rpc_target {
 // of 4 KiB, copied at both ends. Waits for a credit, polling, while 64 short messages (of another
 // node: 1024), or 16 medium ones (64), are in flight to the same process.
 //
-// Threads: the world's thread, outside handlers. Throws Error elsewhere, if there is no process
-// `proc`, and if the processes run different programs. What f throws, a std::exception, comes out
-// of the call in which that process polled, as an Error that names the caller, and so ends the job;
-// out of rpc() itself in this process. Do not catch it there and go on: the caller, which gets no
-// answer, would wait for ever. What handlers throw while rpc() waits for a credit comes out of it;
-// a call of more than 4 KiB may have been made then all the same.
+// Threads: a thread of the program, outside handlers. Throws Error elsewhere, if there is no
+// process `proc`, and if the processes run different programs. What f throws, a std::exception,
+// comes out of the call in which that process polled, as an Error that names the caller, and so
+// ends the job; out of rpc() itself in this process. Do not catch it there and go on: the caller,
+// which gets no answer, would wait for ever. What handlers throw while rpc() waits for a credit
+// comes out of it; a call of more than 4 KiB may have been made then all the same.
 //
 // Memory of results. A process keeps results of more than 4 KiB that it owes until their callers
 // have taken them, in polls; no credit limits how many.

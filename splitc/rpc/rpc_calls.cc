@@ -196,7 +196,7 @@ void RpcCalls::on_result_piece(am::OneWay, std::span<const std::byte> bytes, std
   if (!is_threaded()) return take_result_piece(bytes, ticket, piece);
   world()
       .contexts()
-      .at(Context::number_of(ticket))
+      .at(Context::number_of(ticket), "rpc")
       .post([ticket, piece, kept = std::vector<std::byte>(bytes.begin(), bytes.end())] {
         take_result_piece(kept, ticket, piece);
       });

@@ -56,7 +56,7 @@ inline void check_signal(std::uint64_t to, std::uint64_t bytes, std::uint64_t si
 // it. `data` may be reused on return.
 //
 // Costs: near, the copy and an atomic instruction; far, an rpc_ff() with the data as its argument.
-// The world's thread; near ones in handlers, too. Throws Error if `to` and `signal` are of two
+// A thread of the program; near ones in handlers, too. Throws Error if `to` and `signal` are of two
 // processes, and as put() and rpc_ff_at() do.
 template <detail::writable T>
 void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
@@ -86,7 +86,7 @@ void put_signal(global_ptr<T> to, std::type_identity_t<std::span<const T>> data,
 // written before is visible then. `word`, of 1, 2, 4 or 8 bytes, is memory of this process or of
 // one of its node, where put_signal(), a put, a channel, an atomic or a handler changes it.
 //
-// Where it may be called: as wait_until(condition), the world's thread, outside handlers.
+// Where it may be called: as wait_until(condition), a thread of the program, outside handlers.
 template <class T, class Condition>
 requires std::is_invocable_r_v<bool, Condition&, T> T wait_until(
     const T& word, Condition condition, am::SourceLocation where = am::SourceLocation::current()) {

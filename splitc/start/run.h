@@ -103,8 +103,8 @@ int run_program(int argc, char** argv, const RunOptions& options, Program& progr
 // launcher (docs/launching.md).
 //
 // `program` is any function or function object that returns void or something that converts to int;
-// it is called once, in the calling thread, which is the world's thread until run() returns. It is
-// not copied.
+// it is called once, in the calling thread, which is the first thread of the program until run()
+// returns. It is not copied.
 //
 // Returns what main() is to return: the program's result, or 0 if that is void. If the job cannot
 // be started, prints the reason to stderr and returns 1. An exception that leaves the program, or

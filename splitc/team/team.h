@@ -64,12 +64,12 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 //
 // Order of operations: splitc/collective/collective.h, by ranks of the team.
 //
-// Errors. Throw Error in a handler, outside the world's thread, and on a team that is empty. If the
-// members make different calls, also in release builds, those who cannot get what their call says
-// throw an Error that names a process with another call, and both calls; that is found when their
-// messages differ, or after 10 ms of waiting. A member that makes none leaves the others waiting,
-// which the report on a job that stands still shows. What `op` throws comes out where it was
-// called; the other members whose results that spoils get an Error that names the rank.
+// Errors. Throw Error in a handler, outside the program's threads, and on a team that is empty. If
+// the members make different calls, also in release builds, those who cannot get what their call
+// says throw an Error that names a process with another call, and both calls; that is found when
+// their messages differ, or after 10 ms of waiting. A member that makes none leaves the others
+// waiting, which the report on a job that stands still shows. What `op` throws comes out where it
+// was called; the other members whose results that spoils get an Error that names the rank.
 //
 // Cost. That of the calls of all processes, if the members on this node have a board for it, as 7
 // teams at a time have; else messages there, too. docs/collectives.md has algorithms and figures.

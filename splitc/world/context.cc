@@ -127,7 +127,11 @@ void Context::complete(Call call) {
 
 void finish_ticket(std::uint32_t ticket) { this_context->tickets.give_back(ticket); }
 
-void Context::post(am::Function<void()> function) { posted_->add(std::move(function)); }
+void Context::post(am::Function<void()> function) {
+  if (posted_ == nullptr) posted_ = am::Owned<Posted>(new Posted(bundle));  // of the only thread
+  posted_->add(std::move(function));
+  world().router().notify(my_proc());
+}
 
 // --- All of them
 
@@ -204,9 +208,12 @@ void Contexts::finish(Call call) {
   mine.attach();
 }
 
-Context& Contexts::at(std::uint32_t number) {
+Context& Contexts::at(std::uint32_t number, Call call) {
   const std::lock_guard lock(mutex_);
-  return *all_[number];
+  if (number < all_.size()) return *all_[number];
+  refuse(call, "there is no thread " + std::to_string(number) +
+                   " of this process: " + std::to_string(all_.size()) +
+                   " have called the library so far, 0 to " + std::to_string(all_.size() - 1));
 }
 
 namespace {
@@ -228,3 +235,13 @@ void join_thread(Call call) {
 }
 
 }  // namespace splitc::detail
+
+namespace splitc {
+
+std::uint32_t my_thread() { return detail::context().number; }
+
+void run_in_thread(std::uint32_t thread, am::Function<void()> function, am::SourceLocation where) {
+  world().contexts().at(thread, {"run_in_thread", where}).post(std::move(function));
+}
+
+}  // namespace splitc

@@ -99,8 +99,8 @@ class Contexts {
   // At the end of the program, by the first thread while no other is inside: completes what all
   // have started. From now on no thread joins.
   void finish(Call call);
-  // That with this number, which is in use or was.
-  Context& at(std::uint32_t number);
+  // That with this number, which is in use or was. Throws Error if there is none.
+  Context& at(std::uint32_t number, Call call);
 
  private:
   void take_one(Call call);

@@ -15,14 +15,14 @@ namespace splitc {
 // Completion of split-phase operations: Split-C's sync().
 //
 //   call                what it waits for                      if that is not complete yet
-//   sync()              all operations of this process         waits, polling
+//   sync()              all operations of this thread          waits, polling
 //   sync(handle)        one operation                          waits, polling
-//   try_sync()          all operations of this process         polls once, may return false
+//   try_sync()          all operations of this thread          polls once, may return false
 //   try_sync(handle)    one operation                          polls once, may return false
 //
 // The operations are get, put, their forms for ranges, shapes and lists, atomic_get and atomic_put,
-// as started by this process. Stores are not among them: nobody waits for a store at its sender
-// (splitc/access/store.h).
+// as started by the calling thread. Stores are not among them: nobody waits for a store at its
+// sender (splitc/access/store.h).
 //
 // Fence. Each of these calls, when it returns (true), is also a full memory fence of the processor:
 // no access after it is performed before one that precedes it. So a sync() between a write and a
@@ -31,8 +31,8 @@ namespace splitc {
 // Cost. With near operations only, which are complete when they have been started: one fence. With
 // far ones: until the last answer has come.
 //
-// Threads. The world's thread, outside handlers. With nothing in flight any thread may call sync()
-// as a fence.
+// Threads. A thread of the program, outside handlers. With nothing in flight any thread may call
+// sync() as a fence.
 //
 // Errors. sync() and sync(handle) throw nothing: called where they may not wait, or if a handler
 // throws while they poll, they end the job with the sentence. try_sync() throws Error in a handler
@@ -94,7 +94,7 @@ bool try_finish_one(handle h);
 }  // namespace detail
 }  // namespace splitc
 
-// Waits until every get, put and split-phase atomic that this process has started is complete: the
+// Waits until every get, put and split-phase atomic that this thread has started is complete: the
 // values of gets are in their destinations, and every process sees the puts. A full fence.
 //
 // The name is POSIX's as well, which standard headers bring along, and an overload of the same

@@ -98,10 +98,10 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
               " processes on a node; set SPLITC_SEGMENT higher");
 }
 
-// Of a bundle that several threads poll, and to whose endpoint several of each process send.
+// Several threads of each process send to it, and its world's endpoint, which sends long results.
 am::Endpoint::Options service_options(const am::Router& router, std::uint32_t threads) {
   am::Endpoint::Options options{.translations = std::max(256u, router.size())};
-  if (threads > 1) options.inboxes = std::min(1024u, router.options().near * std::max(4u, threads));
+  if (threads > 1) options.inboxes = std::min(1024u, router.options().near * (threads + 2));
   return options;
 }
 

@@ -96,7 +96,7 @@ inline constinit World* running_world = nullptr;
 }  // namespace detail
 
 // The running world, valid until run() returns. Throws Error outside run(). A load and a test; any
-// thread, but what it gives belongs to the world's thread.
+// thread, but what it gives is for threads of the program.
 inline World& world() {
   if (detail::running_world == nullptr) [[unlikely]]
     detail::refuse_without_world();
@@ -165,7 +165,7 @@ int poll_bundles();
 //
 // Tasks go on here, too (splitc/async/task.h).
 //
-// The world's thread. Throws Error in a handler; what a handler throws comes out of it.
+// A thread of the program. Throws Error in a handler; what a handler throws comes out of it.
 int poll();
 
 // Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
@@ -176,7 +176,8 @@ int poll();
 // process's own memory: a far access in it is a round trip each time. Do not write a loop of plain
 // loads instead: nothing from other nodes arrives in it.
 //
-// The world's thread. Throws Error in a handler; what a handler or the condition throws comes out.
+// A thread of the program. Throws Error in a handler; what a handler or the condition throws comes
+// out.
 template <class Condition>
 void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_may_wait({"wait_until", where});
@@ -188,6 +189,20 @@ void wait_until(Condition&& condition, am::SourceLocation where = am::SourceLoca
                          am::Wake::kMemory, explain);
   } while (!fulfilled);
 }
+
+// Which thread of this process calls: 0 is the one that called run(), and the others have numbers
+// in the order in which they first called the library, below the .threads of run(). The number of
+// one that has ended is given to the next. Any thread; some ns.
+std::uint32_t my_thread();
+
+// Lets function() run in that thread of this process, when it polls or waits: how a function that
+// another process has run here, in whatever thread polled, hands over what only one thread may
+// touch. It runs once, behind what was handed over before, and like a handler may not wait; what it
+// throws comes out of that poll. Throws Error if there is no such thread. Costs an allocation, and
+// a system call if a thread of this process sleeps. Any thread, handlers included. After UPC++'s
+// personas and their lpc().
+void run_in_thread(std::uint32_t thread, am::Function<void()> function,
+                   am::SourceLocation where = am::SourceLocation::current());
 
 // Seconds since some moment in the past, by the machine's monotonic clock: Split-C's get_seconds.
 // For differences. Processes of one machine read the same clock, those of several do not. Any

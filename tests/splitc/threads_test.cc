@@ -321,6 +321,58 @@ TEST(Threads, only_the_first_one_starts_collective_calls) {
       << said;
 }
 
+struct Tally {
+  std::uint64_t count;  // changed without an atomic instruction
+  std::uint64_t inside;
+};
+std::uint64_t add_alone(Tally& tally, std::uint64_t n) {
+  EXPECT_EQ(++tally.inside, 1u);
+  tally.count += n;
+  --tally.inside;
+  return tally.count;
+}
+
+TEST(Threads, functions_of_atomic_run_one_at_a_time_whichever_thread_runs_them) {
+  const std::uint32_t kCalls = test::times(300u, 40u);
+  const auto tally = all_spread_malloc<Tally>(procs());
+  in_threads(kThreads, [&](std::uint32_t) {
+    for (std::uint32_t i = 0; i < kCalls; ++i) atomic<&add_alone>(tally.on(i % procs()), 1u);
+  });
+  barrier();
+  const std::uint64_t all = all_reduce(tolocal(tally.on(my_proc()))->count, std::plus<>());
+  EXPECT_EQ(all, std::uint64_t{kCalls} * kThreads * procs());
+  all_spread_free(tally);
+}
+
+TEST(Threads, what_is_handed_over_to_a_thread_runs_there_in_order) {
+  constexpr std::uint32_t kEach = 100;
+  struct Seen {
+    std::vector<std::uint32_t> from[8];  // owned by thread 0
+  };
+  dist_object<Seen> seen;
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    if (thread != 1) return;
+    for (std::uint32_t i = 0; i < kEach; ++i) {
+      rpc((my_proc() + 1) % procs(),
+          [](Seen& here, std::uint32_t source, std::uint32_t number) {
+            run_in_thread(0, [&here, source, number] {
+              EXPECT_EQ(my_thread(), 0u);
+              here.from[source].push_back(number);
+            });
+          },
+          seen, my_proc(), i)
+          .wait();
+    }
+  });
+  std::vector<std::uint32_t> expected(kEach);
+  std::iota(expected.begin(), expected.end(), 0u);
+  const std::uint32_t left = (my_proc() + procs() - 1) % procs();
+  wait_until([&] { return seen->from[left].size() == kEach; });
+  EXPECT_EQ(seen->from[left], expected);
+  test::expect_error([] { run_in_thread(99, [] {}); }, {"run_in_thread: there is no thread 99"});
+  quiesce();
+}
+
 task<std::uint64_t> sum_of(global_ptr<std::uint64_t> first, std::size_t count) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < count; ++i)
