@@ -55,6 +55,17 @@ void store_counter::note_target(std::uint32_t proc) noexcept {
   targets_.push_back(proc);
 }
 
+void store_counter::count_among_threads(const std::byte* base, std::uint64_t bits,
+                                        std::uint64_t bytes) noexcept {
+  std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
+  StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);
+  // pairs with: arrived(); the bytes were written before
+  if (line.bytes.fetch_add(bytes, std::memory_order_release) == 0) {
+    note_target(detail::proc_of(bits));
+  }
+  detail::wake_owner(segment);
+}
+
 std::uint64_t store_counter::arrived() const noexcept {
   const StoreLines lines = lines_of(my_proc());
   // pairs with: OneSided::count()

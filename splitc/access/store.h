@@ -98,19 +98,21 @@ class store_counter {
   void wait_all(detail::Call call);  // on behalf of `call`
 
   // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
-  // this node whose base_of() is `base`, and wakes that if it sleeps.
+  // this node whose mapping_of() is `base`, and wakes that if it sleeps.
   void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
+    if (detail::is_threaded()) [[unlikely]]
+      return count_among_threads(base, bits, bytes);
+    count_alone(base, bits, bytes);
+  }
+  // ... in a program of one thread, which is the only writer of its line.
+  void count_alone(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
     std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
     StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);
     const std::uint64_t before = line.bytes.load(std::memory_order_relaxed);
     if (before == 0) [[unlikely]]
       note_target(detail::proc_of(bits));
     // pairs with: arrived(); the bytes were written before
-    if (detail::is_threaded()) [[unlikely]] {
-      line.bytes.fetch_add(bytes, std::memory_order_release);
-    } else {
-      line.bytes.store(before + bytes, std::memory_order_release);
-    }
+    line.bytes.store(before + bytes, std::memory_order_release);
     detail::wake_owner(segment);
   }
 
@@ -154,6 +156,7 @@ class store_counter {
   }
   StoreLines lines_of(std::uint32_t proc) const noexcept;
   void note_target(std::uint32_t proc) noexcept;  // the first store there
+  void count_among_threads(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept;
   // Whether the target is on this node: then an access that is watched, and done.
   bool store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
                      const detail::Call& call);
@@ -186,15 +189,15 @@ inline void store(global_ptr<T> p, const std::type_identity_t<T>& value,
                   store_counter& counter = store_counter::default_counter(),
                   am::SourceLocation where = am::SourceLocation::current()) {
   detail::check_access(p, 0, {"store", where});
-  std::byte* const base = detail::base_of(p.bits());
+  std::byte* const base = detail::store_base_of(p.bits());
   if (base == detail::far_base()) [[unlikely]] {
     const T copy = value;
     counter.store_far(p.bits(), &copy, sizeof(T), {"store", where});
-    detail::base_stays(base, p.bits());
+    if (detail::store_base_of(p.bits()) != base) __builtin_unreachable();  // as base_stays()
     return;
   }
   detail::save<T>(detail::mapped(base, p.bits()), value, __ATOMIC_RELAXED);
-  counter.count(base, p.bits(), sizeof(T));
+  counter.count_alone(base, p.bits(), sizeof(T));
 }
 // Stores through references, as in store(a[i], value).
 template <detail::writable T>

@@ -57,6 +57,9 @@ struct Place {
   // node are watched (SPLITC_WATCH_NEAR): then all of `bases` is far_base(), so that each access
   // takes the route that counts it.
   std::byte* const* mappings = nullptr;
+  // For stores of a word, what `bases` is in a program of one thread. With several all of it is
+  // far_base(), so that these take the route that counts them by an atomic addition.
+  std::byte* const* stores = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;
   std::uint32_t threads = 1;  // at most so many of this process use the address space
@@ -86,6 +89,10 @@ inline std::byte* far_base() noexcept { return nullptr; }
 // The entry of the process that `bits` name, for an access: far_base() where there is no address,
 // or where accesses are watched; the functions for far ones look at mapping_of() then.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
+// ... for a store of a word.
+inline std::byte* store_base_of(std::uint64_t bits) noexcept {
+  return place.stores[bits >> kOffsetBits];
+}
 // Where that process's segment is mapped, for all but accesses: far_base() where there is no
 // address.
 inline std::byte* mapping_of(std::uint64_t bits) noexcept {

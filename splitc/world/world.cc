@@ -125,7 +125,7 @@ World::World(const am::Config& config, std::uint32_t threads)
       endpoint_(parts_->endpoint),
       contexts_(*this, threads),
       bases_(all_bases(router())),
-      none_(watches(config) ? number_of_bases(router()) : 0),
+      none_(watches(config) || threads > 1 ? number_of_bases(router()) : 0),
       heap_(std::make_unique<Heap>(router().segment(), runtime_bytes(config.segment_bytes, near()),
                                    heap_bytes(config.segment_bytes, job_.rank(), near()),
                                    *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
@@ -134,6 +134,7 @@ World::World(const am::Config& config, std::uint32_t threads)
                                               : router().segment() + config.segment_bytes))) {
   detail::place = {.bases = watches(config) ? none_.data() : bases_.data(),
                    .mappings = bases_.data(),
+                   .stores = watches(config) || threads > 1 ? none_.data() : bases_.data(),
                    .my_proc = job_.rank(),
                    .procs = job_.size(),
                    .threads = threads,
@@ -159,7 +160,7 @@ World::World(const am::Config& config, std::uint32_t threads)
 // is of another thread. What is outstanding stays so, and sync() comes to where it is refused.
 void World::spoil() noexcept {
   none_ = am::SparseTable<std::byte*>(number_of_bases(router_));
-  detail::place.bases = none_.data();
+  detail::place.bases = detail::place.stores = none_.data();
   detail::this_context = nullptr;
 }
 

@@ -86,7 +86,8 @@ class World {
   am::Endpoint& endpoint_;
   detail::Contexts contexts_;
   am::SparseTable<std::byte*> bases_;  // by process; what detail::place points to
-  am::SparseTable<std::byte*> none_;   // as many, without any; none unless accesses are watched
+  am::SparseTable<std::byte*>
+      none_;  // as many, without any; none if no access is to take that route
   am::Owned<Heap> heap_;
 };
 
