@@ -8,6 +8,7 @@
 //   void rpc_ff(proc, f, args...)         no answer: "fire and forget"
 //   void rpc_ff_at(p, f, args...)
 //   quiesce()                             collective: all of these have been called
+//   quiet()                               those of this thread have been
 //   atomic<&f>(p, args...)                f(*p, args...), one at a time (splitc/rpc/atomic.h)
 //   dist_object<T>                        one T of each process (splitc/rpc/dist_object.h)
 //   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
@@ -139,7 +140,11 @@ void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
 
 // Collective: returns when every rpc_ff() that any process has made before it has run, and
 // everybody sees what these wrote. Costs a message and its answer for each process that this one
-// has sent any to, and a barrier.
+// has sent any to, and a barrier. In a program of several threads: that this thread has made, and
+// those that have ended; the others call quiet() before.
 void quiesce(am::SourceLocation where = am::SourceLocation::current());
+// Not collective: returns when every rpc_ff() that this thread has made has run. Costs a message
+// and its answer for each process that it has sent any to. After OpenSHMEM's shmem_ctx_quiet.
+void quiet(am::SourceLocation where = am::SourceLocation::current());
 
 }  // namespace splitc

@@ -27,6 +27,11 @@ void quiesce(am::SourceLocation where) {
   detail::run_plan(job, {});
 }
 
+void quiet(am::SourceLocation where) {
+  detail::check_may_wait({"quiet", where});
+  detail::context().endpoint.flush(where);
+}
+
 namespace detail {
 
 void refuse_other_flush(Call call) {

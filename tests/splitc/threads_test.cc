@@ -194,6 +194,26 @@ TEST(Threads, long_arguments_of_several_at_once_are_not_mixed_up) {
   EXPECT_EQ(wrong->load(), 0u);
 }
 
+TEST(Threads, quiet_completes_the_calls_of_the_thread_that_says_so) {
+  struct Counts {
+    std::atomic<std::uint32_t> of[8 * kThreads];  // by the caller
+  };
+  dist_object<Counts> counts;
+  in_threads(kThreads, [&](std::uint32_t thread) {
+    const std::uint32_t mine = my_proc() * kThreads + thread;
+    for (std::uint32_t round = 1; round <= 5; ++round) {
+      for (std::uint32_t to = 0; to < procs(); ++to)
+        rpc_ff(
+            to, [](Counts& here, std::uint32_t from) { ++here.of[from]; }, counts, mine);
+      quiet();
+      const auto count = [](Counts& here, std::uint32_t from) { return here.of[from].load(); };
+      for (std::uint32_t to = 0; to < procs(); ++to)
+        ASSERT_EQ(rpc(to, count, counts, mine).result(), round);
+    }
+  });
+  barrier();
+}
+
 TEST(Threads, one_that_waits_serves_for_one_that_computes) {
   if (procs() == 1) GTEST_SKIP() << "there is nobody who could ask";
   std::atomic<bool> done{false};
