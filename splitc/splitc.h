@@ -54,6 +54,7 @@
 // under way      ready()  try_wait()  wait()  result()      of handles, futures, started calls
 //                x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)
 //                task<T> f() { .. co_await get(p) .. }           coroutines (splitc/async/task.h)
+//                completion_queue<T>  add(operation, tag)  pop()   whichever ends first
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce(x, std::plus())  all_scan(x, std::plus())
 //                all_gather(x)  all_to_all(to, from)  all_to_all_varying(to, counts)
@@ -118,6 +119,7 @@
 #include "splitc/array/reduce_elements.h"
 #include "splitc/array/spread_array.h"
 #include "splitc/array/spread_array_2d.h"
+#include "splitc/async/completion_queue.h"
 #include "splitc/async/operation.h"
 #include "splitc/async/task.h"
 #include "splitc/async/when.h"

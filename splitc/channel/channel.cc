@@ -49,6 +49,7 @@ void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
 
 Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
     : callback_(std::move(callback)), target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
+  check_first_thread(call, "channels");
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.
   std::vector<Wish> mine(procs());
@@ -137,6 +138,7 @@ void Channel::arm() {
 }
 
 Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root) {
+  check_first_thread("multicast_channel", "channels");
   if (root >= procs()) {
     refuse("multicast_channel", "there is no process " + std::to_string(root) + " among " +
                                     std::to_string(procs()) + "; pass the root's number");

@@ -43,6 +43,7 @@ class reduce_channel {
                  std::uint32_t root = 0, Op op = {},
                  am::SourceLocation where = am::SourceLocation::current()) {
     const detail::Call call("reduce_channel", where);
+    detail::check_first_thread(call, "channels");
     std::vector<am::ChannelHandle> handles(procs());
     if (my_proc() == root) {
       const std::size_t room =

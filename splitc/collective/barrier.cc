@@ -49,7 +49,7 @@ void barrier_notify(am::SourceLocation where) {
   if (groups.is_notified()) {
     detail::refuse(call, "called twice; every notify is followed by one barrier_wait()");
   }
-  Groups::check_may_start(call);
+  detail::check_first_thread(call, "barriers in two halves");
   groups.end_started(*groups.job(), call);
   const detail::GroupCall barrier("barrier", where);  // others may be in that
   if constexpr (am::kChecked) {

@@ -26,6 +26,7 @@ std::uint64_t handle_offset(std::uint64_t handles, std::uint32_t direction, unsi
 
 Halo::Halo(std::vector<HaloSide> sides, std::uint64_t handles, Call call)
     : sides_(std::move(sides)), ends_(sides_.size()) {
+  check_first_thread(call, "grids");
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const HaloSide& side = sides_[i];
     for (const unsigned turn : {0u, 1u}) {

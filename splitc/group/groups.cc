@@ -144,14 +144,6 @@ void Groups::check_may_call(Call call) const {
   refuse(call, "called by the operation of a collective call, which may not start or make another");
 }
 
-void Groups::check_may_start(Call call) {
-  check_may_wait(call);
-  if (this_context->number == 0) return;
-  refuse(call,
-         "called by another thread than the one that called run(); only that one may start "
-         "collective calls, and go on meanwhile; call the form that waits");
-}
-
 void Groups::end_started(Group& group, Call call) {
   const auto ended = [&] {
     const auto locked = lock();
@@ -165,7 +157,7 @@ void Groups::end_started(Group& group, Call call) {
 }
 
 void Groups::start(const SharedOwner<StartedGroupCall>& call) {
-  check_may_start(call->call());
+  check_first_thread(call->call(), "collective calls that are started");
   Group& group = call->group();
   {
     const auto locked = lock();

@@ -58,8 +58,6 @@ class Groups final : public am::Poller {
 
   // Throws Error where this process may not make a call of a group.
   void check_may_call(Call call) const;
-  // Throws Error unless the first thread calls, which is the only one that starts calls.
-  static void check_may_start(Call call);
   // Waits until the calls of `group` that were started have ended. Throws what those threw that
   // nobody will wait for any more.
   void end_started(Group& group, Call call);

@@ -234,6 +234,13 @@ void join_thread(Call call) {
   static_cast<void>(end);
 }
 
+void check_first_thread(Call call, const char* what) {
+  check_thread(call);
+  if (this_context->number == 0) return;
+  refuse(call, std::string("called by another thread than the one that called run(); ") + what +
+                   " are for that one");
+}
+
 }  // namespace splitc::detail
 
 namespace splitc {

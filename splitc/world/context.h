@@ -124,6 +124,8 @@ inline void check_thread(Call call) {
   if (this_context == nullptr) [[unlikely]]
     join_thread(call);
 }
+// Throws Error unless the first thread calls, as `what`, such as "channels", is for that one.
+void check_first_thread(Call call, const char* what);
 // That of the calling thread, which gets one.
 inline Context& context() {
   check_thread("splitc");

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -379,6 +381,46 @@ TEST_F(Async, WhenAnyOfATaskWhoseResultIsTakenMeanwhileIsComplete) {
   EXPECT_EQ(taken.result(), 2 * value_of(right()));
   released = true;
   slow.wait();
+}
+
+TEST_F(Async, AQueueGivesWhatIsCompleteByItsTag) {
+  constexpr int kCount = 200;
+  std::vector<long> got(kCount);
+  completion_queue<int> done;
+  for (int i = 0; i < kCount; ++i) {
+    done.add(get(got[i], at(static_cast<std::uint32_t>(i) % procs())), i);
+  }
+  std::set<int> tags;
+  while (done.pending() + done.size() != 0) {
+    const int tag = done.pop();
+    EXPECT_TRUE(tags.insert(tag).second);
+    EXPECT_EQ(got[tag], value_of(static_cast<std::uint32_t>(tag) % procs()));
+  }
+  EXPECT_EQ(tags.size(), std::size_t{kCount});
+  EXPECT_EQ(done.try_pop(), std::nullopt);
+  test::expect_error([&] { done.pop(); }, {"completion_queue::pop: no operation is under way"});
+}
+
+TEST_F(Async, AQueueTakesResultsByAFunctionOfThem) {
+  completion_queue<long> done;
+  long expected = 0;
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) {
+    done.add(get(at(proc)), [](long value) { return 2 * value; });
+    done.add(rpc(proc, [] {}), [] { return 1L; });
+    expected += 2 * value_of(proc) + 1;
+  }
+  long sum = 0;
+  for (std::uint32_t i = 0; i < 2 * procs(); ++i) sum += done.pop();
+  EXPECT_EQ(sum, expected);
+}
+
+TEST_F(Async, AQueueThatEndsWaitsForWhatIsUnderWay) {
+  std::vector<long> got(procs());
+  {
+    completion_queue<int> done;
+    for (std::uint32_t proc = 0; proc < procs(); ++proc) done.add(get(got[proc], at(proc)), 0);
+  }
+  for (std::uint32_t proc = 0; proc < procs(); ++proc) EXPECT_EQ(got[proc], value_of(proc));
 }
 
 // What does not fit on a board needs all processes: it is not entered on behalf of another wait.

@@ -334,11 +334,17 @@ TEST(Threads, one_too_many_is_refused_and_told_what_to_do) {
   EXPECT_NE(said.find("{.threads = 5}"), std::string::npos) << said;
 }
 
-TEST(Threads, only_the_first_one_starts_collective_calls) {
-  std::string said;
-  std::jthread([&] { said = test::error_of([] { start_barrier(); }); }).join();
-  EXPECT_NE(said.find("called by another thread than the one that called run()"), std::string::npos)
-      << said;
+TEST(Threads, channels_and_started_calls_are_for_the_first_one) {
+  const std::function<void()> calls[] = {
+      [] { start_barrier(); }, [] { barrier_notify(); },
+      [] { put_channel<int>(global_ptr<int>(), std::span<const int>()); }};
+  for (const auto& call : calls) {
+    std::string said;
+    std::jthread([&] { said = test::error_of(call); }).join();
+    EXPECT_NE(said.find("called by another thread than the one that called run()"),
+              std::string::npos)
+        << said;
+  }
 }
 
 struct Tally {
