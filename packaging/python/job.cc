@@ -1,0 +1,140 @@
+// Begins and ends the job of this process. What run() does in one function is two here, as those of
+// splitc/with_mpi.h are, for Python's `with`.
+
+#include <utility>
+
+#include "binding.h"
+#include "splitc/start/run.h"
+
+namespace splitphase_python {
+namespace {
+
+using Release = py::call_guard<py::gil_scoped_release>;
+
+// What runs, or has ended while NumPy arrays still showed its memory, which has to stay then. Never
+// destroyed: at the end of the process no Python is left that could say who uses it.
+splitc::detail::RunningPointer& world_of_process() {
+  static auto* const running = new splitc::detail::RunningPointer;
+  return *running;
+}
+bool runs = false;
+std::uint64_t number = 0;
+
+void begin() {
+  auto& running = world_of_process();
+  if (!runs && running) {
+    if (Shown::count() != 0) {
+      throw am::Error("splitphase.job: " + std::to_string(Shown::count()) +
+                      " NumPy arrays still show memory of the job before; delete them (.mine, "
+                      "buffer(), and views of these) before another begins");
+    }
+    running.reset();
+  }
+  splitc::detail::check_none_runs("splitphase.job");
+  const py::gil_scoped_release others_run;
+  running = splitc::detail::begin_program(nullptr);
+  runs = true;
+  ++number;
+  add_functions_of_calls();
+}
+
+// Collective. What a handler throws comes out, and the job goes on.
+void finish() {
+  check_running("splitphase.job");
+  auto& running = world_of_process();
+  complete_operations();
+  close_senders();
+  end_all_leftovers();
+  {
+    const py::gil_scoped_release others_run;
+    splitc::barrier();  // no put is on its way any more
+    splitc::detail::finish_program(*running, "the end of splitphase.job");
+  }
+  close_receivers();
+  end_leftovers();
+  runs = false;
+  if (Shown::count() == 0) running.reset();
+}
+
+void abort(int code, const std::string& sentence) {
+  check_running("splitphase.abort");
+  splitc::world().job().abort(code, sentence);
+}
+
+int poll() {
+  check_running("splitphase.poll");
+  return splitc::poll();
+}
+
+void barrier() {
+  check_running("splitphase.barrier");
+  splitc::barrier();
+}
+
+void wait_until(const py::function& condition) {
+  check_running("splitphase.wait_until");
+  const py::gil_scoped_release others_run;
+  splitc::wait_until([&] {
+    const py::gil_scoped_acquire python;
+    return py::bool_(condition()).operator bool();
+  });
+}
+
+void store_sync(std::uint64_t bytes) {
+  check_running("splitphase.store_sync");
+  splitc::store_sync(bytes);
+}
+
+void all_store_sync() {
+  check_running("splitphase.all_store_sync");
+  complete_operations();
+  const py::gil_scoped_release others_run;
+  splitc::all_store_sync();
+}
+
+}  // namespace
+
+bool is_running() noexcept { return runs; }
+
+std::uint64_t job_number() noexcept { return number; }
+
+void check_running(const char* call) {
+  if (runs) return;
+  throw am::Error(std::string(call) +
+                  ": no job is running; call it in the function that splitphase.run() was given, "
+                  "or below `with splitphase.job():`");
+}
+
+void refuse(const char* call, const std::string& what) {
+  throw am::Error("rank " + std::to_string(splitc::my_proc()) + ": " + call + ": " + what);
+}
+
+void define_job(py::module_& module) {
+  module.def("_begin", &begin);
+  module.def("_finish", &finish);
+  module.def("_abort", &abort);
+  module.def("is_running", &is_running, "Whether this process is in a job.");
+  module.def(
+      "my_proc", [] { return runs ? splitc::my_proc() : 0; },
+      "The number of this process, 0 to procs() - 1; 0 outside a job.");
+  module.def(
+      "procs", [] { return runs ? splitc::procs() : 1; },
+      "How many processes the job has; 1 outside a job.");
+  module.def(
+      "is_near", [](std::uint32_t proc) { return runs && splitc::is_near(proc); }, py::arg("proc"),
+      "Whether `proc` is on the node of this process, so that its memory is mapped here.");
+  module.def(
+      "poll", &poll, Release(),
+      "Runs what other processes want of this one, and returns how many things it has done.");
+  module.def("barrier", &barrier, Release(),
+             "Collective: waits until all processes have called it.");
+  module.def("wait_until", &wait_until, py::arg("condition"),
+             "Polls until condition() is true, such as of what an rpc() of another process sets.");
+  module.def(
+      "store_sync", &store_sync, py::arg("bytes"), Release(),
+      "Waits until so many bytes of store() have landed in this process, and consumes them.");
+  module.def("all_store_sync", &all_store_sync,
+             "Collective: waits until every get, put and store of every process is complete.");
+}
+
+}  // namespace splitphase_python
