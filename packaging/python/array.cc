@@ -230,11 +230,21 @@ class SpreadArray {
   std::shared_ptr<Operation> operation_from(const py::slice& range, const py::object& values) {
     check_use();
     const Slice slice = indices(range);
-    const auto numpy = py::module_::import("numpy");
+    return std::make_shared<Operation>(map_, element(), slice, elements_of(values, slice.size()));
+  }
+  // So many elements of this type, contiguous: the array that was given, if it is that.
+  py::array elements_of(const py::object& values, std::size_t count) const {
+    if (py::isinstance<py::array>(values)) {
+      auto array = py::reinterpret_borrow<py::array>(values);
+      if (array.ndim() == 1 && static_cast<std::size_t>(array.size()) == count &&
+          (array.flags() & py::array::c_style) != 0 && array.dtype().is(type_)) {
+        return array;
+      }
+    }
     // One value serves all; other shapes are NumPy's to refuse.
-    const py::object all =
-        numpy.attr("broadcast_to")(contiguous(values, type_), py::make_tuple(slice.size()));
-    return std::make_shared<Operation>(map_, element(), slice, contiguous(all, type_));
+    const auto numpy = py::module_::import("numpy");
+    return contiguous(numpy.attr("broadcast_to")(contiguous(values, type_), py::make_tuple(count)),
+                      type_);
   }
 
   const py::dtype type_;

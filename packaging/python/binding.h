@@ -28,7 +28,8 @@
 
 // Hidden from other modules, as all that is pybind11's is. The library's variables in headers are
 // not (CMakeLists.txt): they have to be one with those of the shared library.
-namespace [[gnu::visibility("hidden")]] splitphase_python {
+#pragma GCC visibility push(hidden)
+namespace splitphase_python {
 
 namespace py = pybind11;
 
@@ -102,4 +103,5 @@ void define_collective(py::module_& module);
 void define_calls(py::module_& module);
 void define_channel(py::module_& module);
 
-}  // namespace gnu::visibility("hidden")]]splitphase_python
+}  // namespace splitphase_python
+#pragma GCC visibility pop

@@ -13,18 +13,18 @@
 namespace splitphase_python {
 namespace {
 
-enum class Operation { kSum, kMin, kMax };
+enum class Reduction { kSum, kMin, kMax };
 
 // Combines two elements. One type for all operations, so that there is one copy of a collective
 // call for each type of elements.
 struct Combine {
-  Operation operation;
+  Reduction reduction;
 
   template <class T>
   T operator()(const T& a, const T& b) const {
     if constexpr (requires { a < b; }) {
-      if (operation == Operation::kMin) return splitc::minimum()(a, b);
-      if (operation == Operation::kMax) return splitc::maximum()(a, b);
+      if (reduction == Reduction::kMin) return splitc::minimum()(a, b);
+      if (reduction == Reduction::kMax) return splitc::maximum()(a, b);
     }
     if constexpr (std::integral<T>) {
       using Unsigned = std::make_unsigned_t<T>;  // a sum that is too large wraps, as NumPy's does
@@ -36,12 +36,12 @@ struct Combine {
 };
 
 Combine combine_by(const std::string& operation, char kind, const char* call) {
-  if (operation == "sum") return {Operation::kSum};
+  if (operation == "sum") return {Reduction::kSum};
   if (operation != "min" && operation != "max") {
     refuse(call, "there is no operation '" + operation + "'; there are 'sum', 'min' and 'max'");
   }
   if (kind == 'c') refuse(call, "complex numbers have no order; 'sum' is what they have");
-  return {operation == "min" ? Operation::kMin : Operation::kMax};
+  return {operation == "min" ? Reduction::kMin : Reduction::kMax};
 }
 
 template <class T>

@@ -12,7 +12,8 @@
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/world/sync.h"
 
-namespace [[gnu::visibility("hidden")]] splitphase_python {
+#pragma GCC visibility push(hidden)  // as in binding.h
+namespace splitphase_python {
 
 // Indices [first, last) of an array.
 struct Slice {
@@ -79,3 +80,4 @@ class Operation : public std::enable_shared_from_this<Operation> {
 void define_operation(py::module_& module);
 
 }  // namespace splitphase_python
+#pragma GCC visibility pop

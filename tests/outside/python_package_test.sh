@@ -57,6 +57,16 @@ ends leaves 0
 ends waits 1 "in process 1:" "in wait" "rank 1: splitphase.sync: "
 ends again 0 "a second job has ended"
 
+# The first program of the documentation.
+awk '/^```python/ { inside = 1; next } /^```/ { exit } inside' "$prefix/share/doc/splitphase/docs/from-python.md" >first.py
+got=$(job "-n 4" first.py | LC_ALL=C sort) || fail "the first program"
+[[ $got == "\
+process 0: mine 4950.0, theirs 5250.0, all 20400.0
+process 1: mine 5050.0, theirs 4950.0, all 20400.0
+process 2: mine 5150.0, theirs 5050.0, all 20400.0
+process 3: mine 5250.0, theirs 5150.0, all 20400.0" ]] || fail "the first program prints:" "$got"
+echo "passed: the first program"
+
 # The examples give the same by both ways, whoever takes part.
 sentence() {
   sed -E 's/, [0-9.]+ (us|ms) .*//'
