@@ -20,34 +20,36 @@ namespace {
 using Bytes = splitc::global_ptr<std::byte>;
 constexpr std::size_t kMostOfElement = 32;  // bytes: a complex number of long doubles
 
-// Reads or writes an element. Those of 1 to 8 bytes move whole.
+// Reads or writes an element. Those of 1 to 8 bytes move whole. `where` is known of those on other
+// nodes only: the others do not wait, and finding out would take as long as all the rest.
 template <class Word>
-void read_word(std::byte* to, Bytes from) {
-  const Word word = splitc::read(splitc::global_ptr<Word>(from));
+void read_word(std::byte* to, Bytes from, am::SourceLocation where) {
+  const Word word = splitc::read(splitc::global_ptr<Word>(from), where);
   std::memcpy(to, &word, sizeof word);
 }
-void read_element(std::byte* to, Bytes from, std::size_t bytes) {
+void read_element(std::byte* to, Bytes from, std::size_t bytes, am::SourceLocation where = {}) {
   switch (bytes) {
-    case 1: return read_word<std::uint8_t>(to, from);
-    case 2: return read_word<std::uint16_t>(to, from);
-    case 4: return read_word<std::uint32_t>(to, from);
-    case 8: return read_word<std::uint64_t>(to, from);
-    default: return splitc::bulk_read(to, from, bytes);
+    case 1: return read_word<std::uint8_t>(to, from, where);
+    case 2: return read_word<std::uint16_t>(to, from, where);
+    case 4: return read_word<std::uint32_t>(to, from, where);
+    case 8: return read_word<std::uint64_t>(to, from, where);
+    default: return splitc::bulk_read(to, from, bytes, where);
   }
 }
 template <class Word>
-void write_word(Bytes to, const std::byte* from) {
+void write_word(Bytes to, const std::byte* from, am::SourceLocation where) {
   Word word = 0;
   std::memcpy(&word, from, sizeof word);
-  splitc::write(splitc::global_ptr<Word>(to), word);
+  splitc::write(splitc::global_ptr<Word>(to), word, where);
 }
-void write_element(Bytes to, const std::byte* from, std::size_t bytes) {
+void write_element(Bytes to, const std::byte* from, std::size_t bytes,
+                   am::SourceLocation where = {}) {
   switch (bytes) {
-    case 1: return write_word<std::uint8_t>(to, from);
-    case 2: return write_word<std::uint16_t>(to, from);
-    case 4: return write_word<std::uint32_t>(to, from);
-    case 8: return write_word<std::uint64_t>(to, from);
-    default: return splitc::bulk_write(to, from, bytes);
+    case 1: return write_word<std::uint8_t>(to, from, where);
+    case 2: return write_word<std::uint16_t>(to, from, where);
+    case 4: return write_word<std::uint32_t>(to, from, where);
+    case 8: return write_word<std::uint64_t>(to, from, where);
+    default: return splitc::bulk_write(to, from, bytes, where);
   }
 }
 
@@ -78,16 +80,17 @@ class SpreadArray {
         map_.capacity() > SIZE_MAX / element) {
       refuse(kName, std::to_string(n) + " elements are more than any memory holds");
     }
+    const auto where = here();
     const Wish mine{n, map_.block(), element, static_cast<std::uint64_t>(type_.kind())};
     const py::gil_scoped_release others_run;
-    for (const Wish& other : splitc::all_gather(mine)) {
+    for (const Wish& other : splitc::all_gather(mine, where)) {
       if (!(other == mine)) {
         refuse(kName,
                "the processes asked for arrays of another size, type or layout; all make "
                "the same one");
       }
     }
-    memory_ = splitc::all_spread_malloc<std::byte>(bytes);
+    memory_ = splitc::all_spread_malloc<std::byte>(bytes, where);
   }
 
   std::size_t size() const noexcept { return map_.size(); }
@@ -117,8 +120,9 @@ class SpreadArray {
     if (splitc::is_near(from.proc())) {
       read_element(value.data(), from, element());
     } else {
+      const auto where = here();
       const py::gil_scoped_release others_run;
-      read_element(value.data(), from, element());
+      read_element(value.data(), from, element(), where);
     }
     const py::array number(type_, std::vector<py::ssize_t>{}, value.data());
     return number[py::tuple()];
@@ -130,8 +134,9 @@ class SpreadArray {
     number[py::tuple()] = x;
     const auto* const value = static_cast<const std::byte*>(number.data());
     if (splitc::is_near(to.proc())) return write_element(to, value, element());
+    const auto where = here();
     const py::gil_scoped_release others_run;
-    write_element(to, value, element());
+    write_element(to, value, element(), where);
   }
 
   std::shared_ptr<Operation> get(const py::slice& range, const py::object& out) {
@@ -171,8 +176,9 @@ class SpreadArray {
                                       "and views of it, before");
     }
     complete_operations();
+    const auto where = here();
     const py::gil_scoped_release others_run;
-    splitc::all_spread_free(std::exchange(memory_, {}));
+    splitc::all_spread_free(std::exchange(memory_, {}), where);
   }
 
  private:

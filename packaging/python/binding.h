@@ -38,6 +38,9 @@ namespace py = pybind11;
 bool is_running() noexcept;
 // Throws Error of `call` unless a job runs, which this process has begun.
 void check_running(const char* call);
+// The line of the program that called, behind those of the package itself; for errors, and for the
+// report on a job that stands still. With the GIL; a tenth of a microsecond.
+am::SourceLocation here();
 // The number of the job that runs, from 1; those of a process follow each other.
 std::uint64_t job_number() noexcept;
 // Throws Error: "rank R: <call>: <what>".

@@ -46,8 +46,9 @@ class Answer {
   Answer(std::uint32_t proc, const py::bytes& call) : job_(job_number()) {
     if (splitc::detail::is_worlds_thread) end_leftovers();
     const auto bytes = of_python(call);
+    const auto where = here();
     const py::gil_scoped_release others_run;
-    future_.emplace(splitc::rpc(proc, &serve, bytes));
+    future_.emplace(splitc::rpc({proc, where}, &serve, bytes));
   }
   ~Answer() {
     if (!future_) return;  // it was not sent
@@ -70,8 +71,9 @@ class Answer {
     splitc::detail::check_may_wait("splitphase: result");  // wait() would end the job
     Packed answer;
     {
+      const auto where = here();
       const py::gil_scoped_release others_run;
-      answer = future_->result();
+      answer = future_->result(where);
     }
     return to_python(answer);
   }

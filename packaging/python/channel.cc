@@ -48,8 +48,9 @@ class ReceiveChannel {
   py::array wait() {
     end("receive_channel.wait");
     if (!has_arrived()) {
+      const auto where = here();
       const py::gil_scoped_release others_run;
-      splitc::wait_until([this] { return has_arrived(); });
+      splitc::wait_until([this] { return has_arrived(); }, where);
     }
     return array_;
   }
@@ -110,8 +111,9 @@ class SendChannel {
   void wait_reusable() {
     const auto& channel = end("send_channel.wait_reusable");
     if (channel.reusable()) return;
+    const auto where = here();
     const py::gil_scoped_release others_run;
-    splitc::wait_until([&] { return channel.reusable(); });
+    splitc::wait_until([&] { return channel.reusable(); }, where);
   }
   void close() { end_.reset(); }  // waits unless is_reusable()
 

@@ -83,6 +83,7 @@ py::object number_or_array(const py::array& array) {
 constexpr const char* kReduce = "splitphase.all_reduce";
 py::object all_reduce(const py::object& value, const std::string& operation) {
   check_running(kReduce);
+  const auto where = here();
   py::array result = copy_of(value);
   const Combine combine = combine_by(operation, result.dtype().kind(), kReduce);
   const auto bytes = writable_bytes_of(result, kReduce);
@@ -90,7 +91,7 @@ py::object all_reduce(const py::object& value, const std::string& operation) {
     using T = typename decltype(type)::Element;
     const std::span<T> elements(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
     const py::gil_scoped_release others_run;
-    splitc::all_reduce(elements, elements, combine);
+    splitc::all_reduce(elements, elements, combine, where);
   });
   return number_or_array(result);
 }
@@ -98,6 +99,7 @@ py::object all_reduce(const py::object& value, const std::string& operation) {
 constexpr const char* kScan = "splitphase.all_scan";
 py::object all_scan(const py::object& value, const std::string& operation) {
   check_running(kScan);
+  const auto where = here();
   py::array result = copy_of(value);
   if (result.ndim() != 0) refuse(kScan, "it takes one number of each process, and no array");
   const Combine combine = combine_by(operation, result.dtype().kind(), kScan);
@@ -106,7 +108,7 @@ py::object all_scan(const py::object& value, const std::string& operation) {
     using T = typename decltype(type)::Element;
     T& number = *static_cast<T*>(at);
     const py::gil_scoped_release others_run;
-    number = splitc::all_scan(number, combine);
+    number = splitc::all_scan(number, combine, where);
   });
   return number_or_array(result);
 }
@@ -114,15 +116,17 @@ py::object all_scan(const py::object& value, const std::string& operation) {
 constexpr const char* kBroadcast = "splitphase.broadcast";
 py::array broadcast(py::array array, std::uint32_t root) {
   check_running(kBroadcast);
+  const auto where = here();
   const auto bytes = writable_bytes_of(array, kBroadcast);
   const py::gil_scoped_release others_run;
-  splitc::all_bcast(bytes, root);
+  splitc::all_bcast(bytes, root, where);
   return array;
 }
 
 constexpr const char* kGather = "splitphase.all_gather";
 py::array all_gather(const py::object& value) {
   check_running(kGather);
+  const auto where = here();
   const auto numpy = py::module_::import("numpy");
   const py::array mine =
       numpy.attr("array")(value, py::arg("order") = "C", py::arg("copy") = false);
@@ -131,7 +135,7 @@ py::array all_gather(const py::object& value) {
   py::array all = numpy.attr("empty")(shape, mine.dtype());
   const auto room = writable_bytes_of(all, kGather);
   const py::gil_scoped_release others_run;
-  splitc::all_gather(bytes, room);
+  splitc::all_gather(bytes, room, where);
   return all;
 }
 

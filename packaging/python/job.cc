@@ -1,6 +1,8 @@
 // Begins and ends the job of this process. What run() does in one function is two here, as those of
 // splitc/with_mpi.h are, for Python's `with`.
 
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "binding.h"
@@ -68,33 +70,58 @@ int poll() {
 
 void barrier() {
   check_running("splitphase.barrier");
-  splitc::barrier();
+  const auto where = here();
+  const py::gil_scoped_release others_run;
+  splitc::barrier(where);
 }
 
 void wait_until(const py::function& condition) {
   check_running("splitphase.wait_until");
+  const auto where = here();
   const py::gil_scoped_release others_run;
-  splitc::wait_until([&] {
-    const py::gil_scoped_acquire python;
-    return py::bool_(condition()).operator bool();
-  });
+  splitc::wait_until(
+      [&] {
+        const py::gil_scoped_acquire python;
+        return py::bool_(condition()).operator bool();
+      },
+      where);
 }
 
 void store_sync(std::uint64_t bytes) {
   check_running("splitphase.store_sync");
-  splitc::store_sync(bytes);
+  const auto where = here();
+  const py::gil_scoped_release others_run;
+  splitc::store_sync(bytes, where);
 }
 
 void all_store_sync() {
   check_running("splitphase.all_store_sync");
   complete_operations();
+  const auto where = here();
   const py::gil_scoped_release others_run;
-  splitc::all_store_sync();
+  splitc::all_store_sync(where);
 }
 
 }  // namespace
 
 bool is_running() noexcept { return runs; }
+
+am::SourceLocation here() {
+  static auto& names = *new std::unordered_set<std::string>;  // which stay where they are
+  auto frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame && !frame.is_none()) {
+    auto* const at = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const auto code =
+        py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(at)));
+    auto name = code.attr("co_filename").cast<std::string>();
+    if (!name.ends_with("splitphase/__init__.py")) {
+      const auto line = static_cast<unsigned>(PyFrame_GetLineNumber(at));
+      return am::SourceLocation::current(names.insert(std::move(name)).first->c_str(), line);
+    }
+    frame = frame.attr("f_back");
+  }
+  return {};
+}
 
 std::uint64_t job_number() noexcept { return number; }
 
@@ -126,12 +153,11 @@ void define_job(py::module_& module) {
   module.def(
       "poll", &poll, Release(),
       "Runs what other processes want of this one, and returns how many things it has done.");
-  module.def("barrier", &barrier, Release(),
-             "Collective: waits until all processes have called it.");
+  module.def("barrier", &barrier, "Collective: waits until all processes have called it.");
   module.def("wait_until", &wait_until, py::arg("condition"),
              "Polls until condition() is true, such as of what an rpc() of another process sets.");
   module.def(
-      "store_sync", &store_sync, py::arg("bytes"), Release(),
+      "store_sync", &store_sync, py::arg("bytes"),
       "Waits until so many bytes of store() have landed in this process, and consumes them.");
   module.def("all_store_sync", &all_store_sync,
              "Collective: waits until every get, put and store of every process is complete.");

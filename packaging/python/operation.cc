@@ -66,10 +66,11 @@ void Operation::scatter(const Part& part, const std::byte* from) const {
 
 // --- Start
 
-// Calls start(part, there, here, bytes) for each part; `here` is nullptr if its elements are apart
-// in the array.
+// Calls start(part, there, mine, bytes, where) for each part; `mine` is nullptr if its elements are
+// apart in the array.
 template <class Start>
 void Operation::move(std::uint64_t offset, Start start) {
+  const auto where = here();
   try {
     const py::gil_scoped_release others_run;
     for_each_part([&](const Part& part) {
@@ -78,7 +79,7 @@ void Operation::move(std::uint64_t offset, Start start) {
       const bool is_one_run = last - first == part.count - 1;
       start(part, Bytes(part.proc, offset + part.local * element_),
             is_one_run ? bytes_ + (first - slice_.first) * element_ : nullptr,
-            part.count * element_);
+            part.count * element_, where);
     });
   } catch (...) {  // parts may be under way
     if (!handles_.empty()) under_way().insert(shared_from_this());
@@ -100,23 +101,26 @@ void Operation::note(splitc::handle handle) {
 
 void Operation::get(std::uint64_t offset) {
   is_get_ = true;
-  move(offset, [&](const Part& part, Bytes there, std::byte* here, std::size_t bytes) {
-    if (here == nullptr) here = stage(part);
-    note(splitc::bulk_get(here, there, bytes));
+  move(offset, [&](const Part& part, Bytes there, std::byte* mine, std::size_t bytes,
+                   am::SourceLocation where) {
+    if (mine == nullptr) mine = stage(part);
+    note(splitc::bulk_get(mine, there, bytes, where));
   });
 }
 
 void Operation::put(std::uint64_t offset) {
-  move(offset, [&](const Part& part, Bytes there, std::byte* here, std::size_t bytes) {
-    if (here == nullptr) gather(part, here = stage(part));
-    note(splitc::bulk_put(there, here, bytes));
+  move(offset, [&](const Part& part, Bytes there, std::byte* mine, std::size_t bytes,
+                   am::SourceLocation where) {
+    if (mine == nullptr) gather(part, mine = stage(part));
+    note(splitc::bulk_put(there, mine, bytes, where));
   });
 }
 
 void Operation::store(std::uint64_t offset) {
-  move(offset, [&](const Part& part, Bytes there, std::byte* here, std::size_t bytes) {
-    if (here == nullptr) gather(part, here = stage(part));
-    splitc::bulk_store(there, here, bytes);
+  move(offset, [&](const Part& part, Bytes there, std::byte* mine, std::size_t bytes,
+                   am::SourceLocation where) {
+    if (mine == nullptr) gather(part, mine = stage(part));
+    splitc::bulk_store(there, mine, bytes, splitc::store_counter::default_counter(), where);
   });
 }
 
@@ -127,8 +131,9 @@ py::array Operation::wait() {
   check_running("splitphase: wait");
   splitc::detail::check_may_wait("splitphase: wait");  // sync() would end the job
   {
+    const auto where = here();
     const py::gil_scoped_release others_run;
-    for (const splitc::handle& handle : handles_) splitc::sync(handle);
+    for (const splitc::handle& handle : handles_) splitc::sync(handle, where);
   }
   finish();
   return array_;

@@ -1,6 +1,6 @@
 """Jobs of Python that end otherwise than by the end of their function, and several in one process.
 
-    splitcrun -n 2 python3 python_errors.py raises|exits|leaves|waits|again
+    splitcrun -n 2 python3 python_errors.py again|differs|exits|keeps|leaves|raises|waits
 """
 
 import sys
@@ -28,10 +28,27 @@ def leaves():
     sys.exit(0)
 
 
+kept = []
+
+
+def keeps():
+    """An array outlives the job, and the process ends with it."""
+    kept.append(splitphase.spread_array(2 * splitphase.procs(), 'i4').mine)
+    kept[0][:] = 21
+
+
 @splitphase.remote
 def wait():
     splitphase.sync()
     splitphase.barrier()
+
+
+def differs():
+    """Different collective calls are named by their lines in this file."""
+    if splitphase.my_proc() == 0:
+        splitphase.all_gather_object('something')
+    else:
+        splitphase.barrier()
 
 
 def waits():
@@ -83,4 +100,7 @@ def count():
 if sys.argv[1] == 'again':
     again()
 else:
-    splitphase.run({'raises': raises, 'exits': exits, 'leaves': leaves, 'waits': waits}[sys.argv[1]])
+    splitphase.run({'differs': differs, 'exits': exits, 'keeps': keeps, 'leaves': leaves, 'raises': raises,
+                    'waits': waits}[sys.argv[1]])
+    if sys.argv[1] == 'keeps':
+        sys.stdout.write(f'{kept[0].sum()} is still here\n')

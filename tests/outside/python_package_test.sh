@@ -55,6 +55,8 @@ ends raises 1 "Traceback (most recent call last):" "in raises" "ValueError: nobo
 ends exits 5 "sys.exit(5)"
 ends leaves 0
 ends waits 1 "in process 1:" "in wait" "rank 1: splitphase.sync: "
+ends differs 1 "splitphase.Error: rank " "while this process called" "python_errors.py:"
+ends keeps 0 "42 is still here"
 ends again 0 "a second job has ended"
 
 # The first program of the documentation.

@@ -38,6 +38,10 @@ __all__ = [
     'wait_until']
 
 
+for _name in ('Error', 'Operation', 'PeerDied', 'receive_channel', 'send_channel', 'spread_array'):
+    getattr(_splitphase, _name).__module__ = __name__  # as tracebacks are to call them
+
+
 # --- Begin and end
 
 class job:  # pylint: disable=invalid-name
