@@ -162,6 +162,21 @@ def bad_accesses_are_refused():
     check_refused('was freed', lambda: array.mine)
 
 
+def empty_ones_are_arrays_too():
+    with spread_array(0, 'f8') as array:
+        check(len(array) == 0 and len(array.mine) == 0 and len(array.my_indices) == 0)
+        check(len(array[:]) == 0 and len(array.put(slice(None), []).wait()) == 0)
+        check_refused('there is no element 0', lambda: array[0], kind=IndexError)
+    with spread_array(1, 'u1') as array:  # most processes have none
+        check(len(array.mine) == (1 if my_proc() == 0 else 0))
+        check(array[:].tolist() == [0])
+    check(splitphase.buffer(0, 'f8').shape == (0,) and splitphase.buffer((3, 2), 'i2').shape == (3, 2))
+    check(len(splitphase.all_reduce(numpy.zeros(0))) == 0)
+    check(splitphase.all_gather(numpy.zeros((0, 2))).shape == (procs(), 0, 2))
+    check_refused('no array of shape', splitphase.buffer, (-1, 2), 'f8')
+    check_refused('no memory', splitphase.buffer, 2 ** 62, 'c16')
+
+
 # --- Collective calls
 
 def numbers_and_arrays_are_reduced():
@@ -314,6 +329,25 @@ def threads_run_while_one_waits_and_may_not_call():
     threading.Thread(target=other).start()
     splitphase.wait_until(event.is_set)
     check(len(said) == 1 and 'thread' in said[0], said)
+    check_refused('division', splitphase.wait_until, lambda: 1 // 0, kind=ZeroDivisionError)
+    barrier()
+
+
+def what_another_thread_drops_is_freed():
+    """Blocks of 64 MB, of which a segment has room for a few; a future; and both ends of a channel."""
+    for _ in range(5):
+        inbox = splitphase.receive_channel(splitphase.buffer(2, 'f8'))
+        handles = splitphase.all_gather_object(inbox.handle)
+        outbox = splitphase.send_channel(handles[right()], numpy.zeros(2))
+        outbox.put()
+        inbox.wait()
+        barrier()  # all have arrived
+        dropped = [splitphase.buffer(8 * 1000 * 1000, 'f8'), rpc(right(), note, 1), inbox, outbox]
+        del inbox, outbox
+        thread = threading.Thread(target=dropped.clear)
+        thread.start()
+        thread.join()
+        check(not dropped)
     barrier()
 
 
@@ -324,10 +358,11 @@ def ctrl_c_ends_the_process_while_the_job_runs():
 def main():
     cases = [elements_are_read_and_written_by_all, mine_is_the_memory_itself,
              slices_are_got_and_put_in_each_layout, a_get_whose_handle_is_dropped_is_completed_by_sync,
-             stores_are_counted_where_they_land, bad_accesses_are_refused,
+             stores_are_counted_where_they_land, bad_accesses_are_refused, empty_ones_are_arrays_too,
              numbers_and_arrays_are_reduced, arrays_and_objects_are_broadcast_and_gathered,
              functions_run_in_other_processes, what_a_function_raises_comes_out_at_its_caller,
              channels_carry_puts_over_and_over, threads_run_while_one_waits_and_may_not_call,
+             what_another_thread_drops_is_freed,
              ctrl_c_ends_the_process_while_the_job_runs]
     for case in cases:
         if sys.argv[1:] and case.__name__ not in sys.argv[1:]:
