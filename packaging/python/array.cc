@@ -100,7 +100,7 @@ class SpreadArray {
   py::array mine() {
     check_use();
     const std::size_t count = map_.size_on(splitc::my_proc());
-    return show(splitc::detail::mapped(splitc::my_proc(), memory_.offset()), type_,
+    return show(splitc::tolocal(Bytes(splitc::my_proc(), memory_.offset())), type_,
                 {static_cast<py::ssize_t>(count)}, std::make_unique<View>(views_));
   }
   // The indices of mine().

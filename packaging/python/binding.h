@@ -38,6 +38,11 @@ namespace py = pybind11;
 bool is_running() noexcept;
 // Throws Error of `call` unless a job runs, which this process has begun.
 void check_running(const char* call);
+// Whether the calling thread is the one that has begun the job, outside what others call in it.
+bool may_end_now() noexcept;
+// Throws Error of `call` unless it is that thread; or unless it may wait, too.
+void check_thread(const char* call);
+void check_may_wait(const char* call);
 // The line of the program that called, behind those of the package itself; for errors, and for the
 // report on a job that stands still. With the GIL; a tenth of a microsecond.
 am::SourceLocation here();

@@ -44,7 +44,7 @@ Packed serve(std::span<const std::byte> call) {
 class Answer {
  public:
   Answer(std::uint32_t proc, const py::bytes& call) : job_(job_number()) {
-    if (splitc::detail::is_worlds_thread) end_leftovers();
+    if (may_end_now()) end_leftovers();
     const auto bytes = of_python(call);
     const auto where = here();
     const py::gil_scoped_release others_run;
@@ -68,7 +68,7 @@ class Answer {
   }
   py::bytes result() {
     check("splitphase: result");
-    splitc::detail::check_may_wait("splitphase: result");  // wait() would end the job
+    check_may_wait("splitphase: result");  // wait() would end the job
     Packed answer;
     {
       const auto where = here();

@@ -27,7 +27,7 @@ class ReceiveChannel {
  public:
   explicit ReceiveChannel(py::array array) : array_(std::move(array)) {
     check_running(kName);
-    splitc::detail::check_thread(kName);
+    check_thread(kName);
     const auto buffer = writable_bytes_of(array_, kName);
     end_leftovers();
     end_.emplace(splitc::world().bundle(), buffer, [count = arrived_] { ++*count; });
@@ -86,7 +86,7 @@ class SendChannel {
  public:
   SendChannel(const py::bytes& bytes, py::array source) : source_(std::move(source)) {
     check_running(kName);
-    splitc::detail::check_thread(kName);
+    check_thread(kName);
     const auto text = static_cast<std::string_view>(bytes);
     am::ChannelHandle handle;
     if (text.size() != sizeof handle) {

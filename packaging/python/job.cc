@@ -2,6 +2,7 @@
 // splitc/with_mpi.h are, for Python's `with`.
 
 #include <string>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -21,6 +22,7 @@ splitc::detail::RunningPointer& world_of_process() {
 }
 bool runs = false;
 std::uint64_t number = 0;
+std::thread::id thread_of_job;
 
 void begin() {
   auto& running = world_of_process();
@@ -37,6 +39,7 @@ void begin() {
   running = splitc::detail::begin_program(nullptr);
   runs = true;
   ++number;
+  thread_of_job = std::this_thread::get_id();
   add_functions_of_calls();
 }
 
@@ -124,6 +127,25 @@ am::SourceLocation here() {
 }
 
 std::uint64_t job_number() noexcept { return number; }
+
+bool may_end_now() noexcept {
+  return std::this_thread::get_id() == thread_of_job && !am::Bundle::handling();
+}
+
+void check_thread(const char* call) {
+  if (std::this_thread::get_id() == thread_of_job) return;
+  refuse(call,
+         "called by another thread than the one that has begun the job; only that may call what "
+         "communicates");
+}
+
+void check_may_wait(const char* call) {
+  check_thread(call);
+  if (!am::Bundle::handling()) return;
+  refuse(call,
+         "called in a function that another process has called here; that may not wait, as "
+         "this process waits for it; let it return, and its caller go on");
+}
 
 void check_running(const char* call) {
   if (runs) return;

@@ -18,7 +18,7 @@ std::vector<std::unique_ptr<Leftover>>& leftovers() {
 
 void leave(std::unique_ptr<Leftover> leftover) {
   leftovers().push_back(std::move(leftover));
-  if (splitc::detail::is_worlds_thread && !splitc::world().bundle().handling()) end_leftovers();
+  if (may_end_now()) end_leftovers();
 }
 
 void end_leftovers() {

@@ -34,7 +34,7 @@ py::array buffer(const py::object& shape, const py::object& kind) {
   check_running("splitphase.buffer");
   const py::dtype type = py::dtype::from_args(kind);
   check_type(type, "splitphase.buffer");
-  splitc::detail::check_thread("splitphase.buffer");
+  check_thread("splitphase.buffer");
   end_leftovers();
   std::vector<py::ssize_t> sizes;
   std::size_t elements = 1;

@@ -129,7 +129,7 @@ void Operation::store(std::uint64_t offset) {
 py::array Operation::wait() {
   if (done_) return array_;
   check_running("splitphase: wait");
-  splitc::detail::check_may_wait("splitphase: wait");  // sync() would end the job
+  check_may_wait("splitphase: wait");  // sync() would end the job
   {
     const auto where = here();
     const py::gil_scoped_release others_run;
@@ -168,7 +168,7 @@ void Operation::finish_all() {
 
 void complete_operations() {
   check_running("splitphase.sync");
-  splitc::detail::check_may_wait("splitphase.sync");  // sync() would end the job
+  check_may_wait("splitphase.sync");  // sync() would end the job
   {
     const py::gil_scoped_release others_run;
     splitc::sync();

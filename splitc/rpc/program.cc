@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "am/job/job.h"
 #include "am/route/router.h"
+#include "splitc/world/context.h"
 #include "splitc/world/world.h"
 
 namespace splitc::detail {
@@ -69,7 +71,17 @@ struct Library {
   Code code;
   std::uint64_t place;
 };
-std::vector<Library> libraries;  // changed by the world's thread only, as their places are read
+struct Libraries {
+  std::shared_mutex mutex;  // guards the rest, among threads
+  std::vector<Library> all;
+};
+Libraries libraries;
+
+std::shared_lock<std::shared_mutex> lock_to_read() {
+  std::shared_lock lock(libraries.mutex, std::defer_lock);
+  if (is_threaded()) lock.lock();
+  return lock;
+}
 
 // The linker's build id among `notes`; empty if it is not there.
 Memory find_build_id(Memory notes) {
@@ -136,11 +148,12 @@ Identity contents_of(std::uintptr_t address) {
 
 void find_program_code() {
   program_code = find_code(kInProgram);
-  libraries.clear();
+  libraries.all.clear();
 }
 
 std::uint32_t place_in_library(std::uintptr_t address, Call name) {
-  for (const Library& library : libraries) {
+  const auto lock = lock_to_read();
+  for (const Library& library : libraries.all) {
     const std::uintptr_t offset = address - library.code.base;
     if (offset < library.code.bytes) return static_cast<std::uint32_t>(library.place + offset);
   }
@@ -150,31 +163,42 @@ std::uint32_t place_in_library(std::uintptr_t address, Call name) {
 }
 
 std::uintptr_t address_in_library(std::uint32_t place) noexcept {
+  const auto lock = lock_to_read();
   // The last that begins there or before; the sender has found it in its own.
-  const auto behind = std::ranges::upper_bound(libraries, place, {}, &Library::place);
+  const auto behind = std::ranges::upper_bound(libraries.all, place, {}, &Library::place);
   const Library& library = *std::prev(behind);
   return library.code.base + (place - library.place);
 }
 
 void add_library(std::uintptr_t address, Call name) {
   check_may_wait(name);
+  if (this_context->number != 0) {
+    refuse(name, "called by another thread than the first of the program, which called run()");
+  }
   const Code code = find_code(address);
+  auto& all = libraries.all;  // which no other thread changes
   const bool is_here =
-      code.base == program_code.base || std::ranges::any_of(libraries, [&](const Library& library) {
+      code.base == program_code.base || std::ranges::any_of(all, [&](const Library& library) {
         return library.code.base == code.base;
       });
   const std::uint64_t place =
-      libraries.empty() ? program_code.bytes : libraries.back().place + libraries.back().code.bytes;
+      all.empty() ? program_code.bytes : all.back().place + all.back().code.bytes;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
   const bool fits = code.bytes != 0 && place + code.bytes <= kMost;
   // Before the others know, as their calls may come as soon as they do.
-  if (!is_here && fits) libraries.push_back({code, place});
+  if (!is_here && fits) {
+    const auto lock = lock_among_threads(libraries.mutex);
+    all.push_back({code, place});
+  }
   Identity mine = contents_of(address);
   mine.words[0] |= std::uint64_t{is_here} << 32 | std::uint64_t{fits} << 33;
   bool same = true;
   for (const Identity& other : world().job().exchange(mine)) same = same && other == mine;
   if (same && fits) return;
-  if (!is_here && fits) libraries.pop_back();
+  if (!is_here && fits) {
+    const auto lock = lock_among_threads(libraries.mutex);
+    all.pop_back();
+  }
   refuse(name, fits
                    ? "the processes named different libraries, or builds of one; all name the same "
                      "ones in the same order"

@@ -149,8 +149,8 @@ void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
 //   rpc(proc, [](int x) { return x + 1; }, 41);
 //
 // Waits for the others. Throws Error, in every process, if the libraries are different files or
-// builds; in a handler; and outside the world's thread. Costs an exchange of 32 bytes among all,
-// and the calls of its functions a search among the libraries at both ends.
+// builds; in a handler; and in another thread than the first of the program. Costs an exchange of
+// 32 bytes among all, and the calls of its functions a search among the libraries at both ends.
 template <class F>
 requires std::is_function_v<F>
 void add_library(F* function, am::SourceLocation where = am::SourceLocation::current()) {

@@ -24,8 +24,10 @@ done
 # A library of one's own that has this one in it, static, or beside it: its functions may be called in
 # other processes once it has been named, and not before.
 cat >plugin.cc <<'END'
+#include <atomic>
 #include <cstdio>
 #include <string_view>
+#include <thread>
 #include "splitc/splitc.h"
 using namespace splitc;
 namespace {
@@ -59,6 +61,25 @@ extern "C" int names_another(int argc, char** argv) {
     }
   });
 }
+extern "C" unsigned calls_by_threads(int argc, char** argv) {
+  std::atomic<unsigned> sum = 0;
+  run(argc, argv, {.threads = 3}, [&](Args) {
+    const auto call = [&] { sum += rpc((my_proc() + 1) % procs(), &square, 3u).result(); };
+    const auto add = [&] {
+      try {
+        add_library(&square);
+      } catch (const Error& error) {
+        if (std::string_view(error.what()).find("than the first") != std::string_view::npos) ++sum;
+      }
+    };
+    std::thread(add).join();
+    add_library(&square);
+    std::thread one(call), other(call);
+    one.join();
+    other.join();
+  });
+  return sum;
+}
 END
 cat >plugin.py <<'END'
 import ctypes
@@ -74,4 +95,5 @@ for plugin in ./static.so ./shared.so; do
   prints $'13\n13' python3 plugin.py "$plugin" sum_of_squares
   prints $'13\n13' --nodes 2 python3 plugin.py "$plugin" sum_of_squares
   prints $'0\n0\nrefused' python3 plugin.py "$plugin" names_another
+  prints $'19\n19' python3 plugin.py "$plugin" calls_by_threads
 done
