@@ -69,8 +69,8 @@ std::size_t block_of(const py::object& layout, std::size_t n) {
 
 class SpreadArray {
  public:
-  SpreadArray(std::size_t n, py::object type, const py::object& layout)
-      : type_(py::dtype::from_args(std::move(type))), job_(job_number()) {
+  SpreadArray(std::size_t n, const py::object& type, const py::object& layout)
+      : type_(py::dtype::from_args(type)), job_(job_number()) {
     check_running(kName);
     check_type(type_, kName);
     const auto element = static_cast<std::size_t>(type_.itemsize());

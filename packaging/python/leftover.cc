@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,11 @@ void leave(std::unique_ptr<Leftover> leftover) {
 
 void end_leftovers() {
   auto& all = leftovers();
-  const auto those = std::ranges::partition(all, [](const auto& one) { return !one->may_end(); });
-  std::vector<std::unique_ptr<Leftover>> ending;  // which may leave others
-  std::ranges::move(those, std::back_inserter(ending));
-  all.erase(those.begin(), those.end());
+  const auto first =
+      std::partition(all.begin(), all.end(), [](const auto& one) { return !one->may_end(); });
+  const std::vector<std::unique_ptr<Leftover>> ending(  // which may leave others
+      std::make_move_iterator(first), std::make_move_iterator(all.end()));
+  all.erase(first, all.end());
 }
 
 void end_all_leftovers() {
