@@ -50,6 +50,7 @@
 //                rpc_into(to, proc, f, args..)                   its elements, straight to `to`
 //                rpc_ff(proc, f, args..)  then quiesce()         no answer
 //                dist_object<T>                                  one T of each process
+//                add_library(&f)                                 functions of a shared library, too
 //                put_signal(p, data, word)  wait_until(word, condition)
 // under way      ready()  try_wait()  wait()  result()      of handles, futures, started calls
 //                x = get(p).result()   when_all(..)  when_any(..)  then(operation, f)

@@ -36,7 +36,8 @@ class completion_queue {
   completion_queue() = default;
   // Waits, polling, for the operations that are under way, and drops what is in the queue.
   ~completion_queue() {
-    if (pending_ != 0) wait_until([this] { return pending_ == 0; });
+    const auto ended = [this] { return pending_ == 0; };
+    if (!ended()) wait_until(ended);  // tasks go on
   }
   completion_queue(const completion_queue&) = delete;
   completion_queue& operator=(const completion_queue&) = delete;
@@ -52,14 +53,14 @@ class completion_queue {
 
   // The next one that is complete. Polls once if there is none, and never waits.
   std::optional<T> try_pop() {
-    if (done_.empty()) poll();
+    if (done_.empty()) poll();  // tasks go on
     if (done_.empty()) return std::nullopt;
     return take();
   }
   // Waits, polling, until there is one. Throws Error if none will come.
   T pop(am::SourceLocation where = am::SourceLocation::current()) {
     const auto ended = [this] { return !done_.empty() || pending_ == 0; };
-    if (!ended()) wait_until(ended, where);
+    if (!ended()) wait_until(ended, where);  // tasks go on
     if (done_.empty()) {
       detail::refuse({"completion_queue::pop", where},
                      "no operation is under way, and none is complete; add() one before");

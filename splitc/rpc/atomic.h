@@ -37,9 +37,9 @@ namespace splitc {
 // calls on one process overlap, with several threads neither. It must be short. It may not wait,
 // poll or start calls of its own; it may access memory of processes on its node.
 //
-// kFunction is linked into the program, not into a shared library, and all processes run the same
-// program (between nodes, one with the same contents). Its arguments are trivially copyable and
-// together at most 48 bytes, its result at most 56: checked when compiling.
+// kFunction is linked into the program, or into a library that add_library() was given (rpc.h), and
+// all processes run the same program (between nodes, one with the same contents). Its arguments are
+// trivially copyable and together at most 48 bytes, its result at most 56: checked when compiling.
 //
 // Memory. kFunction sees everything that its caller had written or seen before the call; what it
 // writes is visible to the caller once that has returned.

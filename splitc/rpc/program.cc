@@ -7,10 +7,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <shared_mutex>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "am/job/job.h"
 #include "am/route/router.h"
+#include "splitc/world/context.h"
+#include "splitc/world/world.h"
 
 namespace splitc::detail {
 namespace {
@@ -18,21 +24,64 @@ namespace {
 using Header = ElfW(Phdr);
 using Memory = std::span<const std::byte>;
 
-// Calls visit(base, header, memory) for each part of the program, which is the first object that
-// the loader knows.
+bool is_code(const Header& part) { return part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0; }
+
+constexpr std::uintptr_t kInProgram = 0;  // no address of code
+
+// Calls visit(base, header, memory) for each part of the object whose code has `address`, or of the
+// program, which is the first that the loader knows.
 template <class Visit>
-void for_each_part(Visit visit) {
-  const auto visit_first = [](dl_phdr_info* info, std::size_t, void* context) {
-    for (const Header& part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+void for_each_part(std::uintptr_t address, Visit visit) {
+  struct Search {
+    std::uintptr_t address;
+    Visit& visit;
+  } search{address, visit};
+  const auto visit_one = [](dl_phdr_info* info, std::size_t, void* context) {
+    Search& sought = *static_cast<Search*>(context);
+    const std::span parts(info->dlpi_phdr, info->dlpi_phnum);
+    const auto has_address = [&](const Header& part) {
+      return is_code(part) && sought.address - (info->dlpi_addr + part.p_vaddr) < part.p_memsz;
+    };
+    if (sought.address != kInProgram && std::ranges::none_of(parts, has_address)) return 0;
+    for (const Header& part : parts) {
       const auto* first = reinterpret_cast<const std::byte*>(info->dlpi_addr + part.p_vaddr);
-      (*static_cast<Visit*>(context))(info->dlpi_addr, part, Memory(first, part.p_memsz));
+      sought.visit(info->dlpi_addr, part, Memory(first, part.p_memsz));
     }
     return 1;  // no more
   };
-  dl_iterate_phdr(visit_first, &visit);
+  dl_iterate_phdr(visit_one, &search);
 }
 
-bool is_code(const Header& part) { return part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0; }
+// Of that object.
+Code find_code(std::uintptr_t address) {
+  Code code;
+  std::uintptr_t end = 0;
+  for_each_part(address, [&](std::uintptr_t base, const Header& part, Memory memory) {
+    code.base = base;
+    const auto behind = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
+    if (is_code(part)) end = std::max(end, behind);
+  });
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  code.bytes = end == 0 ? 0 : std::min<std::uint64_t>(end - code.base, kMost);
+  return code;
+}
+
+// A library that was added, and the place of its base.
+struct Library {
+  Code code;
+  std::uint64_t place;
+};
+struct Libraries {
+  std::shared_mutex mutex;  // guards the rest, among threads
+  std::vector<Library> all;
+};
+Libraries libraries;
+
+std::shared_lock<std::shared_mutex> lock_to_read() {
+  std::shared_lock lock(libraries.mutex, std::defer_lock);
+  if (is_threaded()) lock.lock();
+  return lock;
+}
 
 // The linker's build id among `notes`; empty if it is not there.
 Memory find_build_id(Memory notes) {
@@ -79,17 +128,17 @@ Identity file_of_program() {
            static_cast<std::uint64_t>(file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec)}};
 }
 
-// For processes of several nodes, whose files have other numbers: the contents.
-Identity contents_of_program() {
+// For processes of several nodes, whose files have other numbers: the contents of an object.
+Identity contents_of(std::uintptr_t address) {
   Memory id;
   std::uint64_t code_bytes = 0;
-  for_each_part([&](std::uintptr_t, const Header& part, Memory memory) {
+  for_each_part(address, [&](std::uintptr_t, const Header& part, Memory memory) {
     if (part.p_type == PT_NOTE && id.empty()) id = find_build_id(memory);
     if (is_code(part)) code_bytes += memory.size();
   });
   if (!id.empty()) return {{1, digest(id), digest(id, id.size()), code_bytes}};
   std::uint64_t of_code = 1;
-  for_each_part([&](std::uintptr_t, const Header& part, Memory memory) {
+  for_each_part(address, [&](std::uintptr_t, const Header& part, Memory memory) {
     if (is_code(part)) of_code = digest(memory, of_code);
   });
   return {{2, of_code, 0, code_bytes}};
@@ -98,24 +147,67 @@ Identity contents_of_program() {
 }  // namespace
 
 void find_program_code() {
-  std::uintptr_t end = 0;
-  for_each_part([&](std::uintptr_t base, const Header& part, Memory memory) {
-    program_code.base = base;
-    const auto behind = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
-    if (is_code(part)) end = std::max(end, behind);
-  });
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
-  program_code.bytes = end == 0 ? 0 : std::min<std::uint64_t>(end - program_code.base, kMost);
+  program_code = find_code(kInProgram);
+  libraries.all.clear();
 }
 
-void refuse_place(Call name) {
+std::uint32_t place_in_library(std::uintptr_t address, Call name) {
+  const auto lock = lock_to_read();
+  for (const Library& library : libraries.all) {
+    const std::uintptr_t offset = address - library.code.base;
+    if (offset < library.code.bytes) return static_cast<std::uint32_t>(library.place + offset);
+  }
   refuse(name,
          "the function is in a shared library, which may lie elsewhere in each process; "
-         "link it into the program");
+         "link it into the program, or let all processes name the library by add_library() before");
+}
+
+std::uintptr_t address_in_library(std::uint32_t place) noexcept {
+  const auto lock = lock_to_read();
+  // The last that begins there or before; the sender has found it in its own.
+  const auto behind = std::ranges::upper_bound(libraries.all, place, {}, &Library::place);
+  const Library& library = *std::prev(behind);
+  return library.code.base + (place - library.place);
+}
+
+void add_library(std::uintptr_t address, Call name) {
+  check_may_wait(name);
+  if (this_context->number != 0) {
+    refuse(name, "called by another thread than the first of the program, which called run()");
+  }
+  const Code code = find_code(address);
+  auto& all = libraries.all;  // which no other thread changes
+  const bool is_here =
+      code.base == program_code.base || std::ranges::any_of(all, [&](const Library& library) {
+        return library.code.base == code.base;
+      });
+  const std::uint64_t place =
+      all.empty() ? program_code.bytes : all.back().place + all.back().code.bytes;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  const bool fits = code.bytes != 0 && place + code.bytes <= kMost;
+  // Before the others know, as their calls may come as soon as they do.
+  if (!is_here && fits) {
+    const auto lock = lock_among_threads(libraries.mutex);
+    all.push_back({code, place});
+  }
+  Identity mine = contents_of(address);
+  mine.words[0] |= std::uint64_t{is_here} << 32 | std::uint64_t{fits} << 33;
+  bool same = true;
+  for (const Identity& other : world().job().exchange(mine)) same = same && other == mine;
+  if (same && fits) return;
+  if (!is_here && fits) {
+    const auto lock = lock_among_threads(libraries.mutex);
+    all.pop_back();
+  }
+  refuse(name, fits
+                   ? "the processes named different libraries, or builds of one; all name the same "
+                     "ones in the same order"
+                   : "there is no code at the address that was given, or more than 4 GiB of it; "
+                     "pass a function of the library");
 }
 
 bool all_run_one_program(am::Job& job) {
-  const Identity mine = job.router().far_peers() ? contents_of_program() : file_of_program();
+  const Identity mine = job.router().far_peers() ? contents_of(kInProgram) : file_of_program();
   bool same = !(mine == Identity{});
   for (const Identity& other : job.exchange(mine)) same = same && other == mine;
   return same;

@@ -8,7 +8,8 @@ namespace am {
 class Job;
 }
 
-// The program that this process runs, without its shared libraries.
+// The program that this process runs, and those of its shared libraries that add_library() has
+// named.
 
 namespace splitc::detail {
 
@@ -21,19 +22,28 @@ struct Code {
 inline constinit Code program_code;
 void find_program_code();
 
-[[noreturn]] void refuse_place(Call name);
-// Where `function` is in it, from its base, and the function that is there. Throws Error if it is
-// not in the program's own code.
+// Shared libraries, whose places follow those of the program. Every process has added the same in
+// the same order, so a place means the same in all of them. Throws Error if `address` is in none.
+std::uint32_t place_in_library(std::uintptr_t address, Call name);
+std::uintptr_t address_in_library(std::uint32_t place) noexcept;
+// Adds the library that has `address`. Collective.
+void add_library(std::uintptr_t address, Call name);
+
+// Where `function` is in the program, from its base, or in a library that was added; and the
+// function that is there. Throws Error if it is in neither.
 template <class F>
 std::uint32_t place_in_program(F* function, Call name) {
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(function) - program_code.base;
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  const std::uintptr_t offset = address - program_code.base;
   if (offset >= program_code.bytes) [[unlikely]]
-    refuse_place(name);
+    return place_in_library(address, name);
   return static_cast<std::uint32_t>(offset);
 }
 template <class F>
-F* function_at(std::uint32_t offset) noexcept {
-  return reinterpret_cast<F*>(program_code.base + offset);
+F* function_at(std::uint32_t place) noexcept {
+  if (place >= program_code.bytes) [[unlikely]]
+    return reinterpret_cast<F*>(address_in_library(place));
+  return reinterpret_cast<F*>(program_code.base + place);
 }
 
 // Whether all processes run the same one, so that a function has the same place in each. On one

@@ -9,6 +9,7 @@
 //   void rpc_ff_at(p, f, args...)
 //   quiesce()                             collective: all of these have been called
 //   quiet()                               those of this thread have been
+//   add_library(&f)                       collective: functions of that library may be called, too
 //   atomic<&f>(p, args...)                f(*p, args...), one at a time (splitc/rpc/atomic.h)
 //   dist_object<T>                        one T of each process (splitc/rpc/dist_object.h)
 //   aggregator, node_aggregator, lookups  many small ones in blocks (splitc/rpc/aggregator.h ..)
@@ -22,6 +23,7 @@
 #include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/rpc/future.h"
+#include "splitc/rpc/program.h"
 #include "splitc/rpc/typed_call.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
@@ -59,8 +61,8 @@ struct rpc_target {
 //
 // f is a function, or a lambda whose captures are trivially copyable values. It arrives as a copy;
 // a captured reference is refused when compiling, and a captured pointer means nothing there: the
-// checked build says so on standard error of one to this process's stack. It must be linked into
-// the program, not into a shared library, and all processes run the same program.
+// checked build says so on standard error of one to this process's stack. It is linked into the
+// program, which is the same in all processes, or into a library that add_library() was given.
 //
 //   argument                     f takes
 //   T, trivially copyable        T, const T&
@@ -136,6 +138,24 @@ template <class T, class F, class... Args>
 void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
   detail::check_target(p, "rpc_ff_at");
   detail::start_one_way(p.proc(), "rpc_ff_at", detail::AtObject<T, F>{f, p.offset()}, args...);
+}
+
+// Collective: lets functions of a shared library be called, by everything of this room, as those of
+// the program may: of the one that `function`, any of its functions, is in. For plug-ins, and for
+// modules of other languages. All processes name the same libraries in the same order; they may lie
+// elsewhere in each. To name one again changes nothing. The library stays loaded until run()
+// returns.
+//
+//   add_library(&any_function_of_this_file);
+//   rpc(proc, [](int x) { return x + 1; }, 41);
+//
+// Waits for the others. Throws Error, in every process, if the libraries are different files or
+// builds; in a handler; and in another thread than the first of the program. Costs an exchange of
+// 32 bytes among all, and the calls of its functions a search among the libraries at both ends.
+template <class F>
+requires std::is_function_v<F>
+void add_library(F* function, am::SourceLocation where = am::SourceLocation::current()) {
+  detail::add_library(reinterpret_cast<std::uintptr_t>(function), {"add_library", where});
 }
 
 // Collective: returns when every rpc_ff() that any process has made before it has run, and
