@@ -11,8 +11,10 @@
 #include "am/core/far/remote_memory.h"
 #include "am/core/poller.h"
 #include "am/job/job.h"
+#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
+#include "am/types/of_thread.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
 
@@ -229,7 +231,8 @@ struct EndOfThread {
 
 void join_thread(Call call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
-  world().contexts().join(call);  // throws, too, if nothing is running
+  world().contexts().join(call);      // throws, too, if nothing is running
+  am::OfThread<am::Activity>::get();  // ends after `end`, which polls
   static thread_local const EndOfThread end;
   static_cast<void>(end);
 }
