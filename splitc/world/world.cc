@@ -247,6 +247,16 @@ void after_vain_poll() noexcept {
   return done + detail::run_ready();  // tasks go on
 }
 
+int event_fd() {
+  detail::check_thread("event_fd");
+  return world().bundle().event_fd();
+}
+
+bool arm() {
+  detail::check_thread("arm");
+  return !detail::can_run_ready() && world().bundle().arm();
+}
+
 double get_seconds() noexcept { return 1e-9 * static_cast<double>(am::now_ns()); }
 
 }  // namespace splitc
