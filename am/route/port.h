@@ -77,6 +77,10 @@ class Port {
     const bool inside_;
   };
 
+  // As a Lock whose end is said, by the same thread.
+  void enter() noexcept { lock_.lock(); }
+  void leave() noexcept { lock_.unlock(); }
+
   struct Options {
     bool progress_thread =
         false;  // a thread makes progress while nobody polls; the link was made for several threads

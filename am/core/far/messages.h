@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "am/far/transfers.h"
@@ -72,6 +73,11 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // frame: each waits for the next, or for a poll. Inside the port.
   void more_to_come(bool yes) noexcept { more_to_come_ = yes; }
   bool is_more_to_come() const noexcept { return more_to_come_; }
+
+  // A frame of the link is written by the program, one at a time: false, another one is. Inside the
+  // port.
+  bool lend_frame() noexcept { return !std::exchange(frame_lent_, true); }
+  void take_back_frame() noexcept { frame_lent_ = false; }
 
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
@@ -149,6 +155,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   std::vector<Last> lasts_;                     // to be sent when what their transfers owe has been
   std::unordered_map<Rank, int> flushes_left_;  // answers to kFlush to come; none are 0
   bool more_to_come_ = false;
+  bool frame_lent_ = false;
 };
 
 }  // namespace am

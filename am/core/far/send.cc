@@ -117,17 +117,23 @@ bool FarEndpoint::try_send(std::uint32_t to, const UntypedRequest& request, bool
          request.payload, messages_.is_more_to_come());
     if (released != nullptr) release(*released);
   }
-  if (out.kept) [[unlikely]]
-    keep(out, head, request);
-  ++out.in_flight[kind];
+  sent(out, head, request);
+  return true;
+}
+
+// Counts a request that has left.
+[[gnu::always_inline]] inline void FarEndpoint::sent(Receiver& to, const MessagePacket& head,
+                                                     const UntypedRequest& request) {
+  if (to.kept) [[unlikely]]
+    keep(to, head, request);
+  ++to.in_flight[static_cast<std::size_t>(request.kind)];
   if (request.role == Role::kOneWay) {
     ++parts_.stats[request.kind].one_way_sent;
   } else {
     ++parts_.stats[request.kind].requests_sent;
     epochs_.sent();
-    out.answers.one_more();
+    to.answers.one_more();
   }
-  return true;
 }
 
 // Without the payload of a long message, which does not come back. One to the dead has not been
