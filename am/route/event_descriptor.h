@@ -43,7 +43,8 @@ class Rings {
 // Before the program sleeps the bundle says clear(), announces its sleep at the doorbell
 // (shmem::Doorbell::about_to_sleep() and the heavy fence), looks for work, and says arm(). What
 // comes after the look finds the announcement, and makes the set readable. After the sleep it says
-// disarm(). (As libfabric's fi_trywait() and UCX's ucp_worker_arm() have it.)
+// disarm(). (As libfabric's fi_trywait() and UCX's ucp_worker_arm() have it; tests/shmem/model
+// checks this in all states of two such sleepers and a neighbour.)
 //
 // Thread rule: the bundle's; signal() any thread.
 class EventDescriptor {
@@ -55,7 +56,6 @@ class EventDescriptor {
   EventDescriptor& operator=(const EventDescriptor&) = delete;
 
   int fd() const noexcept { return set_.fd(); }
-  bool armed() const noexcept { return armed_; }
 
   // It is not readable any more for what has come so far, and will be looked for next.
   void clear() noexcept;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "am/far/transfers.h"
@@ -74,10 +73,10 @@ class FarMessages final : public link::TypeSink, public Resumed {
   void more_to_come(bool yes) noexcept { more_to_come_ = yes; }
   bool is_more_to_come() const noexcept { return more_to_come_; }
 
-  // A frame of the link is written by the program, one at a time: false, another one is. Inside the
-  // port.
-  bool lend_frame() noexcept { return !std::exchange(frame_lent_, true); }
-  void take_back_frame() noexcept { frame_lent_ = false; }
+  // Whether the program writes into a frame of the link, which it does with one at a time. Inside
+  // the port.
+  bool lends_frame() const noexcept { return frame_lent_; }
+  void lend_frame(bool yes) noexcept { frame_lent_ = yes; }
 
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.

@@ -32,9 +32,10 @@ std::optional<std::byte*> FarEndpoint::try_prepare(std::uint32_t to, std::size_t
   if (out.in_flight[kMedium] == kWindow[kMedium] || link.queue(out.rank) == link::Queue::kFull) {
     return std::nullopt;
   }
-  if (!network.alone() || !link.can().keeps_claims || !messages_.lend_frame()) return nullptr;
+  if (!network.alone() || !link.can().keeps_claims || messages_.lends_frame()) return nullptr;
   const std::uint32_t bytes = packet_bytes(most);
   prepared_ = {link.claim(out.rank, bytes), bytes, link.stats().sent.sends};
+  messages_.lend_frame(true);
   port_.enter();
   return prepared_.packet + kBeforePayload;
 }
@@ -64,7 +65,7 @@ bool FarEndpoint::send_prepared(std::uint32_t to, const UntypedRequest& request)
 }
 
 void FarEndpoint::drop_prepared() noexcept {
-  messages_.take_back_frame();
+  messages_.lend_frame(false);
   port_.leave();
 }
 
