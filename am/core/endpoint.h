@@ -282,7 +282,7 @@ class Endpoint {
   bool try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request);
   void flush(const char* call, const SourceLocation& where);
   friend class Bundle;          // flush()
-  friend class PreparedMedium;  // send_index()
+  friend class PreparedMedium;  // check(), send_index()
 
   EndpointParts parts_;
 };

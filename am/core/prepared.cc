@@ -125,6 +125,13 @@ void PreparedMedium::send(HandlerIndex handler, Role role, std::span<const std::
                 "it was written; poll and send before prepare, or after commit");
 }
 
+void PreparedMedium::commit_index(std::size_t used, HandlerIndex handler,
+                                  std::span<const std::uint32_t> words, Role role) && {
+  endpoint_.check({.handler = handler, .kind = Kind::kMedium, .arguments = words, .role = role},
+                  "commit_index");
+  send(handler, role, words, used);
+}
+
 // False: something was sent or taken back meanwhile.
 bool PreparedMedium::send_slot(const UntypedRequest& request) {
   constexpr shmem::Lane kLane = shmem::Lane::kMedium;

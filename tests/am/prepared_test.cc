@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -235,6 +236,18 @@ TEST_F(Prepared, names_wrong_sizes) {
   PreparedMedium payload = endpoint_.prepare_medium(right(), 8, 8);
   ::test::expect_contains(sentence_of([&] { std::move(payload).commit<&on_plain>(9); }),
                           {"commit: 9 bytes are more than the 8 that were prepared"});
+}
+
+TEST_F(Prepared, is_sent_to_a_handler_by_its_index) {
+  const HandlerIndex index = endpoint_.index_of<&on_seeded>();
+  PreparedMedium payload = endpoint_.prepare_medium(right(), 0, 50);
+  fill(payload.span(), 6);
+  const std::array<std::uint32_t, 17> words{6, 9};
+  ::test::expect_contains(sentence_of([&] { std::move(payload).commit_index(50, index, words); }),
+                          {"commit_index: 17 words of arguments"});
+  std::move(payload).commit_index(50, index, std::span(words).first(2));
+  settle();
+  EXPECT_EQ(came, 1u);
 }
 
 TEST_F(Prepared, is_committed_once) {

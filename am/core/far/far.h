@@ -175,6 +175,7 @@ class FarEndpoint {
                      std::span<const std::byte> arguments, const link::Place& place,
                      const std::byte* payload);
   void sent(Receiver& to, const link::MessagePacket& head, const UntypedRequest& request);
+  void count_sent(Receiver& to, const link::MessagePacket& head, const UntypedRequest& request);
   void keep(Receiver& to, link::MessagePacket head, const UntypedRequest& request);
   std::optional<Verdict> judge(Receiver& to, std::uint32_t index, const LongRequest& message);
   void send_reply(Sender& to, Kind request, shmem::Mark reply, Answering& answering);
