@@ -177,10 +177,11 @@ int poll();
 //   epoll_wait(...);                         // splitc::event_fd() is in the set, for EPOLLIN
 //   splitc::poll();
 //
-// arm(): false: something is there already, or a task can go on. What others write, put or store
-// here without a message wakes nobody, see wait_until(). More at am::Bundle::event_fd() and arm().
+// arm(): false: something is there already, or a task can go on. What others write or put here
+// without a message wakes nobody, see wait_until(). More at am::Bundle::event_fd() and arm().
 //
-// The world's thread. Throw Error in a handler; event_fd() if no more descriptors may be had.
+// The thread of a program of one thread; Error in others. Throw Error in a handler, too, and
+// event_fd() if no more descriptors may be had.
 int event_fd();
 bool arm();
 
