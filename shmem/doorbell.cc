@@ -54,15 +54,17 @@ std::atomic<int> sender{-1};
               "); raise the limit of open files (ulimit -n)");
 }
 
-// Makes `sender`, unless it is there.
-void prepare_to_ring() {
-  // pairs with: ring_socket(), and itself in another thread
-  if (sender.load(std::memory_order_acquire) >= 0) return;
+// `sender`, which is made unless it is there; negative: it cannot be made now.
+int prepared_sender() noexcept {
+  // pairs with: the exchange below, in another thread
+  if (const int fd = sender.load(std::memory_order_acquire); fd >= 0) return fd;
   const int made = make_socket();
-  if (made < 0) throw_no_socket("to wake neighbours");
+  if (made < 0) return made;
   int none = -1;
-  // pairs with: ring_socket()
-  if (!sender.compare_exchange_strong(none, made, std::memory_order_acq_rel)) close(made);
+  // pairs with: the load above
+  if (sender.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return made;
+  close(made);
+  return none;
 }
 
 // Sends one byte; returns an errno or 0.
@@ -95,7 +97,7 @@ bool ring_by_another_socket(const Address& address) noexcept {
 // refused at set-up.)
 void ring_socket(const Address& address) noexcept {
   for (;; sched_yield()) {
-    const int fd = sender.load(std::memory_order_acquire);  // pairs with: prepare_to_ring()
+    const int fd = prepared_sender();  // in a job of one node nobody has needed it so far
     const int error = fd < 0 ? EAGAIN : send_ring(fd, address);
     if (settled(error)) return;
     if (error == EAGAIN && ring_by_another_socket(address)) return;
@@ -144,8 +146,9 @@ DoorbellSocket::DoorbellSocket(Doorbell& bell) : bell_(bell) {
                     getsockname(fd.fd(), name, &address.length) == 0 &&
                     address.length == kNamedLength;
   if (!made) throw_no_socket("to be woken by neighbours");
-  prepare_to_ring();
-  const int error = send_ring(sender.load(std::memory_order_relaxed), address);
+  const int ringer = prepared_sender();
+  if (ringer < 0) throw_no_socket("to wake neighbours");
+  const int error = send_ring(ringer, address);
   if (error != 0 && error != EAGAIN) {
     throw Error(std::string("cannot send from one Unix datagram socket to another (") +
                 std::strerror(error) + "), which is how neighbours wake this process; allow it");

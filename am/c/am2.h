@@ -38,6 +38,7 @@
 //   types, constants, error codes                          am/c/types.h
 //   begin, bundles, endpoints, tables, poll and wait       this file
 //   requests, replies, gets; what a handler may ask        am/c/messages.h
+//   a descriptor for event loops of the program            am/c/event_loop.h
 //   statistics                                             am/c/statistics.h
 //   start-up, barrier, exit of a job of processes          am/c/spmd.h
 //
@@ -69,6 +70,7 @@
 #ifndef SPLITPHASE_AM_C_AM2_H
 #define SPLITPHASE_AM_C_AM2_H
 
+#include "am/c/event_loop.h"
 #include "am/c/messages.h"
 #include "am/c/statistics.h"
 #include "am/c/types.h"

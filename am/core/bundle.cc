@@ -8,6 +8,7 @@
 #include "am/core/poller.h"
 #include "am/core/process.h"
 #include "am/core/traced.h"
+#include "am/route/event_descriptor.h"
 #include "am/route/router.h"
 #include "am/types/clock.h"
 #include "am/types/forked.h"
@@ -42,7 +43,11 @@ Bundle::Bundle(Process& process, Access access)
 }
 
 Bundle::~Bundle() {
-  if (is_forked()) return;
+  if (is_forked()) {
+    static_cast<void>(event_.release());
+    return;
+  }
+  disarm();
   const bool inside = monitor_ ? thread().bundle == this : inside_ != Inside::kNothing;
   if (inside || waiting_ != 0) {
     router_.fatal(
@@ -281,6 +286,8 @@ void Bundle::adopt(Endpoint& endpoint) {
     refuse("Bundle::adopt", "the endpoint belongs to another job");
   }
   if (monitor_ || before.monitor_) return adopt_among_threads(endpoint);
+  disarm();
+  before.disarm();
   if (inside_ != Inside::kNothing || before.inside_ != Inside::kNothing) {
     refuse("Bundle::adopt", "a handler may not move endpoints");
   }

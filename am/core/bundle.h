@@ -20,23 +20,12 @@
 namespace am {
 
 class Endpoint;
+class EventDescriptor;
 class FarMessages;
 class Poller;
 class Process;
 class Router;
 class WaitTime;
-
-// What Bundle::wait() waits for (AM-II's event mask).
-enum class Events : std::uint8_t {
-  kNone,      // AM_NOEVENTS
-  kNotEmpty,  // AM_NOTEMPTY: some endpoint has a message; true at once if one is there already
-};
-
-// How a process that sleeps in wait_until() learns that the condition may be true.
-enum class Wake : std::uint8_t {
-  kRung,    // by a message, or by another process that rings its doorbell: sleeps until then
-  kMemory,  // not at all, as memory was written without ringing: looks again every millisecond
-};
 
 // Who uses a bundle and its endpoints (AM-II's access mode).
 enum class Access : std::uint8_t {
@@ -138,6 +127,18 @@ class Bundle {
   // would never return, and in a handler or callback.
   bool wait(Events events, std::int64_t timeout_ns = -1,
             SourceLocation where = SourceLocation::current());
+
+  // For event loops of the program (docs/progress.md#an-event-loop-of-the-program): a descriptor
+  // that is readable when there is something to poll for, if arm() has said so. The bundle makes it
+  // at the first call and closes it; it is for epoll and its like, as a level, not to be read.
+  // Throws Error of a parallel bundle, and if the process may have no more descriptors.
+  int event_fd();
+  // The last call into the library before each sleep on event_fd() (UCX's ucp_worker_arm). Looks
+  // like wait(), and never waits. False: something is there, so poll and ask again. True: the
+  // descriptor becomes readable when something comes, though not for memory that others only write
+  // (Wake::kMemory), and stays so until the next arm(). The next poll of this bundle disarms it.
+  // Throws Error as event_fd(), and in a handler or callback. Costs some microseconds.
+  bool arm();
 
   // Polls this bundle until `condition()` is true; returns at once, without polling, if it is. The
   // only loop of the library that waits. The condition is evaluated often, must be cheap, may not
@@ -263,9 +264,9 @@ class Bundle {
   friend class Process;
   friend struct OneThread;
 
-  // Which part of poll() is running, if any. kThreads: the bundle is parallel, and each
-  // thread knows for itself (Thread::inside).
-  enum class Inside : std::uint8_t { kNothing, kPoller, kHandler, kThreads };
+  // Which part of poll() is running, if any; kArmed: none since arm(). kThreads: the bundle is
+  // parallel, and each thread knows for itself (Thread::inside).
+  enum class Inside : std::uint8_t { kNothing, kArmed, kPoller, kHandler, kThreads };
 
   // One per thread.
   struct Thread {
@@ -287,6 +288,7 @@ class Bundle {
    public:
     explicit Nap(Bundle& bundle) noexcept;
     void sleep(shmem::SleepLimit& limit, std::int64_t at_most_ns) noexcept;
+    std::uint32_t ticket() const noexcept { return ticket_; }
 
    private:
     Router& router_;
@@ -332,7 +334,10 @@ class Bundle {
   // With `spinning` the network is polled only now and then if nothing is expected from it.
   int poll(bool spinning);
   int poll_all(bool spinning);  // the same, without the guards
-  // Polls a bundle that is parallel; Error if this thread is in a poll already.
+  int poll_armed(bool spinning);
+  void disarm() noexcept;  // if it is armed
+  void signal_late_siblings() noexcept;
+  // Polls a bundle that is parallel, or armed; Error if this thread is in a poll already.
   [[gnu::cold]] int poll_unusual(bool spinning);
   // Every exception of a handler or callback leaves poll() by way of this; active_, or the
   // thread's, is the endpoint whose it is.
@@ -377,6 +382,7 @@ class Bundle {
   std::vector<Endpoint*> endpoints_;  // in the order they are polled
   std::vector<Poller*> pollers_;      // likewise, after the endpoints
   std::vector<Owned<Poller>> kept_;   // some of these
+  Owned<EventDescriptor> event_;      // nullptr: nobody has asked for it
   Inside inside_ = Inside::kNothing;
   const Endpoint* active_ = nullptr;  // whose messages poll() is delivering, if it is
   int waiting_ = 0;                   // calls that wait and run handlers

@@ -85,6 +85,7 @@ bool Bundle::thread_in_handler() const noexcept {
 
 int Bundle::poll_unusual(bool spinning) {
   check_not_forked("Bundle::poll");
+  if (inside_ == Inside::kArmed && !handling()) return poll_armed(spinning);
   if (!monitor_ || handling()) refuse_poll();
   Visit visit(*this);
   try {

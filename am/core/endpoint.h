@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "am/core/bundle.h"
@@ -16,6 +17,8 @@
 #include "am/types/types.h"
 
 namespace am {
+
+class PreparedMedium;
 
 // A communication end with its own name, tag, handler table, translation table and segment: AM-II's
 // ep_t. Messages go to a translation index, never to a name.
@@ -198,6 +201,15 @@ class Endpoint {
   [[nodiscard]] bool try_request_long(std::uint32_t to, std::uint64_t offset,
                                       std::span<const std::byte> payload, const Args&... args);
 
+  // Room for a medium payload that the program writes in place, and then commits: `least` to `most`
+  // bytes, 0 to max_medium() (am/core/prepared.h, which says what is allowed meanwhile). The first
+  // waits for a credit as request_medium() does, the second says std::nullopt where the others say
+  // false. Throw Error like these, also while another one of this endpoint is prepared.
+  [[nodiscard]] PreparedMedium prepare_medium(To to, std::size_t least, std::size_t most);
+  [[nodiscard]] std::optional<PreparedMedium> try_prepare_medium(std::uint32_t to,
+                                                                 std::size_t least,
+                                                                 std::size_t most);
+
   // A request of any kind to whatever handler is at an index of the receiver: AM-II's untyped form.
   // Waits, and throws Error, as request() and its sisters; also at more than 16 words of arguments.
   void request_index(To to, const UntypedRequest& request);
@@ -269,11 +281,13 @@ class Endpoint {
   void send_index(To to, const char* call, const UntypedRequest& request);
   bool try_send_index(std::uint32_t to, const char* call, const UntypedRequest& request);
   void flush(const char* call, const SourceLocation& where);
-  friend class Bundle;  // flush()
+  friend class Bundle;          // flush()
+  friend class PreparedMedium;  // check(), send_index()
 
   EndpointParts parts_;
 };
 
 }  // namespace am
 
+#include "am/core/prepared.h"
 #include "am/core/request.h"

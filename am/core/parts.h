@@ -73,6 +73,7 @@ class EndpointParts {
   EndpointThreads threads;
   Stats stats;
   bool requests_next = false;  // the last poll handled replies only
+  bool prepared = false;       // a PreparedMedium has room that a request would take
   TagAndSegment admission;
   HandlerTable handlers;
   TranslationTable translations;

@@ -41,6 +41,12 @@ void Request::place_long(HandlerIndex handler, Shape shape, std::uint64_t offset
 }
 
 void Waits::refuse_in_handler(std::uint32_t to, const char* call) const {
+  if (parts_.prepared) {
+    parts_.bundle->refuse(call,
+                          "a payload of this endpoint is prepared, whose room a request (here "
+                          "to translation " +
+                              std::to_string(to) + ") may take; commit it first, or drop it");
+  }
   if (!parts_.bundle->in_handler()) return;
   parts_.bundle->refuse(
       call, "a handler may not send requests (here to translation " + std::to_string(to) +

@@ -312,6 +312,19 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
   H::Packing::pack(to, args...);
 }
 
+// A medium reply whose payload lies where it is sent from.
+template <auto kFunction, class... Args>
+inline void Request::reply_in_place(std::size_t used, const Args&... args) && {
+  using H = Handler<kFunction>;
+  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
+  static_assert(H::kind == Kind::kMedium,
+                "the handler's second parameter must be std::span<const std::byte>");
+  std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
+  endpoint().bundle().note_payload();
+  packet::put_medium_bytes(delivery_->room.slot->reply, used);
+  H::Packing::pack(to, args...);
+}
+
 template <auto kFunction, class... Args>
 inline void Request::reply_long(std::uint64_t offset, std::span<const std::byte> payload,
                                 const Args&... args) && {

@@ -21,6 +21,8 @@
 
 namespace am {
 
+class PreparedReply;
+
 // What the three have in common.
 class Message {
  public:
@@ -73,6 +75,10 @@ class Request : public Message {
   template <auto kFunction, class... Args>
   void reply_medium(std::span<const std::byte> payload, const Args&... args) &&;
 
+  // Room for the payload of a medium reply, which the handler writes in place and then commits:
+  // `least` to `most` bytes, 0 to max_medium() or Error (am/core/prepared.h).
+  [[nodiscard]] PreparedReply prepare_reply_medium(std::size_t least, std::size_t most) &&;
+
   // A long reply, to kFunction(am::Reply, std::span<std::byte>, args...): AM_ReplyXferM. The
   // payload, of any size, goes to `offset` bytes from the start of the segment of the endpoint that
   // sent the request, and may be reused on return: near it has been copied to its place by then,
@@ -89,6 +95,9 @@ class Request : public Message {
 
  protected:
   // By the library.
+  friend class PreparedReply;
+  template <auto kFunction, class... Args>
+  void reply_in_place(std::size_t used, const Args&... args) &&;
   void check_unanswered() const;
   std::byte* begin_reply(HandlerIndex handler, Kind kind, std::uint32_t words);
   // A short reply to a handler that is not where it was last; returns its mark.

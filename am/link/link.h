@@ -53,6 +53,11 @@ struct Abilities {
   unsigned word_bits = 64;         // of its words: 64, or 32
   Registrar* registrar = nullptr;  // lives as long as the link
 
+  // What claim() has given may be written for as long as nothing else is claimed, and not be
+  // committed at all. Claimed again for fewer bytes it is the same place, unless a packet to that
+  // process was committed: then it is another, or SendStats::sends has changed.
+  bool keeps_claims = false;
+
   int wait_fd = -1;  // readable when there is something to poll for; -1: there is none
   // Makes the network progress and takes nothing, in any thread. Empty: only who polls does.
   std::function<void()> drive;

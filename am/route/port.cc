@@ -13,6 +13,7 @@
 
 #include "am/link/link.h"
 #include "am/link/progress_thread.h"
+#include "am/route/event_descriptor.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
 #include "am/types/shared_words.h"
@@ -41,7 +42,7 @@ void note_pieces(Activity& activity, std::uint64_t pieces, std::uint64_t& noted)
 Port::Port(Router& router, Owned<link::Link> link, const Options& options)
     : router_(router),
       link_(std::move(link)),
-      rung_(router.self().header->bell),
+      rings_(router.rings()),
       sinks_([this](Rank from, const link::PacketHeader& packet) { refuse(from, packet); }) {
   if (options.progress_thread) {
     progress_ =
@@ -148,10 +149,32 @@ bool Port::fall_asleep(std::uint32_t ticket, std::int64_t& limit_ns) noexcept {
 }
 
 // All threads sleep on the same descriptors. A ring wakes each of them that is in ppoll() when it
-// looks: so the last one up takes it back.
+// looks: so the last one up takes it back. Who is armed is signalled then, and may take long until
+// it is up.
 void Port::wake_up(bool rung) noexcept {
   const std::lock_guard inside(lock_);
-  if (--sleepers_ == 0 && rung) rung_.quiet();
+  if (--sleepers_ == armed_ && rung) rings_.take_back();
+}
+
+bool Port::arm(std::uint32_t ticket, std::int64_t& limit_ns) noexcept {
+  const std::lock_guard inside(lock_);
+  if (router_.self().header->bell.rung_since(ticket) || !fall_asleep(ticket, limit_ns)) {
+    return false;
+  }
+  ++armed_;
+  return true;
+}
+
+void Port::disarm() noexcept {
+  const std::lock_guard inside(lock_);
+  --sleepers_;
+  --armed_;
+  attention_.store(1, std::memory_order_relaxed);  // the next glance shall look
+}
+
+void Port::take_back_rings() noexcept {
+  const std::lock_guard inside(lock_);
+  if (sleepers_ == armed_) rings_.take_back();
 }
 
 void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
@@ -162,7 +185,7 @@ void Port::sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept {
     return wake_up(false);
   }
   pollfd watched[] = {{.fd = link_->can().wait_fd, .events = POLLIN, .revents = 0},
-                      {.fd = rung_.fd(), .events = POLLIN, .revents = 0}};
+                      {.fd = rings_.fd(), .events = POLLIN, .revents = 0}};
   const timespec time{.tv_sec = limit / 1'000'000'000, .tv_nsec = limit % 1'000'000'000};
   ppoll(watched, 2, &time, nullptr);
   wake_up(watched[1].revents != 0);

@@ -13,6 +13,7 @@
 
 namespace am {
 
+class Rings;
 class Router;
 namespace link {
 class ProgressThread;
@@ -75,6 +76,10 @@ class Port {
     BiasedLock& lock_;
     const bool inside_;
   };
+
+  // As a Lock whose end is said, by the same thread.
+  void enter() noexcept { lock_.lock(); }
+  void leave() noexcept { lock_.unlock(); }
 
   struct Options {
     bool progress_thread =
@@ -151,6 +156,14 @@ class Port {
   // may sleep; not inside.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
+  // For who sleeps on the same descriptors outside the library (EventDescriptor). Whether that is
+  // safe now, as for sleep(), and how long at most, if that is less than `limit_ns`: then it counts
+  // as asleep, until disarm(). Not inside, as the rest of these.
+  bool arm(std::uint32_t ticket, std::int64_t& limit_ns) noexcept;
+  void disarm() noexcept;
+  // Takes back all rings so far, unless a thread sleeps, which does that.
+  void take_back_rings() noexcept;
+
   // Makes progress on the network until `done`. Not inside a poll of a bundle: messages stay for
   // the next.
   void bring_on_until(const bool& done) noexcept;
@@ -185,13 +198,14 @@ class Port {
   // Constant after construction, or after the first poll.
   Router& router_;
   Owned<link::Link> link_;
-  shmem::DoorbellSocket rung_;
+  Rings& rings_;
   link::PacketSinks sinks_;
   std::vector<Resumed*> resumed_;
   BiasedLock lock_;
   // Owned by whoever is inside.
   int here_ = 0;                 // packets of this poll that only the calling thread waits for
-  int sleepers_ = 0;             // threads in sleep()
+  int sleepers_ = 0;             // threads in sleep(), and who is armed
+  int armed_ = 0;                // of these, who is armed
   bool drained_ = true;          // the last poll among threads has left nothing
   std::uint32_t forgotten_ = 0;  // of Router::deaths()
   std::uint64_t pieces_ = 0;     // of long accesses, that have been counted

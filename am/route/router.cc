@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
+#include "am/route/event_descriptor.h"
 #include "am/route/port.h"
 
 namespace am {
@@ -35,6 +37,12 @@ void Router::add_neighbour(Rank rank, shmem::Region region) {
 std::uint32_t Router::near_index(Rank rank) const {
   return static_cast<std::uint32_t>(std::ranges::lower_bound(near_ranks_, rank) -
                                     near_ranks_.begin());
+}
+
+Rings& Router::rings() {
+  const std::lock_guard lock(rings_mutex_);
+  if (rings_ == nullptr) rings_ = std::make_unique<Rings>(self().header->bell);
+  return *rings_;
 }
 
 std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {

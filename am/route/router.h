@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 namespace am {
 
 class Port;
+class Rings;
 
 // The route to one process. On this node ("near"): its segment is mapped here, its doorbell can be
 // rung. On another ("far"): both are null, and Router::port() leads there.
@@ -93,6 +95,9 @@ class Router {
   bool far_peers() const noexcept { return port_ != nullptr; }
   // Wakes `rank`, which is near, if it sleeps; call it after writing what it may be waiting for.
   void notify(Rank rank) const noexcept { RegionHeader::of(segments_[rank]).bell.notify(fence()); }
+  // What a ring of this process's doorbell makes readable; made by the first call, which throws
+  // Error if there can be no socket. Any thread.
+  Rings& rings();
   Peer self() const noexcept { return {segment(), &RegionHeader::of(segment())}; }
 
   // This process's segment: what Long messages and global pointers address.
@@ -132,7 +137,9 @@ class Router {
   SparseTable<std::byte*> segments_;    // by rank, in regions_; nullptr: it is far
   std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
-  Owned<Port> port_;  // closed before the regions go
+  std::mutex rings_mutex_;  // while rings_ is made
+  Owned<Rings> rings_;      // nullptr: nobody has asked for it
+  Owned<Port> port_;        // closed before all that
 };
 
 }  // namespace am

@@ -68,6 +68,18 @@ using Rank = std::uint32_t;
 //   kBlock    sleep at once
 enum class WaitPolicy : std::uint8_t { kAuto, kSpin, kYield, kBlock };
 
+// What Bundle::wait() waits for (AM-II's event mask).
+enum class Events : std::uint8_t {
+  kNone,      // AM_NOEVENTS
+  kNotEmpty,  // AM_NOTEMPTY: some endpoint has a message; true at once if one is there already
+};
+
+// How a process that sleeps in Bundle::wait_until() learns that the condition may be true.
+enum class Wake : std::uint8_t {
+  kRung,    // by a message, or by another process that rings its doorbell: sleeps until then
+  kMemory,  // not at all, as memory was written without ringing: looks again every millisecond
+};
+
 // Thrown by every call that cannot be done: what() is one sentence with rank, call, value, cause
 // and remedy. A call that throws it has had no effect, unless its comment says otherwise.
 struct Error : std::runtime_error {

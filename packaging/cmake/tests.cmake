@@ -87,6 +87,8 @@ endif()
 job_test(messages_test job_main am credits_test gone_test matrix_test returned_test)
 job_test(endpoints_test job_main am admission_test get_test in_handler_test rejected_reply_test
   retag_test rules_test segment_test stats_test untyped_test)
+job_test(event_loop_test job_main am event_loop_test)
+job_test(prepared_test job_main am prepared_test)
 job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_test heap_test
   pointer_test store_test sync_test word_atomic_test)
 job_test(splitc_collectives_test splitc_main splitc collective_test random_calls_test reduce_test started_test)

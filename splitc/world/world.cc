@@ -247,6 +247,29 @@ void after_vain_poll() noexcept {
   return done + detail::run_ready();  // tasks go on
 }
 
+namespace {
+
+// Of several threads each would have to hear of what any of them may handle.
+void check_only_thread(const char* call) {
+  detail::check_thread(call);
+  if (!detail::is_threaded()) return;
+  detail::refuse(call,
+                 "run() was told of several threads, whose waits are the library's; wait with "
+                 "wait_until(), or leave .threads of run() at 1");
+}
+
+}  // namespace
+
+int event_fd() {
+  check_only_thread("event_fd");
+  return world().bundle().event_fd();
+}
+
+bool arm() {
+  check_only_thread("arm");
+  return !detail::can_run_ready() && world().bundle().arm();
+}
+
 double get_seconds() noexcept { return 1e-9 * static_cast<double>(am::now_ns()); }
 
 }  // namespace splitc

@@ -169,6 +169,22 @@ int poll_bundles();
 // A thread of the program. Throws Error in a handler; what a handler throws comes out of it.
 int poll();
 
+// For programs that wait in an event loop of their own, beside other descriptors: one that becomes
+// readable when poll() has something to do, once arm() has said so. The library's, not to be read
+// or closed.
+//
+//   while (!splitc::arm()) splitc::poll();   // the last call into the library before the sleep
+//   epoll_wait(...);                         // splitc::event_fd() is in the set, for EPOLLIN
+//   splitc::poll();
+//
+// arm(): false: something is there already, or a task can go on. What others write or put here
+// without a message wakes nobody, see wait_until(). More at am::Bundle::event_fd() and arm().
+//
+// The thread of a program of one thread; Error in others. Throw Error in a handler, too, and
+// event_fd() if no more descriptors may be had.
+int event_fd();
+bool arm();
+
 // Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
 // any means: by a message, or by plain writes and puts to memory that the condition looks at, which
 // wake nobody; so the condition is evaluated at least every millisecond.

@@ -334,6 +334,13 @@ TEST(Threads, one_too_many_is_refused_and_told_what_to_do) {
   EXPECT_NE(said.find("{.threads = 5}"), std::string::npos) << said;
 }
 
+TEST(Threads, have_no_descriptor_for_event_loops) {
+  const std::string arms = ::test::error_of([] { static_cast<void>(arm()); });
+  EXPECT_NE(arms.find("arm: run() was told of several threads"), std::string::npos) << arms;
+  const std::string asks = ::test::error_of([] { static_cast<void>(event_fd()); });
+  EXPECT_NE(asks.find("event_fd: run() was told of several threads"), std::string::npos) << asks;
+}
+
 TEST(Threads, channels_and_started_calls_are_for_the_first_one) {
   const std::function<void()> calls[] = {
       [] { start_barrier(); }, [] { barrier_notify(); },

@@ -48,21 +48,26 @@ bool far::Body::read(const MessagePacket& message) noexcept {
   was = static_cast<Role>(link::role_bits(detail));
   const std::uint32_t argument_bytes = message.head.words * packet::kWord;
   const std::uint32_t place_bytes = kind == Kind::kLong ? sizeof place : 0;
-  const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof message) + place_bytes +
-                              link::rounded(argument_bytes) +
-                              link::rounded(message.head.data_bytes);
-  if (bytes != message.head.bytes || argument_bytes > kMaxArgumentBytes ||
+  const std::uint32_t before = static_cast<std::uint32_t>(sizeof message) + place_bytes;
+  const std::uint32_t data_bytes = link::rounded(message.head.data_bytes);
+  const std::uint32_t bytes = before + link::rounded(argument_bytes) + data_bytes;
+  // (Or with a payload that was written before its arguments, see prepared.cc.)
+  const auto prepared = [&] {
+    return kind == Kind::kMedium && message.head.bytes == before + kMaxArgumentBytes + data_bytes;
+  };
+  if ((bytes != message.head.bytes && !prepared()) || argument_bytes > kMaxArgumentBytes ||
       message.head.data_bytes > link::kMaxData) {
     return false;
   }
   const auto* at = reinterpret_cast<const std::byte*>(&message + 1);
   if (place_bytes != 0) std::memcpy(&place, at, sizeof place);
   if (link::carries_payload(detail) && place.bytes != message.head.data_bytes) return false;
-  const bool before = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
-  in_fragments = before && Extent::is_elsewhere(place.base);
-  written = before && !in_fragments;
+  const bool ahead = kind == Kind::kLong && !link::carries_payload(detail) && message.status == 0;
+  in_fragments = ahead && Extent::is_elsewhere(place.base);
+  written = ahead && !in_fragments;
   arguments = {at + place_bytes, argument_bytes};
-  payload = {at + place_bytes + link::rounded(argument_bytes), message.head.data_bytes};
+  const auto* const end = reinterpret_cast<const std::byte*>(&message) + message.head.bytes;
+  payload = {end - data_bytes, message.head.data_bytes};
   return true;
 }
 

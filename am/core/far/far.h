@@ -69,6 +69,13 @@ class FarEndpoint {
   // not known yet whether it is admitted. Then poll and try again. `released`, of a long message:
   // the payload may be used after return, until this is set; nullptr: it is copied.
   [[nodiscard]] bool try_send(std::uint32_t to, const UntypedRequest& request, bool* released);
+  // Room for the payload of a medium request, up to `most` bytes, in the frame that it leaves in.
+  // std::nullopt: as false above. nullptr: it cannot be written there. Else this thread is inside
+  // the port until drop_prepared(), with or without send_prepared() before, whose payload is that.
+  // False: something else was sent meanwhile, and this was not. (In prepared.cc.)
+  [[nodiscard]] std::optional<std::byte*> try_prepare(std::uint32_t to, std::size_t most);
+  [[nodiscard]] bool send_prepared(std::uint32_t to, const UntypedRequest& request);
+  void drop_prepared() noexcept;
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const noexcept;
   // Of a traced endpoint: the flow of the request that was just sent to `to`. Once for each.
   TraceFlow sent_flow(std::uint32_t to, const UntypedRequest& request) noexcept;
@@ -167,6 +174,8 @@ class FarEndpoint {
   bool send_together(const Sender& to, const link::MessagePacket& head,
                      std::span<const std::byte> arguments, const link::Place& place,
                      const std::byte* payload);
+  void sent(Receiver& to, const link::MessagePacket& head, const UntypedRequest& request);
+  void count_sent(Receiver& to, const link::MessagePacket& head, const UntypedRequest& request);
   void keep(Receiver& to, link::MessagePacket head, const UntypedRequest& request);
   std::optional<Verdict> judge(Receiver& to, std::uint32_t index, const LongRequest& message);
   void send_reply(Sender& to, Kind request, shmem::Mark reply, Answering& answering);
@@ -230,7 +239,12 @@ class FarEndpoint {
   Key last_key_{};                 // the one found last: many come in a row
   Sender* last_sender_ = nullptr;  // nullptr: none
   bool unreachable_ = false;       // there may be requests to the dead
-  int turns_ = 0;                  // objects of class SenderGuard
+  struct {
+    std::byte* packet = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint64_t sent = 0;  // sends of the link, before
+  } prepared_;               // where try_prepare() has found room
+  int turns_ = 0;            // objects of class SenderGuard
   const std::unique_ptr<Answering> own_answering_ = std::make_unique<Answering>();
   ObjectPool<Answering> answerings_;  // of several threads
 };

@@ -73,6 +73,11 @@ class FarMessages final : public link::TypeSink, public Resumed {
   void more_to_come(bool yes) noexcept { more_to_come_ = yes; }
   bool is_more_to_come() const noexcept { return more_to_come_; }
 
+  // Whether the program writes into a frame of the link, which it does with one at a time. Inside
+  // the port.
+  bool lends_frame() const noexcept { return frame_lent_; }
+  void lend_frame(bool yes) noexcept { frame_lent_ = yes; }
+
   // Sends the last packet of a translation, after the packets of all transfers to that process.
   // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
   void send_last(Rank to, const link::MessagePacket& packet);
@@ -149,6 +154,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   std::vector<Last> lasts_;                     // to be sent when what their transfers owe has been
   std::unordered_map<Rank, int> flushes_left_;  // answers to kFlush to come; none are 0
   bool more_to_come_ = false;
+  bool frame_lent_ = false;
 };
 
 }  // namespace am

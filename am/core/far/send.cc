@@ -98,6 +98,25 @@ MessagePacket FarEndpoint::head_to(const Sender& to, Type type) const noexcept {
   return head_to(to.serial, to.index, type);
 }
 
+// Counts a request that has left.
+[[gnu::always_inline]] inline void FarEndpoint::count_sent(Receiver& to, const MessagePacket& head,
+                                                           const UntypedRequest& request) {
+  if (to.kept) [[unlikely]]
+    keep(to, head, request);
+  ++to.in_flight[static_cast<std::size_t>(request.kind)];
+  if (request.role == Role::kOneWay) {
+    ++parts_.stats[request.kind].one_way_sent;
+  } else {
+    ++parts_.stats[request.kind].requests_sent;
+    epochs_.sent();
+    to.answers.one_more();
+  }
+}
+
+void FarEndpoint::sent(Receiver& to, const MessagePacket& head, const UntypedRequest& request) {
+  count_sent(to, head, request);
+}
+
 bool FarEndpoint::try_send(std::uint32_t to, const UntypedRequest& request, bool* released) {
   const Port::Lock network(port_);
   Receiver& out = receiver(to);
@@ -117,16 +136,7 @@ bool FarEndpoint::try_send(std::uint32_t to, const UntypedRequest& request, bool
          request.payload, messages_.is_more_to_come());
     if (released != nullptr) release(*released);
   }
-  if (out.kept) [[unlikely]]
-    keep(out, head, request);
-  ++out.in_flight[kind];
-  if (request.role == Role::kOneWay) {
-    ++parts_.stats[request.kind].one_way_sent;
-  } else {
-    ++parts_.stats[request.kind].requests_sent;
-    epochs_.sent();
-    out.answers.one_more();
-  }
+  count_sent(out, head, request);
   return true;
 }
 

@@ -75,6 +75,7 @@ FabricLink::FabricLink(std::unique_ptr<rdma::Fabric> fabric, const Options& opti
 Abilities FabricLink::abilities() {
   Abilities can{
       .frame_bytes = frame_bytes_,
+      .keeps_claims = true,
       .wait_fd = endpoint_.wait_fd(),
       .drive = {},
       .description = fabric_->describe() + (written_ ? "; long messages are one write each" : "")};

@@ -1,5 +1,7 @@
 // The public headers, each of which has to compile first and twice, in strict C11 and C++20: this
 // file is compiled as both (BUILD).
+#include "am/c/event_loop.h"
+//
 #include "am/c/statistics.h"
 //
 #include "am/c/spmd.h"

@@ -68,7 +68,12 @@ class Flood {
   void on_medium(Request r, Bytes payload, std::uint64_t number, std::uint64_t sender) {
     check_content(payload, number);
     handle(number, sender);
-    std::move(r).reply_medium<&Flood::on_medium_answer>(payload, number);
+    if (number % 4 < 2) {
+      return std::move(r).reply_medium<&Flood::on_medium_answer>(payload, number);
+    }
+    PreparedReply reply = std::move(r).prepare_reply_medium(payload.size(), max_medium());
+    std::ranges::copy(payload, reply.span().begin());
+    std::move(reply).commit<&Flood::on_medium_answer>(payload.size(), number);
   }
   void on_long(Request r, std::span<std::byte> payload, std::uint64_t number,
                std::uint64_t sender) {
@@ -117,6 +122,7 @@ class Flood {
   void answered(std::uint64_t number) { ++sent_.at(number).answered; }
   void returned(const Returned& r);
   void send(std::uint64_t number);
+  void send_prepared(Rank to, Bytes payload, std::uint64_t number);
   void send_all();
   void await_dead();
   void check_account() const;
@@ -193,6 +199,8 @@ void Flood::send(std::uint64_t number) {
   const std::size_t size = number % 6 / 2 == 1 ? few : many;
   for (std::size_t i = 0; i < size; ++i) payload_[i] = content(number, i);
   const Bytes payload = Bytes(payload_).first(size);
+  const bool prepares = (number % 6 == 2 || number % 6 == 3) && number % 4 < 2;
+  if (prepares) return send_prepared(sent.to, payload, number);
   switch (number % 6) {
     case 0: return endpoint_.request<&Flood::on_short>(sent.to, number, me);
     case 1: return endpoint_.request<&Flood::on_short_one>(sent.to, number, me);
@@ -201,6 +209,17 @@ void Flood::send(std::uint64_t number) {
     case 4: return endpoint_.request_long<&Flood::on_long>(sent.to, offset, payload, number, me);
     default:
       return endpoint_.request_long<&Flood::on_long_one>(sent.to, offset, payload, number, me);
+  }
+}
+
+void Flood::send_prepared(Rank to, Bytes payload, std::uint64_t number) {
+  const std::uint64_t me = job_.rank();
+  PreparedMedium prepared = endpoint_.prepare_medium(to, payload.size(), max_medium());
+  std::ranges::copy(payload, prepared.span().begin());
+  if (number % 6 == 2) {
+    std::move(prepared).commit<&Flood::on_medium>(payload.size(), number, me);
+  } else {
+    std::move(prepared).commit<&Flood::on_medium_one>(payload.size(), number, me);
   }
 }
 

@@ -62,7 +62,8 @@ class Model : public testing::TestWithParam<Variant> {
   static std::string check(const Variant& variant, const std::string& optimize) {
     const fs::path folder = fs::path(testing::TempDir()) / ("model_" + std::to_string(getpid()));
     fs::create_directories(folder);
-    for (const char* const file : {"memory.pml", "attention.pml", "doorbell.pml"}) {
+    for (const char* const file :
+         {"memory.pml", "attention.pml", "descriptor.pml", "doorbell.pml"}) {
       fs::copy_file(kModels / file, folder / file, fs::copy_options::overwrite_existing);
     }
     std::string flags = flags_of(variant.memory) + " -DFIRST=" + std::to_string(variant.first) +
@@ -94,6 +95,11 @@ INSTANTIATE_TEST_SUITE_P(All, Algorithm,
                                          Variant{"attention", Memory::kFullFences, 3, 0},
                                          Variant{"attention", Memory::kAssisted, 3, 0},
                                          Variant{"attention", Memory::kAssistedWithGap, 3, 0},
+                                         Variant{"descriptor", Memory::kFullFences, 1, 0},
+                                         Variant{"descriptor", Memory::kFullFences, 2, 0},
+                                         Variant{"descriptor", Memory::kAssisted, 1, 0},
+                                         Variant{"descriptor", Memory::kAssisted, 2, 0},
+                                         Variant{"descriptor", Memory::kAssistedWithGap, 1, 0},
                                          Variant{"doorbell", Memory::kFullFences},
                                          Variant{"doorbell", Memory::kAssisted},
                                          Variant{"doorbell", Memory::kAssistedWithGap, 1, 1}),
@@ -111,6 +117,10 @@ const std::vector<Variant> kWeakened = {
     {"attention", Memory::kAssisted, 3, 0, "LOOK_AT_THE_BIT"},
     {"attention", Memory::kAssisted, 2, 1, "POLLS_UNTIL_SWEEP"},
     {"attention", Memory::kAssisted, 2, 1, "SUMMARY_BEFORE_WORDS"},
+    {"descriptor", Memory::kAssisted, 1, 0, "COMPARISON_WITH_TICKET"},
+    {"descriptor", Memory::kAssisted, 1, 0, "REGISTERING_FIRST"},
+    {"descriptor", Memory::kAssisted, 1, 0, "SIGNAL"},
+    {"descriptor", Memory::kAssistedWithGap, 1, 0, "TIMER"},
     {"doorbell", Memory::kAssisted, 2, 1, "COMPARISON_WITH_TICKET"},
     {"doorbell", Memory::kAssisted, 2, 1, "HEAVY_FENCE"},
     {"doorbell", Memory::kFullFences, 2, 1, "LIGHT_FENCE"},
@@ -131,7 +141,7 @@ TEST_P(Weakened, loses_a_message_in_some_state) {
 INSTANTIATE_TEST_SUITE_P(All, Weakened, testing::ValuesIn(kWeakened), name_of);
 
 TEST(Models, are_checked_without_each_thing_that_they_can_leave_out) {
-  for (const std::string model : {"attention", "doorbell"}) {
+  for (const std::string model : {"attention", "descriptor", "doorbell"}) {
     const std::string text = read_file(kModels / (model + ".pml"));
     const std::regex left_out("LEAVE_OUT_([A-Z_]*[A-Z])");
     std::set<std::string> there, checked;
