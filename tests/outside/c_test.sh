@@ -32,7 +32,7 @@ process 1 was answered 42" ./manual
 # shellcheck disable=SC2046
 gcc -std=c11 -fsyntax-only -aux-info prototypes manual.c $(am2 --cflags)
 {
-  echo AM_initial_stats
+  printf '%s\n' AM_initial_stats AMX_SPMDkillmyprocess
   sed -n 's/.* extern .*\b\(AMX\?_[A-Za-z]*\) (.*/\1/p' prototypes
 } | LC_ALL=C sort -u >declared
 nm -D --defined-only "$prefix/lib/libsplitphase.so" |

@@ -19,17 +19,17 @@ namespace am::c {
 namespace {
 
 // The most bytes that a segment may have: all memory of the process.
-constexpr std::uintptr_t kMaxSegment = Extent::kMostElsewhere;
+constexpr std::uintptr_t kMaxSegment = UINTPTR_MAX;
 
 int set_segment(const char* call, Endpoint& endpoint, void* address, std::uintptr_t nbytes) {
-  if (nbytes > kMaxSegment) {
+  if (nbytes > kMaxSegment - reinterpret_cast<std::uintptr_t>(address)) {
     return fail(AM_ERR_BAD_ARG, call,
-                std::to_string(nbytes) + " bytes; at most " + std::to_string(kMaxSegment));
+                std::to_string(nbytes) + " bytes from there on go beyond the last address");
   }
   if (address == nullptr && nbytes != 0 && nbytes != kMaxSegment) {
     return fail(AM_ERR_BAD_ARG, call,
                 "NULL is no memory of " + std::to_string(nbytes) +
-                    " bytes; it goes with 0 bytes, or with AM_MaxSegLength(), for all memory");
+                    " bytes; it goes with 0 bytes, or with (uintptr_t)-1 for all memory");
   }
   endpoint.set_segment({static_cast<std::byte*>(address), nbytes});
   return AM_OK;

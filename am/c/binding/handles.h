@@ -77,7 +77,10 @@ struct EndpointState : Endpoint {
   std::mutex moving;
   std::atomic<int> handlers{kHandlers};                             // size of the table
   std::array<std::atomic<AM_handler_fn_t>, kHandlers> functions{};  // nullptr: not set
-  AM_stats_t before{};                                              // at the last reset
+  // AMX_SetHandlerCallbacks(); nullptr: none.
+  std::atomic<AMX_preHandlerCallback_t> before_handler{nullptr};
+  std::atomic<AMX_postHandlerCallback_t> after_handler{nullptr};
+  AM_stats_t before{};  // at the last reset
 };
 
 extern std::array<AM_Bundle, kMaxBundles> bundles;
