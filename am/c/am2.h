@@ -40,6 +40,7 @@
 //   requests, replies, gets; what a handler may ask        am/c/messages.h
 //   statistics                                             am/c/statistics.h
 //   start-up, barrier, exit of a job of processes          am/c/spmd.h
+//   put channels; zero-copy buffers: beyond AM-II          am/c/channel.h, am/c/zero_copy.h
 //
 // Every call returns AM_OK or one of the codes of am/c/types.h, and has had no effect then.
 // AM_ErrorSentence() says what was wrong. These codes hold for all of them and are not repeated:

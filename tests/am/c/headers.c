@@ -10,6 +10,10 @@
 //
 #include "am/c/types.h"
 //
+#include "am/c/channel.h"
+//
+#include "am/c/zero_copy.h"
+//
 #include "am/c/am2.h"
 //
 #include "am/c/am2.h"
