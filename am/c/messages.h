@@ -40,11 +40,11 @@ extern "C" {
 //
 // They wait for credit (64 short, to another node 1024, 16 medium, there 64, 16 long requests to
 // each endpoint may be in flight) and run handlers meanwhile, of all bundles of the thread. A
-// message to an endpoint of this process never waits and runs no handler: it is delivered by a
-// later poll, and queued in memory where there is no credit. AM_ERR_BAD_ARG: `index` is not bound,
-// `handler` is not 1 to 255, more than 16 arguments, too many bytes, or a null pointer to some.
-// AM_ERR_IN_USE: in a handler. AM_ERR_RESOURCE: the endpoint there has no room for another sender,
-// or a handler that ran meanwhile has thrown.
+// message to an endpoint of this process never waits and runs no handler (but with
+// AMX_SetLoopback()): it is delivered by a later poll, and queued in memory where there is no
+// credit. AM_ERR_BAD_ARG: `index` is not bound, `handler` is not 1 to 255, more than 16 arguments,
+// too many bytes, or a null pointer to some. AM_ERR_IN_USE: in a handler. AM_ERR_RESOURCE: the
+// endpoint there has no room for another sender, or a handler that ran meanwhile has thrown.
 //
 // Cost: short, on a node, one cache line there and one back.
 

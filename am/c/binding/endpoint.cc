@@ -82,6 +82,16 @@ int move(const char* call, ep_t endpoint, eb_t from, eb_t to) {
   });
 }
 
+int set_loopback(const char* call, ep_t endpoint, bool at_once) {
+  if (const int code = check_endpoint(call, endpoint)) return code;
+  EndpointState& core = *endpoint->core;
+  return guarded(call, [&] {
+    if (!core.queue && !at_once) return;
+    if (!core.queue) core.queue = std::make_unique<OwnQueue>(core);
+    core.queue->set_at_once(at_once);
+  });
+}
+
 int expect(const char* call, ep_t endpoint, int endpoints, int outstanding) {
   if (const int code = check_endpoint(call, endpoint)) return code;
   if (endpoints < 1 || outstanding < 1) {
@@ -135,6 +145,10 @@ int AM_SameEndpoint(en_t one, en_t other) {
 
 int AM_SetExpectedResources(ep_t endpoint, int endpoints, int outstanding) {
   return am::c::expect("AM_SetExpectedResources", endpoint, endpoints, outstanding);
+}
+
+int AMX_SetLoopback(ep_t endpoint, int at_once) {
+  return am::c::set_loopback("AMX_SetLoopback", endpoint, at_once != 0);
 }
 
 int AM_SetTag(ep_t endpoint, tag_t tag) {
