@@ -1,4 +1,4 @@
-// Active Messages II in C: the Berkeley interface, and its manual. For C11, and for C++.
+// Active Messages II in C: the Berkeley interface, and its manual. For C11 to C23, and for C++.
 //
 // A message names a handler, a function that runs when the message arrives and takes its arguments.
 // Requests go to an index of an endpoint's translation table; the handler of a request may reply,
@@ -41,6 +41,7 @@
 //   a descriptor for event loops of the program            am/c/event_loop.h
 //   statistics                                             am/c/statistics.h
 //   start-up, barrier, exit of a job of processes          am/c/spmd.h
+//   put channels; zero-copy buffers: beyond AM-II          am/c/channel.h, am/c/zero_copy.h
 //
 // Every call returns AM_OK or one of the codes of am/c/types.h, and has had no effect then.
 // AM_ErrorSentence() says what was wrong. These codes hold for all of them and are not repeated:
@@ -148,6 +149,16 @@ int AM_SameEndpoint(en_t one, en_t other);
 // number below 1. AM_ERR_RESOURCE: more endpoints than AM_MaxNumTranslations().
 int AM_SetExpectedResources(ep_t endpoint, int endpoints, int outstanding);
 
+// Whether requests and gets of this endpoint to its own process are handled inside the call that
+// sends them, as AMUDP does (1), or by later polls, as at first (0). With 1 such a call polls the
+// bundle, so that the handler there has run when it returns, and that of its reply, if there was
+// credit, the endpoint there is in the same bundle, and others do not send without pause. Other
+// messages are handled as well, and what a handler throws comes out of the call, though the message
+// was sent. A call in a callback does not poll. Each message of this endpoint then costs some 20 ns
+// more; those of others cost nothing more. The bundle's thread, in an AM_PAR one while no other
+// uses the endpoint. An extension.
+int AMX_SetLoopback(ep_t endpoint, int at_once);
+
 // The tag that messages to this endpoint must have. From the next poll on, others are returned to
 // their senders as EBADTAG.
 int AM_SetTag(ep_t endpoint, tag_t tag);
@@ -157,11 +168,12 @@ int AM_GetTag(ep_t endpoint, tag_t* tag);
 
 // Sets it to `nbytes` from `address`, which stay the caller's and may not be freed while others
 // write; 0 bytes: none. A message that was admitted before may still arrive where it was. With NULL
-// and AM_MaxSegLength() bytes, all memory is open, and offsets are addresses. AM_ERR_BAD_ARG: NULL
-// with another number of bytes, or more than AM_MaxSegLength().
+// and (uintptr_t)-1 bytes all memory is open, and offsets are addresses; bytes for addresses from
+// 2^63 on, where no process has memory, come back as EBADSEGOFF. AM_ERR_BAD_ARG: NULL with another
+// number of bytes, or an end beyond the last address.
 int AM_SetSeg(ep_t endpoint, void* address, uintptr_t nbytes);
 int AM_GetSeg(ep_t endpoint, void** address, uintptr_t* nbytes);
-// The largest that AM_SetSeg() takes.
+// The largest that AM_SetSeg() takes: (uintptr_t)-1, all memory.
 int AM_MaxSegLength(uintptr_t* nbytes);
 // Memory of this process that others of its node map, SPLITC_SEGMENT bytes (256 MiB), which this
 // interface uses for nothing else: payloads are written there in place, by the processes that send
@@ -207,6 +219,31 @@ int AM_SetHandlerAny(ep_t endpoint, handler_t* index, AM_handler_fn_t function);
 int AM_ReplaceHandler(ep_t endpoint, handler_t index, AM_handler_fn_t function);
 // What is set there. AM_ERR_RESOURCE: nothing. An extension.
 int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function);
+
+// C23 has no functions without a type of parameters: there these convert the handler.
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L
+#define AM_SetHandler(endpoint, index, function) \
+  (AM_SetHandler)((endpoint), (index), (AM_handler_fn_t)(function))
+#define AM_SetHandlerAny(endpoint, index, function) \
+  (AM_SetHandlerAny)((endpoint), (index), (AM_handler_fn_t)(function))
+#define AM_ReplaceHandler(endpoint, index, function) \
+  (AM_ReplaceHandler)((endpoint), (index), (AM_handler_fn_t)(function))
+#endif
+
+// Has `before` called ahead of each handler of `endpoint` but that of index 0, and `after` behind
+// it, also when it throws: for debuggers and checks of runtimes (AMUDP_SetHandlerCallbacks). NULL:
+// none. They run in the thread of the handler and may only ask about `token`, which is valid in
+// `before`. `buffer` and `nbytes` are those of the handler, NULL and 0 of a short message; `args`
+// may not be written. Without callbacks a message costs what it did before they were set.
+//
+// AM_ERR_IN_USE: in a handler. Waits, for an endpoint of an AM_PAR bundle, until no handler of it
+// runs.
+typedef void (*AMX_preHandlerCallback_t)(AMX_category_t category, int is_request, int handler,
+                                         void* token, void* buffer, size_t nbytes, int numargs,
+                                         uint32_t* args);
+typedef void (*AMX_postHandlerCallback_t)(AMX_category_t category, int is_request);
+int AMX_SetHandlerCallbacks(ep_t endpoint, AMX_preHandlerCallback_t before,
+                            AMX_postHandlerCallback_t after);
 
 // The size of the table: 256 at first, which is also the most. Setting it: AM_ERR_BAD_ARG below 1,
 // AM_ERR_RESOURCE above the most, AM_ERR_IN_USE if an index beyond the end is set.

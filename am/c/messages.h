@@ -13,10 +13,13 @@
 //   AM_GetXferAsyncM(the same)
 //
 // such as AM_Request2(endpoint, 3, 7, a, b). With the M left out they take the number of arguments
-// and then these, as AMUDP has it: AM_Request(endpoint, 3, 7, 2, a, b), each argument an int; and
-// with Args a number and an array: AM_RequestArgs(endpoint, 3, 7, 2, array).
+// and then these, as AMUDP has it: AM_Request(endpoint, 3, 7, 2, a, b), each argument an int; with
+// VA these in a va_list; and with Args a number and an array: AM_RequestArgs(endpoint, 3, 7, 2,
+// array).
 #ifndef SPLITPHASE_AM_C_MESSAGES_H
 #define SPLITPHASE_AM_C_MESSAGES_H
+
+#include <stdarg.h>
 
 #include "am/c/types.h"
 
@@ -25,10 +28,11 @@ extern "C" {
 #endif
 
 // Most arguments of a message; most bytes of an IM message; most bytes of an XFER message. (AM-II
-// requires 8, 512 and 8192 at least.)
+// requires 8, 512 and 8192 at least.) The last is no limit of the library's but one that programs
+// can do with: they allocate so much, and add offsets to it.
 #define AM_MaxShort() 16
 #define AM_MaxMedium() 4096
-#define AM_MaxLong() 2147483647
+#define AM_MaxLong() 67108864
 
 // --- Requests, to `handler` of the endpoint that `index` is bound to. Arguments and payload may be
 // reused on return. AM_OK says that the message was sent, and not that it was received: what cannot
@@ -36,11 +40,11 @@ extern "C" {
 //
 // They wait for credit (64 short, to another node 1024, 16 medium, there 64, 16 long requests to
 // each endpoint may be in flight) and run handlers meanwhile, of all bundles of the thread. A
-// message to an endpoint of this process never waits and runs no handler: it is delivered by a
-// later poll, and queued in memory where there is no credit. AM_ERR_BAD_ARG: `index` is not bound,
-// `handler` is not 1 to 255, more than 16 arguments, too many bytes, or a null pointer to some.
-// AM_ERR_IN_USE: in a handler. AM_ERR_RESOURCE: the endpoint there has no room for another sender,
-// or a handler that ran meanwhile has thrown.
+// message to an endpoint of this process never waits and runs no handler (but with
+// AMX_SetLoopback()): it is delivered by a later poll, and queued in memory where there is no
+// credit. AM_ERR_BAD_ARG: `index` is not bound, `handler` is not 1 to 255, more than 16 arguments,
+// too many bytes, or a null pointer to some. AM_ERR_IN_USE: in a handler. AM_ERR_RESOURCE: the
+// endpoint there has no room for another sender, or a handler that ran meanwhile has thrown.
 //
 // Cost: short, on a node, one cache line there and one back.
 
@@ -101,8 +105,28 @@ int AM_GetXfer(ep_t endpoint, int index, uintptr_t source_offset, handler_t hand
 int AM_GetXferAsync(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
                     uintptr_t dest_offset, size_t nbytes, int numargs, ...);
 
-// --- What a handler may ask about its message, with its token. AM_ERR_BAD_ARG: that is no token of
-// the handler that runs.
+// --- The same with the arguments in a va_list, which is left as va_arg() leaves it: the caller
+// ends it.
+int AM_RequestVA(ep_t endpoint, int index, handler_t handler, int numargs, va_list args);
+int AM_RequestIVA(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
+                  int numargs, va_list args);
+int AM_RequestXferVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                     const void* source, size_t nbytes, int numargs, va_list args);
+int AM_RequestXferAsyncVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                          const void* source, size_t nbytes, int numargs, va_list args);
+int AM_ReplyVA(void* token, handler_t handler, int numargs, va_list args);
+int AM_ReplyIVA(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
+                va_list args);
+int AM_ReplyXferVA(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
+                   size_t nbytes, int numargs, va_list args);
+int AM_GetXferVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+                 uintptr_t dest_offset, size_t nbytes, int numargs, va_list args);
+int AM_GetXferAsyncVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+                      uintptr_t dest_offset, size_t nbytes, int numargs, va_list args);
+
+// --- What a handler may ask about its message, with its token. Each takes a few loads, however
+// many endpoints and translations there are. AM_ERR_BAD_ARG: that is no token of the handler that
+// runs.
 
 // The name of the endpoint that sent it: with it that one can be mapped.
 int AM_GetSourceEndpoint(void* token, en_t* name);
@@ -110,6 +134,21 @@ int AM_GetSourceEndpoint(void* token, en_t* name);
 int AM_GetDestEndpoint(void* token, ep_t* endpoint);
 // The tag that it was sent with. Of a reply: the one that the endpoint has.
 int AM_GetMsgTag(void* token, tag_t* tag);
+// The process that sent it, 0 to AMX_SPMDNumProcs() - 1 (AMUDP_GetSourceId): after
+// AMX_SPMDStartup() also the index of its endpoint.
+int AMX_GetSourceId(void* token, int* process);
+
+// All that a token says, but for the names above.
+typedef struct {
+  int source;               // the process that sent it
+  handler_t handler;        // the index of the handler that runs
+  AMX_category_t category;  // AM_SHORT, AM_MEDIUM or AM_LONG
+  int is_request;           // 1: a request; 0: a reply, or what a get brings
+  int may_reply;            // 1: a request that takes a reply and has not had one
+  int numargs;              // 0 to 16
+} AMX_token_info_t;
+// An extension.
+int AMX_GetTokenInfo(void* token, AMX_token_info_t* info);
 
 #ifdef __cplusplus
 }

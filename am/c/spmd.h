@@ -1,5 +1,5 @@
 // Jobs of processes that all run one program (SPMD), above am2.h: start, barrier, all-gather and
-// exit, as Berkeley's AMUDP and AMMPI have them. C11 and C++.
+// exit, as Berkeley's AMUDP and AMMPI have them. C11 to C23, and C++.
 //
 //   eb_t bundle;
 //   ep_t endpoint;
@@ -15,7 +15,6 @@
 // AM_ERR_IN_USE in a handler. Calls before AMX_SPMDStartup() return AM_ERR_NOT_INIT.
 //
 // One thread, that of the start, makes the collective calls; what only looks may be called by any.
-//
 #ifndef SPLITPHASE_AM_C_SPMD_H
 #define SPLITPHASE_AM_C_SPMD_H
 
@@ -40,6 +39,12 @@ int AMX_SPMDStartup(int* argc, char*** argv, int network_depth, uint64_t* networ
 int AMX_SPMDMyProc(void);
 int AMX_SPMDNumProcs(void);
 
+// Which processes share a machine, and so memory: nodes have the numbers 0 to AMX_SPMDNumNodes() -
+// 1. The node of `process`; that of this process is the one of AMX_SPMDMyProc(). -1: before the
+// start, or there is no such process. Costs a search among the nodes at most. Extensions.
+int AMX_SPMDNodeOf(int process);
+int AMX_SPMDNumNodes(void);
+
 // No process returns before all have called. Messages sent before may still be in flight.
 int AMX_SPMDBarrier(void);
 
@@ -51,6 +56,12 @@ int AMX_SPMDAllGather(const void* source, void* destination, size_t nbytes);
 // that may be others than here. NULL: it has none such, or nothing was started. The string is valid
 // until the process ends.
 const char* AMX_SPMDgetenvMaster(const char* name);
+// All of them, as environ has them: strings "NAME=VALUE", and NULL behind the last. NULL: nothing
+// was started. Valid as long. An extension.
+const char* const* AMX_SPMDenvironMaster(void);
+
+// 1: this process is one of the job, as all are that call it; no master process stays behind here.
+#define AMX_SPMDIsWorker(argv) ((void)(argv), 1)
 
 // Ends all processes of the job, with the exit code `code`, 0 to 255. Does not return, and waits
 // for nobody: what is in flight is lost, so those who all come to their ends pass a barrier before.
@@ -81,6 +92,13 @@ void AMX_SPMDExit(int code);
 // where that waits for the others), and may not call the library. NULL: nothing. Any time, any
 // thread.
 int AMX_SPMDSetExitCallback(void (*callback)(int code));
+
+// What ends this process at AMX_SPMDExit(), after the exit callback: _exit() at first. A runtime
+// that has something to take down last sets a function of its own, before any process may exit; it
+// runs where the exit callback does, or in the thread that calls AMX_SPMDExit() if that callback
+// does not return, and so it may only do what a signal handler may. If it returns, _exit() follows.
+// It is not called where AMX_SPMDExit() ends the process as exit(0) does.
+extern void (*AMX_SPMDkillmyprocess)(int code);
 
 #ifdef __cplusplus
 }

@@ -11,14 +11,12 @@
 extern "C" {
 #endif
 
-// Categories of messages: an index of the arrays below.
-enum { AM_SHORT = 0, AM_MEDIUM = 1, AM_LONG = 2, AM_NUM_CATEGORIES = 3 };
-
-// Numbers of messages since the endpoint was made. Empty replies of the library are not counted,
-// nor are the messages by which it waits and ends. A get is a medium request and a long reply,
-// whose bytes are not counted. (Latencies and retransmissions, which AMUDP also has, are not here:
-// two clock readings a message would cost as much as it, and what is sent again, over datagrams
-// that may be lost, is the link's matter and not an endpoint's.)
+// Numbers of messages since the endpoint was made; arrays by category (AM_SHORT, AM_MEDIUM,
+// AM_LONG). Empty replies of the library are not counted, nor are the messages by which it waits
+// and ends. A get is a medium request and a long reply, whose bytes are not counted. (Latencies and
+// retransmissions, which AMUDP also has, are not here: two clock readings a message would cost as
+// much as it, and what is sent again, over datagrams that may be lost, is the link's matter and not
+// an endpoint's.)
 typedef struct {
   uint64_t RequestsSent[AM_NUM_CATEGORIES];
   uint64_t RequestsReceived[AM_NUM_CATEGORIES];  // and handled

@@ -1,4 +1,6 @@
-// The types, constants and codes of Active Messages II, for C11 and C++. Included by am2.h.
+// The types, constants and codes of Active Messages II, for C11 to C23 and C++. Included by am2.h.
+// The constants are macros with plain numbers, as programs of Berkeley's implementations test them
+// with #if and #ifdef.
 #ifndef SPLITPHASE_AM_C_TYPES_H
 #define SPLITPHASE_AM_C_TYPES_H
 
@@ -29,8 +31,8 @@ typedef struct {
 // The key of an endpoint: it takes only messages that were sent with its own tag. Two are special,
 // on the receiver's side: AM_NONE, which a new endpoint has, takes nothing; AM_ALL takes all.
 typedef uint64_t tag_t;
-#define AM_NONE ((tag_t)0)
-#define AM_ALL (~(tag_t)0)
+#define AM_NONE 0
+#define AM_ALL UINT64_MAX
 
 // A place in a handler table, 0 to 255. 0 is the handler of returned messages.
 typedef int handler_t;
@@ -42,17 +44,24 @@ typedef int handler_t;
 //   void on_long(void* token, void* address, int nbytes, int32_t a0, ...)
 //   void on_returned(int status, op_t opcode, void* argblock)           (index 0)
 //
-// with 0 to 16 arguments, as many as its message has. AM-II keeps no note of a handler's type: one
-// that is called with another number of arguments, or as one of another kind, has undefined
-// behaviour, as any call through a wrong pointer has. In C++ cast to AM_handler_fn_t.
+// with 0 to 16 arguments, as many as its message has; `nbytes` may be declared as size_t, too,
+// which AMUDP has there. AM-II keeps no note of a handler's type: one that is called with another
+// number of arguments, or as one of another kind, has undefined behaviour, as any call through a
+// wrong pointer has. In C any of them can be passed where this type is asked for; in C++ cast to
+// it.
 typedef void (*AM_handler_fn_t)();  // NOLINT(modernize-redundant-void-arg)
 
 // Access modes of a bundle.
 typedef int AM_type_t;
-enum {
-  AM_SEQ,  // one thread at a time inside the bundle and its endpoints: its user sees to that
-  AM_PAR   // any threads, at the same time
-};
+#define AM_SEQ 0  // one thread at a time inside the bundle and its endpoints: its user sees to that
+#define AM_PAR 1  // any threads, at the same time
+
+// Categories of messages: M, IM and XFER, without payload, with a buffer and to a segment.
+typedef int AMX_category_t;
+#define AM_SHORT 0
+#define AM_MEDIUM 1
+#define AM_LONG 2
+#define AM_NUM_CATEGORIES 3
 
 // Events that AM_Wait() waits for: bits.
 #define AM_NOEVENTS 0  // none: a bundle's first mask
@@ -60,41 +69,37 @@ enum {
 #define AM_ONESHOT 2   // beside AM_NOTEMPTY: the mask is AM_NOEVENTS again after the wait
 
 // --- What calls return.
-enum {
-  AM_OK = 0,
-  AM_ERR_NOT_INIT = 1,  // before AM_Init() or after the last AM_Terminate()
-  AM_ERR_BAD_ARG = 2,   // an argument is wrong: a handle, an index, a size, a null pointer
-  AM_ERR_RESOURCE = 3,  // it cannot be done: no memory, no place, no such entry, no launcher
-  AM_ERR_NOT_SENT = 4,  // an Async call would have to wait: AM_Poll() and try again
-  AM_ERR_IN_USE = 5     // the place is taken; or a handler runs, inside which this is not allowed
-};
+#define AM_OK 0
+#define AM_ERR_NOT_INIT 1  // before AM_Init() or after the last AM_Terminate()
+#define AM_ERR_BAD_ARG 2   // an argument is wrong: a handle, an index, a size, a null pointer
+#define AM_ERR_RESOURCE 3  // it cannot be done: no memory, no place, no such entry, no launcher
+#define AM_ERR_NOT_SENT 4  // an Async call would have to wait: AM_Poll() and try again
+#define AM_ERR_IN_USE 5  // the place is taken; or a handler runs, inside which this is not allowed
 
 // Why a message came back: `status` of handler 0.
-enum {
-  EBADARGS = 1,        // the handler there takes other arguments (only typed ones of C++ do)
-  EBADENTRY = 2,       // no such translation; here the request call itself says AM_ERR_BAD_ARG
-  EBADTAG = 3,         // the endpoint there has another tag
-  EBADHANDLER = 4,     // no handler there has that index
-  EBADSEGOFF = 5,      // the payload would begin outside the segment there
-  EBADLENGTH = 6,      // ... or end outside it
-  EBADENDPOINT = 7,    // there is no such endpoint any more
-  ECONGESTION = 8,     // there was no memory for its payload, or for the answer to a get
-  EUNREACHABLE = 9,    // its process has died, and may have handled it
-  EREPLYREJECTED = 10  // a reply that the requester does not take
-};
+#define EBADARGS 1      // the handler there takes other arguments (only typed ones of C++ do)
+#define EBADENTRY 2     // not produced: the request call itself says AM_ERR_BAD_ARG
+#define EBADTAG 3       // the endpoint there has another tag
+#define EBADHANDLER 4   // no handler there has that index
+#define EBADSEGOFF 5    // the payload would begin outside the segment there
+#define EBADLENGTH 6    // ... or end outside it
+#define EBADENDPOINT 7  // there is no such endpoint any more
+#define ECONGESTION 8   // there was no memory for its payload, or for the answer to a get
+#define EUNREACHABLE 9  // its process has died, and may have handled it
+#define EREPLYREJECTED \
+  10  // not produced: a reply that the requester refuses comes back to who has
+      // replied with the reason itself, and an opcode AM_REPLY_...
 
 // What came back: `opcode` of handler 0.
-typedef enum {
-  AM_REQUEST_M = 1,
-  AM_REQUEST_IM = 2,
-  AM_REQUEST_XFER_M = 3,
-  AM_REPLY_M = 4,
-  AM_REPLY_IM = 5,
-  AM_REPLY_XFER_M = 6
-} op_t;
+typedef int op_t;
+#define AM_REQUEST_M 1
+#define AM_REQUEST_IM 2
+#define AM_REQUEST_XFER_M 3
+#define AM_REPLY_M 4
+#define AM_REPLY_IM 5
+#define AM_REPLY_XFER_M 6
 
 // What `argblock` of handler 0 points to, and everything in it: valid until that handler returns.
-//
 typedef struct {
   ep_t endpoint;          // of this process: that had sent it
   int destination;        // the process it was sent to

@@ -50,7 +50,7 @@ UntypedRequest request_for(const Record& record) {
 
 void Endpoint::check(const UntypedGet& get, const char* call) const {
   check_untyped(bundle(), call, "a get", get.handler, get.arguments.size());
-  Status fits = check_place({0, segment().size()}, get.offset, get.bytes);
+  Status fits = check_place(segment(), get.offset, get.bytes);
   if (!parts_.handlers.has(get.handler)) fits = Status::kBadHandler;
   if (fits == Status::kDelivered) return;
   bundle().refuse(call, "what is asked for has no place here: " + std::string(describe(fits)));
@@ -75,7 +75,7 @@ Status serve_get(EndpointParts& parts, Delivery& delivery) try {
   Record record;
   if (!read(delivery.payload, record)) return Status::kBadHandler;
   const std::span<std::byte> segment = parts.admission.segment;
-  const Status status = check_place({0, segment.size()}, record.source, record.bytes);
+  const Status status = check_place(segment, record.source, record.bytes);
   if (status != Status::kDelivered) return status;
   UntypedMessage(delivery, 0, kGetShape)
       .reply_index_long(static_cast<HandlerIndex>(record.handler), record.offset,

@@ -101,7 +101,7 @@ void place_long(Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdi
 Status take_staged(EndpointParts& parts, shmem::Room room, const packet::Placement& place,
                    std::span<std::byte>& payload) {
   const std::span<std::byte> segment = parts.admission.segment;
-  const Status status = check_place({0, segment.size()}, place.offset, place.bytes);
+  const Status status = check_place(segment, place.offset, place.bytes);
   if (status != Status::kDelivered) return status;
   payload = bytes_at(segment, place.offset, place.bytes);
   const bool taken = parts.bundle->process().staging().take(room.reply_payload(), payload);

@@ -2,7 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -26,9 +28,13 @@ struct Extent {
 
   // In place of an offset, and the highest bit of what is an offset plus kElsewhere.
   static constexpr std::uint64_t kElsewhere = std::uint64_t{1} << 63;
-  static constexpr std::uint64_t kMostElsewhere = kElsewhere - 1;  // bytes
+  // Bytes of one that is all memory: of the addresses that a process can have. With this bound the
+  // highest bit of an offset is free to tell the two kinds apart.
+  static constexpr std::uint64_t kMostElsewhere = kElsewhere - 1;
   static constexpr bool is_elsewhere(std::uint64_t at) noexcept { return (at & kElsewhere) != 0; }
 
+  // Whether it is all memory, where nothing may go to any address, also to one that no process has.
+  constexpr bool is_all_memory() const noexcept { return bytes == kMostElsewhere; }
   // Whether [at, at + count) lies inside; at is relative to the extent.
   bool holds(std::uint64_t at, std::uint64_t count) const noexcept {
     return at <= bytes && count <= bytes - at;
@@ -69,6 +75,14 @@ inline Status check_place(const Extent& extent, std::uint64_t offset,
   return extent.holds(offset, bytes) ? Status::kDelivered : Status::kBadLength;
 }
 
+// Likewise of a segment of this process, wherever it is: for who writes there itself.
+inline Status check_place(std::span<const std::byte> segment, std::uint64_t offset,
+                          std::uint64_t bytes) noexcept {
+  const Extent extent{0, std::min<std::uint64_t>(segment.size(), Extent::kMostElsewhere)};
+  if (bytes == 0 && extent.is_all_memory()) return Status::kDelivered;
+  return check_place(extent, offset, bytes);
+}
+
 // These bytes of `segment`, in which check_place() has found them. By numbers: a segment may begin
 // at the null address, from which no pointer may be stepped.
 inline std::span<std::byte> bytes_at(std::span<std::byte> segment, std::uint64_t offset,
@@ -81,8 +95,11 @@ inline std::span<std::byte> bytes_at(std::span<std::byte> segment, std::uint64_t
 inline Verdict judge(const LongRequest& message, Shape shape, const Extent& extent) noexcept {
   if (!takes(shape, message.shape)) return {mismatch(shape), 0};
   const Status status = check_place(extent, message.offset, message.bytes);
-  if (status != Status::kDelivered) return {status, 0};
-  return {Status::kDelivered, extent.offset + message.offset};
+  if (status == Status::kDelivered) return {status, extent.offset + message.offset};
+  if (message.bytes == 0 && extent.is_all_memory()) {  // of an address in the upper half
+    return {Status::kDelivered, Extent::kElsewhere};
+  }
+  return {status, 0};
 }
 
 // The state of an endpoint as others read it through shared memory: those who send requests in its

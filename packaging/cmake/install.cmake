@@ -73,7 +73,7 @@ install(DIRECTORY docs DESTINATION ${documentation} COMPONENT libsplitphase-dev
   PATTERN "docs/clusters/*"
   PATTERN "docs/site" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${documentation} COMPONENT libsplitphase-dev
-  FILES_MATCHING PATTERN "*.cc" PATTERN "*.c" PATTERN "*.h" PATTERN "*.py" PATTERN "examples/data" EXCLUDE)
+  FILES_MATCHING PATTERN "*.cc" PATTERN "*.c" PATTERN "*.f90" PATTERN "*.h" PATTERN "*.py" PATTERN "examples/data" EXCLUDE)
 
 # The Python package, as sources: it is built for one version of Python, with what is installed here.
 install(DIRECTORY packaging/python DESTINATION share/splitphase COMPONENT libsplitphase-dev

@@ -69,10 +69,12 @@ foreach(name em3d conjugate_gradient gauss lu jacobi3d matmul3d pair_calculator 
 endforeach()
 set_source_files_properties(examples/matmul3d/kernel.cc PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
-splitphase_program(word_count examples SOURCES examples/word_count.c)
-set_target_properties(word_count PROPERTIES LINKER_LANGUAGE CXX)
-list(APPEND splitphase_examples word_count)
-set_target_properties(word_count example_parts PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF)
+foreach(name heat_rod pass_blocks word_count)
+  splitphase_program(${name} examples SOURCES examples/${name}.c)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  list(APPEND splitphase_examples ${name})
+endforeach()
+set_target_properties(heat_rod pass_blocks word_count example_parts PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF)
 
 # --- Benchmarks
 

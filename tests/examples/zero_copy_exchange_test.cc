@@ -12,23 +12,33 @@ namespace {
 
 using am::test::lines_of;
 
-class ZeroCopyExchange : public ::testing::TestWithParam<Shape> {};
+class ZeroCopyExchange : public ::testing::TestWithParam<Shape> {
+ protected:
+  // `process`: what the program calls one.
+  static void expect_all_seen(const std::string& program, const std::string& process) {
+    constexpr std::uint64_t kNumbers = 100'000;
+    const auto procs = static_cast<std::uint64_t>(GetParam().procs);
+    const auto result = run(GetParam(), program);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    // Number i of rank r is r + i.
+    const std::uint64_t sum =
+        procs * (kNumbers * (kNumbers - 1) / 2) + kNumbers * (procs * (procs - 1) / 2);
+    std::multiset<std::string> expected;
+    for (std::uint64_t rank = 0; rank < procs; ++rank) {
+      expected.insert(process + " " + std::to_string(rank) +
+                      " has seen all blocks: " + std::to_string(sum));
+    }
+    const auto lines = lines_of(result.out);
+    EXPECT_EQ(std::multiset<std::string>(lines.begin(), lines.end()), expected);
+  }
+};
 
 TEST_P(ZeroCopyExchange, every_process_sees_every_block) {
-  constexpr std::uint64_t kNumbers = 100'000;
-  const auto procs = static_cast<std::uint64_t>(GetParam().procs);
-  const auto result = run(GetParam(), "zero_copy_exchange");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  // Number i of rank r is r + i.
-  const std::uint64_t sum =
-      procs * (kNumbers * (kNumbers - 1) / 2) + kNumbers * (procs * (procs - 1) / 2);
-  std::multiset<std::string> expected;
-  for (std::uint64_t rank = 0; rank < procs; ++rank) {
-    expected.insert("rank " + std::to_string(rank) +
-                    " has seen all blocks: " + std::to_string(sum));
-  }
-  const auto lines = lines_of(result.out);
-  EXPECT_EQ(std::multiset<std::string>(lines.begin(), lines.end()), expected);
+  expect_all_seen("zero_copy_exchange", "rank");
+}
+
+TEST_P(ZeroCopyExchange, every_process_sees_every_block_in_c) {
+  expect_all_seen("pass_blocks", "process");
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, ZeroCopyExchange,

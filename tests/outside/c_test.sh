@@ -20,6 +20,17 @@ counts ./words_shared
 is_linked_with_static words_static
 counts ./words_static
 
+# Those with channels and with zero-copy buffers.
+for example in heat_rod pass_blocks; do
+  # shellcheck disable=SC2046
+  gcc "${strict[@]}" examples/$example.c -o $example $(am2 --cflags --libs) \
+    -Wl,-rpath,"$(am2 --variable=libdir)"
+done
+prints "2000 cells, 2000 steps: as one process computes them" ./heat_rod
+prints "\
+process 0 has seen all blocks: 10000000000
+process 1 has seen all blocks: 10000000000" ./pass_blocks
+
 # The program in the first comment of am2.h, as printed.
 sed -n 's,^//   ,,p' "$prefix/include/splitphase/am/c/am2.h" | sed -n '/^#include/,/^}/p' >manual.c
 # shellcheck disable=SC2046
@@ -29,10 +40,11 @@ process 0 was answered 42
 process 1 was answered 42" ./manual
 
 # What the headers declare is in the library, under its version, and nothing else of such a name.
+(cd "$prefix/include/splitphase" && printf '#include "%s"\n' am/c/*.h) >all.c
 # shellcheck disable=SC2046
-gcc -std=c11 -fsyntax-only -aux-info prototypes manual.c $(am2 --cflags)
+gcc -std=c11 -fsyntax-only -aux-info prototypes all.c $(am2 --cflags)
 {
-  echo AM_initial_stats
+  printf '%s\n' AM_initial_stats AMX_SPMDkillmyprocess
   sed -n 's/.* extern .*\b\(AMX\?_[A-Za-z]*\) (.*/\1/p' prototypes
 } | LC_ALL=C sort -u >declared
 nm -D --defined-only "$prefix/lib/libsplitphase.so" |

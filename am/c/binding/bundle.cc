@@ -8,7 +8,6 @@
 #include "am/c/binding/errors.h"
 #include "am/c/binding/handles.h"
 #include "am/c/binding/library.h"
-#include "am/c/binding/token.h"
 
 namespace am::c {
 namespace {
@@ -81,8 +80,8 @@ int AM_Poll(eb_t bundle) {
   try {
     bundle->core->poll();
     return AM_OK;
-  } catch (...) {  // which in a handler is how poll() refuses
-    if (am::c::Handling::now()) return check_no_handler("AM_Poll");
+  } catch (...) {  // which in a handler or callback is how poll() refuses
+    if (am::Bundle::handling()) return check_no_handler("AM_Poll");
     return am::c::fail_by_exception("AM_Poll");
   }
 }

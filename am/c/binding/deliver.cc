@@ -24,9 +24,12 @@ template <class... Leading>
 struct Caller {
   using Function = void (*)(AM_handler_fn_t, Leading..., const std::uint32_t*);
 
-  // Calls a function that takes `Leading` and sizeof...(kIndices) arguments.
+  // Calls a function that takes `Leading` and sizeof...(kIndices) arguments. (A sanitizer cannot
+  // know of both types that its number of bytes may have.)
   template <std::size_t... kIndices>
-  static void call(AM_handler_fn_t function, Leading... leading, const std::uint32_t* words) {
+  __attribute__((no_sanitize("undefined"))) static void call(AM_handler_fn_t function,
+                                                             Leading... leading,
+                                                             const std::uint32_t* words) {
     using Handler = void (*)(Leading..., Argument<kIndices>...);
     reinterpret_cast<Handler>(function)(leading..., static_cast<std::int32_t>(words[kIndices])...);
   }
@@ -54,21 +57,64 @@ struct Caller {
   }
 };
 
+// A handler may declare its number of bytes as int or as size_t: the calling conventions of x86-64
+// and AArch64 pass both in the same register, and who takes an int reads the lower half of it.
 using Short = Caller<void*>;
-using WithPayload = Caller<void*, void*, int>;
+using WithPayload = Caller<void*, void*, std::size_t>;
 
-}  // namespace
-
-void deliver(UntypedMessage message, void* context) {
-  const auto function = reinterpret_cast<AM_handler_fn_t>(context);
+[[gnu::always_inline]] inline void call(AM_handler_fn_t function, Token& token) {
+  UntypedMessage& message = token.message();
   const std::span<const std::uint32_t> words = message.arguments();
-  Token token(message);
   if (message.kind() == Kind::kShort) {
     return Short::call_with(words.size(), function, &token, words.data());
   }
   const std::span<std::byte> payload = message.payload();
-  WithPayload::call_with(words.size(), function, &token, payload.data(),
-                         static_cast<int>(payload.size()), words.data());
+  WithPayload::call_with(words.size(), function, &token, payload.data(), payload.size(),
+                         words.data());
+}
+
+// Calls a program's callback behind a handler, however that is left.
+class CallAfter {
+ public:
+  explicit CallAfter(const UntypedMessage& message) noexcept
+      : function_(state_of(message.endpoint()).after_handler),
+        category_(static_cast<AMX_category_t>(message.kind())),
+        is_request_(message.role() != Role::kReply ? 1 : 0) {}
+  CallAfter(const CallAfter&) = delete;
+  CallAfter& operator=(const CallAfter&) = delete;
+  ~CallAfter() {
+    if (function_ != nullptr) function_(category_, is_request_);
+  }
+
+ private:
+  const AMX_postHandlerCallback_t function_;
+  const AMX_category_t category_;
+  const int is_request_;
+};
+
+void call_before(Token& token) {
+  UntypedMessage& message = token.message();
+  const AMX_preHandlerCallback_t function = state_of(message.endpoint()).before_handler;
+  if (function == nullptr) return;
+  const std::span<const std::uint32_t> words = message.arguments();
+  const std::span<std::byte> payload = message.payload();
+  function(static_cast<AMX_category_t>(message.kind()), message.role() != Role::kReply ? 1 : 0,
+           message.handler(), &token, payload.empty() ? nullptr : payload.data(), payload.size(),
+           static_cast<int>(words.size()), const_cast<std::uint32_t*>(words.data()));
+}
+
+}  // namespace
+
+void deliver(UntypedMessage message, void* context) {
+  Token token(message);
+  call(reinterpret_cast<AM_handler_fn_t>(context), token);
+}
+
+void deliver_with_callbacks(UntypedMessage message, void* context) {
+  const CallAfter after(message);
+  Token token(message);
+  call_before(token);
+  call(reinterpret_cast<AM_handler_fn_t>(context), token);
 }
 
 int fail_no_token(const char* call, const void* token) noexcept {
@@ -107,5 +153,21 @@ int AM_GetDestEndpoint(void* token, ep_t* endpoint) {
 int AM_GetMsgTag(void* token, tag_t* tag) {
   return am::c::get_of_message("AM_GetMsgTag", token, tag, [](auto& message) {
     return message.role() == am::Role::kReply ? message.endpoint().tag() : message.tag();
+  });
+}
+
+int AMX_GetSourceId(void* token, int* process) {
+  return am::c::get_of_message("AMX_GetSourceId", token, process,
+                               [](auto& message) { return static_cast<int>(message.source()); });
+}
+
+int AMX_GetTokenInfo(void* token, AMX_token_info_t* info) {
+  return am::c::get_of_message("AMX_GetTokenInfo", token, info, [](auto& message) {
+    return AMX_token_info_t{.source = static_cast<int>(message.source()),
+                            .handler = message.handler(),
+                            .category = static_cast<AMX_category_t>(message.kind()),
+                            .is_request = message.role() != am::Role::kReply ? 1 : 0,
+                            .may_reply = message.may_answer() ? 1 : 0,
+                            .numargs = static_cast<int>(message.arguments().size())};
   });
 }

@@ -19,17 +19,17 @@ namespace am::c {
 namespace {
 
 // The most bytes that a segment may have: all memory of the process.
-constexpr std::uintptr_t kMaxSegment = Extent::kMostElsewhere;
+constexpr std::uintptr_t kMaxSegment = UINTPTR_MAX;
 
 int set_segment(const char* call, Endpoint& endpoint, void* address, std::uintptr_t nbytes) {
-  if (nbytes > kMaxSegment) {
+  if (nbytes > kMaxSegment - reinterpret_cast<std::uintptr_t>(address)) {
     return fail(AM_ERR_BAD_ARG, call,
-                std::to_string(nbytes) + " bytes; at most " + std::to_string(kMaxSegment));
+                std::to_string(nbytes) + " bytes from there on go beyond the last address");
   }
   if (address == nullptr && nbytes != 0 && nbytes != kMaxSegment) {
     return fail(AM_ERR_BAD_ARG, call,
                 "NULL is no memory of " + std::to_string(nbytes) +
-                    " bytes; it goes with 0 bytes, or with AM_MaxSegLength(), for all memory");
+                    " bytes; it goes with 0 bytes, or with (uintptr_t)-1 for all memory");
   }
   endpoint.set_segment({static_cast<std::byte*>(address), nbytes});
   return AM_OK;
@@ -79,6 +79,16 @@ int move(const char* call, ep_t endpoint, eb_t from, eb_t to) {
       core.queue->leave(*from->core);
       core.queue->join(*to->core);
     }
+  });
+}
+
+int set_loopback(const char* call, ep_t endpoint, bool at_once) {
+  if (const int code = check_endpoint(call, endpoint)) return code;
+  EndpointState& core = *endpoint->core;
+  return guarded(call, [&] {
+    if (!core.queue && !at_once) return;
+    if (!core.queue) core.queue = std::make_unique<OwnQueue>(core);
+    core.queue->set_at_once(at_once);
   });
 }
 
@@ -135,6 +145,10 @@ int AM_SameEndpoint(en_t one, en_t other) {
 
 int AM_SetExpectedResources(ep_t endpoint, int endpoints, int outstanding) {
   return am::c::expect("AM_SetExpectedResources", endpoint, endpoints, outstanding);
+}
+
+int AMX_SetLoopback(ep_t endpoint, int at_once) {
+  return am::c::set_loopback("AMX_SetLoopback", endpoint, at_once != 0);
 }
 
 int AM_SetTag(ep_t endpoint, tag_t tag) {

@@ -54,6 +54,17 @@ int check_may_set(const char* call, ep_t endpoint) {
   return endpoint->core->parallel ? check_no_handler(call) : static_cast<int>(AM_OK);
 }
 
+bool has_callbacks(const EndpointState& core) noexcept {
+  return core.before_handler != nullptr || core.after_handler != nullptr;
+}
+
+// Has messages for `index` call `function`, directly unless the endpoint has callbacks.
+void install(EndpointState& core, handler_t index, AM_handler_fn_t function) {
+  core.set_untyped_handler(static_cast<HandlerIndex>(index),
+                           has_callbacks(core) ? &deliver_with_callbacks : &deliver,
+                           reinterpret_cast<void*>(function), /*replace=*/true, function);
+}
+
 // Holding `setting`.
 int set_at(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t function) {
   if (const int code = check_handler_index(call, endpoint, index)) return code;
@@ -65,8 +76,7 @@ int set_at(const char* call, ep_t endpoint, handler_t index, AM_handler_fn_t fun
       core.on_returned(
           [&core, returned](const Returned& message) { call_returned(core, returned, message); });
     } else {
-      core.set_untyped_handler(static_cast<HandlerIndex>(index), &deliver,
-                               reinterpret_cast<void*>(function), /*replace=*/true, function);
+      install(core, index, function);
     }
     core.functions[index] = function;
   });
@@ -105,6 +115,21 @@ int set_any(const char* call, ep_t endpoint, handler_t* index, AM_handler_fn_t f
   if (const int code = set_at(call, endpoint, free, function)) return code;
   *index = free;
   return AM_OK;
+}
+
+int set_callbacks(const char* call, ep_t endpoint, AMX_preHandlerCallback_t before,
+                  AMX_postHandlerCallback_t after) {
+  if (const int code = check_endpoint(call, endpoint)) return code;
+  if (const int code = check_no_handler(call)) return code;
+  EndpointState& core = *endpoint->core;
+  const std::lock_guard lock(core.setting);
+  return guarded(call, [&] {
+    core.before_handler = before;
+    core.after_handler = after;
+    for (int index = 1; index < core.handlers; ++index) {
+      if (core.functions[index] != nullptr) install(core, index, core.functions[index]);
+    }
+  });
 }
 
 int set_handler_count(const char* call, ep_t endpoint, int count) {
@@ -150,6 +175,11 @@ int AM_GetHandler(ep_t endpoint, handler_t index, AM_handler_fn_t* function) {
   }
   *function = endpoint->core->functions[index];
   return AM_OK;
+}
+
+int AMX_SetHandlerCallbacks(ep_t endpoint, AMX_preHandlerCallback_t before,
+                            AMX_postHandlerCallback_t after) {
+  return am::c::set_callbacks("AMX_SetHandlerCallbacks", endpoint, before, after);
 }
 
 int AM_SetNumHandlers(ep_t endpoint, int count) {

@@ -1,6 +1,8 @@
 #include "am/c/binding/handles.h"
 
-#include <mutex>
+#include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 
 #include "am/c/binding/errors.h"
@@ -10,39 +12,19 @@
 
 namespace am::c {
 
-constinit std::array<AM_Bundle, kMaxBundles> bundles{};
-constinit std::array<AM_Endpoint, kMaxEndpoints> endpoints{};
+constinit Places<AM_Bundle, kMaxBundles> bundles;
+constinit Places<AM_Endpoint, kMaxEndpoints> endpoints;
 
 namespace {
 
-// Guards the taking and freeing of places, not the use of what is in them.
-std::mutex mutex;
-
-// The free place after the one that was taken last, so that a place is used again late, and a
-// handle of something that was freed is recognized as long as possible.
-template <class Handle, std::size_t kSize>
-Handle* find_place(std::array<Handle, kSize>& table, std::size_t& last) noexcept {
-  for (std::size_t tried = 0; tried < kSize; ++tried) {
-    last = (last + 1) % kSize;
-    if (table[last].core == nullptr) return &table[last];
-  }
-  return nullptr;
-}
-
-int check(const char* call, bool is_one, const void* handle, const char* what) noexcept {
-  if (const int code = check_in_use(call)) return code;
-  if (is_one) return AM_OK;
-  return fail(AM_ERR_BAD_ARG, call,
-              handle == nullptr
-                  ? std::string("NULL is no ") + what
-                  : std::string("the handle is that of no ") + what + ", or of one that was freed");
-}
+constexpr std::size_t kMostEnders = 4;  // rooms above
+constinit std::array<std::atomic<void (*)(eb_t)>, kMostEnders> enders{};
 
 }  // namespace
 
 void spoil_handles() noexcept {
-  for (AM_Bundle& bundle : bundles) bundle.core = nullptr;
-  for (AM_Endpoint& endpoint : endpoints) endpoint.core = nullptr;
+  bundles.forget();
+  endpoints.forget();
 }
 
 int check_in_use(const char* call) noexcept {
@@ -51,12 +33,21 @@ int check_in_use(const char* call) noexcept {
   return fail(AM_ERR_NOT_INIT, call, "call AM_Init() or AMX_SPMDStartup() first");
 }
 
+int check_handle(const char* call, bool is_one, const void* handle, const char* what) noexcept {
+  if (const int code = check_in_use(call)) return code;
+  if (is_one) return AM_OK;
+  return fail(AM_ERR_BAD_ARG, call,
+              handle == nullptr
+                  ? std::string("NULL is no ") + what
+                  : std::string("the handle is that of no ") + what + ", or of one that was freed");
+}
+
 int check_bundle(const char* call, eb_t bundle) noexcept {
-  return check(call, is_bundle(bundle), bundle, "bundle");
+  return check_handle(call, is_bundle(bundle), bundle, "bundle");
 }
 
 int check_endpoint(const char* call, ep_t endpoint) noexcept {
-  return check(call, is_endpoint(endpoint), endpoint, "endpoint");
+  return check_handle(call, is_endpoint(endpoint), endpoint, "endpoint");
 }
 
 int check_no_handler(const char* call) noexcept {
@@ -82,35 +73,38 @@ void EndpointState::join(eb_t bundle) {
 }
 
 eb_t take_place(std::unique_ptr<Bundle> core) {
-  static std::size_t last = kMaxBundles - 1;
-  const std::lock_guard lock(mutex);
-  AM_Bundle* const place = find_place(bundles, last);
-  if (place != nullptr) {
-    place->mask = AM_NOEVENTS;
-    place->core = core.release();
-  }
+  AM_Bundle* const place =
+      bundles.take(core.get(), [](eb_t bundle) { bundle->mask = AM_NOEVENTS; });
+  if (place != nullptr) static_cast<void>(core.release());
   return place;
 }
 
 ep_t take_place(std::unique_ptr<EndpointState> core) {
-  static std::size_t last = kMaxEndpoints - 1;
-  const std::lock_guard lock(mutex);
-  AM_Endpoint* const place = find_place(endpoints, last);
-  if (place == nullptr) return nullptr;
-  core->handle = place;
-  place->core = core.release();
+  AM_Endpoint* const place =
+      endpoints.take(core.get(), [&](ep_t endpoint) { core->handle = endpoint; });
+  if (place != nullptr) static_cast<void>(core.release());
   return place;
+}
+
+void before_bundle_ends(void (*end)(eb_t bundle)) {
+  for (auto& ender : enders) {
+    void (*free)(eb_t) = nullptr;
+    if (ender.compare_exchange_strong(free, end) || free == end) return;
+  }
+  throw Error("am/c: kMostEnders is too small");
 }
 
 void free_endpoint(ep_t endpoint) {
   if (OwnQueue* const queue = endpoint->core->queue.get())
     queue->wait_until_sent("AM_FreeEndpoint");
   delete endpoint->core;
-  const std::lock_guard lock(mutex);
-  *endpoint = {};
+  endpoints.free(endpoint);
 }
 
 void free_bundle(eb_t bundle) {
+  for (const auto& ender : enders) {
+    if (const auto end = ender.load()) end(bundle);
+  }
   const auto& members = bundle->core->endpoints();
   // What one of them has for another is sent while that is there.
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -119,14 +113,9 @@ void free_bundle(eb_t bundle) {
   }
   while (!members.empty()) free_endpoint(state_of(*members.back()).handle);
   delete bundle->core;
-  const std::lock_guard lock(mutex);
-  bundle->core = nullptr;
+  bundles.free(bundle);
 }
 
-void free_all_bundles() {
-  for (AM_Bundle& bundle : bundles) {
-    if (bundle.core != nullptr) free_bundle(&bundle);
-  }
-}
+void free_all_bundles() { bundles.for_each(free_bundle); }
 
 }  // namespace am::c

@@ -1,5 +1,5 @@
-// The handles that C programs hold: places of two tables that are never freed, so that any pointer
-// can be distinguished from a handle without following it.
+// The handles that C programs hold of bundles and endpoints (am/c/binding/places.h), and what is
+// behind them.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "am/c/am2.h"
+#include "am/c/binding/places.h"
 #include "am/c/types.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
@@ -77,25 +78,22 @@ struct EndpointState : Endpoint {
   std::mutex moving;
   std::atomic<int> handlers{kHandlers};                             // size of the table
   std::array<std::atomic<AM_handler_fn_t>, kHandlers> functions{};  // nullptr: not set
-  AM_stats_t before{};                                              // at the last reset
+  // AMX_SetHandlerCallbacks(); nullptr: none.
+  std::atomic<AMX_preHandlerCallback_t> before_handler{nullptr};
+  std::atomic<AMX_postHandlerCallback_t> after_handler{nullptr};
+  AM_stats_t before{};  // at the last reset
 };
 
-extern std::array<AM_Bundle, kMaxBundles> bundles;
-extern std::array<AM_Endpoint, kMaxEndpoints> endpoints;
+extern Places<AM_Bundle, kMaxBundles> bundles;
+extern Places<AM_Endpoint, kMaxEndpoints> endpoints;
 
-// Whether that is a place of `table` that is in use. Never follows a pointer that is not.
-template <class Handle, std::size_t kSize>
-bool is_handle(const std::array<Handle, kSize>& table, const Handle* handle) noexcept {
-  const std::uintptr_t offset =
-      reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(table.data());
-  return offset < sizeof table && offset % sizeof(Handle) == 0 && handle->core != nullptr;
-}
-inline bool is_bundle(eb_t bundle) noexcept { return is_handle(bundles, bundle); }
-inline bool is_endpoint(ep_t endpoint) noexcept { return is_handle(endpoints, endpoint); }
+inline bool is_bundle(eb_t bundle) noexcept { return bundles.holds(bundle); }
+inline bool is_endpoint(ep_t endpoint) noexcept { return endpoints.holds(endpoint); }
 
 // AM_OK; or the code for a call before AM_Init(), with its sentence.
 int check_in_use(const char* call) noexcept;
-// Check what a call is given as a handle.
+// Checks what a call is given as a handle of `what`, such as "bundle": whether it is one.
+int check_handle(const char* call, bool is_one, const void* handle, const char* what) noexcept;
 int check_bundle(const char* call, eb_t bundle) noexcept;
 int check_endpoint(const char* call, ep_t endpoint) noexcept;
 // Checks that no handler runs, for a call that handlers may not make.
@@ -122,6 +120,9 @@ void free_endpoint(ep_t endpoint);
 void free_bundle(eb_t bundle);
 // All that C programs have made.
 void free_all_bundles();
+// `end` is called for each bundle before it ends: the rooms above end what is theirs in it. Once
+// for each of them; any thread.
+void before_bundle_ends(void (*end)(eb_t bundle));
 // In a child that was forked (am/types/forked.h): none is in use.
 void spoil_handles() noexcept;
 

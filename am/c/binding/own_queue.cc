@@ -11,7 +11,22 @@
 
 namespace am::c {
 
+namespace {
+
+// As which those that are in flight are counted.
+constexpr Kind kKindOfGets = Kind::kMedium;
+Kind kind_of(const UntypedRequest& request) noexcept { return request.kind; }
+Kind kind_of(const UntypedGet&) noexcept { return kKindOfGets; }
+
+}  // namespace
+
 OwnQueue::~OwnQueue() { leave(endpoint_.bundle()); }
+
+void OwnQueue::set_at_once(bool at_once) noexcept {
+  const bool before = at_once_.exchange(at_once, std::memory_order_relaxed);
+  if (at_once && !before) count_.fetch_add(1, std::memory_order_relaxed);
+  if (!at_once && before) count_.fetch_sub(1, std::memory_order_relaxed);
+}
 
 // A thread that is in poll() has mutex_: it is waited for without.
 void OwnQueue::leave(Bundle& from) noexcept {
@@ -96,7 +111,7 @@ bool OwnQueue::has_work() noexcept {
   if (waiting_.empty()) return false;
   const Waiting& next = waiting_.front();
   const auto* const request = std::get_if<UntypedRequest>(&next.message);
-  const Kind kind = request != nullptr ? request->kind : Kind::kMedium;  // as gets are
+  const Kind kind = request != nullptr ? request->kind : kKindOfGets;
   return endpoint_.in_flight(next.to, kind) < shmem::kWindow[static_cast<int>(kind)];
 }
 
@@ -115,11 +130,27 @@ void send(Endpoint& from, const To& to, const UntypedRequest& request) {
 }
 void send(Endpoint& from, const To& to, const UntypedGet& get) { from.get_index(to, get); }
 
+// Polls until what has just been sent to this process has been answered; or nothing comes any more,
+// as its endpoint is in another bundle; or too much comes from others. Where a callback sends, a
+// later poll does.
+void handle_at_once(EndpointState& from, std::uint32_t to, Kind kind) {
+  constexpr int kMostPolls = 64;
+  if (Bundle::handling()) return;
+  for (int polls = 0; polls < kMostPolls && from.in_flight(to, kind) != 0; ++polls) {
+    if (from.bundle().poll() == 0) return;
+  }
+}
+
 template <class Message>
 int send_anyhow(const char* call, EndpointState& from, std::uint32_t to, const Message& message,
                 Patience patience) {
   const bool own = from.translation_name(to).rank == from.bundle().router().rank();
   if (has_queued(from) && !own && try_send(from, to, message)) return AM_OK;
+  if (own && from.queue && from.queue->at_once() && from.queue->empty() &&
+      try_send(from, to, message)) {
+    handle_at_once(from, to, kind_of(message));
+    return AM_OK;
+  }
   if (patience == Patience::kTries) {
     return fail(AM_ERR_NOT_SENT, call,
                 "there is no credit for translation " + std::to_string(to) +

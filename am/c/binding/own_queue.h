@@ -33,7 +33,14 @@ class OwnQueue final : public Poller {
   explicit OwnQueue(Endpoint& endpoint) noexcept : endpoint_(endpoint) {}
   ~OwnQueue() override;
 
-  bool empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  bool empty() const noexcept { return reasons() == (at_once() ? 1 : 0); }
+  // Whether messages of the endpoint to this process are handled in the call that sends them, where
+  // there is credit. Not while others use the endpoint.
+  bool at_once() const noexcept { return at_once_.load(std::memory_order_relaxed); }
+  void set_at_once(bool at_once) noexcept;
+  // Whether messages of the endpoint go through send_slowly(): some are queued, or some are to be
+  // handled at once. One question for both, as each message asks.
+  bool diverts() const noexcept { return reasons() != 0; }
   // Copies the request, payload and all.
   void add(std::uint32_t to, const UntypedRequest& request);
   // Adds a get.
@@ -57,6 +64,7 @@ class OwnQueue final : public Poller {
     std::vector<std::byte> payload;
   };
 
+  std::size_t reasons() const noexcept { return count_.load(std::memory_order_relaxed); }
   void append(Waiting&& made);
   bool try_send_oldest();
 
@@ -64,7 +72,8 @@ class OwnQueue final : public Poller {
   std::mutex mutex_;             // guards the rest, but for count_'s readers
   std::deque<Waiting> waiting_;  // a poller of in_ while there are any
   Bundle* in_ = nullptr;
-  std::atomic<std::size_t> count_{0};  // of these
+  std::atomic<bool> at_once_{false};
+  std::atomic<std::size_t> count_{0};  // of these that wait, and one more while at_once_
 };
 
 // --- What happens with requests and gets that find no credit: AM_Request and its like wait,
@@ -74,9 +83,9 @@ class OwnQueue final : public Poller {
 // Whether a call waits for credit, or returns AM_ERR_NOT_SENT.
 enum class Patience { kWaits, kTries };
 
-// Messages to this process that had no credit, and go first.
+// Messages to this process that had no credit go first, or are to be handled at once.
 inline bool has_queued(const EndpointState& from) noexcept {
-  return from.queue && !from.queue->empty();
+  return from.queue && from.queue->diverts();
 }
 
 // Sends a request or a get that found no credit, or has to go behind others of that kind. Returns a

@@ -62,5 +62,7 @@ class Token {
 // Calls the function `context`, an AM_handler_fn_t, with `message`:
 // Endpoint::set_untyped_handler().
 void deliver(UntypedMessage message, void* context);
+// Calls it between the callbacks of AMX_SetHandlerCallbacks().
+void deliver_with_callbacks(UntypedMessage message, void* context);
 
 }  // namespace am::c

@@ -1,4 +1,4 @@
-// The calls of am/c/messages.h that take their arguments one by one.
+// The calls of am/c/messages.h that take their arguments one by one, or in a va_list.
 
 #include <array>
 #include <cstdarg>
@@ -20,52 +20,93 @@ struct Arguments {
 
 }  // namespace
 
-// Calls `call` with the named arguments, and those that follow `numargs` as an array.
-#define FORWARD(call, ...)                  \
-  std::va_list list;                        \
-  va_start(list, numargs);                  \
-  const Arguments arguments(numargs, list); \
-  va_end(list);                             \
-  return call(__VA_ARGS__, numargs, arguments.words.data())
+// Calls `call` with the named arguments, and those that follow `numargs` in a va_list.
+#define FORWARD(call, ...)                           \
+  std::va_list list;                                 \
+  va_start(list, numargs);                           \
+  const int code = call(__VA_ARGS__, numargs, list); \
+  va_end(list);                                      \
+  return code
 
+int AM_RequestVA(ep_t endpoint, int index, handler_t handler, int numargs, va_list args) {
+  return AM_RequestArgs(endpoint, index, handler, numargs, Arguments(numargs, args).words.data());
+}
 int AM_Request(ep_t endpoint, int index, handler_t handler, int numargs, ...) {
-  FORWARD(AM_RequestArgs, endpoint, index, handler);
+  FORWARD(AM_RequestVA, endpoint, index, handler);
 }
 
+int AM_RequestIVA(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
+                  int numargs, va_list args) {
+  return AM_RequestIArgs(endpoint, index, handler, source, nbytes, numargs,
+                         Arguments(numargs, args).words.data());
+}
 int AM_RequestI(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
                 int numargs, ...) {
-  FORWARD(AM_RequestIArgs, endpoint, index, handler, source, nbytes);
+  FORWARD(AM_RequestIVA, endpoint, index, handler, source, nbytes);
 }
 
+int AM_RequestXferVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                     const void* source, size_t nbytes, int numargs, va_list args) {
+  return AM_RequestXferArgs(endpoint, index, dest_offset, handler, source, nbytes, numargs,
+                            Arguments(numargs, args).words.data());
+}
 int AM_RequestXfer(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                    const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_RequestXferArgs, endpoint, index, dest_offset, handler, source, nbytes);
+  FORWARD(AM_RequestXferVA, endpoint, index, dest_offset, handler, source, nbytes);
 }
 
+int AM_RequestXferAsyncVA(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
+                          const void* source, size_t nbytes, int numargs, va_list args) {
+  return AM_RequestXferAsyncArgs(endpoint, index, dest_offset, handler, source, nbytes, numargs,
+                                 Arguments(numargs, args).words.data());
+}
 int AM_RequestXferAsync(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                         const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_RequestXferAsyncArgs, endpoint, index, dest_offset, handler, source, nbytes);
+  FORWARD(AM_RequestXferAsyncVA, endpoint, index, dest_offset, handler, source, nbytes);
 }
 
+int AM_ReplyVA(void* token, handler_t handler, int numargs, va_list args) {
+  return AM_ReplyArgs(token, handler, numargs, Arguments(numargs, args).words.data());
+}
 int AM_Reply(void* token, handler_t handler, int numargs, ...) {
-  FORWARD(AM_ReplyArgs, token, handler);
+  FORWARD(AM_ReplyVA, token, handler);
 }
 
+int AM_ReplyIVA(void* token, handler_t handler, const void* source, size_t nbytes, int numargs,
+                va_list args) {
+  return AM_ReplyIArgs(token, handler, source, nbytes, numargs,
+                       Arguments(numargs, args).words.data());
+}
 int AM_ReplyI(void* token, handler_t handler, const void* source, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_ReplyIArgs, token, handler, source, nbytes);
+  FORWARD(AM_ReplyIVA, token, handler, source, nbytes);
 }
 
+int AM_ReplyXferVA(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
+                   size_t nbytes, int numargs, va_list args) {
+  return AM_ReplyXferArgs(token, dest_offset, handler, source, nbytes, numargs,
+                          Arguments(numargs, args).words.data());
+}
 int AM_ReplyXfer(void* token, uintptr_t dest_offset, handler_t handler, const void* source,
                  size_t nbytes, int numargs, ...) {
-  FORWARD(AM_ReplyXferArgs, token, dest_offset, handler, source, nbytes);
+  FORWARD(AM_ReplyXferVA, token, dest_offset, handler, source, nbytes);
 }
 
+int AM_GetXferVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+                 uintptr_t dest_offset, size_t nbytes, int numargs, va_list args) {
+  return AM_GetXferArgs(endpoint, index, source_offset, handler, dest_offset, nbytes, numargs,
+                        Arguments(numargs, args).words.data());
+}
 int AM_GetXfer(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
                uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_GetXferArgs, endpoint, index, source_offset, handler, dest_offset, nbytes);
+  FORWARD(AM_GetXferVA, endpoint, index, source_offset, handler, dest_offset, nbytes);
 }
 
+int AM_GetXferAsyncVA(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
+                      uintptr_t dest_offset, size_t nbytes, int numargs, va_list args) {
+  return AM_GetXferAsyncArgs(endpoint, index, source_offset, handler, dest_offset, nbytes, numargs,
+                             Arguments(numargs, args).words.data());
+}
 int AM_GetXferAsync(ep_t endpoint, int index, uintptr_t source_offset, handler_t handler,
                     uintptr_t dest_offset, size_t nbytes, int numargs, ...) {
-  FORWARD(AM_GetXferAsyncArgs, endpoint, index, source_offset, handler, dest_offset, nbytes);
+  FORWARD(AM_GetXferAsyncVA, endpoint, index, source_offset, handler, dest_offset, nbytes);
 }

@@ -42,10 +42,16 @@ void call_back(int code) {
   std::fflush(stdout);
 }
 
+[[noreturn]] void end_process(int code) {
+  // The program sets it as it sets any variable, before somebody may exit.
+  if (AMX_SPMDkillmyprocess != nullptr) AMX_SPMDkillmyprocess(code);
+  _exit(code);
+}
+
 // The launcher ends the others when a process leaves with another code than 0, and not otherwise.
 [[noreturn]] void leave(int code) {
   Job* const job = alone.load(std::memory_order_relaxed);
-  if (job == nullptr) _exit(code);
+  if (job == nullptr) end_process(code);
   if (code != 0) job->abort(code, "AMX_SPMDExit(" + std::to_string(code) + ")");
   job->abort(1,
              "AMX_SPMDExit(0) in a handler, or in another thread than that of AMX_SPMDStartup(): "
@@ -126,13 +132,17 @@ bool exit_watch_uses_job() noexcept {
 
 }  // namespace am::c
 
+void (*AMX_SPMDkillmyprocess)(int code) = _exit;
+
 // Async-signal-safe once started.
 void AMX_SPMDExit(int code) {
   using namespace am::c;
   am::ExitRequest* const asked = request.load(std::memory_order_relaxed);
-  if (asked == nullptr) call_back(code & 0xff);
-  if (asked == nullptr || getpid() != process)
-    _exit(code & 0xff);  // a child has no part in the job
+  if (asked == nullptr) {
+    call_back(code & 0xff);
+    end_process(code & 0xff);
+  }
+  if (getpid() != process) _exit(code & 0xff);  // a child has no part in the job
   if ((code & 0xff) == 0 && (can_wait_for_others() || have_all_come(*asked))) {
     call_back(0);
     std::exit(0);
@@ -143,7 +153,7 @@ void AMX_SPMDExit(int code) {
     const am::SignalsBlocked blocked;
     poll(nullptr, 0, kPatienceMs);
   }
-  _exit(asked->code());
+  end_process(asked->code());
 }
 
 int AMX_SPMDSetExitCallback(void (*callback)(int code)) {

@@ -106,6 +106,13 @@ int AMX_SPMDMyProc() { return world == nullptr ? -1 : static_cast<int>(world->jo
 
 int AMX_SPMDNumProcs() { return world == nullptr ? -1 : static_cast<int>(world->job().size()); }
 
+int AMX_SPMDNodeOf(int process) {
+  if (world == nullptr || process < 0 || process >= AMX_SPMDNumProcs()) return -1;
+  return static_cast<int>(world->nodes().of(static_cast<am::Rank>(process)));
+}
+
+int AMX_SPMDNumNodes() { return world == nullptr ? -1 : static_cast<int>(world->nodes().count()); }
+
 int AMX_SPMDBarrier() {
   return am::c::barrier(am::Call("AMX_SPMDBarrier").or_from(__builtin_return_address(0)));
 }
@@ -117,4 +124,8 @@ int AMX_SPMDAllGather(const void* source, void* destination, size_t nbytes) {
 
 const char* AMX_SPMDgetenvMaster(const char* name) {
   return world == nullptr || name == nullptr ? nullptr : world->variable(name);
+}
+
+const char* const* AMX_SPMDenvironMaster() {
+  return world == nullptr ? nullptr : world->variables();
 }

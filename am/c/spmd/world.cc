@@ -38,7 +38,7 @@ struct First {
 
 }  // namespace
 
-SpmdWorld::SpmdWorld(Job& job) : job_(job), bundle_(job), endpoint_(bundle_) {
+SpmdWorld::SpmdWorld(Job& job) : job_(job), bundle_(job), endpoint_(bundle_), nodes_(job.router()) {
   endpoint_.add_handlers<&SpmdWorld::on_piece>(*this);
   // Pieces for the dead are nobody's: who gathers is refused.
   if (job_.survives()) endpoint_.on_returned([](const Returned&) {});
@@ -103,7 +103,8 @@ void SpmdWorld::all_gather(std::span<const std::byte> mine, std::byte* all, Call
 }
 
 void SpmdWorld::share_environment() {
-  std::string text = job_.rank() == 0 ? pack_environment() : "";
+  std::string& text = environment_;
+  if (job_.rank() == 0) text = pack_environment();
   const First first = job_.exchange(First{text.size(), choose_id()})[0];
   id_ = first.id;
   text.resize(first.environment_bytes);
@@ -115,19 +116,22 @@ void SpmdWorld::share_environment() {
     await(text.size());
   }
   barrier("AMX_SPMDStartup");
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find('\0'));
-    rest.remove_prefix(one.size() + 1);
-    const std::size_t equals = one.find('=');
-    if (equals != std::string_view::npos) {
-      environment_.emplace(one.substr(0, equals), one.substr(equals + 1));
-    }
+  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+    variables_.push_back(text.data() + at);
   }
+  variables_.push_back(nullptr);
 }
 
-const char* SpmdWorld::variable(const char* name) const {
-  const auto found = environment_.find(std::string_view(name));
-  return found == environment_.end() ? nullptr : found->second.c_str();
+const char* SpmdWorld::variable(const char* name) const noexcept {
+  const std::string_view wanted = name;
+  for (const char* const one : variables_) {
+    if (one == nullptr) break;
+    const std::string_view variable = one;
+    if (variable.starts_with(wanted) && variable.substr(wanted.size()).starts_with('=')) {
+      return one + wanted.size() + 1;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace am::c

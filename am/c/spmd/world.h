@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "am/collective/nodes.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/token.h"
@@ -36,7 +36,11 @@ class SpmdWorld {
   // throws meanwhile comes out when it is done.
   void all_gather(std::span<const std::byte> mine, std::byte* all, Call call);
   // A variable of rank 0; nullptr: it had none such. Any thread.
-  const char* variable(const char* name) const;
+  const char* variable(const char* name) const noexcept;
+  // All of them, NAME=VALUE each, and nullptr. Any thread.
+  const char* const* variables() const noexcept { return variables_.data(); }
+  // Any thread.
+  const Nodes& nodes() const noexcept { return nodes_; }
 
  private:
   void on_piece(OneWay message, std::span<const std::byte> piece, std::uint64_t offset);
@@ -56,7 +60,9 @@ class SpmdWorld {
   std::uint64_t stride_ = 0;
   std::uint64_t received_ = 0;
   std::exception_ptr thrown_;  // by a handler that ran meanwhile
-  std::map<std::string, std::string, std::less<>> environment_;
+  const Nodes nodes_;
+  std::string environment_;             // of rank 0: NAME=VALUE, each ended by 0
+  std::vector<const char*> variables_;  // in it, and nullptr
 };
 
 // AMX_SPMDExit(): how a process asks all others to end, and hears that it is to end itself.

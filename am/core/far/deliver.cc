@@ -173,7 +173,7 @@ Status FarEndpoint::place_payload(const MessagePacket& message, const Body& body
     if (body.place.base > router.segment_bytes()) return Status::kBadSegmentOffset;
     segment = {router.segment() + body.place.base, router.segment_bytes() - body.place.base};
   }
-  const Status status = check_place({0, segment.size()}, body.place.offset, body.place.bytes);
+  const Status status = check_place(segment, body.place.offset, body.place.bytes);
   if (status != Status::kDelivered) return status;
   if (message.status != 0) return static_cast<Status>(message.status);  // there is no payload
   payload = bytes_at(segment, body.place.offset, body.place.bytes);

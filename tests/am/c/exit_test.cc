@@ -146,6 +146,16 @@ TEST(Exit, callbacks_that_hang_end_too) {
   EXPECT_EQ(result.err, "");
 }
 
+// It ends each process, behind the exit callback.
+TEST_P(Shapes, the_last_word_is_that_of_a_hook) {
+  const Program::Result result = run(GetParam(), "hook");
+  EXPECT_EQ(count(result.out, "hook"), processes()) << result.out;
+  for (int rank = 0; rank < processes(); ++rank) {
+    EXPECT_EQ(count(result.out, "called back " + std::to_string(rank) + " 7"), 1) << result.out;
+  }
+  EXPECT_EQ(result.err, "");
+}
+
 TEST(Exit, a_start_that_fails_says_why) {
   const Program::Result result = am::test::run({"env", "SPLITC_SEGMNT=1M", kExiter, "one"});
   EXPECT_EQ(result.exit_code, 1);

@@ -22,6 +22,13 @@ static void on_exit_asked(int code) {
   if (write(STDOUT_FILENO, line, (size_t)n) != n) abort();
 }
 
+// In place of _exit().
+static void on_killed(int code) {
+  static const char line[] = "hook\n";
+  if (write(STDOUT_FILENO, line, sizeof line - 1) < 0) abort();
+  _exit(code + 1);
+}
+
 static void on_hang(int code) {
   (void)code;
   for (;;) pause();
@@ -108,6 +115,7 @@ int main(int argc, char** argv) {
   const int me = AMX_SPMDMyProc();
   const int last = AMX_SPMDNumProcs() - 1;
   AMX_SPMDSetExitCallback(strcmp(way, "hang") == 0 ? on_hang : on_exit_asked);
+  if (strcmp(way, "hook") == 0) AMX_SPMDkillmyprocess = on_killed;
   AM_SetHandler(endpoint, kEnd, on_end);
   printf("started %d\n", me);  // in a buffer, if that is no terminal
   AMX_SPMDBarrier();
@@ -131,7 +139,8 @@ int main(int argc, char** argv) {
   }
   if (strcmp(way, "all") == 0 || strcmp(way, "again") == 0) AMX_SPMDExit(0);
   if (me != last) go_on(me);
-  if (strcmp(way, "one") == 0 || strcmp(way, "hang") == 0) AMX_SPMDExit(7);
+  if (strcmp(way, "one") == 0 || strcmp(way, "hang") == 0 || strcmp(way, "hook") == 0)
+    AMX_SPMDExit(7);
   if (strcmp(way, "zero") == 0) AMX_SPMDExit(0);
   if (strcmp(way, "large") == 0) AMX_SPMDExit(255);
   if (strcmp(way, "signal") == 0) end_by_signal();

@@ -199,6 +199,75 @@ static void from_many_endpoints(void) {
   for (int i = 0; i < kSenders; ++i) CHECK_OK(AM_FreeEndpoint(senders[i]));
 }
 
+// As AMUDP has it: handler and reply have run when the call returns, in every category and of gets.
+static int seen, seen_back;
+static void on_seen_back(void* token) {
+  (void)token;
+  ++seen_back;
+}
+static void on_seen(void* token) {
+  ++seen;
+  CHECK_OK(AM_Reply0(token, kAnswer));
+}
+static void on_seen_payload(void* token, void* at, int nbytes) {
+  CHECK(at != NULL && nbytes == 3);
+  on_seen(token);
+}
+static void on_got(void* token, void* at, int nbytes) {
+  (void)token;
+  CHECK(at != NULL && nbytes == 3);
+  ++seen_back;
+}
+static void handled_in_the_call_where_wanted(void) {
+  enum { kGot = 9 };
+  begin();
+  seen = seen_back = 0;
+  set(endpoint, kAdd, on_seen);
+  set(endpoint, kAnswer, on_seen_back);
+  set(endpoint, kAddMedium, on_seen_payload);
+  set(endpoint, kAddLong, on_seen_payload);
+  set(endpoint, kGot, on_got);
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_SetLoopback(NULL, 1));
+  CHECK_OK(AMX_SetLoopback(endpoint, 1));
+  CHECK_OK(AMX_SetLoopback(endpoint, 1));
+  barrier();  // which nobody leaves before all have set their handlers
+  for (int i = 1; i <= 100; ++i) {
+    CHECK_OK(AM_Request0(endpoint, rank(), kAdd));
+    CHECK_EQ(seen, 4 * i - 3);
+    CHECK_OK(AM_RequestI0(endpoint, rank(), kAddMedium, "abc", 3));
+    CHECK_OK(AM_RequestXfer0(endpoint, rank(), 8, kAddLong, "abc", 3));
+    CHECK_OK(AM_RequestXferAsync0(endpoint, rank(), 8, kAddLong, "abc", 3));
+    CHECK_EQ(seen, 4 * i);
+    CHECK_EQ(seen_back, 5 * i - 1);
+    CHECK_OK(AM_GetXfer0(endpoint, rank(), 8, kGot, 16, 3));
+    CHECK_EQ(seen_back, 5 * i);
+  }
+  CHECK_OK(AMX_SetLoopback(endpoint, 0));
+  CHECK_OK(AM_Request0(endpoint, rank(), kAdd));
+  CHECK_EQ(seen, 400);
+  poll_until(&seen_back, 501);
+}
+
+// To others nothing is different, and an endpoint that moves keeps it.
+static void others_as_ever_meanwhile(void) {
+  eb_t old = bundle, moved;
+  begin();
+  CHECK_OK(AMX_SetLoopback(endpoint, 1));
+  CHECK_OK(AM_AllocateBundle(bundle_type(), &moved));
+  CHECK_OK(AM_MoveEndpoint(endpoint, old, moved));
+  bundle = moved;
+  barrier();
+  for (int i = 0; i < kMany; ++i) CHECK_OK(AM_Request1(endpoint, right(), kAdd, i));
+  poll_until(&answered, kMany);
+  poll_until(&handled, kMany);
+  CHECK_EQ(sum, sum_below(kMany));
+  barrier();
+  CHECK_OK(AMX_SetLoopback(endpoint, 0));
+  CHECK_OK(AM_MoveEndpoint(endpoint, moved, old));
+  bundle = old;
+  CHECK_OK(AM_FreeBundle(moved));
+}
+
 // As programs for AMUDP expect.
 static void wait_sema_polls(void) {
   begin();
@@ -218,6 +287,8 @@ int main(int argc, char** argv) {
       {"unmapping waits for them", unmapping_waits_for_them},
       {"async is not queued", async_is_not_queued},
       {"from many endpoints", from_many_endpoints},
+      {"handled in the call where wanted", handled_in_the_call_where_wanted},
+      {"others as ever meanwhile", others_as_ever_meanwhile},
       {"wait sema polls", wait_sema_polls},
   };
   return RUN_CASES(argc, argv, cases);

@@ -65,6 +65,40 @@ static void the_environment_is_that_of_process_0(void) {
   CHECK(AMX_SPMDgetenvMaster(NULL) == NULL);
 }
 
+// As a program that passes them on to others would.
+static void all_of_it_can_be_listed(void) {
+  int found = 0, variables = 0;
+  const char* const* const all = AMX_SPMDenvironMaster();
+  for (; all[variables] != NULL; ++variables) {
+    CHECK(strchr(all[variables], '=') != NULL);
+    if (strcmp(all[variables], "AM_TEST_OF_RANK=0") == 0) ++found;
+  }
+  CHECK_EQ(found, 1);
+  CHECK(variables > 1);
+  CHECK(strcmp(AMX_SPMDgetenvMaster("AM_TEST_EMPTY"), "") == 0);
+  CHECK(AMX_SPMDgetenvMaster("AM_TEST_OF") == NULL);  // not the whole name
+  CHECK(AMX_SPMDgetenvMaster("") == NULL);
+}
+
+// Checked against what splitcrun --nodes says to each process. Nodes are numbered in the order of
+// their first processes.
+static void nodes_are_numbered(void) {
+  const char* const told = getenv("SPLITC_NODE");
+  const int mine = told == NULL ? 0 : atoi(told);
+  int all[64], nodes = 0;
+  CHECK_OK(AMX_SPMDAllGather(&mine, all, sizeof mine));
+  for (int i = 0; i < procs(); ++i) {
+    int first = 0;
+    while (all[first] != all[i]) ++first;
+    CHECK_EQ(AMX_SPMDNodeOf(i), first == i ? nodes : AMX_SPMDNodeOf(first));
+    if (first == i) ++nodes;
+  }
+  CHECK_EQ(AMX_SPMDNumNodes(), nodes);
+  CHECK_EQ(AMX_SPMDNodeOf(-1), -1);
+  CHECK_EQ(AMX_SPMDNodeOf(procs()), -1);
+  CHECK(AMX_SPMDIsWorker(NULL));
+}
+
 static int pings, pongs;
 static void on_pong(void* token) {
   (void)token;
@@ -167,6 +201,8 @@ int main(int argc, char** argv) {
       {"there is one start", there_is_one_start},
       {"all have one tag", all_have_one_tag},
       {"the environment is that of process 0", the_environment_is_that_of_process_0},
+      {"all of it can be listed", all_of_it_can_be_listed},
+      {"nodes are numbered", nodes_are_numbered},
       {"waiting ends with a message", waiting_ends_with_a_message},
       {"a mask for one wait", a_mask_for_one_wait},
       {"without events nobody waits", without_events_nobody_waits},
@@ -174,7 +210,10 @@ int main(int argc, char** argv) {
   };
   const char* mine = getenv("SPLITC_RANK");  // as splitcrun sets it
   setenv("AM_TEST_OF_RANK", mine == NULL ? "0" : mine, 1);
+  setenv("AM_TEST_EMPTY", "", 1);
   CHECK_EQ(AMX_SPMDNumProcs(), -1);
+  CHECK(AMX_SPMDNodeOf(0) == -1 && AMX_SPMDNumNodes() == -1);
+  CHECK(AMX_SPMDenvironMaster() == NULL);
   CHECK_RETURNS(AM_ERR_NOT_INIT, AMX_SPMDBarrier());
   CHECK(AMX_SPMDgetenvMaster("PATH") == NULL);
   return RUN_CASES(argc, argv, cases);
