@@ -28,8 +28,8 @@ extern "C" {
 #endif
 
 // Most arguments of a message; most bytes of an IM message; most bytes of an XFER message. (AM-II
-// requires 8, 512 and 8192 at least.) The last is no limit of the library's but one that programs
-// can do with: they allocate so much, and add offsets to it.
+// requires 8, 512 and 8192 at least.) The last is what programs may allocate, and add offsets to;
+// messages of up to 2^31 - 1 bytes, the most that a handler's `nbytes` can say, are sent, too.
 #define AM_MaxShort() 16
 #define AM_MaxMedium() 4096
 #define AM_MaxLong() 67108864
@@ -54,9 +54,9 @@ int AM_RequestArgs(ep_t endpoint, int index, handler_t handler, int numargs, con
 // pointer into the library's memory, valid until it returns.
 int AM_RequestIArgs(ep_t endpoint, int index, handler_t handler, const void* source, size_t nbytes,
                     int numargs, const int32_t* args);
-// AM_RequestXferM: also 0 to AM_MaxLong() bytes, which are written at `dest_offset` of the segment
-// there before the handler runs, which gets a pointer to them. Those that do not fit come back as
-// EBADSEGOFF or EBADLENGTH, with nothing written.
+// AM_RequestXferM: also 0 to AM_MaxLong() bytes, or more, which are written at `dest_offset` of the
+// segment there before the handler runs, which gets a pointer to them. Those that do not fit come
+// back as EBADSEGOFF or EBADLENGTH, with nothing written.
 int AM_RequestXferArgs(ep_t endpoint, int index, uintptr_t dest_offset, handler_t handler,
                        const void* source, size_t nbytes, int numargs, const int32_t* args);
 // AM_RequestXferAsyncM: the same without waiting, polling or queueing. AM_ERR_NOT_SENT: it would

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "am/c/messages.h"
@@ -32,7 +33,7 @@ struct Outgoing {
 inline constexpr std::size_t max_payload(Kind kind) noexcept {
   return kind == Kind::kShort    ? 0
          : kind == Kind::kMedium ? std::size_t{AM_MaxMedium()}
-                                 : std::size_t{AM_MaxLong()};
+                                 : std::size_t{std::numeric_limits<int>::max()};
 }
 
 // Whether a message can go to it.
