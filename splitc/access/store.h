@@ -170,11 +170,12 @@ class store_counter {
   std::uint64_t offset_;       // of the lines in every segment
   std::uint64_t line_offset_;  // of this process's there
   bool in_heap_;
-  std::mutex mutex_;                    // guards the next among threads
+  mutable std::mutex mutex_;            // guards the next among threads
   std::vector<std::uint32_t> targets_;  // processes of this node that it has stored at
   std::uint64_t consumed_ = 0;          // of what has arrived
   std::uint64_t round_ = 0;             // number of wait_all calls
-  std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
+  // Bytes to other nodes, where this process cannot read its lines.
+  mutable std::uint64_t sent_far_ = 0;
 };
 
 // Statistics of this process: how many targets of large stores to other nodes have repeated so

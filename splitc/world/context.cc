@@ -13,6 +13,7 @@
 #include "am/job/job.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
+#include "am/types/of_thread.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
 
@@ -97,18 +98,21 @@ Context::Context(World& world, std::uint32_t its_number)
 
 Context::~Context() {
   // That of a thread which lives on: it has none any more.
-  if (attached_ != nullptr) *attached_ = nullptr;
+  if (attached_.context == nullptr) return;
+  *attached_.context = nullptr;
+  *attached_.outstanding = &none_outstanding;
+  *attached_.tasks = &no_tasks;
 }
 
 void Context::attach() noexcept {
-  attached_ = &this_context;
+  attached_ = {&this_context, &detail::outstanding, &my_tasks};
   this_context = this;
   detail::outstanding = &outstanding;
   my_tasks = &tasks;
 }
 
 void Context::detach() noexcept {
-  attached_ = nullptr;
+  attached_ = {};
   this_context = nullptr;
   detail::outstanding = &none_outstanding;
   my_tasks = &no_tasks;
@@ -200,7 +204,7 @@ void Contexts::finish(Call call) {
   }
   for (const auto& one : all_) {
     if (one.get() == &mine) continue;
-    Context** const attached = one->attached_;
+    const Context::Attached attached = one->attached_;
     one->attach();
     one->complete(call);
     one->attached_ = attached;
@@ -216,22 +220,13 @@ Context& Contexts::at(std::uint32_t number, Call call) {
                    " have called the library so far, 0 to " + std::to_string(all_.size() - 1));
 }
 
-namespace {
-
-// What ends with a thread that has joined.
-struct EndOfThread {
-  ~EndOfThread() {
-    if (this_context != nullptr) world().contexts().leave(*this_context);
-  }
-};
-
-}  // namespace
-
 void join_thread(Call call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
   world().contexts().join(call);  // throws, too, if nothing is running
-  static thread_local const EndOfThread end;
-  static_cast<void>(end);
+  // Also of a thread that ends, in the destructor of a thread-local object.
+  am::at_thread_end([](void*) {
+    if (this_context != nullptr) world().contexts().leave(*this_context);
+  });
 }
 
 }  // namespace splitc::detail

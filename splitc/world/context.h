@@ -75,8 +75,15 @@ class Context {
   am::Owned<am::Poller> own_rpc_calls;  // ... if it is this context's alone
 
  private:
-  am::Owned<Posted> posted_;      // nullptr: a program of one thread
-  Context** attached_ = nullptr;  // this_context of its thread
+  // What its thread has of it.
+  struct Attached {
+    Context** context = nullptr;  // this_context; nullptr: no thread has it
+    std::uint64_t** outstanding = nullptr;
+    Tasks** tasks = nullptr;
+  };
+
+  am::Owned<Posted> posted_;  // nullptr: a program of one thread
+  Attached attached_;
 };
 
 // That of the calling thread; nullptr: it has none.

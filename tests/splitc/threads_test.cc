@@ -316,6 +316,45 @@ TEST(Threads, one_that_has_ended_makes_room_for_another) {
   quiesce();
 }
 
+// Its destructor runs behind the library's end of the thread, if the object was made before.
+struct Late {
+  ~Late() {
+    if (calls)
+      rpc_ff((my_proc() + 1) % procs(), [](std::atomic<std::uint32_t>& n) { ++n; }, *calls);
+  }
+  dist_object<std::atomic<std::uint32_t>>* calls = nullptr;
+};
+thread_local Late late;
+
+TEST(Threads, one_that_ends_may_call_while_it_does) {
+  dist_object<std::atomic<std::uint32_t>> calls(0u);
+  for (int round = 0; round < 5; ++round) {
+    in_threads(kThreads, [&](std::uint32_t thread) {
+      if (thread != 0) late.calls = &calls;
+      poll();
+    });
+  }
+  quiesce();
+  EXPECT_EQ(calls->load(), 5 * (kThreads - 1));
+}
+
+TEST(Threads, store_while_another_waits_for_the_stores_of_all) {
+  const auto room = all_spread_malloc<std::uint64_t>(procs() * kThreads);
+  for (int round = 0; round < 5; ++round) {
+    store_counter counter;
+    in_threads(kThreads, [&](std::uint32_t thread) {
+      for (std::uint32_t i = 0; i < 40; ++i) {
+        const auto at = room.on((thread + i) % procs()) + static_cast<std::ptrdiff_t>(thread);
+        if (thread != 0) store(at, std::uint64_t{i}, counter);
+        if (thread == 0 && i % 10 == 0) counter.wait_all();
+      }
+    });
+    counter.wait_all();
+    EXPECT_EQ(counter.available(), 0u);
+  }
+  all_spread_free(room);
+}
+
 TEST(Threads, one_too_many_is_refused_and_told_what_to_do) {
   std::barrier<> all_in(kThreads);
   std::barrier<> go(kThreads);
