@@ -1,10 +1,20 @@
 #pragma once
 
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <utility>
 
+// Of the program or library that this is in, which stays until then.
+extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;
+
 namespace am {
+
+// Calls function(nullptr) when the calling thread ends: what was said last first, among destructors
+// of thread-local objects. May be said there, too; such an object would not be made once more.
+inline void at_thread_end(void (*function)(void*)) noexcept {
+  abi::__cxa_thread_atexit(function, nullptr, &__dso_handle);
+}
 
 // A T of each thread, made when that thread first asks for it. For what is large: a library that a
 // running program opens (dlopen) should have few bytes that are thread-local themselves, as each
@@ -22,15 +32,11 @@ class OfThread {
   static T* find() noexcept { return own_; }
 
  private:
-  struct End {
-    ~End() {
-      if (gettid() != getpid()) delete std::exchange(own_, nullptr);
-    }
-  };
   static void make() {
-    static thread_local const End end;
-    static_cast<void>(end);
     own_ = new T();
+    at_thread_end([](void*) {
+      if (gettid() != getpid()) delete std::exchange(own_, nullptr);
+    });
   }
 
   static inline constinit thread_local T* own_ = nullptr;

@@ -104,7 +104,8 @@ void store_counter::wait(std::uint64_t bytes, am::SourceLocation where) {
 void store_counter::reset() { consumed_ = arrived(); }
 
 std::uint64_t store_counter::sent() const noexcept {
-  std::uint64_t sum = sent_far_;
+  std::uint64_t sum = std::atomic_ref(sent_far_).load(std::memory_order_relaxed);
+  const auto lock = detail::lock_among_threads(mutex_);
   for (const std::uint32_t proc : targets_) {
     sum += line_at(proc).bytes.load(std::memory_order_relaxed);
   }
@@ -165,11 +166,14 @@ void store_counter::wait_all_near(detail::Call call) {
   // already in its next round writes the other one, and cannot come to the round after that before
   // this process has entered it.
   const unsigned parity = round_++ % 2;
-  for (const std::uint32_t proc : targets_) {
-    StoreLine& line = line_at(proc);
-    const std::uint64_t bytes = line.bytes.load(std::memory_order_relaxed);
-    if (line.marks[parity].load(std::memory_order_relaxed) != bytes) {
-      line.marks[parity].store(bytes, std::memory_order_relaxed);
+  {
+    const auto lock = detail::lock_among_threads(mutex_);
+    for (const std::uint32_t proc : targets_) {
+      StoreLine& line = line_at(proc);
+      const std::uint64_t bytes = line.bytes.load(std::memory_order_relaxed);
+      if (line.marks[parity].load(std::memory_order_relaxed) != bytes) {
+        line.marks[parity].store(bytes, std::memory_order_relaxed);
+      }
     }
   }
   detail::meet(call);

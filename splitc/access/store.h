@@ -89,9 +89,9 @@ class store_counter {
 
   // Collective: waits until every store of every process on this counter has landed, consumes them,
   // and is a barrier. Stores made after it are never consumed by it. Handlers may not store on this
-  // counter meanwhile. Costs, on one node, a barrier, a store for each process that this one has
-  // stored at, and a load for each that has stored here; across nodes, one reduction of two
-  // numbers, repeated until all that was sent has been received.
+  // counter meanwhile, nor other threads. Costs, on one node, a barrier, a store for each process
+  // that this one has stored at, and a load for each that has stored here; across nodes, one
+  // reduction of two numbers, repeated until all that was sent has been received.
   void wait_all(am::SourceLocation where = am::SourceLocation::current()) {
     wait_all(detail::Call("all_store_sync", where));
   }
@@ -170,11 +170,12 @@ class store_counter {
   std::uint64_t offset_;       // of the lines in every segment
   std::uint64_t line_offset_;  // of this process's there
   bool in_heap_;
-  std::mutex mutex_;                    // guards the next among threads
+  mutable std::mutex mutex_;            // guards the next among threads
   std::vector<std::uint32_t> targets_;  // processes of this node that it has stored at
   std::uint64_t consumed_ = 0;          // of what has arrived
   std::uint64_t round_ = 0;             // number of wait_all calls
-  std::uint64_t sent_far_ = 0;  // bytes to other nodes, where this process cannot read its lines
+  // Bytes to other nodes, where this process cannot read its lines.
+  mutable std::uint64_t sent_far_ = 0;
 };
 
 // Statistics of this process: how many targets of large stores to other nodes have repeated so

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "am/core/bundle.h"
 #include "am/observe/activity.h"
@@ -75,7 +76,12 @@ Performer::~Performer() {
 // --- The schedule
 
 bool Performer::advance() {
-  const auto lock = Groups::of_world().lock();
+  auto lock = Groups::of_world().lock();
+  struct Held {
+    ~Held() { performer.held_ = nullptr; }
+    Performer& performer;
+  } const held{*this};
+  if (lock) held_ = &lock;
   return has_ended_ || go_on();
 }
 
@@ -142,12 +148,21 @@ void Performer::perform_here(const Step& step) noexcept {
 void Performer::combine(std::byte* to, const std::byte* from, std::uint64_t bytes,
                         bool before) noexcept {
   if (thrown_) return;
+  // The program's operation may take long, or a lock of its own: others go on meanwhile. (What
+  // comes for this call is kept, as it has all of this round.)
+  auto* const lock = std::exchange(held_, nullptr);
+  if (lock != nullptr) lock->unlock();
+  std::exception_ptr thrown;
   try {
     plan_.combine->run(plan_.combine->op, to, from, bytes / plan_.combine->element, before);
   } catch (...) {
-    thrown_ = std::current_exception();
-    spoiler_ = 1 + group_.rank();
+    thrown = std::current_exception();
   }
+  if (lock != nullptr) lock->lock();
+  held_ = lock;
+  if (!thrown) return;
+  thrown_ = thrown;
+  spoiler_ = 1 + group_.rank();
 }
 
 bool Performer::end() {

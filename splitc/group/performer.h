@@ -149,6 +149,7 @@ class Performer {
 
   // Held while this is made and ended, and in advance(): messages for it come to any thread's poll.
   std::unique_lock<std::recursive_mutex> lock_;
+  std::unique_lock<std::recursive_mutex>* held_ = nullptr;  // by advance(); nullptr: it is not
   Group& group_;
   Inbox& inbox_;
   const GroupCall call_;

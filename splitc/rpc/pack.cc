@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@ namespace {
 // Whether nobody has been told of this place.
 bool is_new(const am::SourceLocation& where) {
   static auto* const told = new std::set<std::pair<std::string, std::uint32_t>>;
+  static std::mutex mutex;  // guards it, among threads
+  const auto lock = lock_among_threads(mutex);
   return told->emplace(where.file_name(), where.line()).second;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 #include "am/core/far/remote_memory.h"
 #include "am/core/poller.h"
 #include "am/job/job.h"
-#include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "am/types/forked.h"
 #include "am/types/of_thread.h"
@@ -99,18 +99,25 @@ Context::Context(World& world, std::uint32_t its_number)
 
 Context::~Context() {
   // That of a thread which lives on: it has none any more.
-  if (attached_ != nullptr) *attached_ = nullptr;
+  if (attached_.context == nullptr) return;
+  *attached_.context = nullptr;
+  *attached_.outstanding = &none_outstanding;
+  *attached_.tasks = &no_tasks;
 }
 
-void Context::attach() noexcept {
-  attached_ = &this_context;
+void Context::use() noexcept {
   this_context = this;
   detail::outstanding = &outstanding;
   my_tasks = &tasks;
 }
 
+void Context::attach() noexcept {
+  attached_ = {&this_context, &detail::outstanding, &my_tasks};
+  use();
+}
+
 void Context::detach() noexcept {
-  attached_ = nullptr;
+  attached_ = {};
   this_context = nullptr;
   detail::outstanding = &none_outstanding;
   my_tasks = &no_tasks;
@@ -137,6 +144,11 @@ void Context::post(am::Function<void()> function) {
 
 // --- All of them
 
+Contexts::~Contexts() {
+  const std::lock_guard lock(mutex_);
+  all_.clear();
+}
+
 void Contexts::begin(am::Owned<Context> first) {
   first->attach();
   all_.push_back(std::move(first));
@@ -154,7 +166,7 @@ void Contexts::join(Call call) {
 }
 
 void Contexts::take_one(Call call) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (threads_ == 1) {
     refuse(call,
            "called by another thread than the one that called run(); only that one may wait, poll, "
@@ -167,11 +179,16 @@ void Contexts::take_one(Call call) {
            "run(); let threads end, or wait for them, before");
   }
   if (free_.empty()) {
-    if (all_.size() == threads_) {
+    // One may be about to end: OpenMP does not wait for the threads that it has no use for.
+    constexpr std::chrono::seconds kPatience(2);
+    const bool may_come = all_.size() == threads_;
+    if (may_come && !freed_.wait_for(lock, kPatience, [this] { return !free_.empty(); })) {
       refuse(call, "called by one thread more than the " + std::to_string(threads_) +
                        " that run() was told of; give it more, as run(argc, argv, {.threads = " +
                        std::to_string(threads_ + 1) + "}, program), or let one end before");
     }
+  }
+  if (free_.empty()) {
     all_.emplace_back(new Context(world_, static_cast<std::uint32_t>(all_.size())));
     free_.push_back(all_.back().get());
     if (equip_ != nullptr) equip_(*all_.back());
@@ -180,34 +197,55 @@ void Contexts::take_one(Call call) {
   free_.pop_back();
 }
 
-void Contexts::leave(Context& context) noexcept {
+// False: what it has started is completed by the end of the program.
+bool Contexts::begin_leaving() noexcept {
+  if (finished_) {
+    this_context->detach();
+    return false;
+  }
+  ++leaving_;
+  return true;
+}
+
+void Contexts::thread_ends() noexcept {
+  Contexts* contexts = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (this_context == nullptr) return;
+    contexts = &world().contexts();  // stays while one leaves
+    if (!contexts->begin_leaving()) return;
+  }
+  Context& mine = *this_context;
   try {
-    context.complete("the end of a thread");
+    mine.complete("the end of a thread");
   } catch (const std::exception& error) {
     end_by(error);
   }
-  context.detach();
-  context.bundle.give_up();
   const std::lock_guard lock(mutex_);
-  free_.push_back(&context);
+  mine.bundle.give_up();
+  mine.detach();
+  contexts->free_.push_back(&mine);
+  --contexts->leaving_;
+  contexts->freed_.notify_all();
 }
 
-// The others' threads are not inside: meanwhile this one is each of them in turn.
+// Meanwhile this thread is each of the others in turn.
 void Contexts::finish(Call call) {
   if (threads_ == 1) return;
-  Context& mine = *this_context;
+  struct Mine {
+    ~Mine() { context.use(); }
+    Context& context;
+  } const mine{*this_context};
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     finished_ = true;
+    freed_.wait(lock, [this] { return leaving_ == 0; });
   }
   for (const auto& one : all_) {
-    if (one.get() == &mine) continue;
-    Context** const attached = one->attached_;
-    one->attach();
+    if (one.get() == &mine.context) continue;
+    one->use();
     one->complete(call);
-    one->attached_ = attached;
   }
-  mine.attach();
 }
 
 Context& Contexts::at(std::uint32_t number, Call call) {
@@ -218,23 +256,11 @@ Context& Contexts::at(std::uint32_t number, Call call) {
                    " have called the library so far, 0 to " + std::to_string(all_.size() - 1));
 }
 
-namespace {
-
-// What ends with a thread that has joined.
-struct EndOfThread {
-  ~EndOfThread() {
-    if (this_context != nullptr) world().contexts().leave(*this_context);
-  }
-};
-
-}  // namespace
-
 void join_thread(Call call) {
   if (am::is_forked()) refuse(call, am::fork_sentence());
-  world().contexts().join(call);      // throws, too, if nothing is running
-  am::OfThread<am::Activity>::get();  // ends after `end`, which polls
-  static thread_local const EndOfThread end;
-  static_cast<void>(end);
+  world().contexts().join(call);  // throws, too, if nothing is running
+  // Also of a thread that ends, in the destructor of a thread-local object.
+  am::at_thread_end([](void*) { Contexts::thread_ends(); });
 }
 
 void check_first_thread(Call call, const char* what) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -43,9 +44,11 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // The calling thread uses this context from now on; and no context any more.
+  // The calling thread has this context from now on; and none any more.
   void attach() noexcept;
   void detach() noexcept;
+  // What the calling thread does is done for this context from now on, whoever has it.
+  void use() noexcept;
   // Waits, polling, until all that was started from here is complete.
   void complete(Call call);
 
@@ -75,8 +78,15 @@ class Context {
   am::Owned<am::Poller> own_rpc_calls;  // ... if it is this context's alone
 
  private:
-  am::Owned<Posted> posted_;      // nullptr: a program of one thread
-  Context** attached_ = nullptr;  // this_context of its thread
+  // What its thread has of it.
+  struct Attached {
+    Context** context = nullptr;  // this_context; nullptr: no thread has it
+    std::uint64_t** outstanding = nullptr;
+    Tasks** tasks = nullptr;
+  };
+
+  am::Owned<Posted> posted_;  // nullptr: a program of one thread
+  Attached attached_;
 };
 
 // That of the calling thread; nullptr: it has none.
@@ -87,6 +97,7 @@ inline constinit thread_local Context* this_context = nullptr;
 class Contexts {
  public:
   Contexts(World& world, std::uint32_t threads) : world_(world), threads_(threads) {}
+  ~Contexts();
 
   // Adds the first one, which belongs to the calling thread.
   void begin(am::Owned<Context> first);
@@ -94,22 +105,27 @@ class Contexts {
   void set_equip(void (*equip)(Context&));
   // Gives the calling thread one. Throws Error if all are in use.
   void join(Call call);
-  // The calling thread ends: all that it has started is completed before.
-  void leave(Context& context) noexcept;
-  // At the end of the program, by the first thread while no other is inside: completes what all
-  // have started. From now on no thread joins.
+  // The calling thread ends, of which nothing is known but that it has called the library once.
+  // What it has started is completed before.
+  static void thread_ends() noexcept;
+  // At the end of the program, by the first thread while no other is inside, but those that end:
+  // completes what all have started. From now on no thread joins.
   void finish(Call call);
   // That with this number, which is in use or was. Throws Error if there is none.
   Context& at(std::uint32_t number, Call call);
 
  private:
   void take_one(Call call);
+  bool begin_leaving() noexcept;
 
   World& world_;
   const std::uint32_t threads_;
-  std::mutex mutex_;  // guards the rest
+  // Guards the rest, and which thread has which context. A thread may end while the world does.
+  static inline std::mutex mutex_;
+  std::condition_variable_any freed_;
   std::vector<am::Owned<Context>> all_;
   std::vector<Context*> free_;  // of threads that have ended
+  std::uint32_t leaving_ = 0;   // threads that end just now
   void (*equip_)(Context&) = nullptr;
   bool finished_ = false;
 };

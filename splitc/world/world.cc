@@ -100,8 +100,17 @@ std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
 
 // Several threads of each process send to it, and its world's endpoint, which sends long results.
 am::Endpoint::Options service_options(const am::Router& router, std::uint32_t threads) {
+  constexpr std::uint32_t kMost = 1024;  // inboxes
   am::Endpoint::Options options{.translations = std::max(256u, router.size())};
-  if (threads > 1) options.inboxes = std::min(1024u, router.options().near * (threads + 2));
+  if (threads == 1) return options;
+  const std::uint32_t near = router.options().most_near;
+  if (near * (threads + 2) > kMost) {
+    throw Error("rank " + std::to_string(router.rank()) + ": run: .threads is " +
+                std::to_string(threads) + ", and a node has " + std::to_string(near) +
+                " processes; with so many of them " + std::to_string(kMost / near - 2) +
+                " threads of each can use the address space");
+  }
+  options.inboxes = router.options().near * (threads + 2);
   return options;
 }
 

@@ -7,6 +7,8 @@
 #include <barrier>
 #include <cstdint>
 #include <functional>
+#include <latch>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -270,6 +272,40 @@ TEST(Threads, teams_of_two_threads_make_their_calls_at_the_same_time) {
   });
 }
 
+TEST(Threads, an_operation_of_one_team_may_wait_for_a_call_of_another) {
+  const team one = team::world().split(0);
+  const team other = team::world().split(0);
+  std::atomic<bool> passed{false};
+  in_threads(2, [&](std::uint32_t thread) {
+    if (thread == 1) {
+      other.barrier();
+      passed = true;
+      passed.notify_all();
+      return;
+    }
+    const int sum = one.all_reduce(1, [&passed](int a, int b) {
+      passed.wait(false);
+      return a + b;
+    });
+    EXPECT_EQ(sum, static_cast<int>(procs()));
+  });
+}
+
+TEST(Threads, that_end_unseen_make_room_for_others) {
+  for (int round = 0; round < 10; ++round) {
+    const auto done = std::make_shared<std::latch>(kThreads - 1);
+    for (std::uint32_t i = 1; i < kThreads; ++i) {
+      // What it has started is completed when nobody looks any more.
+      std::thread([done] {
+        rpc_ff((my_proc() + 1) % procs(), [] {});
+        done->count_down();
+      }).detach();
+    }
+    done->wait();
+  }
+  quiesce();
+}
+
 TEST(Threads, take_turns_at_the_calls_of_all_processes) {
   std::barrier<> turn(kThreads);
   in_threads(kThreads, [&](std::uint32_t thread) {
@@ -314,6 +350,45 @@ TEST(Threads, one_that_has_ended_makes_room_for_another) {
     });
   }
   quiesce();
+}
+
+// Its destructor runs behind the library's end of the thread, if the object was made before.
+struct Late {
+  ~Late() {
+    if (calls)
+      rpc_ff((my_proc() + 1) % procs(), [](std::atomic<std::uint32_t>& n) { ++n; }, *calls);
+  }
+  dist_object<std::atomic<std::uint32_t>>* calls = nullptr;
+};
+thread_local Late late;
+
+TEST(Threads, one_that_ends_may_call_while_it_does) {
+  dist_object<std::atomic<std::uint32_t>> calls(0u);
+  for (int round = 0; round < 5; ++round) {
+    in_threads(kThreads, [&](std::uint32_t thread) {
+      if (thread != 0) late.calls = &calls;
+      poll();
+    });
+  }
+  quiesce();
+  EXPECT_EQ(calls->load(), 5 * (kThreads - 1));
+}
+
+TEST(Threads, store_while_another_waits_for_the_stores_of_all) {
+  const auto room = all_spread_malloc<std::uint64_t>(procs() * kThreads);
+  for (int round = 0; round < 5; ++round) {
+    store_counter counter;
+    in_threads(kThreads, [&](std::uint32_t thread) {
+      for (std::uint32_t i = 0; i < 40; ++i) {
+        const auto at = room.on((thread + i) % procs()) + static_cast<std::ptrdiff_t>(thread);
+        if (thread != 0) store(at, std::uint64_t{i}, counter);
+        if (thread == 0 && i % 10 == 0) counter.wait_all();
+      }
+    });
+    counter.wait_all();
+    EXPECT_EQ(counter.available(), 0u);
+  }
+  all_spread_free(room);
 }
 
 TEST(Threads, one_too_many_is_refused_and_told_what_to_do) {
