@@ -40,7 +40,7 @@ if(NOT SPLITPHASE_CBLAS_INCLUDE OR NOT SPLITPHASE_CBLAS)
   list(APPEND splitphase_costs "no CBLAS (Debian: libblas-dev): no example pair_calculator")
 endif()
 
-splitphase_glob(names examples/*.cc examples/*/main.cc examples/containers/*.cc)
+splitphase_glob(names examples/*.cc examples/*/main.cc examples/containers/*.cc examples/threads/table.cc)
 foreach(source IN LISTS names)
   if(source MATCHES "^examples/([^/]+)/main\\.cc$")
     set(name ${CMAKE_MATCH_1})

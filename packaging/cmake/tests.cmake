@@ -36,12 +36,15 @@ test_part(splitc_main support/splitc_main.cc)
 
 add_custom_target(splitphase_tests DEPENDS splitcrun)
 
-# test_program(NAME MAIN FOLDER FILE...): FOLDER/FILE.cc and so on as one program.
+# test_program(NAME MAIN FOLDER FILE...): FOLDER/FILE.cc and so on as one program. MAIN is a part, or own_main.
 function(test_program name main folder)
   list(TRANSFORM ARGN REPLACE "(.+)" "tests/${folder}/\\1.cc" OUTPUT_VARIABLE sources)
   add_executable(${name} ${sources})
   splitphase_rooms(${sources})
-  target_link_libraries(${name} PRIVATE test_${main} test_support)
+  if(NOT main STREQUAL "own_main")
+    target_link_libraries(${name} PRIVATE test_${main})
+  endif()
+  target_link_libraries(${name} PRIVATE test_support)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests
     UNITY_BUILD ${SPLITPHASE_UNITY} UNITY_BUILD_MODE GROUP)
@@ -92,4 +95,5 @@ job_test(prepared_test job_main am prepared_test)
 job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_test heap_test
   pointer_test store_test sync_test word_atomic_test)
 job_test(splitc_collectives_test splitc_main splitc collective_test random_calls_test reduce_test started_test)
+job_test(splitc_threads_test own_main splitc threads_test)
 job_test(splitc_team_test splitc_main splitc team_ahead team_refused team_test)
