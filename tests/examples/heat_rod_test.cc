@@ -9,9 +9,9 @@
 namespace examples::test::heat_rod {
 namespace {
 
-class HeatRod : public ::testing::TestWithParam<Shape> {};
+class RodOfC : public ::testing::TestWithParam<Shape> {};
 
-TEST_P(HeatRod, spreads_as_one_process_computes_it) {
+TEST_P(RodOfC, spreads_as_one_process_computes_it) {
   const auto result = run(GetParam(), "heat_rod");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, std::to_string(1000 * GetParam().procs) +
@@ -19,7 +19,7 @@ TEST_P(HeatRod, spreads_as_one_process_computes_it) {
   EXPECT_EQ(result.err, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Processes, HeatRod,
+INSTANTIATE_TEST_SUITE_P(Processes, RodOfC,
                          ::testing::Values(Shape{1}, Shape{3}, Shape{4, 2, kFewLost}, Shape{2},
                                            Shape{8}, Shape{5, 3}, Shape{5, 3, kDatagrams}));
 
