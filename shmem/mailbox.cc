@@ -148,6 +148,13 @@ void Outbox::close() noexcept {
   leave(Lane::kShort, sent_.shorts);
   leave(Lane::kMedium, sent_.mediums);
   leave(Lane::kLong, sent_.longs);
+  if (abandoned_) {
+    // Mailbox::close() may be about to look here for what senders have left: what this one has
+    // taken back may not be handled as well. Nobody else comes to a mailbox that has closed.
+    // pairs with: Mailbox::close()
+    header_->states[inbox_number_].store(InboxState::kFree, std::memory_order_release);
+    return;
+  }
   // pairs with: Mailbox::hang_up()
   header_->states[inbox_number_].store(InboxState::kClosed, std::memory_order_release);
   header_->attention.raise(place_of(inbox_number_, kClosedPlace));

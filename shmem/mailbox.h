@@ -233,6 +233,7 @@ class Outbox {
   std::uint8_t busy_ = 0;  // lanes whose Turn it is, a bit each
   bool skipped_ = false;   // one of these was left out
   bool owner_dead_ = false;
+  bool abandoned_ = false;  // abandon() has been called
   bool listed_ = false;
 };
 

@@ -121,6 +121,7 @@ int Outbox::abandon_lane(Sink& sink) {
 
 template <Threads kThreads, class Sink>
 int Outbox::abandon(Sink&& sink) {
+  abandoned_ = true;
   const auto abandon = [&]<Lane kLane>() {
     return in_turn<kThreads, kLane>([&] { return abandon_lane<kThreads, kLane>(sink); });
   };
