@@ -208,8 +208,7 @@ class Bundle {
   bool belongs_to(const void* thread) const noexcept {
     return monitor_ || owner_.load(std::memory_order_relaxed) == thread;
   }
-  // A sequential one belongs to nobody from now on, until a thread polls it: the next one may have
-  // the place of the calling thread.
+  // It belongs to nobody until a thread polls it: the next thread may have this one's address.
   void give_up() noexcept { owner_.store(nullptr, std::memory_order_relaxed); }
   // How many messages the endpoints in it have sent and received.
   std::uint64_t messages() const noexcept;
@@ -227,8 +226,7 @@ class Bundle {
   bool in_handler() const noexcept {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
-  // A message leaves that has a payload, which delays the first look of a wait
-  // (am/sync/backoff.h).
+  // A message leaves that has a payload: a wait looks later for the first time (am/sync/backoff.h).
   void note_payload() noexcept { sent_payload_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
@@ -249,8 +247,7 @@ class Bundle {
     Bundle& bundle_;
   };
 
-  // Locks a parallel bundle for as long as it lives, and the reverse: lets others in. Of a
-  // sequential one they do nothing.
+  // Locks a parallel bundle while it lives, and the reverse. Of a sequential one they do nothing.
   struct Lock : MonitorLock {
     explicit Lock(const Bundle& bundle) noexcept : MonitorLock(bundle.monitor_.get()) {}
   };

@@ -97,13 +97,7 @@ Context::Context(World& world, std::uint32_t its_number)
                                               : new am::RemoteMemory(bundle, &finish_ticket)),
       posted_(new Posted(bundle)) {}
 
-Context::~Context() {
-  // That of a thread which lives on: it has none any more.
-  if (attached_.context == nullptr) return;
-  *attached_.context = nullptr;
-  *attached_.outstanding = &none_outstanding;
-  *attached_.tasks = &no_tasks;
-}
+Context::~Context() { detach(); }
 
 void Context::use() noexcept {
   this_context = this;
@@ -117,10 +111,11 @@ void Context::attach() noexcept {
 }
 
 void Context::detach() noexcept {
+  if (attached_.context == nullptr) return;
+  *attached_.context = nullptr;
+  *attached_.outstanding = &none_outstanding;
+  *attached_.tasks = &no_tasks;
   attached_ = {};
-  this_context = nullptr;
-  detail::outstanding = &none_outstanding;
-  my_tasks = &no_tasks;
 }
 
 void Context::complete(Call call) {

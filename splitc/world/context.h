@@ -44,7 +44,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  // The calling thread has this context from now on; and none any more.
+  // The calling thread has this context from now on; and the one that has it, if any, none any
+  // more: itself, or one that is not inside the library.
   void attach() noexcept;
   void detach() noexcept;
   // What the calling thread does is done for this context from now on, whoever has it.

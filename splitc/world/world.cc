@@ -173,9 +173,7 @@ void World::spoil() noexcept {
   detail::this_context = nullptr;
 }
 
-// The first context takes its numbers with it.
 World::~World() {
-  if (detail::this_context != nullptr) detail::this_context->detach();
   detail::running_world = nullptr;
   detail::place = {};
 }

@@ -9,7 +9,6 @@
 #include "am/c/transfers/held.h"
 #include "am/channel/channel.h"
 #include "am/route/router.h"
-#include "am/types/forked.h"
 
 namespace am::c {
 
@@ -62,12 +61,6 @@ void forget_channels() noexcept {
   senders.forget();
 }
 
-void see_to_channels() {
-  static const bool once =
-      (spoil_in_children(&forget_channels), before_bundle_ends(&end_channels_of), true);
-  static_cast<void>(once);
-}
-
 int check_in_segment(const char* call, eb_t bundle, const void* buffer, std::size_t nbytes) {
   const Router& router = bundle->core->router();
   const std::uint64_t offset = router.segment_offset(buffer);
@@ -87,7 +80,7 @@ int create(const char* call, eb_t bundle, void* buffer, std::size_t nbytes, void
   if (callback == nullptr) return fail(AM_ERR_BAD_ARG, call, "NULL is no callback");
   if (const int code = check_in_segment(call, bundle, buffer, nbytes)) return code;
   return guarded(call, [&] {
-    see_to_channels();
+    see_to<&forget_channels, &end_channels_of>();
     auto made = std::make_unique<ReceiveEnd>(
         ReceiveEnd{bundle, ReceiveChannel(*bundle->core, {static_cast<std::byte*>(buffer), nbytes},
                                           [callback, data] { callback(data); })});
@@ -118,7 +111,7 @@ int assoc(const char* call, eb_t bundle, const AM_channel_t& channel, const void
   const auto handle = std::bit_cast<ChannelHandle>(channel);
   if (const int code = check_size(call, handle, nbytes)) return code;
   return guarded(call, [&] {
-    see_to_channels();
+    see_to<&forget_channels, &end_channels_of>();
     auto made = std::make_unique<SendEnd>(SendEnd{bundle, SendChannel(*bundle->core, handle)});
     made->channel.associate(bytes_of(buffer, nbytes));
     return hold(call, senders, std::move(made), sender);

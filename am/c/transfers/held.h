@@ -15,6 +15,7 @@
 #include "am/c/binding/handles.h"
 #include "am/c/binding/places.h"
 #include "am/c/types.h"
+#include "am/types/forked.h"
 
 namespace am::c {
 
@@ -32,6 +33,14 @@ template <class Table, class Handle>
 void drop(Table& table, Handle* handle) noexcept {
   const std::unique_ptr<std::remove_pointer_t<decltype(handle->core)>> core(handle->core);
   table.free(handle);
+}
+
+// Has, from the first call on, `kEnd` called before a bundle ends, and `kForget` in forked
+// children.
+template <auto kForget, auto kEnd>
+void see_to() {
+  static const bool once = (spoil_in_children(kForget), before_bundle_ends(kEnd), true);
+  static_cast<void>(once);
 }
 
 // Checks that a handle of a bundle is one, for a call that handlers may not make.

@@ -9,7 +9,6 @@
 #include "am/c/binding/library.h"
 #include "am/c/transfers/held.h"
 #include "am/c/zero_copy.h"
-#include "am/types/forked.h"
 
 namespace am::c {
 
@@ -75,17 +74,11 @@ void forget_buffers() noexcept {
   zero_copies.forget();
 }
 
-void see_to_buffers() {
-  static const bool once =
-      (spoil_in_children(&forget_buffers), before_bundle_ends(&end_buffers_of), true);
-  static_cast<void>(once);
-}
-
 int begin(const char* call, eb_t bundle, std::size_t pool_bytes, AM_zero_copy_t* zero) {
   if (const int code = check_outside_handlers(call, bundle)) return code;
   if (const int code = check_result(call, zero)) return code;
   return guarded(call, [&] {
-    see_to_buffers();
+    see_to<&forget_buffers, &end_buffers_of>();
     return hold(call, zero_copies, std::make_unique<ZeroCopyState>(bundle, pool_bytes), zero);
   });
 }
