@@ -63,8 +63,9 @@
 // used by different threads at once. AM_Init(), AM_Terminate() and AM_AllocateBundle(): any thread.
 // AM_AllocateEndpoint(): that of the bundle.
 //
-// Processes of other nodes are reached by the same calls. docs/am2.md has the choices made where
-// Berkeley's implementations differ, and a table of all names; docs/active-messages.md the rules.
+// Processes of other nodes are reached by the same calls. docs/active-messages.md has the rules;
+// docs/languages.md has the choices made where Berkeley's implementations differ, and the names
+// that do.
 //
 // Mainwaring and Culler: Active Message Applications Programming Interface and Communication
 // Subsystem Organization, UCB//CSD-96-918; statistics and the SPMD layer follow AMUDP and AMMPI.

@@ -1,5 +1,5 @@
 // The events of a trace: what a process does and when, while somebody wants to see it
-// (SPLITC_TRACE, docs/trace.md).
+// (SPLITC_TRACE, docs/observing.md).
 #pragma once
 
 #include <array>

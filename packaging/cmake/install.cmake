@@ -70,8 +70,7 @@ set(documentation share/doc/splitphase)
 install(FILES README.md DESTINATION ${documentation} COMPONENT libsplitphase-dev)
 install(DIRECTORY docs DESTINATION ${documentation} COMPONENT libsplitphase-dev
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.csv" PATTERN "*.html"
-  PATTERN "docs/clusters/*"
-  PATTERN "docs/site" EXCLUDE)
+  PATTERN "docs/clusters/*")
 install(DIRECTORY examples DESTINATION ${documentation} COMPONENT libsplitphase-dev
   FILES_MATCHING PATTERN "*.cc" PATTERN "*.c" PATTERN "*.f90" PATTERN "*.h" PATTERN "*.py" PATTERN "examples/data" EXCLUDE)
 

@@ -60,7 +60,7 @@ ends keeps 0 "42 is still here"
 ends again 0 "a second job has ended"
 
 # The first program of the documentation.
-awk '/^```python/ { inside = 1; next } /^```/ { exit } inside' "$prefix/share/doc/splitphase/docs/from-python.md" >first.py
+awk '/^```python/ { inside = 1; next } /^```/ { exit } inside' "$prefix/share/doc/splitphase/docs/languages.md" >first.py
 got=$(job "-n 4" first.py | LC_ALL=C sort) || fail "the first program"
 [[ $got == "\
 process 0: mine 4950.0, theirs 5250.0, all 20400.0

@@ -1,5 +1,5 @@
 // am/job/statistics tells at the end of a job what its processes did with other nodes and where
-// they waited, if that is asked for (SPLITC_STATS, splitcrun --stats; docs/statistics.md). What
+// they waited, if that is asked for (SPLITC_STATS, splitcrun --stats; docs/observing.md). What
 // counts is CallSites (am/observe); accesses within a node are loads and stores, which nobody
 // counts unless they are watched (SPLITC_WATCH_NEAR).
 #pragma once

@@ -57,7 +57,7 @@ std::string summarize(std::span<const ProcessStatistics> processes, std::uint32_
 // important comes first. Pure logic.
 std::vector<std::string> advise(std::span<const ProcessStatistics> processes);
 
-// The report on all processes, by rank, for programs to read: one line of JSON; docs/statistics.md
+// The report on all processes, by rank, for programs to read: one line of JSON; docs/observing.md
 // names its members.
 std::string to_json(std::span<const ProcessStatistics> processes, std::uint32_t nodes);
 

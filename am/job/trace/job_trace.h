@@ -17,8 +17,8 @@ namespace am {
 
 class TraceGathering;
 
-// The trace of a job (SPLITC_TRACE, docs/trace.md), of which every process records its part, and
-// process 0 writes all at the end.
+// The trace of a job (SPLITC_TRACE, docs/observing.md), of which every process records its part,
+// and process 0 writes all at the end.
 //
 // Each process turns its events into lines, and sends these; so nobody holds more than its own
 // part. Which arrows have both ends is found out before: who has the begins asks who has the ends.
