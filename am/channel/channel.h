@@ -33,8 +33,9 @@
 // by what it does anyway, such as a barrier, or a put in the other direction. docs/channels.md says
 // what happens to those who break it.
 //
-// All channels of a process belong to one bundle; a second one throws Error. Thread rule: the
-// bundle's. put(), the ready calls and what is const are allowed in handlers and callbacks, too.
+// A channel belongs to a bundle; up to 256 bundles of a process, each in a thread of its own or
+// several in one, have channels. Thread rule: the bundle's. put(), the ready calls and what is
+// const are allowed in handlers and callbacks, too.
 //
 //   route               put()                                          at the receiver
 //   near (same node)    a copy, one store of the word that announces   nothing while nothing comes;
@@ -83,6 +84,11 @@ struct ChannelStats {
 };
 // Of the channels of `bundle`, since it has had the first.
 ChannelStats channel_stats(Bundle& bundle);
+
+// Several threads of the process of `bundle` will have channels: from now on none of their
+// callbacks runs while the library holds a lock. Without it, the first channel of a second thread
+// waits until the callback that the first thread is in has returned. Any thread, not in a callback.
+void share_channels(Bundle& bundle);
 
 // The receiver's end (CkDirect_createHandle). A put may consist of any bytes: no value of its last
 // ones is reserved to show that it has arrived (the paper's out-of-band pattern), since a network

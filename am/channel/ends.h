@@ -79,6 +79,8 @@ class ChannelPhase {
   bool used_ = false;     // one has been reported
 };
 
+class ChannelReceivers;
+
 namespace detail {
 
 // What the receiver says of a number on the board, in the place of an Arrival's number, beside the
@@ -91,7 +93,7 @@ enum class State : std::uint16_t {
 
 // What the receiver's `word` on the board says of a channel: its State, in the place of a number.
 inline shmem::Arrival state_of(const std::atomic<std::uint64_t>& word) noexcept {
-  // pairs with: ChannelReceivers::say()
+  // pairs with: ChannelNumbers::say()
   return shmem::Arrival::of(word.load(std::memory_order_acquire));
 }
 // The channel of that generation has been closed.
@@ -102,6 +104,7 @@ inline bool is_stale(const shmem::Arrival& state, std::uint16_t generation) noex
 
 struct ReceiveEnd {
   ChannelHandle handle;
+  ChannelReceivers* owner = nullptr;  // of its bundle
   std::byte* first = nullptr;
   Function<void()> callback;
   ChannelPhase phase;
@@ -153,6 +156,13 @@ struct SendEnd {
 template <class Numbered>
 constexpr std::uint32_t arrival_of(const Numbered& channel) noexcept {
   return std::uint32_t{channel.number} << 16 | channel.generation;
+}
+
+constexpr std::uint16_t number_of(std::uint32_t arrival) noexcept {
+  return static_cast<std::uint16_t>(arrival >> 16);
+}
+constexpr std::uint16_t generation_of(std::uint32_t arrival) noexcept {
+  return static_cast<std::uint16_t>(arrival);
 }
 
 // In a trace: puts of senders on other nodes have numbers of their own.

@@ -46,22 +46,23 @@ Tree plan(std::span<const ChannelHandle> receivers, std::uint32_t own_node) {
   return tree;
 }
 
-void send_order(link::Link& link, const ChannelHandle& relay, const ChannelHandle& to,
-                std::uint8_t detail) {
+void send_order(link::Link& link, std::uint8_t asker, const ChannelHandle& relay,
+                const ChannelHandle& to, std::uint8_t detail) {
   struct {
     link::Access head;
     ChannelHandle to;
-  } packet{{link::make_header(link::Type::kRelay, sizeof packet, sizeof to, detail), 0,
+  } packet{{link::make_header(link::Type::kRelay, sizeof packet, sizeof to, detail), asker,
             detail::arrival_of(relay)},
            to};
   link.send(relay.rank, std::as_bytes(std::span(&packet, 1)));
 }
 
 // Sends `relay` the order to pass puts on to `targets`; false if there are none.
-bool send_orders(link::Link& link, const ChannelHandle& relay, const Handles& targets) {
+bool send_orders(link::Link& link, std::uint8_t asker, const ChannelHandle& relay,
+                 const Handles& targets) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const bool last = i + 1 == targets.size();
-    send_order(link, relay, targets[i],
+    send_order(link, asker, relay, targets[i],
                static_cast<std::uint8_t>((i == 0 ? link::kFirstRelay : 0) |
                                          (last ? link::kLastRelay : 0)));
   }
@@ -84,7 +85,8 @@ MulticastChannel::MulticastChannel(Bundle& bundle, std::span<const ChannelHandle
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const Port::Lock network(*bundle.router().port());
     link::Link& link = bundle.router().port()->link();
-    if (send_orders(link, tree.nodes[i].front(), tree.targets(i + 1))) ++channels.relays_awaited;
+    if (send_orders(link, channels.index, tree.nodes[i].front(), tree.targets(i + 1)))
+      ++channels.relays_awaited;
   }
   bundle.wait_until([&channels] { return channels.relays_awaited == 0; }, Wake::kRung,
                     [] {

@@ -4,9 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "am/channel/channels.h"
 #include "am/core/bundle.h"
-#include "am/core/process.h"
-#include "am/far/far_memory.h"
 #include "am/observe/event.h"
 #include "am/observe/trace.h"
 #include "am/route/port.h"
@@ -15,21 +14,6 @@ namespace am {
 namespace {
 
 using Wrong = ChannelPhase::Wrong;
-
-constexpr std::uint16_t number_of(std::uint32_t arrival) noexcept {
-  return static_cast<std::uint16_t>(arrival >> 16);
-}
-constexpr std::uint16_t generation_of(std::uint32_t arrival) noexcept {
-  return static_cast<std::uint16_t>(arrival);
-}
-
-std::vector<shmem::ArrivalPair> pairs_of(const Router& router) {
-  std::vector<shmem::ArrivalPair> pairs;
-  for (const Rank rank : router.near_ranks()) {
-    if (const auto pair = router.arrival_pair(rank)) pairs.push_back(*pair);
-  }
-  return pairs;
-}
 
 [[maybe_unused]] const char* explain(Wrong what) {  // by the checked build
   switch (what) {
@@ -55,88 +39,43 @@ std::string detail::describe(const ChannelHandle& handle) {
          std::to_string(handle.offset) + ")";
 }
 
-ChannelReceivers::ChannelReceivers(Bundle& bundle, ArrivalSink& home)
-    : bundle_(bundle),
-      home_(home),
-      board_(bundle.router().self().header->puts),
-      arrivals_(board_, bundle.router().fence(), pairs_of(bundle.router())) {}
-
-ChannelReceivers::~ChannelReceivers() {
-  if (FarMemory* const far = bundle_.process().far_memory()) {
-    const Port::Lock network(*bundle_.router().port());
-    for (const std::uint64_t word : words_) far->arrival_words().remove(word);
-  }
+ChannelReceivers::ChannelReceivers(Bundle& bundle, ChannelHome& home)
+    : bundle_(bundle), home_(home), numbers_(home.numbers()) {
+  numbers_.add(*this);
 }
 
-std::uint16_t ChannelReceivers::take_number() {
-  if (ends_.size() < shmem::ArrivalBoard::kNumbers) {  // rather than one that has had a channel
-    ends_.push_back(nullptr);
-    return static_cast<std::uint16_t>(ends_.size() - 1);
-  }
-  if (free_.empty()) {
-    bundle_.refuse("ReceiveChannel", "this process has " + std::to_string(ends_.size()) +
-                                         " channels, which is as many as there can be; close some");
-  }
-  const std::uint16_t number = free_.front();
-  free_.pop_front();
-  return number;
-}
+ChannelReceivers::~ChannelReceivers() { numbers_.remove(*this); }
 
 void ChannelReceivers::open(End& end) {
-  const std::uint16_t number = take_number();
-  // The board remembers the last one, of an earlier bundle, too.
-  // pairs with: nothing; this process alone writes it
-  const std::uint64_t last = board_.states[number].load(std::memory_order_relaxed);
-  end.handle.number = number;
-  end.handle.generation = shmem::Arrival::of(last).generation;
-  if (++end.handle.generation == 0) ++end.handle.generation;  // 0 is of no channel
-  ends_[number] = &end;
-  end.handle.word = renew_word(end);
+  end.owner = this;
+  if (!numbers_.open(end)) {
+    bundle_.refuse("ReceiveChannel", "this process has " +
+                                         std::to_string(shmem::ArrivalBoard::kNumbers) +
+                                         " channels, which is as many as there can be; close some");
+  }
+  end.handle.word = home_.renew_word(end);
   publish(end);
 }
 
-// The word of a closed channel stays until its number has another one: so a put that comes too late
-// is known to be one.
-std::uint64_t ChannelReceivers::renew_word(const End& end) {
-  FarMemory* const far = bundle_.process().far_memory();
-  if (far == nullptr) return 0;
-  if (words_.size() <= end.handle.number) words_.resize(end.handle.number + std::size_t{1});
-  std::uint64_t& word = words_[end.handle.number];
-  const Port::Lock network(*bundle_.router().port());
-  far->arrival_words().remove(word);
-  return word = far->arrival_words().add(detail::arrival_of(end.handle), home_);
-}
-
 void ChannelReceivers::close(Owned<End> end) noexcept {
-  const std::uint16_t number = end->handle.number;
-  ends_[number] = nullptr;
-  free_.push_back(number);
-  say(*end, detail::State::kClosed);
+  numbers_.close(*end);
   if (end.get() == calling_) closed_ = std::move(end);
 }
 
+// An end stays where it is found: only this bundle's thread closes it.
 ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
-  const std::uint16_t number = number_of(arrival);
-  End* const end = number < ends_.size() ? ends_[number] : nullptr;
-  return end != nullptr && end->handle.generation == generation_of(arrival) ? end : nullptr;
+  End* const end = numbers_.find(arrival);
+  return end != nullptr && end->owner == this ? end : nullptr;
 }
 
 // Says on the board how many puts were seen, and whether one may come.
 void ChannelReceivers::publish(const End& end) noexcept {
-  say(end, end.phase.free() ? detail::State::kFree : detail::State::kBusy);
+  numbers_.say(end, end.phase.free() ? detail::State::kFree : detail::State::kBusy);
 }
 
-void ChannelReceivers::say(const End& end, detail::State state) noexcept {
-  const shmem::Arrival word{static_cast<std::uint16_t>(state), end.handle.generation, end.arrived};
-  // pairs with: ChannelSenders::open_near(), check() and put_near(), and ChannelSeats::seen()
-  board_.states[end.handle.number].store(word.word(), std::memory_order_release);
-}
-
-void ChannelReceivers::arrive(shmem::Arrival arrival) {
-  const std::uint32_t name = detail::arrival_of(arrival);
-  End* const end = find(name);
+void ChannelReceivers::arrive(End* end, shmem::Arrival arrival) {
   if (end == nullptr) [[unlikely]]
-    return wrong_stale(name);
+    return wrong_stale(detail::arrival_of(arrival));
   const auto puts = static_cast<std::int32_t>(arrival.count - end->arrived);
   // Of senders that did not know of one another's last put: they have announced the same count.
   if (puts <= 0) return arrive(*end, 1);
@@ -187,8 +126,8 @@ void ChannelReceivers::call_traced(Trace& trace, End& end) {
   traced.record(TraceKind::kCallback, name, details);
 }
 
-// Carries out orders to relay, then reports the puts that were deferred or came by network. After
-// an exception the rest stays for the next poll.
+// Carries out orders to relay, then reports the puts that were deferred, left here or came by
+// network. After an exception the rest stays for the next poll.
 int ChannelReceivers::poll_noted() {
   while (!orders_.empty()) {
     const Order order = orders_.front();
@@ -196,8 +135,8 @@ int ChannelReceivers::poll_noted() {
     obey(order);
   }
   int count = 0;
-  const auto each = [&count](std::vector<std::uint32_t>& list, auto&& handle) {
-    std::vector<std::uint32_t> now = std::exchange(list, {});
+  const auto each = [&count](auto& list, auto&& handle) {
+    auto now = std::exchange(list, {});
     for (std::size_t i = 0; i < now.size(); ++i, ++count) {
       try {
         handle(now[i]);
@@ -208,6 +147,9 @@ int ChannelReceivers::poll_noted() {
       }
     }
   };
+  if (has_left_.load(std::memory_order_relaxed)) numbers_.take_left(*this, announced_);
+  each(announced_,
+       [this](shmem::Arrival arrival) { arrive(find(detail::arrival_of(arrival)), arrival); });
   each(due_, [this](std::uint32_t arrival) {
     End* const end = find(arrival);
     if (end != nullptr && end->phase.due()) call(*end);
@@ -224,11 +166,12 @@ int ChannelReceivers::poll_noted() {
 bool ChannelReceivers::take_relay(Rank from, const link::Access& packet) {
   const auto arrival = static_cast<std::uint32_t>(packet.number);
   if (packet.number != arrival || packet.head.data_bytes != sizeof(ChannelHandle) ||
-      packet.head.bytes != sizeof packet + sizeof(ChannelHandle) || find(arrival) == nullptr) {
+      packet.head.bytes != sizeof packet + sizeof(ChannelHandle) || packet.offset > 0xff ||
+      find(arrival) == nullptr) {
     return false;
   }
   Order& order = orders_.emplace_back();
-  order = {from, arrival, packet.head.detail, {}};
+  order = {from, arrival, packet.head.detail, static_cast<std::uint8_t>(packet.offset), {}};
   std::memcpy(static_cast<void*>(&order.to), &packet + 1, sizeof order.to);
   return true;
 }
@@ -241,13 +184,9 @@ void ChannelReceivers::obey(const Order& order) {
   end->relays.back().associate(end->first, end->handle.shape);
   if ((order.detail & link::kLastRelay) == 0) return;
   const link::PacketHeader done =
-      link::make_header(link::Type::kRelayed, sizeof(link::PacketHeader));
+      link::make_header(link::Type::kRelayed, sizeof(link::PacketHeader), 0, order.asker);
   const Port::Lock network(*bundle_.router().port());
   bundle_.router().port()->link().send(order.from, std::as_bytes(std::span(&done, 1)));
-}
-
-bool ChannelReceivers::has_work() noexcept {
-  return !by_network_.empty() || !due_.empty() || !orders_.empty() || arrivals_.has_arrival();
 }
 
 bool ChannelReceivers::take_piece(const link::Access& packet) {
@@ -296,8 +235,8 @@ void ChannelReceivers::wrong(Wrong what, const End& end, const char* call) {
 void ChannelReceivers::wrong_stale(std::uint32_t arrival) {
   ++stats_.stale;
   if constexpr (kChecked) {
-    bundle_.refuse("poll", "a put came for channel " + std::to_string(number_of(arrival)) +
-                               ", generation " + std::to_string(generation_of(arrival)) +
+    bundle_.refuse("poll", "a put came for channel " + std::to_string(detail::number_of(arrival)) +
+                               ", generation " + std::to_string(detail::generation_of(arrival)) +
                                ", which has been closed here; close a channel after its last put "
                                "has been reported, and give its handle to nobody afterwards");
   }

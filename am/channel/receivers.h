@@ -1,28 +1,27 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "am/channel/ends.h"
-#include "am/far/arrival_words.h"
+#include "am/channel/numbers.h"
 #include "am/observe/observers.h"
-#include "am/route/router.h"
 #include "am/types/types.h"
 #include "shmem/arrivals.h"
 
 namespace am {
 
 class Bundle;
+class ChannelHome;
 
-// The receivers' ends of a process: which channel has which number, and what has arrived. Only the
-// memory grows with the number of channels; the cost of a poll does not.
+// The receivers' ends of a bundle, and what has arrived for them.
 //
 // Thread rule: the bundle's.
 class ChannelReceivers {
  public:
-  ChannelReceivers(Bundle& bundle, ArrivalSink& home);
+  ChannelReceivers(Bundle& bundle, ChannelHome& home);
   ~ChannelReceivers();
   ChannelReceivers(const ChannelReceivers&) = delete;
   ChannelReceivers& operator=(const ChannelReceivers&) = delete;
@@ -36,12 +35,10 @@ class ChannelReceivers {
 
   // Calls back for what has arrived; returns how many times.
   int poll() {
-    int count = arrivals_.poll([this](shmem::Arrival arrival) { arrive(arrival); });
-    if (!by_network_.empty() || !due_.empty() || !orders_.empty()) [[unlikely]]
-      count += poll_noted();
-    return count;
+    const int count = numbers_.poll(*this);
+    return has_noted() ? count + poll_noted() : count;
   }
-  bool has_work() noexcept;
+  bool has_work() { return has_noted() || numbers_.has_arrival(); }
 
   // From the network: a put is complete, or a piece of one has come. Calls nobody back: poll()
   // does. False: the packet is damaged.
@@ -51,26 +48,38 @@ class ChannelReceivers {
   // A far process asks to pass on what comes on a channel; poll() sets that up and answers.
   bool take_relay(Rank from, const link::Access& packet);
 
+  const Bundle& bundle() const noexcept { return bundle_; }
   const ChannelStats& stats() const noexcept { return stats_; }
   // How many cache lines of senders poll() loads.
-  std::size_t watched() const noexcept { return arrivals_.watched(); }
+  std::size_t watched() const { return numbers_.watched(); }
 
  private:
+  friend class ChannelNumbers;
   using End = detail::ReceiveEnd;
 
   struct Order {  // to pass on
     Rank from;
     std::uint32_t arrival;
     std::uint8_t detail;
+    std::uint8_t asker;  // which bundle of that process awaits the answer
     ChannelHandle to;
   };
 
+  bool has_noted() const noexcept {
+    // pairs with: leave(), by the lock that take_left() has, and by the doorbell for a thread that
+    // sleeps
+    return has_left_.load(std::memory_order_relaxed) || !announced_.empty() ||
+           !by_network_.empty() || !due_.empty() || !orders_.empty();
+  }
   End* find(std::uint32_t arrival) noexcept;
-  std::uint16_t take_number();
-  std::uint64_t renew_word(const End& end);
   void publish(const End& end) noexcept;
-  void say(const End& end, detail::State state) noexcept;
-  void arrive(shmem::Arrival arrival);
+  // What a neighbour has announced, for `end`; nullptr: its channel is closed.
+  void arrive(End* end, shmem::Arrival arrival);
+  // ... is to be delivered by the next poll(). By a thread that holds the lock of the numbers.
+  void leave(shmem::Arrival arrival) {
+    left_.push_back(arrival);
+    has_left_.store(true, std::memory_order_relaxed);
+  }
   void arrive(End& end, std::uint32_t puts);
   int poll_noted();
   void obey(const Order& order);
@@ -81,13 +90,13 @@ class ChannelReceivers {
 
   // Constant after construction.
   Bundle& bundle_;
-  ArrivalSink& home_;  // is notified of puts from other nodes
-  shmem::ArrivalBoard& board_;
+  ChannelHome& home_;
+  ChannelNumbers& numbers_;
+  // Guarded by the lock of the numbers.
+  std::vector<shmem::Arrival> left_;  // by other threads' polls
+  std::atomic<bool> has_left_{false};
   // Owned by the bundle's thread.
-  shmem::Arrivals arrivals_;
-  std::vector<End*> ends_;                 // by number; nullptr: free
-  std::vector<std::uint64_t> words_;       // by number: of the last channel that had it; 0: none
-  std::deque<std::uint16_t> free_;         // numbers, the longest unused first
+  std::vector<shmem::Arrival> announced_;  // by neighbours, taken from left_
   std::vector<std::uint32_t> by_network_;  // arrivals that poll() has not seen
   std::vector<std::uint32_t> due_;         // channels to be called back, as arrivals
   std::vector<Order> orders_;

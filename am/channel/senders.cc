@@ -38,6 +38,7 @@ shmem::ArrivalSeats& ChannelSeats::seats_of(Rank rank) {
 }
 
 shmem::ArrivalSeat ChannelSeats::take(Rank rank) {
+  const std::lock_guard lock(mutex_);
   reclaim(rank, kChecks);
   try {
     return seats_of(rank).take();
@@ -48,13 +49,16 @@ shmem::ArrivalSeat ChannelSeats::take(Rank rank) {
 }
 
 void ChannelSeats::give_back(Rank rank, const shmem::ArrivalSeat& seat) {
+  const std::lock_guard lock(mutex_);
   seats_of(rank).give_back(seat);
 }
 
 void ChannelSeats::retire(Rank rank, const shmem::ArrivalSeat& seat, const shmem::Arrival& last) {
+  const std::lock_guard lock(mutex_);
   std::deque<Retired>& retired = boards_[rank].retired;
   if (retired.empty()) waiting_.push_back(rank);
   retired.push_back({seat, last});
+  any_waiting_.store(true, std::memory_order_relaxed);
 }
 
 // Whether the receiver has seen the last word, or a later one of the same channel, or has closed
@@ -73,15 +77,19 @@ void ChannelSeats::reclaim(Rank rank, std::size_t checks) {
     const Retired one = retired.front();
     retired.pop_front();
     if (seen(rank, one.last)) {
-      give_back(rank, one.seat);
+      seats_of(rank).give_back(one.seat);
     } else {
       retired.push_back(one);
     }
   }
-  if (retired.empty()) std::erase(waiting_, rank);
+  if (!retired.empty()) return;
+  std::erase(waiting_, rank);
+  any_waiting_.store(!waiting_.empty(), std::memory_order_relaxed);
 }
 
 void ChannelSeats::reclaim_next() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return;
   turn_ = (turn_ + 1) % waiting_.size();
   reclaim(waiting_[turn_], 1);
 }

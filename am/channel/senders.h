@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +20,7 @@ namespace am {
 // The words by which this process notifies its neighbours of puts (shmem/arrivals.h). They outlast
 // channels and bundles: a word is used again when its receiver has seen its last value.
 //
-// Thread rule: that of the bundle that has channels.
+// Thread rule: any thread.
 class ChannelSeats {
  public:
   explicit ChannelSeats(const Router& router);
@@ -32,7 +34,9 @@ class ChannelSeats {
 
   // Checks one of those that were retired, each time another; costs nothing if there is none.
   void poll() {
-    if (!waiting_.empty()) reclaim_next();
+    // Whoever sees this late checks one poll later.
+    if (any_waiting_.load(std::memory_order_relaxed)) [[unlikely]]
+      reclaim_next();
   }
 
  private:
@@ -52,14 +56,16 @@ class ChannelSeats {
   void reclaim_next();
 
   const Router& router_;
+  std::mutex mutex_;                        // guards the rest
   std::unordered_map<Rank, Board> boards_;  // of neighbours that it has ever put to
   std::vector<Rank> waiting_;               // those with something retired
   std::size_t turn_ = 0;                    // among these
+  std::atomic<bool> any_waiting_{false};    // there is one; read without the mutex
 };
 
 class Bundle;
 
-// The senders' ends of a process: how each put is sent, and the puts that found no room yet.
+// The senders' ends of a bundle: how each put is sent, and the puts that found no room yet.
 //
 // Thread rule: the bundle's.
 class ChannelSenders {

@@ -90,7 +90,7 @@ class Process {
     virtual ~Extension() = default;
     virtual void spoil() noexcept = 0;  // in a child that was forked (am/types/forked.h)
   };
-  // That of am/channel. Thread rule: that of the bundle that has channels.
+  // That of am/channel, which guards it.
   Owned<Extension> channels;
 
  private:

@@ -42,7 +42,7 @@ enum class Type : std::uint8_t {
   kGot,       // Access with data
   kChannel,   // Access with data: a piece of a put on a channel
   kRelay,     // Access with a ChannelHandle: pass on there what comes on a channel
-  kRelayed,   // PacketHeader: all that was to be passed on will be
+  kRelayed,   // PacketHeader, its detail from the kRelay: all that was to be passed on will be
   kLearn,     // Learn: a store repeats
   kLearned,   // Learn: it may be put
   kPing,      // PacketHeader: the link asks for a kPong
@@ -175,7 +175,8 @@ inline constexpr std::uint8_t kMore = 0x80;
 // A read or write of the receiver's segment that the receiver itself carries out (no RMA).
 struct Access {
   PacketHeader head;
-  std::uint64_t offset;  // in the process's segment; of kPutDone, kGot, kChannel: in the operation
+  std::uint64_t offset;  // in the process's segment; of kPutDone, kGot, kChannel: in the operation;
+                         // of kRelay: what the detail of its kRelayed shall be
   std::uint64_t number;  // of kStore: offset of the counter; of kChannel and kRelay: which one;
                          // else the operation, to be given back
 };

@@ -49,7 +49,7 @@ void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
 
 Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
     : callback_(std::move(callback)), target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
-  check_first_thread(call, "channels");
+  check_thread(call);
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.
   std::vector<Wish> mine(procs());
@@ -98,6 +98,7 @@ am::SendChannel& Channel::out(Call call) {
 }
 
 void Channel::put(Call call) {
+  if constexpr (am::kChecked) check_mine(call);
   am::SendChannel& sender = out(call);
   if (is_far(target_)) [[unlikely]] {
     const std::span<const std::byte> source = sender.next_source();
@@ -107,6 +108,7 @@ void Channel::put(Call call) {
 }
 
 void Channel::wait(am::SourceLocation where) {
+  check_mine({"put_channel::wait", where});
   wait_polling([this] { return arrived(); }, am::Wake::kRung,
                [&] {
                  return am::Reason{.call = {"put_channel::wait", where},
@@ -120,6 +122,7 @@ void Channel::wait(am::SourceLocation where) {
 }
 
 void Channel::wait_reusable(am::SourceLocation where) {
+  check_mine({"put_channel::wait_reusable", where});
   wait_polling([this] { return reusable(); }, am::Wake::kRung,
                [&] {
                  return am::Reason{.call = {"put_channel::wait_reusable", where},
@@ -138,7 +141,6 @@ void Channel::arm() {
 }
 
 Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root) {
-  check_first_thread("multicast_channel", "channels");
   if (root >= procs()) {
     refuse("multicast_channel", "there is no process " + std::to_string(root) + " among " +
                                     std::to_string(procs()) + "; pass the root's number");
@@ -163,6 +165,7 @@ void Multicast::put() {
 }
 
 void Multicast::wait(am::SourceLocation where) {
+  maker_.check({"multicast_channel::wait", where}, "a channel");
   wait_polling([this] { return arrived(); }, am::Wake::kRung,
                [&] {
                  return am::Reason{.call = {"multicast_channel::wait", where},

@@ -14,6 +14,7 @@
 #include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
 #include "splitc/pointer/strided.h"
+#include "splitc/world/context.h"
 #include "splitc/world/world.h"
 
 // Persistent put channels, after CkDirect (Bohm, Chakravorty, Jetley, Bhatele, Kale: CkDirect:
@@ -73,6 +74,9 @@ class Channel {
  private:
   void take(const std::vector<Wish>& wishes, std::vector<ChannelAnswer>& answers);
 
+  void check_mine(Call call) const { maker_.check(call, "a channel"); }
+
+  const Maker maker_;
   const am::Function<void()> callback_;
   const std::uint32_t target_;
   std::vector<am::ReceiveChannel> in_;  // in the order of the senders
@@ -99,8 +103,9 @@ class Channel {
 // put() on a node, from ready(), or from the receiver's poll(); release builds count it
 // (am::channel_stats()).
 //
-// It can be moved, and not copied. Thread rule: the first thread of the program. put(), reusable(),
-// arrived() and the ready calls are allowed in handlers and callbacks, too.
+// It can be moved, and not copied. Thread rule: the thread that has made it; another that waits or
+// puts gets an Error, from put() in checked builds only. put(), reusable(), arrived() and the ready
+// calls are allowed in handlers and callbacks of that thread, too.
 template <class T>
 class put_channel {
  public:

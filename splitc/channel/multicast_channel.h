@@ -9,6 +9,7 @@
 #include "am/channel/channel.h"
 #include "am/channel/multicast.h"
 #include "am/types/types.h"
+#include "splitc/world/context.h"
 #include "splitc/world/world.h"
 
 namespace splitc {
@@ -28,6 +29,7 @@ class Multicast {
   void ready();
 
  private:
+  const Maker maker_;
   std::uint32_t root_;
   std::optional<am::ReceiveChannel> in_;
   std::optional<am::MulticastChannel> out_;
@@ -44,7 +46,7 @@ class Multicast {
 // subtree of other nodes; there one process of each node passes it on, in a tree over the nodes,
 // when it polls.
 //
-// Neither copied nor moved. Thread rule: the first thread of the program.
+// Neither copied nor moved. Thread rule: the thread that has made it.
 template <class T>
 class multicast_channel {
  public:

@@ -11,6 +11,7 @@
 #include "splitc/collective/barrier.h"
 #include "splitc/collective/collective.h"
 #include "splitc/pointer/allocate.h"
+#include "splitc/world/context.h"
 #include "splitc/world/world.h"
 
 // A typed channel from all processes to one; the room's other headers are channel.h, with the
@@ -29,7 +30,7 @@ namespace splitc {
 // Cost of a round: one put for each process, as on a put_channel; at the root, when the last has
 // arrived, procs() - 1 passes over the elements, inside the poll that finds it.
 //
-// Neither copied nor moved. Thread rule: the first thread of the program.
+// Neither copied nor moved. Thread rule: the thread that has made it.
 template <class T, class Op = am::Add>
 requires std::is_arithmetic_v<T>
 class reduce_channel {
@@ -43,19 +44,18 @@ class reduce_channel {
                  std::uint32_t root = 0, Op op = {},
                  am::SourceLocation where = am::SourceLocation::current()) {
     const detail::Call call("reduce_channel", where);
-    detail::check_first_thread(call, "channels");
+    am::Bundle& bundle = detail::context().bundle;
     std::vector<am::ChannelHandle> handles(procs());
     if (my_proc() == root) {
       const std::size_t room =
           detail::product(procs(), "processes", result.size(), "elements", call);
       room_.first = local_malloc<T>(room, where);
       in_.emplace(
-          world().bundle(), result, std::span(room_.first, room), procs(),
-          [this] { arrived_ = true; }, op);
+          bundle, result, std::span(room_.first, room), procs(), [this] { arrived_ = true; }, op);
       for (std::uint32_t proc = 0; proc < procs(); ++proc) handles[proc] = in_->handle(proc);
     }
     all_bcast(std::span(handles), root, where);
-    out_.emplace(world().bundle(), handles[my_proc()]);
+    out_.emplace(bundle, handles[my_proc()]);
     out_->associate(std::as_bytes(mine));
     detail::meet(call);  // the root, which may close at once, is there when all open
   }
@@ -78,6 +78,7 @@ class reduce_channel {
   }
   // Waits until arrived(), polling. The result is then in `result`.
   void wait(am::SourceLocation where = am::SourceLocation::current()) {
+    maker_.check({"reduce_channel::wait", where}, "a channel");
     detail::wait_polling([this] { return arrived(); }, am::Wake::kRung,
                          [&] {
                            return am::Reason{.call = {"reduce_channel::wait", where},
@@ -101,6 +102,7 @@ class reduce_channel {
     ~Room() { local_free(first, {}); }
   };
 
+  const detail::Maker maker_;
   Room room_;  // goes last
   bool arrived_ = false;
   std::optional<am::ReduceChannel<T, Op>> in_;

@@ -69,8 +69,8 @@ struct grid_options {
 // the ghosts. Memory: the block, and twice the cells that it receives.
 //
 // Constructing and destroying are collective: two barriers and a read of each neighbour's answer;
-// one barrier. Moving and swapping grids is not, and costs a few words. Thread rule: the world's
-// thread, outside handlers; plain accesses to cells, any thread.
+// one barrier. Moving and swapping grids is not, and costs a few words. Thread rule: the thread
+// that has made it, outside handlers; plain accesses to cells, any thread.
 //
 // Errors. The constructor throws Error, in every process, if the processes cannot be arranged so
 // that each has at least `ghosts` cells along each dimension, if one lacks the memory, or if they

@@ -26,12 +26,12 @@ std::uint64_t handle_offset(std::uint64_t handles, std::uint32_t direction, unsi
 
 Halo::Halo(std::vector<HaloSide> sides, std::uint64_t handles, Call call)
     : sides_(std::move(sides)), ends_(sides_.size()) {
-  check_first_thread(call, "grids");
+  am::Bundle& bundle = context().bundle;
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const HaloSide& side = sides_[i];
     for (const unsigned turn : {0u, 1u}) {
       std::byte* const landing = mapped(my_proc(), side.landing + turn * side.room());
-      ends_[i].in.emplace_back(world().bundle(), std::span(landing, side.shape.bytes()),
+      ends_[i].in.emplace_back(bundle, std::span(landing, side.shape.bytes()),
                                [this, turn] { ++arrived_[turn]; });
       const std::uint64_t at = handle_offset(handles, side.direction, turn);
       *reinterpret_cast<am::ChannelHandle*>(mapped(my_proc(), at)) = ends_[i].in.back().handle();
@@ -52,13 +52,14 @@ void Halo::connect(std::uint64_t handles, Call call) {
   sync();
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     for (const am::ChannelHandle& handle : theirs[i]) {
-      ends_[i].out.emplace_back(world().bundle(), handle);
+      ends_[i].out.emplace_back(context().bundle, handle);
       ends_[i].out.back().associate(sides_[i].cells, sides_[i].shape);
     }
   }
 }
 
 void Halo::start(Call call) {
+  maker_.check(call, "a grid");
   if (started_) {
     refuse(call, "an exchange has been started already; call finish_exchange() for that one first");
   }
@@ -76,6 +77,7 @@ bool Halo::complete() const noexcept {
 
 void Halo::finish(Call call) {
   if (!started_) refuse(call, "no exchange has been started; call start_exchange() first");
+  maker_.check(call, "a grid");
   check_may_wait(call);
   wait_polling([this] { return complete(); }, am::Wake::kRung,
                [&] {

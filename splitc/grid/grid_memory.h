@@ -10,6 +10,7 @@
 #include "am/channel/strided.h"
 #include "am/types/types.h"
 #include "splitc/grid/decomposition.h"
+#include "splitc/world/context.h"
 #include "splitc/world/place.h"
 
 namespace splitc::detail {
@@ -64,6 +65,7 @@ class Halo {
 
   void connect(std::uint64_t handles, Call call);
 
+  const Maker maker_;
   const std::vector<HaloSide> sides_;
   std::vector<Ends> ends_;                // by side
   std::array<std::size_t, 2> arrived_{};  // by turn

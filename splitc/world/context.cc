@@ -258,6 +258,11 @@ void join_thread(Call call) {
   am::at_thread_end([](void*) { Contexts::thread_ends(); });
 }
 
+void Maker::refuse_other(Call call, const char* what) const {
+  refuse(call, std::string(what) + " is for the thread that has made it, which is number " +
+                   std::to_string(context_->number) + " of this process; call it there");
+}
+
 void check_first_thread(Call call, const char* what) {
   check_thread(call);
   if (this_context->number == 0) return;

@@ -141,13 +141,29 @@ inline void check_thread(Call call) {
   if (this_context == nullptr) [[unlikely]]
     join_thread(call);
 }
-// Throws Error unless the first thread calls, as `what`, such as "channels", is for that one.
+// Throws Error unless the first thread calls, as `what`, such as "grids", is for that one.
 void check_first_thread(Call call, const char* what);
 // That of the calling thread, which gets one.
 inline Context& context() {
   check_thread("splitc");
   return *this_context;
 }
+
+// The thread that has made something which is for that one alone. A member of that thing.
+class Maker {
+ public:
+  Maker() : context_(&context()) {}
+  // Throws Error unless the calling thread has made `what`, such as "a channel".
+  void check(Call call, const char* what) const {
+    if (this_context != context_) [[unlikely]]
+      refuse_other(call, what);
+  }
+
+ private:
+  [[noreturn]] void refuse_other(Call call, const char* what) const;
+
+  const Context* context_;
+};
 
 // Holds `mutex` for what they share; does nothing in a program of one thread.
 template <class Mutex>

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "am/channel/channel.h"
 #include "am/core/bundle.h"
 #include "am/core/endpoint.h"
 #include "am/core/far/plain_requests.h"
@@ -158,6 +159,8 @@ World::World(const am::Config& config, std::uint32_t threads)
     throw Error("rank " + std::to_string(job_.rank()) +
                 ": run: SPLITC_WAY=messages serves programs of one thread only; unset it, or run "
                 "without .threads");
+  } else {
+    am::share_channels(bundle_);
   }
   router_.hide_from_children(runtime_bytes(config.segment_bytes, near()));
   am::spoil_in_children([]() noexcept {

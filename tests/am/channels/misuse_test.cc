@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -467,11 +468,14 @@ TEST_F(Misuse, impossible_shape) {
               {"ReceiveChannel: the callback is empty"});
 }
 
-TEST_F(Misuse, another_bundle) {
-  Bundle other(job());
-  expect_says(error_of([&] { channels_of(other); }),
-              {"channels_of: another bundle of this process has channels"});
-  EXPECT_EQ(channel_stats(other), ChannelStats{});
+TEST_F(Misuse, one_bundle_too_many) {
+  channels_of(bundle());
+  std::deque<Bundle> others;
+  for (int i = 0; i < 255; ++i) channels_of(others.emplace_back(job()));
+  Bundle last(job());
+  expect_says(error_of([&] { channels_of(last); }),
+              {"channels_of: 256 bundles of this process have channels"});
+  EXPECT_EQ(channel_stats(last), ChannelStats{});
 }
 
 TEST_F(Misuse, source_that_has_not_been_left) {
