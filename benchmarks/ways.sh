@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One table of what stores and gets cost by the four ways that Split-C has been built (docs/ways.md):
+# One table of what stores and gets cost by the four ways that Split-C has been built (docs/transports.md):
 # nanoseconds each, between two processes of this machine. All ways run in turn, several rounds, and
 # the least of each counts.
 #

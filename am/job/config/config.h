@@ -53,7 +53,7 @@ enum class LinkChoice : std::uint8_t {
 };
 
 // How the accesses of a Split-C program travel, of the ways that it has been built (SPLITC_WAY;
-// docs/ways.md). All but kUsual and kMemory make each process a node of its own.
+// docs/transports.md). All but kUsual and kMemory make each process a node of its own.
 enum class Way : std::uint8_t {
   kUsual,        // memory within a node, and between nodes as the settings below say
   kMessages,     // requests and replies of Active Messages
