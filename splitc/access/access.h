@@ -26,9 +26,9 @@
 //
 // Order. The blocking accesses of one process take effect in program order, except that a later
 // read of another object may be performed before an earlier write is visible to others (store
-// buffering; a sync() between the two prevents it). A write is a release and a read an acquire:
-// who reads the written value also sees everything that the writer had written or seen before.
-// docs/memory-rules.md has the full rules.
+// buffering; a sync() between the two prevents it). A write is a release and a read an acquire: a
+// process that reads the written value also sees everything that the writer had written or seen
+// before. docs/memory-rules.md has the full rules.
 //
 // What each costs, and where it may be called:
 //
@@ -176,8 +176,8 @@ inline std::remove_cv_t<T> read(global_ptr<T> p,
 }
 
 // Writes `value` to the object at `p`, whose type is not const. A release: everything that this
-// process has written or seen before is visible to who reads `value`. On return a far write has
-// been performed at its target, and every process sees it.
+// process has written or seen before is visible to a process that reads `value`. On return a far
+// write has been performed at its target, and every process sees it.
 template <detail::writable T>
 inline void write(global_ptr<T> p, const std::type_identity_t<T>& value,
                   am::SourceLocation where = am::SourceLocation::current()) {

@@ -80,7 +80,7 @@ concept has_only_built_in_operators =
 template <class Ref, class T>
 struct ref_casts {};
 
-// Of classes those that are operators of the class, to scalars.
+// Classes have those conversions to scalars that are operators of the class.
 template <class Ref, class T>
 requires(std::is_class_v<T> || std::is_union_v<T>) struct ref_casts<Ref, T> {
   template <class U>
@@ -90,8 +90,8 @@ requires(std::is_class_v<T> || std::is_union_v<T>) struct ref_casts<Ref, T> {
   }
 };
 
-// Of scoped enumerations casts to numbers. (One by one: g++ refuses a switch on what a template
-// might convert.)
+// Scoped enumerations have casts to numbers, one by one, since g++ refuses a switch on what a
+// template might convert.
 template <class Ref, class U>
 struct ref_cast_to {
   explicit operator U() const { return static_cast<U>(plain(static_cast<const Ref&>(*this))); }
@@ -194,7 +194,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   SPLITC_STEP(--)
 #undef SPLITC_STEP
 
-  // Of pointers, and of objects that behave as one: reads it, and follows the value.
+  // For pointers, and objects that behave like one: reads the object and follows its value.
   value_type operator->() const requires detail::pointer_like<value_type> { return *this; }
   template <class I>
   requires detail::takes_index<value_type, I>

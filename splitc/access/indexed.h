@@ -39,7 +39,7 @@
 // What each costs, and where it may be called:
 //
 //   route               cost                                            allowed
-//   near (same node)    a look at all indices, and a load and a store   any thread (store: the
+//   near (same node)    a pass over all indices, a load and a store     any thread (store: the
 //                       for each element                                world's), handlers
 //   far (other node)    a message and its answer (store: none) for each program's threads,
 //                       4 KiB of elements, of indices (4 bytes where    outside handlers

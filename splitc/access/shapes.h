@@ -94,7 +94,7 @@ struct LocalShape {
   Shape shape;
 };
 
-// Of a process of another node.
+// A shape in the segment of a process of another node.
 struct FarShape {
   std::uint32_t proc;
   std::uint64_t offset;  // of its first byte in that process's segment
@@ -102,14 +102,14 @@ struct FarShape {
   std::uint32_t index_bytes;  // in messages, of each number of its list; without one 0
   std::uint64_t at = 0;       // byte of the operation's order that its first one is
 };
-// Of numbers up to this one.
+// The bytes of an index of which `largest` is the highest value.
 constexpr std::uint32_t index_bytes_up_to(std::uint64_t largest) noexcept {
   return largest >> 32 == 0 ? 4 : 8;
 }
 
-// Of all shapes, one after the other, which are not empty and may be accessed. `local` has as many
-// bytes. That of a get lives until the handle is done, that of a put or store, and all lists, may
-// be reused on return.
+// These access all shapes in turn. None is empty, all may be accessed, and `local` has as many
+// bytes as they have together. The `local` of a get lives until the handle is complete; that of a
+// put or store, and all lists, may be reused on return.
 handle far_get(const LocalShape& local, std::span<const FarShape> from, Call call);
 handle far_put(std::span<const FarShape> to, const LocalShape& local, Call call);
 void far_store(std::span<const FarShape> to, const LocalShape& local, store_counter& counter,

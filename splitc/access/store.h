@@ -30,9 +30,9 @@
 // wait for stores. A barrier() completes the stores between processes of one node only.
 //
 // Phases. What is left over after a wait counts for the next one, so two phases may share a counter
-// as long as each waits for exactly its bytes. Bytes are counted whoever sent them: where several
-// processes store in turn, a later one may come first and be taken for an earlier one. A
-// store_counter of its own for each phase or neighbour keeps them apart without that care.
+// as long as each waits for exactly its bytes. Bytes are counted regardless of their sender: where
+// several processes store in turn, a later store may arrive first and be taken for an earlier one.
+// A store_counter of its own for each phase or neighbour keeps them apart without that care.
 //
 // What each costs, and where it may be called:
 //
@@ -74,7 +74,7 @@ class store_counter {
 
   // Waits, polling, until `bytes` more have been stored here than earlier waits consumed, and
   // consumes them. Bytes beyond that stay for the next wait. Throws Error in a handler or in
-  // another thread. Each look costs one load per process of the node that has stored here, and one
+  // another thread. Each poll costs one load per process of the node that has stored here, and one
   // for all other nodes together.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
   // Consumes `bytes` without waiting: polls once if they are not here yet, as stores from other
@@ -104,7 +104,7 @@ class store_counter {
       return count_among_threads(base, bits, bytes);
     count_alone(base, bits, bytes);
   }
-  // ... in a program of one thread, which is the only writer of its line.
+  // count() in a program of one thread, which is the only writer of its line.
   void count_alone(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
     std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
     StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);

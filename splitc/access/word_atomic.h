@@ -63,7 +63,7 @@ inline void fence_behind_atomic() noexcept {
 // Before an atomic instruction that may leave the word as it is. One that stores is a release, so
 // what this process did before is visible first. One that does not is a mere load, which AArch64
 // may perform while an earlier store is not visible yet: then of two processes that each write a
-// word and look at the other's by cmp_and_swap, neither would see what the other has written.
+// word and read the other's by cmp_and_swap, neither would see what the other has written.
 inline void fence_before_comparison() noexcept { fence_behind_atomic(); }
 
 // Where the word is mapped; nullptr if it is on another node.
@@ -154,7 +154,7 @@ T cmp_and_swap(const global_ref<T>& r, std::type_identity_t<T> expected,
                am::SourceLocation where = am::SourceLocation::current()) {
   return cmp_and_swap(&r, expected, desired, where);
 }
-// Without its `before` nobody would know whether it has written.
+// `before` is not optional: it alone says whether the swap has taken place.
 template <atomic_word T>
 handle start_cmp_and_swap(T& before, global_ptr<T> p, std::type_identity_t<T> expected,
                           std::type_identity_t<T> desired,
@@ -162,7 +162,8 @@ handle start_cmp_and_swap(T& before, global_ptr<T> p, std::type_identity_t<T> ex
   return detail::start_change_at<detail::AtomicOp::kCompareAndSwap>(
       &before, p, desired, {"start_cmp_and_swap", where}, expected);
 }
-// What it does as a lock: whoever gets 0 holds it, and releases it by writing 0.
+// Sets the word to 1 and returns its old value. As a lock: a process that gets 0 holds it, and
+// releases it by writing 0.
 template <atomic_word T>
 T test_and_set(global_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   return detail::change_at<detail::AtomicOp::kExchange>(p, T(1), T(), {"test_and_set", where});

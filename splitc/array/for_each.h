@@ -12,7 +12,7 @@
 //   for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x = g(i, j); });
 //   for_each_mine(y, x, [&](std::size_t, double& yi, double& xi) { yi += c * xi; });
 //
-// Of every layout; indices are those in the whole array. Elements come in the order in which they
+// For every layout; indices are those in the whole array. Elements come in the order in which they
 // lie in memory: ascending in a spread_array; tile by tile, row by row in a spread_array_2d. The
 // loop is inlined, and the innermost one goes over consecutive elements with a counter: it is as
 // fast as the loop that one would write for this layout, and vectorised where that is (`./run

@@ -73,7 +73,7 @@ struct element_run {
 // and `procs` are at least 1. Every function takes a few integer divisions.
 class distribution {
  public:
-  // Of no indices.
+  // A distribution of no indices.
   constexpr distribution() noexcept : distribution(0, 1, 1) {}
   constexpr distribution(std::size_t n, std::size_t block, std::uint32_t procs) noexcept
       : n_(n), block_(block), procs_(procs) {}

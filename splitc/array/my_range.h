@@ -59,7 +59,7 @@ class my_1d {
 // with members i, the row, and j, the column. A step costs two divisions.
 class my_2d {
  public:
-  // Of an element.
+  // The place of an element in the matrix.
   struct index {
     std::size_t i;  // row
     std::size_t j;  // column
@@ -84,7 +84,8 @@ class my_2d {
     std::size_t columns_ = 1;
   };
 
-  // Of a matrix of `n` rows and `m` columns. Throws Error if no 64-bit number holds n * m.
+  // The elements of a matrix of `n` rows and `m` columns. Throws Error if no 64-bit number holds n
+  // * m.
   my_2d(std::size_t n, std::size_t m)
       : linear_(detail::product(n, "rows", m, "columns", "my_2d")), columns_(m) {}
 

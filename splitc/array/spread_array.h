@@ -84,7 +84,7 @@ inline void check_local_proc(std::uint32_t proc, Call call) {
 // array owns its memory, out of every process's segment. Destruction begins with a barrier, so what
 // processes have completed before it may still use the array; complete gets and puts by sync(), and
 // stores by all_store_sync(), before. While an exception propagates the destructor does nothing and
-// the memory stays allocated, as nobody knows whether the other processes will come here.
+// the memory stays allocated, since the other processes may never reach this call.
 //
 // Moving an array is local, and leaves one that may only be destroyed or assigned to. It cannot be
 // copied.
@@ -186,7 +186,7 @@ class spread_array {
   iterator end() const noexcept { return {map_, offset_, size()}; }
   // Where the elements begin in each segment, in bytes.
   std::uint64_t offset() const noexcept { return offset_; }
-  // Who owns what: for the same arithmetic without the array.
+  // Which process owns which element, for that arithmetic without the array.
   const distribution& map() const noexcept { return map_; }
 
   // A spread pointer to the first element of process 0. Its arithmetic goes through the array in

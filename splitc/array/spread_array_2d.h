@@ -14,7 +14,7 @@ namespace splitc {
 // process number mod P (Split-C's T X[v][w]::[q][r]). Arithmetic only; any thread.
 class tiling {
  public:
-  // Of no elements.
+  // A tiling of no elements.
   tiling() noexcept : rows_(0), columns_(0), procs_(1), q_(1), r_(1) {}
   // A blocked dimension is cut so that each process gets about one tile: into P parts if the other
   // dimension is not blocked, else the two together into the squarest grid of P.
@@ -33,7 +33,7 @@ class tiling {
   std::size_t tile_columns() const noexcept { return layout::parts_of(columns_, r_); }
   std::size_t tile_elements() const noexcept { return q_ * r_; }
 
-  // Of the tile: its process, and its position, from 0, among the tiles of that process.
+  // The process of the tile, and its position, from 0, among the tiles of that process.
   std::uint32_t owner(std::size_t ti, std::size_t tj) const noexcept {
     return static_cast<std::uint32_t>((ti * tile_columns() + tj) % procs_);
   }
@@ -44,7 +44,7 @@ class tiling {
   std::size_t slots() const noexcept {
     return layout::parts_of(tile_rows() * tile_columns(), procs_);
   }
-  // Of an element: its position in the memory of its process. Every tile is stored row by row and
+  // The position of an element in the memory of its process. Every tile is stored row by row and
   // takes q * r elements, also where the rectangle ends inside it.
   std::size_t place(std::size_t i, std::size_t j) const noexcept {
     return slot(i / q_, j / r_) * tile_elements() + i % q_ * r_ + j % r_;
@@ -231,7 +231,7 @@ class spread_array_2d {
   using iterator = global_iterator<T, tiling>;
   iterator begin() const noexcept { return {map_, memory_.offset(), 0}; }
   iterator end() const noexcept { return {map_, memory_.offset(), map_.size()}; }
-  // Who owns what: for the same arithmetic without the array.
+  // Which process owns which element, for that arithmetic without the array.
   const tiling& map() const noexcept { return map_; }
 
  private:

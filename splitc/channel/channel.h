@@ -171,7 +171,7 @@ class put_channel {
   }
 
   // --- The receiver's end. All puts of all senders belong to one round, which ready() ends.
-  // Without effect if nobody sends here.
+  // Without effect if there is no sender.
 
   // How many processes send here.
   std::size_t senders() const noexcept { return channel_->senders(); }

@@ -105,7 +105,7 @@ template <class T, std::size_t R>
 class block {
  public:
   block(global_ptr<T> first, const std::array<std::size_t, R>& dims) : first_(first), dims_(dims) {}
-  // Not the default, as that of an lvalue: of printf("%s", p->name) compilers can tell.
+  // Not the default, for the reason given at lvalue: so compilers warn of printf("%s", p->name).
   block(const block& other) noexcept : first_(other.first_), dims_(other.dims_) {}
   block& operator=(const block& other) noexcept = default;
 

@@ -36,14 +36,14 @@ class lvalue {
   using value_type = std::remove_cv_t<typename P::element_type>;
 
   explicit lvalue(P at) noexcept : at_(at) {}
-  // Not the default, so that compilers can tell where it is passed to a function with `...`, which
-  // takes its bits for the value.
+  // Not the default, so that compilers warn where an lvalue is passed to a function with `...`,
+  // which would take its bits for the value.
   lvalue(const lvalue& other) noexcept : at_(other.at_) {}
   template <class Q>
   requires(!std::same_as<Q, P> && std::convertible_to<Q, P>) lvalue(const lvalue<Q>& other)
   noexcept : at_(&other) {}
 
-  // Of objects that are pointers: the null pointer itself, for `c ? p->next : NULL`.
+  // For objects that are pointers: the null pointer itself, for `c ? p->next : NULL`.
   lvalue(std::nullptr_t) noexcept requires addressed<value_type> : at_(kNull) {}
 
   P operator&() const noexcept { return at_; }
@@ -109,7 +109,7 @@ class lvalue {
     return before;
   }
 
-  // Of pointers, which are read and then followed.
+  // For pointers, which are read and then followed.
   value_type operator->() const { return value(); }
   decltype(auto) operator[](std::ptrdiff_t n) const requires requires(const value_type& x) { x[n]; }
   { return value()[n]; }
@@ -121,11 +121,11 @@ class lvalue {
   P at_;
 };
 
-// Of a pointer the processor of its value.
+// The processor of the pointer that the object holds.
 template <class P>
 requires addressed<typename lvalue<P>::value_type>
 int toproc(const lvalue<P>& object) { return toproc(object.value()); }
-// Of a pointer the local part of its value, of any other object that of its own address.
+// The local part of the pointer that the object holds or, of any other object, of its address.
 template <class P>
 auto tolocal(const lvalue<P>& object) {
   if constexpr (requires { tolocal(object.value()); }) {

@@ -121,7 +121,7 @@ auto atomic(const P& p, const auto&... arguments) {
 }
 
 // Runs the handlers of what has arrived for this process, and serves other nodes: for loops that
-// only look at memory until another process changes it.
+// only read memory until another process changes it.
 inline void splitc_poll() { poll(); }  // tasks go on
 
 // Collective: element i of `count`, of `bytes` bytes, on process i mod PROCS; zero at first. Never

@@ -39,8 +39,8 @@ concept addressed = requires(const X& x) {
 
 namespace detail {
 
-// The memory of this process at the offset of `bits`, whoever owns that memory: the local part of
-// an address. nullptr of the null pointer.
+// The memory of this process at the offset of `bits`, regardless of the process that `bits` name:
+// the local part of an address. nullptr of the null pointer.
 inline void* local_part(std::uint64_t bits) noexcept {
   if (bits == 0) return nullptr;
   return splitc::detail::mapped(my_proc(), bits & splitc::detail::kOffsetMask);
@@ -63,7 +63,7 @@ class pointer_base : public splitc::detail::Steps<Self> {
   global_ptr<T> address() const noexcept { return global_ptr<T>::from_bits(bits_); }
 
   explicit operator bool() const noexcept { return bits_ != 0; }
-  // (U *)p: the local part of the address, whoever owns it, as in (T *)(A + MYPROC).
+  // (U *)p: the local part of the address, regardless of its process, as in (T *)(A + MYPROC).
   template <class U>
   explicit operator U*() const noexcept {
     return static_cast<U*>(local_part(bits_));
@@ -186,7 +186,7 @@ template <addressed X>
 int toproc(const X& x) noexcept {
   return static_cast<int>(x.address().proc());
 }
-// The local part of an address, whoever owns it: memory of this process, as (T *)p.
+// The local part of an address, regardless of its process: memory of this process, as (T *)p.
 template <class T>
 T* tolocal(const global<T>& p) noexcept {
   return static_cast<T*>(p);

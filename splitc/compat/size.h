@@ -29,8 +29,8 @@
 
 namespace splitc::compat::detail {
 
-// Of an object of type X, by a null pointer to it: 0 if its type does not tell. `own` is its
-// sizeof.
+// The size of an object of type X, given a null pointer to it; 0 if the type does not determine it.
+// `own` is its sizeof.
 constexpr std::size_t size_in_type(const volatile void*, std::size_t own) { return own; }
 template <class P>
 constexpr std::size_t size_in_type(const volatile lvalue<P>*, std::size_t) {

@@ -44,7 +44,7 @@ class Decomposition {
                 Call call);
 
   const Axis& axis(std::size_t d) const noexcept { return axes_[d]; }
-  // Of a process along each dimension, and the other way.
+  // The place of a process along each dimension, and the process of a place.
   std::uint32_t place(std::uint32_t proc, std::size_t d) const noexcept;
   std::uint32_t proc(const std::array<std::uint32_t, kMostDimensions>& places) const noexcept;
   // The process that lies so many blocks (-1, 0, 1) away from `proc` along each dimension; kNoProc

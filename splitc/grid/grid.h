@@ -183,8 +183,8 @@ class grid {
     memory_->start_exchange({"grid::exchange", where});
     memory_->finish_exchange({"grid::exchange", where});
   }
-  // Sends the outermost own cells to the neighbours, and waits for nobody. Until finish_exchange()
-  // the cells of edges() are not written, and ghosts neither read nor written. Throws Error if an
+  // Sends the outermost own cells to the neighbours, and does not wait. Until finish_exchange() the
+  // cells of edges() are not written, and ghosts neither read nor written. Throws Error if an
   // exchange has been started already.
   void start_exchange(am::SourceLocation where = am::SourceLocation::current()) {
     memory_->start_exchange({"grid::start_exchange", where});

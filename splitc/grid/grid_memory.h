@@ -30,13 +30,14 @@ struct HaloSide {
   std::uint64_t room() const noexcept { return (shape.bytes() + 63) / 64 * 64; }
 };
 
-// The exchanges of one grid, which use two landing places of each side by turns. Cells are put into
-// the one, and copied to the ghosts when the program waits for them: so a neighbour that is one
-// exchange ahead changes no ghosts that are still in use, and nobody has to say that they are free.
+// The exchanges of one grid, which use two receive buffers per side in turn. Cells are put into one
+// of them, and copied to the ghosts when the program waits for them: so a neighbour that is one
+// exchange ahead changes no ghosts that are still in use, and needs no notification that they are
+// free.
 //
-// Why two are enough: whoever sends exchange k + 2 to a landing place has finished k + 1, so it has
-// received what its neighbour sent for k + 1, which the neighbour did after finishing k, where it
-// had emptied that place. Neighbours exchange in both directions, always.
+// Why two are enough: a process that sends exchange k + 2 to a receive buffer has finished k + 1,
+// so it has received what its neighbour sent for k + 1, which the neighbour did after finishing k,
+// where it had emptied that buffer. Neighbours exchange in both directions, always.
 class Halo {
  public:
   static constexpr std::uint32_t kMostSides = 27;

@@ -30,10 +30,10 @@ std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call);
 // Collective: the offset of a spread block of `bytes`, zeroed. Throws Error in every process if one
 // lacks the memory, or if they do not all ask for the same; `kind` is what else must agree.
 std::uint64_t all_allocate(std::uint64_t bytes, Call call, std::uint64_t kind);
-// Collective: after a barrier, so that nobody uses the block any more.
+// Collective. Frees after a barrier, so that no process uses the block any more.
 void all_free(std::uint32_t proc, std::uint64_t offset, Call call);
-// For destructors, a collective call. Does nothing while an exception propagates, when nobody knows
-// whether the other processes will come here; ends the job where `call` throws.
+// For destructors, a collective call. Does nothing while an exception propagates, since the other
+// processes may never reach this call; ends the job where `call` throws.
 void at_end(am::FunctionRef<void()> call) noexcept;
 void all_free_at_end(std::uint64_t offset, Call call) noexcept;
 void* allocate(std::uint64_t bytes, Call call);

@@ -29,8 +29,8 @@ class spread_ptr;
 //   double x = *p;   p[3] = x;                 blocking reads and writes
 //   get(x, p);   put(p, x);   store(p, x);     started here, completed elsewhere
 //
-// As it is plain bytes that mean the same everywhere, structures that span processes are made of
-// it:
+// It is plain bytes that mean the same in every process, so structures that span processes can be
+// made of it:
 //
 //   struct Node { int value; global_ptr<Node> next; };
 //   for (global_ptr<Node> at = head; at; at = *at.member(&Node::next)) sum += Node(*at).value;
@@ -101,8 +101,8 @@ class global_ptr : public detail::Steps<global_ptr<T>> {
     return p;
   }
 
-  // Adding const is implicit, as for T*; every other change of type is spelled out, and keeps the
-  // bits: whoever makes a global_ptr<U> of another type answers for what is there.
+  // Adding const is implicit, as for T*; every other change of type is explicit and keeps the bits;
+  // the program answers for the type of the object there.
   template <class U>
   requires std::same_as<T, const U>
   constexpr global_ptr(const global_ptr<U>& other) noexcept : bits_(other.bits()) {}
