@@ -8,10 +8,10 @@ namespace splitc {
 // Collective: no process returns before all have called. Polls meanwhile, so handlers run.
 // Split-C's barrier().
 //
-// Memory. What each process wrote before is visible to all after it, and nobody sees before it what
-// is written after it. Of split-phase operations it completes stores between processes of one node,
-// and nothing else: complete gets and puts by sync() first, and use all_store_sync() where stores
-// go to other nodes. Messages of am/ may still be in flight.
+// Memory. Everything written before it is visible to all processes after it, and nothing written
+// after it is visible before it. It completes stores between processes of one node, and no other
+// split-phase operations: complete gets and puts by sync() first, and use all_store_sync() where
+// stores go to other nodes. Messages of am/ may still be in flight.
 //
 // Cost. Two processes of one node, each with a core: 133 to 147 ns, where two flags by hand take
 // 111 to 153. With a core for each of N processes: log2(N) one-way transfers of a cache line. With
@@ -26,8 +26,8 @@ namespace splitc {
 void barrier(am::SourceLocation where = am::SourceLocation::current());
 
 // The two halves of a barrier, for work in between that needs no other process. barrier_notify()
-// says that this process is here, and waits for nobody. barrier_wait() returns when all processes
-// have called barrier_notify(), and polls until then. Split-C has no such pair; UPC does.
+// announces this process and does not wait. barrier_wait() returns when all processes have called
+// barrier_notify(), and polls until then. Split-C has no such pair; UPC does.
 //
 // Collective, both: every notify is followed by one wait, and no other collective call comes
 // between them, which throws Error, as do two notifies in a row and a wait without one. A process

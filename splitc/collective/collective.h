@@ -36,13 +36,13 @@
 // Collective. All processes make the same calls in the same order, with the same root, type and
 // number of bytes. All poll while they wait, so handlers run.
 //
-// Nobody waits who need not. The root of all_bcast() returns when its bytes are published or on
-// their way, and so does who only gives to a call _to_one; a scan waits for the processes before
-// this one. A process may be 64 such calls ahead of another; the next is a barrier() first. In
-// all_reduce(), all_gather() and all_to_all() everybody needs something of everybody, so no process
-// returns before all have called, and each makes visible what a barrier() does. Where a program
-// needs that of the others, too, it says barrier(). No call completes gets and puts, or stores
-// between nodes.
+// No process waits without need. The root of all_bcast() returns when its bytes are published or in
+// flight, and so does a process that only contributes to a call _to_one; a scan waits for the
+// processes before this one. A process may be 64 such calls ahead of another; the next is a
+// barrier() first. In all_reduce(), all_gather() and all_to_all() every process needs something of
+// every other, so no process returns before all have called, and each makes visible what a
+// barrier() does. A program that needs this of the other calls adds a barrier(). No call completes
+// gets and puts, or stores between nodes.
 //
 // Types and memory. T is trivially copyable, and no address. One value may have up to 16,320 bytes.
 // Several elements are given as anything that holds them one behind the other, of any length
@@ -51,19 +51,19 @@
 // is its elements. Arguments are read, and results written, during the call only.
 //
 // Cost. On a node each process writes what it gives to its board in its segment, a cache line for
-// up to 40 bytes, and those who need it read it there: no messages. More than 8 KiB are read where
-// they lie: in the segment (spread arrays, local_malloc), in a copy there of up to 128 KiB, or
-// through the kernel; each byte moves once or twice. Between nodes the first of each node sends
-// messages for all of it, log2(nodes) of them one after the other, and the network writes what is
-// large to where it shall be. docs/collectives.md has the algorithms and figures.
+// up to 40 bytes, and the processes that need it read it there: no messages. More than 8 KiB are
+// read where they lie: in the segment (spread arrays, local_malloc), in a copy there of up to 128
+// KiB, or through the kernel; each byte moves once or twice. Between nodes the first of each node
+// sends messages for all of it, log2(nodes) of them one after the other, and the network writes
+// what is large directly to its destination. docs/collectives.md has the algorithms and figures.
 //
 // Errors. Throw Error in a handler, outside the program's threads, and between barrier_notify() and
-// barrier_wait(). If processes make different calls, those who cannot get what their call says
+// barrier_wait(). If processes make different calls, those that cannot get what their call needs
 // throw an Error that names two processes and both calls, also in release builds: at once where
-// they meet what others have published or sent, or after 10 ms of waiting; the others in one of
-// their next two calls. (In release builds barrier() compares nothing itself: who is in it while
-// others make another call stays there until they call barrier(), too.) A process that makes none
-// leaves the others waiting, which the report on a job that stands still shows.
+// they find what others have published or sent, or after 10 ms of waiting; the others throw in one
+// of their next two calls. (In release builds barrier() compares nothing itself: a process in it
+// stays there while others make another call, until they call barrier(), too.) A process that makes
+// none leaves the others waiting, which the report on a job that stands still shows.
 
 namespace splitc {
 // --- Broadcast. `root` is the same everywhere; Error if there is no such process.

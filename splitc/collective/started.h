@@ -30,11 +30,11 @@
 //
 // Collective. Starting is the call that all processes make in the same order, among their other
 // collective calls. Each does what the call of its name without start_ does
-// (splitc/collective/collective.h); but nobody waits in it, and start_all_bcast() is no barrier:
-// its root has ended when its bytes are on their way. Values are combined in the order of a team's
-// (splitc/team/team.h). Several may be under way; they go on one
-// after another, in the order in which they were started, whenever this process polls. All other
-// collective calls wait first until those that were started have ended.
+// (splitc/collective/collective.h); but no process waits in it, and start_all_bcast() is no
+// barrier: its root has ended when its bytes are in flight. Values are combined in the order of a
+// team's (splitc/team/team.h). Several may be in flight; they go on one after another, in the order
+// in which they were started, whenever this process polls. All other collective calls wait first
+// until those that were started have ended.
 //
 // Everything goes on in polls: no process need be in wait() for the others to finish, but each must
 // poll.

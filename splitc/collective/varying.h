@@ -86,7 +86,7 @@ class received_parts {
 
 // `to` consists of the part for process 0, of counts[0] elements, then that for process 1, and so
 // on. Error if `counts` are not procs(), or their sum is not the size of `to`. Returns the parts
-// that the others have for this process; nobody need know their sizes. Costs an all_to_all() of 16
+// that the others have for this process, whose sizes it need not know. Costs an all_to_all() of 16
 // bytes more, and memory for what has come.
 template <elements R>
 received_parts<detail::ValueOf<const R>> all_to_all_varying(

@@ -38,7 +38,7 @@ class Boards {
   static BoardName standing(std::uint32_t index) noexcept;
   // For a group that is to be made; none if all are in use.
   BoardName reserve();
-  // It has not been made, and nobody has used it.
+  // The group has not been made, and its board has not been used.
   void give_back(BoardName board) noexcept;
   // The group of these members of this node has ended here. It is free when it has ended at all:
   // until then some may still read.
@@ -75,8 +75,8 @@ class ReservedBoard {
 };
 
 // Memory of this process's segment (World::staging()) for copies of what members of its node are to
-// read and this process need not keep meanwhile. A copy stays until all its readers have said that
-// they have read it; who makes it does not wait for that.
+// read and this process need not keep meanwhile. A copy stays until all its readers have confirmed
+// that they have read it; its writer does not wait for that.
 //
 // Thread rule: with Groups::lock().
 class Staging {

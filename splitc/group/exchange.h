@@ -51,9 +51,9 @@ struct Exchange {
   std::uint64_t bytes() const noexcept { return (sends() ? step->from : step->to).bytes; }
   // Goes or comes in parts.
   bool is_large() const noexcept { return bytes() > Mail::kMost; }
-  // So many bytes leave before their receiver asks for them. In calls in which all wait for one
-  // another, so that nobody has more than one of these to keep. (all_gather of 8, 32 KiB of 2
-  // processes over TCP: asked for 26, 31 us; unasked 10, 21; of 64 KiB no gain.)
+  // So many bytes are sent before their receiver asks for them, in calls in which all processes
+  // wait for one another, so that no process has to keep more than one of these. (all_gather of 8,
+  // 32 KiB of 2 processes over TCP: asked for 26, 31 us; unasked 10, 21; of 64 KiB no gain.)
   static constexpr std::uint64_t kUnasked = 32 * 1024;
 
   const am::schedule::Step* step;

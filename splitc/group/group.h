@@ -53,7 +53,7 @@ class Group : public HasOwners {
   bool is_crowded() const noexcept { return is_crowded_; }
   // What this member has sent leaves now, and does not wait for its next poll.
   void flush() const;
-  // Of the other members of this node, or one of them.
+  // The boards of the other members of this node, or that of member `rank`.
   std::vector<Boards::Member> near_boards(std::uint32_t rank) const;
 
   // --- Its calls, one at a time.
@@ -80,7 +80,7 @@ class Group : public HasOwners {
     const Made& one = made_[number % kRemembered];
     return one.number == number && one.name != nullptr ? &one : nullptr;
   }
-  // Of the call of this number and those before it, as far back as its history goes.
+  // The digests of the call of this number and of those before it, as far back as its history goes.
   std::vector<std::uint32_t> digests(std::uint32_t call) const;
   bool is_latest(std::uint32_t call) const noexcept { return call == calls_; }
   bool is_to_come(std::uint32_t call) const noexcept {
@@ -92,35 +92,36 @@ class Group : public HasOwners {
   // few, or too many.
   static constexpr std::uint32_t kNoRoom = ~std::uint32_t{0};
   std::uint32_t copied_at(std::uint32_t item) const noexcept { return copied_at_[item]; }
-  // Members have made different calls, and so the latest one of this member ends; or it would have,
-  // but this member has left it before it heard of that. Its next call is, or begins with, a
-  // barrier: who has not heard of the verdict is then told (Performer::suspect()), before what it
-  // has published for another call can be taken for part of this one.
+  // Members have made different calls, so the latest call of this member ends, unless this member
+  // has left it already. Its next call is, or begins with, a barrier, which notifies members that
+  // have not heard of the verdict (Performer::suspect()), before what they have published for
+  // another call can be taken for part of this one.
   void judge(const Verdict& verdict) noexcept;
   // The latest of these, and the latest call that it has ended.
   const std::optional<Verdict>& verdict() const noexcept { return verdict_; }
   std::uint32_t judged_through() const noexcept { return judged_through_; }
-  // Of a verdict that has ended the call `through` elsewhere: whether it is about a call that this
-  // member has made, and news.
+  // Whether a verdict that has ended the call `through` elsewhere is about a call that this member
+  // has made, and new to it.
   bool is_news(const Verdict& verdict, std::uint32_t through) const noexcept {
     const std::uint32_t here = is_to_come(through) ? calls_ : through;
     return !is_to_come(verdict.call) &&
            (!verdict_ || static_cast<std::int32_t>(here - judged_through_) > 0);
   }
 
-  // Since then nobody has passed a barrier of it: some may still read what was published before.
+  // No member has passed a barrier of the group since: some may still read what was published
+  // before.
   bool is_unsettled = false;
   bool is_job = false;  // of the calls that name no team
   bool left = false;    // an exception has left one
-  // Of the one that is under way: kept, as are their capacities.
+  // State of the current call. It is kept between calls for its capacity.
   std::vector<std::byte> scratch;
   std::vector<Exchange> exchanges;
   std::vector<PeerCount> counts;
   std::deque<SharedOwner<StartedGroupCall>> queue;  // started, in order
 
  private:
-  // Whoever leaves a call early may be so many calls ahead of another member, who has to keep what
-  // comes of these; then all meet.
+  // A member that leaves calls early may be so many calls ahead of another, which has to keep what
+  // arrives for these; then all synchronize.
   static constexpr std::uint32_t kAhead = NodeBoard::kCalls - 8;
   static constexpr std::uint32_t kRemembered = 128;
   struct Written {

@@ -44,8 +44,8 @@ class Groups final : public am::Poller {
   std::uint64_t take_number() noexcept;
   // Holds what the polls of other threads touch as well: messages, performers, groups.
   auto lock() noexcept { return lock_among_threads(mail_.mutex()); }
-  // Of all processes: for teams, and for the calls of the job itself; and of those of this node.
-  // Made at their first use.
+  // The groups of all processes, for teams and for the calls of the job itself, and that of the
+  // processes of this node. Made at first use.
   const SharedOwner<Group>& everybody();
   const SharedOwner<Group>& job();
   const SharedOwner<Group>& node();
@@ -58,8 +58,8 @@ class Groups final : public am::Poller {
 
   // Throws Error where this process may not make a call of a group.
   void check_may_call(Call call) const;
-  // Waits until the calls of `group` that were started have ended. Throws what those threw that
-  // nobody will wait for any more.
+  // Waits until the calls of `group` that were started have ended. Throws what dropped ones threw,
+  // which will not be waited for any more.
   void end_started(Group& group, Call call);
   // Puts `call` behind those of its group that were started before.
   void start(const SharedOwner<StartedGroupCall>& call);
@@ -76,7 +76,7 @@ class Groups final : public am::Poller {
   bool kernel_reads() const noexcept;
 
   int poll() override;
-  // Not while a call waits for credits: what brings them wakes this process, or it looks in a
+  // False while a call waits for credits: their arrival wakes this process, or it polls within a
   // millisecond.
   bool has_work() noexcept override;
 

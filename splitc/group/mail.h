@@ -38,7 +38,7 @@ struct MailHead {
   std::uint64_t group;
   std::uint32_t call;
   std::uint32_t source;  // rank of the sender
-  // Of what is sent to the receiver in the call, or kItem and that of an item.
+  // The number of this message to the receiver within the call, or kItem and the number of an item.
   std::uint32_t number;
   std::uint32_t digest;  // of the sender's call, and those since the last barrier
   Kind kind;
@@ -60,7 +60,7 @@ struct Offer {
   am::Neighbour process;
 };
 
-// What a member has called, for those who have called something else.
+// What a member has called, for members that have called something else.
 struct CallText {
   std::uint64_t bytes;
   std::uint64_t kind;
@@ -92,7 +92,7 @@ struct Inbox {
 
   Group* group = nullptr;          // nullptr: this process has not made it yet
   Performer* performer = nullptr;  // of the call that is under way
-  // By call; nobody is as many calls ahead.
+  // By call; no member is so many calls ahead.
   std::array<std::vector<Kept>, 128> kept;
   // About calls that this process has not come to.
   struct Judged {
@@ -100,8 +100,8 @@ struct Inbox {
     Verdict verdict;
   };
   std::vector<Judged> judged;
-  // Of a call that has ended here, from a member that makes another one under its number: nullopt,
-  // or its head.
+  // The head of a message of a call that has ended here, from a member that makes a different call
+  // under its number; nullopt: none has come.
   std::optional<MailHead> stray;
 
   std::vector<Kept>& kept_of(std::uint32_t call) noexcept { return kept[call % kept.size()]; }
@@ -111,7 +111,7 @@ struct Inbox {
 
 // Sends and receives them.
 //
-// Thread rule: handlers take the mutex, as whoever calls the rest has done (Groups::lock()).
+// Thread rule: handlers take the mutex; callers of everything else hold it (Groups::lock()).
 class Mail {
  public:
   explicit Mail(am::Endpoint& endpoint);

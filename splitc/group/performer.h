@@ -26,10 +26,10 @@ namespace splitc::detail {
 // not come so far. Of more the receiver says where it shall go, and the network writes it there.
 // What can neither be read nor written so is asked for, and sent in pieces.
 //
-// Each message and item has a digest of its call. Whoever gets one with another digest, or has
-// waited for a while, asks its sender, or that for whom it waits, what that has called; if it is
-// another call, it tells all members, and the call ends at all that are in it, or come to it, by an
-// Error that names two of them and both calls.
+// Each message and item has a digest of its call. A member that receives one with another digest,
+// or has waited for a while, asks the sender, or the member that it waits for, what it has called.
+// If that is another call, it notifies all members, and the call ends at all that are in it, or
+// come to it, by an Error that names two of them and both calls.
 //
 // Thread rule: a thread of the program.
 class Performer {
@@ -81,7 +81,7 @@ class Performer {
     bool is_suspected;          // else it is only waited for
     bool told_verdict = false;  // the latest one of this member, of which it may not have heard
     bool asked = false;
-    std::optional<Verdict> verdict = {};  // to be told to all
+    std::optional<Verdict> verdict = {};  // to be sent to all members
     std::uint32_t told = 0;               // of these
   };
 
@@ -165,8 +165,8 @@ class Performer {
   std::vector<PeerCount>& counts_;
   std::optional<Question> question_;
   std::optional<Verdict> verdict_;  // by which this call ends
-  // Members with another history that are in this call all the same: some of those who were in one
-  // that has ended by a verdict have left it before.
+  // Members with another history that are in this call all the same: some members of a call that a
+  // verdict has ended had left it before.
   std::vector<std::uint32_t> same_;
   std::uint32_t looks_ = 0;       // in vain
   std::uint64_t asks_at_ = 0;     // ticks; 0: not known yet
@@ -176,7 +176,7 @@ class Performer {
   std::size_t next_read_ = 0;     // step of this round
   std::uint64_t read_bytes_ = 0;  // of that
   bool reads_memory_ = false;     // in this round
-  bool is_waited_for_ = false;    // ... and somebody waits until it has
+  bool is_waited_for_ = false;    // also waited for
   std::array<LargeItem, NodeBoard::kItems> large_items_;
   std::uint32_t large_ = 0;      // of these
   std::uint32_t read_ = 0;       // ... which all have read

@@ -56,7 +56,7 @@ class StartedGroupCall : public HasOwners {
     thrown_seen_ = true;
     std::rethrow_exception(thrown_);
   }
-  // If nobody will hear of what it has thrown: that.
+  // What the call has thrown, if it was dropped and will not be waited for.
   std::exception_ptr orphan() const noexcept {
     return dropped_ && !thrown_seen_ ? thrown_ : nullptr;
   }
@@ -70,7 +70,7 @@ class StartedGroupCall : public HasOwners {
   std::optional<Performer> performer_;  // once it is under way
   std::exception_ptr thrown_;
   bool thrown_seen_ = false;  // by the caller of wait()
-  bool dropped_ = false;      // nobody will wait() any more
+  bool dropped_ = false;      // wait() will not be called any more
   bool done_ = false;
   WaiterList waiters_;
 };

@@ -45,31 +45,32 @@ OfGroup of_team(const SharedOwner<Group>& group, const GroupCall& call, bool wai
 // the last copy and the last call that was started: at each member on its own, without
 // communication. Teams may be made without limit. A handle does not outlive run().
 //
-// Collective. The members of a team make the same calls of it, in the same order: "all processes"
-// of splitc/collective/collective.h are these. Nothing is said about the order of calls of
-// different teams, or of a team and the job: two teams with common members may be used in another
-// order by each, as long as they do not wait for one another in a circle. (A waits for B in team 1,
-// and B for A in team 2: nobody goes on. Started calls do not wait.)
+// Collective. The members of a team make the same calls of it, in the same order: they are "all
+// processes" of splitc/collective/collective.h. Calls of different teams, or of a team and the job,
+// need no common order: members common to two teams may use them in different orders, as long as
+// they do not wait for one another in a circle. (If A waits for B in team 1, and B for A in team 2,
+// neither continues. Started calls do not wait.)
 //
 // The calls have the names, rules and types of splitc/collective/collective.h and varying.h, with
 // ranks of the team where those have processes: `root`, the parts of spans, the order in which
 // values are combined, and process 0, which is the team's rank 0.
 //
-// Memory. barrier(), all_reduce(), all_gather() and all_to_all() are barriers of the team: nobody
-// returns before all have called, and what members wrote before is visible to all after it, as of
-// barrier(); stores to other nodes they do not complete. all_bcast(), the calls to one, all_scan()
-// and all_exscan() are none: who has nothing to wait for returns at once, up to 64 calls ahead of
-// others, as the root of a broadcast and who only gives to a reduction. What the root wrote before
-// is visible to those who have got its bytes. Call barrier() where more than that is needed.
+// Memory. barrier(), all_reduce(), all_gather() and all_to_all() are barriers of the team: no
+// member returns before all have called, and what members wrote before is visible to all of them
+// after it, as with barrier(); they do not complete stores to other nodes. all_bcast(), the calls
+// to one member, all_scan() and all_exscan() are not barriers: a member that has nothing to wait
+// for, such as the root of a broadcast or a contributor to a reduction, returns at once, up to 64
+// calls ahead of others. What the root wrote before is visible to members that have received its
+// bytes. Call barrier() where more than that is needed.
 //
 // Order of operations: splitc/collective/collective.h, by ranks of the team.
 //
 // Errors. Throw Error in a handler, outside the program's threads, and on a team that is empty. If
-// the members make different calls, also in release builds, those who cannot get what their call
-// says throw an Error that names a process with another call, and both calls; that is found when
-// their messages differ, or after 10 ms of waiting. A member that makes none leaves the others
-// waiting, which the report on a job that stands still shows. What `op` throws comes out where it
-// was called; the other members whose results that spoils get an Error that names the rank.
+// the members make different calls, also in release builds, members that cannot get what their call
+// needs throw an Error that names a process with another call, and both calls, when messages differ
+// or after 10 ms of waiting. A member that makes none leaves the others waiting, which the report
+// on a job that stands still shows. What `op` throws leaves the call at the member that ran it;
+// other members whose results that spoils get an Error that names the rank.
 //
 // Cost. That of the calls of all processes, if the members on this node have a board for it, as 7
 // teams at a time have; else messages there, too. docs/collectives.md has algorithms and figures.
