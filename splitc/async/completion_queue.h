@@ -14,8 +14,8 @@
 
 namespace splitc {
 
-// The operations that are complete, in the order in which they became so: for who has many under
-// way and goes on with whichever ends first. A T is what is known of each.
+// The operations that are complete, in the order of completion: for programs that have many in
+// flight and continue with whichever ends first. A T identifies each.
 //
 //   completion_queue<int> done;
 //   for (int i = 0; i < 64; ++i) done.add(get(block[i], pointers[i]), i);
@@ -48,7 +48,7 @@ class completion_queue {
   template <detail::operation X, class Tag>
   void add(X x, Tag tag) {
     ++pending_;
-    static_cast<void>(follow(std::move(x), std::move(tag)));  // a task that nobody waits for
+    static_cast<void>(follow(std::move(x), std::move(tag)));  // a detached task
   }
 
   // The next one that is complete. Polls once if there is none, and never waits.

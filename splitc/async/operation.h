@@ -11,7 +11,7 @@
 #include "splitc/world/waiter.h"
 #include "splitc/world/world.h"
 
-// What a task can wait for: an operation is complete, or tells a waiter when it is.
+// What a task can wait for: an operation is complete, or notifies a waiter on completion.
 
 namespace splitc::detail {
 

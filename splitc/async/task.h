@@ -64,7 +64,7 @@ struct TaskFrame {
   std::exception_ptr thrown;
   WaiterList waiters;
   bool ended = false;
-  bool dropped = false;  // nobody will take the result
+  bool dropped = false;  // the result will not be taken
 
   TaskFrame() {
     check_task_starts();
@@ -84,9 +84,9 @@ struct TaskFrame {
     void await_resume() noexcept {}
   };
   End final_suspend() noexcept { return {*this}; }
-  // Whether nobody wants to know.
+  // Marks the task as ended. Whether its result was dropped.
   bool end() noexcept;
-  // Nobody will.
+  // The result will not be taken.
   void drop() noexcept {
     dropped = true;
     if (ended) keep_error();

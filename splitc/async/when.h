@@ -63,7 +63,7 @@ Element<X> take_element(X& x, am::SourceLocation where) {
   }
 }
 
-// Waits for one after the other, on behalf of those who wait for all.
+// Waits for the operations in turn, on behalf of the waiters for all of them.
 template <class All>
 class WaiterForAll : public Waiter {
  public:
@@ -71,7 +71,7 @@ class WaiterForAll : public Waiter {
       : Waiter([](Waiter& self) noexcept { static_cast<WaiterForAll&>(self).go_on(); }) {}
   WaiterForAll(const WaiterForAll&) noexcept : WaiterForAll() {}
 
-  // `those` stay where they are while somebody waits.
+  // `those` stay where they are while anything waits.
   void start(const All& those, Waiter& outer) {
     outer_.push(outer);
     if (all_ != nullptr) return;
@@ -159,7 +159,7 @@ class AllInVector : public Combination<AllInVector<X>> {
   mutable WaiterForAll<AllInVector> own_waiter_;
 };
 
-// Who waits for any of several, with a waiter at each of them.
+// A waiter for any of several operations, with a waiter at each of them.
 class WaitersForAny {
  public:
   WaitersForAny() = default;
@@ -235,7 +235,7 @@ template <detail::operation... X>
 [[nodiscard]] auto when_all(X... x) {
   return detail::AllOf<X...>(std::move(x)...);
 }
-// Of any number. The result is a vector of theirs, in their order, or nothing.
+// Any number of operations. The result is the vector of their results, in their order, or nothing.
 template <detail::operation X>
 [[nodiscard]] auto when_all(std::vector<X> all) {
   return detail::AllInVector<X>(std::move(all));

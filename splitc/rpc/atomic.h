@@ -99,8 +99,8 @@ struct AtomicFunction<kFunction, R (*)(O&, P...)> {
       }
     }
   };
-  // Also to this process. The result goes to `result`, unless that is nullptr: all of a word, or,
-  // if it is `kSized`, kResultBytes.
+  // Sends to any process, this one included. The result goes to `result`, unless that is nullptr:
+  // all of a word, or, if it is `kSized`, kResultBytes.
   template <bool kSized, class... Given>
   static handle start(global_ptr<O> p, void* result, Call name, const Given&... given) {
     static_assert(sizeof...(Given) == sizeof...(P), "the function takes other arguments");
@@ -147,15 +147,16 @@ handle atomic_put(global_ptr<T> p, const Args&... args) {
                                                                   args...);
 }
 
-// Atomic changes that nobody waits for: of a word near, the processor's instruction; of one far, a
+// Atomic changes without a result: of a word near, the processor's instruction; of one far, a
 // message without an answer. quiesce() completes those of all processes.
 //
 //   for (const unsigned char byte : text) atomic_add(bins[byte], 1);
 //   quiesce();                                                         // all are counted
 //
-// They change words of 1, 2, 4 or 8 bytes, add, min and max also floating ones, and mix with
-// fetch_and_add() and its sisters (splitc/access/word_atomic.h). Order: none between words; to one
-// word of one process, any. They are visible to who sees what this process does after quiesce().
+// They change words of 1, 2, 4 or 8 bytes (add, min and max also floating-point ones), and may be
+// mixed with fetch_and_add() and the other operations of splitc/access/word_atomic.h. They are not
+// ordered with one another. After quiesce() they are visible to every process that sees what this
+// process does then.
 //
 // Cost: as fetch_and_add() near, and rpc_ff() far: 6 million a second over TCP, where an aggregator
 // (splitc/rpc/aggregator.h) makes more than 100. A thread of the program; near ones in handlers,

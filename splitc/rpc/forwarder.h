@@ -272,7 +272,7 @@ class Forwarding {
 
  public:
   Forwarding(dist_object<T>& object, F f) : forwarder_(object, f, forwarder_) {}
-  // First nobody sends any more; then what is on its way comes, as long as there is a dist_object.
+  // First stops all sending; what is in flight still arrives, while the dist_object exists.
   ~Forwarding() { forwarder_->stop(); }
   Forwarding(const Forwarding&) = delete;
   Forwarding& operator=(const Forwarding&) = delete;
@@ -283,8 +283,8 @@ class Forwarding {
   }
   void apply(const Update& update) { forwarder_->apply(update); }
 
-  // Between two such calls with 0 everywhere, each after a quiesce(), nobody has sent any, nor had
-  // any left: so none is on its way.
+  // Between two such calls that give 0 in all processes, each after a quiesce(), no process has
+  // sent an update or had one left, so none is in flight.
   bool has_caused_others(am::SourceLocation where) {
     const std::uint32_t number = Argument<dist_object<Here>>::number(forwarder_);
     const Flushed all =

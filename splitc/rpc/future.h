@@ -10,7 +10,7 @@
 namespace splitc {
 
 namespace detail {
-// sync(h), but no fence: what the function wrote is visible to who has its answer.
+// sync(h) without its fence: what the function wrote is visible to a process that has its answer.
 inline void finish_call(handle h, Call call) noexcept {
   if (h.generation() != 0) finish_one(h, call);
 }
@@ -73,7 +73,7 @@ class future {
   detail::RpcSlot* slot_;  // nullptr: moved away
 };
 
-// Of a function that returns nothing.
+// The future of a function that returns nothing.
 template <>
 class future<void> {
  public:

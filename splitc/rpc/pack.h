@@ -51,7 +51,7 @@ struct Packer {
 };
 
 // The T that these bytes are. Not std::bit_cast: for g++ 12 a lambda that captures a constant is
-// trivially copyable until somebody asks whether it can be assigned, as std::tuple does.
+// trivially copyable until the program asks whether it can be assigned, as std::tuple does.
 template <class T>
 T of_bytes(const std::byte* from) noexcept {
   alignas(T) std::array<std::byte, sizeof(T)> bytes;

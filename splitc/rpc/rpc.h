@@ -128,8 +128,8 @@ future<std::size_t> rpc_into(To&& to, rpc_target proc, F f, const Args&... args)
                                 args...);
 }
 
-// rpc() without an answer: what f returns is dropped, and nobody hears when it has run, except
-// by quiesce(). Cost: one message.
+// rpc() without an answer: what f returns is dropped, and only quiesce() says that it has run.
+// Cost: one message.
 template <class F, class... Args>
 void rpc_ff(rpc_target proc, F f, const Args&... args) {
   detail::start_one_way(proc, {"rpc_ff", proc.where}, f, args...);

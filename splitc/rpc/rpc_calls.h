@@ -52,10 +52,10 @@ struct RpcSlot {
   // `element` bytes each; 0: it goes there.
   std::span<std::byte> into;
   std::size_t element = 0;
-  bool dropped = false;     // nobody wants it, or how many there are
+  bool dropped = false;     // the result, or how many there are, is dropped
   RpcSlot* next = nullptr;  // in a list of the pool
 
-  // Of a long result of `total` bytes, those from `at` on.
+  // Keeps the bytes from `at` on of a long result of `total` bytes.
   void keep(std::span<const std::byte> bytes, std::size_t at, std::size_t total);
 };
 // Throws Error if a result of `bytes` is too long for where it was to go.
@@ -90,7 +90,7 @@ class RpcCalls final : public am::Poller {
   // out when it has been sent. The result will be at `result`: a long one in the RpcSlot there, of
   // a short one its bytes, and of nullptr nowhere.
   void start(const Outgoing& call, void* result, handle& operation, Call name);
-  // Sends a call that nobody answers (kNone).
+  // Sends a call without an answer (kNone).
   void send_one_way(const Outgoing& call, Call name);
   // Starts a call of what takes words and returns one. The words come by value: bytes that have
   // just been written and are read by another width are read only when all stores before them have
@@ -111,7 +111,7 @@ class RpcCalls final : public am::Poller {
   void give_back(RpcSlot& slot) noexcept;
 
   int poll() override;
-  // Not while it waits for credits: what brings them wakes this process, or it looks in a
+  // False while it waits for credits: their arrival wakes this process, or it polls within a
   // millisecond.
   bool has_work() noexcept override { return can_go_on_.load(std::memory_order_relaxed); }
 
@@ -170,7 +170,7 @@ class RpcCalls final : public am::Poller {
   void look_at_dropped() noexcept;
 
   am::Bundle& bundle_;
-  // Of the call that is made now: the same as no other of this process has for a long time.
+  // The number of the next call, which no other call of this process has for a long time.
   std::uint32_t next_number() noexcept {
     if (is_threaded()) return first_number_ + (++number_ & kNumbers);
     return ++number_;
@@ -186,7 +186,7 @@ class RpcCalls final : public am::Poller {
   std::atomic<bool> can_go_on_{false};
   std::vector<am::Owned<RpcSlot>> slots_;  // all that there are
   RpcSlot* free_ = nullptr;
-  RpcSlot* dropped_ = nullptr;  // nobody wants the result, which is to come
+  RpcSlot* dropped_ = nullptr;  // the result is dropped, but still to arrive
   std::size_t dropped_count_ = 0;
   std::size_t look_at_ = 64;  // of them, from which on some may be free
 };

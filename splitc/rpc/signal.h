@@ -16,7 +16,7 @@
 #include "splitc/world/segment.h"
 #include "splitc/world/world.h"
 
-// Data and the word that tells of it, in one call, and the wait for such a word:
+// Data and a word that signals its arrival, in one call, and the wait for such a word:
 //
 //   put_signal(ghost_of(right), std::span(edge), arrived_at(right));           // the sender
 //   wait_until(*arrived, [&](std::uint64_t n) { return n >= step; });          // the receiver
@@ -51,9 +51,9 @@ inline void check_signal(std::uint64_t to, std::uint64_t bytes, std::uint64_t si
 
 }  // namespace detail
 
-// Writes `data` to the elements at `to`, and then adds 1 to `signal`, a word of the same process:
-// who sees the sum there sees the data. One-way: nobody hears of it here, but quiesce() completes
-// it. `data` may be reused on return.
+// Writes `data` to the elements at `to`, and then adds 1 to `signal`, a word of the same process: a
+// process that sees the sum there sees the data. One-way: there is no reply, but quiesce()
+// completes it. `data` may be reused on return.
 //
 // Costs: near, the copy and an atomic instruction; far, an rpc_ff() with the data as its argument.
 // A thread of the program; near ones in handlers, too. Throws Error if `to` and `signal` are of two

@@ -98,7 +98,7 @@ struct Rpc {
       to.keep<Result>(call_packed(from));
     }
   }
-  // For one that takes and returns words, or whose result nobody wants.
+  // For a function that takes and returns words, or whose result is dropped.
   static std::uint64_t run_words(std::uint64_t first, std::uint64_t second) {
     const WordUnpacker from{{first, second}};
     if constexpr (std::is_void_v<Result> || !fits_word<Result>()) {
@@ -255,7 +255,7 @@ future<std::size_t> start_rpc_into(std::span<T> to, std::uint32_t proc, Call nam
   return result;
 }
 
-// kNoted: check_far() has told statistics and traces of it.
+// kNoted: check_far() has recorded the call in statistics and traces.
 template <bool kNoted = false, class F, class... A>
 void start_one_way(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
