@@ -85,9 +85,9 @@ int run_with_mpi(MPI_Comm comm, int argc, char** argv, Program&& program) {
 }
 
 // Runs on all processes of MPI_COMM_WORLD, for a main() that leaves MPI to the library: calls
-// MPI_Init_thread with MPI_THREAD_FUNNELED if nobody has called MPI_Init, and in that case
-// MPI_Finalize behind the job unless the program did. So inside `program` MPI may be used, and
-// another library that asks MPI_Initialized first finds it initialised.
+// MPI_Init_thread with MPI_THREAD_FUNNELED unless MPI is initialised already, and in that case
+// MPI_Finalize after the job unless the program did. So `program` may use MPI, and another library
+// that asks MPI_Initialized first finds it initialised.
 template <class Program>
 int run_with_mpi(int argc, char** argv, Program&& program) {
   detail::check_none_runs("run_with_mpi");

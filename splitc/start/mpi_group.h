@@ -107,7 +107,7 @@ class MpiGroup {
   bool ending_ = false;  // by release(), not by MPI_Finalize
 };
 
-// Throws Error unless `call` may begin a job over `comm`. Waits for nobody.
+// Throws Error unless `call` may begin a job over `comm`. Does not wait.
 inline void check_mpi(MPI_Comm comm, const std::string& call) {
   const std::string remedy = "; call " + call + " between MPI_Init and MPI_Finalize";
   if (mpi_is_finalized()) throw am::Error(call + ": MPI_Finalize was called already" + remedy);

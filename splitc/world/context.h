@@ -48,7 +48,7 @@ class Context {
   // more: itself, or one that is not inside the library.
   void attach() noexcept;
   void detach() noexcept;
-  // What the calling thread does is done for this context from now on, whoever has it.
+  // From now on the calling thread acts for this context, even if another thread owns it.
   void use() noexcept;
   // Waits, polling, until all that was started from here is complete.
   void complete(Call call);
@@ -93,8 +93,7 @@ class Context {
 // That of the calling thread; nullptr: it has none.
 inline constinit thread_local Context* this_context = nullptr;
 
-// The contexts of a process: at most as many as run() was told that threads use the address space.
-// Any thread.
+// The contexts of a process, at most as many as the threads given to run(). Any thread.
 class Contexts {
  public:
   Contexts(World& world, std::uint32_t threads) : world_(world), threads_(threads) {}
@@ -135,7 +134,7 @@ class Contexts {
 void finish_ticket(std::uint32_t ticket);
 
 // Gives the calling thread a context; or throws Error: nothing is running, it is a forked child, or
-// more threads than run() was told of.
+// more threads use the library than were given to run().
 [[gnu::cold]] void join_thread(Call call);
 inline void check_thread(Call call) {
   if (this_context == nullptr) [[unlikely]]

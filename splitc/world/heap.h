@@ -22,9 +22,8 @@ namespace splitc {
 // Programs use splitc/pointer/allocate.h. Thread rule: any thread.
 class Heap {
  public:
-  // Of [first, first + bytes) of this process's segment, mapped at `segment`; first is a multiple
-  // of
-  // 64. `edge` and `ledger` are this process's.
+  // The heap of [first, first + bytes) of this process's segment, mapped at `segment`. `first` is
+  // divisible by 64. `edge` and `ledger` are this process's.
   Heap(std::byte* segment, std::uint64_t first, std::uint64_t bytes, HeapEdge& edge,
        Ledger ledger = Ledger(nullptr));
 
@@ -53,7 +52,8 @@ class Heap {
   // What memory that was freed is filled with, the first 4 KiB of a block.
   static constexpr std::uint64_t kPoison = 0xfffb'dead'fffb'dead;
 
-  // Of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the memory.
+  // A block of this process alone, 64-byte aligned, with any contents. Throws Error if it lacks the
+  // memory.
   std::uint64_t allocate(std::uint64_t bytes, detail::Call call);
   void free(std::uint64_t offset, detail::Call call);
 

@@ -54,8 +54,8 @@ class HeapSide {
 // every 2^20th. So a block of any size is found by at most three entries, and to set those of a
 // large one takes no longer than to write a page.
 //
-// Written by its owner alone. A reader sees those entries right that belong to a block of which it
-// was told; what it sees elsewhere may be late.
+// Written by its owner alone. A reader sees the right entries for a block that it has learned of by
+// synchronization; its view of others may be stale.
 class Ledger {
  public:
   // Bytes behind a segment of that size, a multiple of 4096; 0: there is no ledger, in a release
@@ -92,8 +92,8 @@ class Ledger {
   static constexpr std::uint64_t kMostSegment = std::uint64_t{64} << 30;  // 2^30 entries
   static constexpr std::array<std::uint64_t, 3> kSteps = {1, 1024, 1024 * 1024};
 
-  // Never 0, as no block begins at the beginning of a segment. Of a block beyond 16 GiB it tells as
-  // many bytes as it can.
+  // Never 0, as no block begins at the beginning of a segment. The size of a block beyond 16 GiB is
+  // cut to the largest that fits.
   static constexpr std::uint64_t packed(HeapSide::Block block) noexcept {
     return block.at / HeapSide::kAlign << kSizeBits | std::min(block.bytes, kMostBytes);
   }

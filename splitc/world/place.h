@@ -30,7 +30,7 @@ namespace detail {
 // has no process before them (atomic(), rpc_at(), grid::at()); iterators; put() of a channel, where
 // it would cost time. Statistics and that report name the function instead.
 using am::Call;
-// An operand of an operator, and where that stands. It is looked at only where an access is not
+// An operand of an operator, and its place in the source, which is used only if the access is not
 // near.
 using am::Located;
 
@@ -65,7 +65,7 @@ struct Place {
   std::uint32_t threads = 1;  // at most so many of this process use the address space
   std::uint64_t segment_bytes = 0;
   bool far_peers = false;     // some processes are on other nodes
-  bool kernel_fence = false;  // as in am::Router::Options: who wakes a neighbour needs no fence
+  bool kernel_fence = false;  // as in am::Router::Options: waking a neighbour needs no fence
 };
 inline Place place;
 
@@ -82,14 +82,14 @@ constexpr std::uint32_t proc_of(std::uint64_t bits) noexcept {
 // There are at least so many bases: an ordinary address, taken for a global pointer, has one.
 inline constexpr std::size_t kBases = 512;
 
-// No segment is mapped here for a global pointer: what a table holds that nobody has written to, as
-// no base is (all_bases() in world.cc).
+// The base of processes whose segment is not mapped here: 0, as in a table that has not been
+// written, since no base is 0 (all_bases() in world.cc).
 inline std::byte* far_base() noexcept { return nullptr; }
 
 // The entry of the process that `bits` name, for an access: far_base() where there is no address,
-// or where accesses are watched; the functions for far ones look at mapping_of() then.
+// or where accesses are watched; the functions for far accesses check mapping_of() then.
 inline std::byte* base_of(std::uint64_t bits) noexcept { return place.bases[bits >> kOffsetBits]; }
-// ... for a store of a word.
+// The entry for a store of a word.
 inline std::byte* store_base_of(std::uint64_t bits) noexcept {
   return place.stores[bits >> kOffsetBits];
 }
@@ -123,7 +123,7 @@ inline std::byte* mapped(const std::byte* base, std::uint64_t bits) noexcept {
 inline bool is_in_segment(std::uint64_t offset, std::uint64_t bytes) noexcept {
   return offset < place.segment_bytes && bytes <= place.segment_bytes - offset;
 }
-// Of processes on this node only.
+// For processes of this node only.
 inline std::byte* mapped(std::uint64_t bits) noexcept { return mapped(mapping_of(bits), bits); }
 inline std::byte* mapped(std::uint32_t proc, std::uint64_t offset) noexcept {
   return mapped(bits_of(proc, offset));

@@ -27,8 +27,8 @@ enum class Source : bool { kGoes, kStays };
 handle far_get(void* local, std::uint64_t bits, std::size_t bytes, Call call);
 handle far_put(std::uint64_t bits, const void* local, std::size_t bytes, Source source, Call call);
 
-// What stands at `offset` of the segment of `proc`, of another node, or behind it in a checked
-// build: memory of the library's, so nobody counts it. Waits.
+// Reads the word at `offset` of the segment of `proc`, of another node, or behind it in a checked
+// build. That is memory of the library, so the access is not counted. Waits.
 std::uint64_t far_word_of_library(std::uint32_t proc, std::uint64_t offset, Call call);
 
 // If that is memory of this node, an access that is watched: notes it, and returns where it is
@@ -40,14 +40,14 @@ inline void note_near(std::uint64_t bits, std::uint64_t bytes, Call call) {
     watched(bits, bytes, call);
 }
 
-// Shows an operation with the memory of `proc`, or a call there, in a trace, and counts it, within
-// the node only where that is watched, if somebody wants to know (am/observe).
+// Records an operation on the memory of `proc`, or a call there, in statistics and traces if there
+// are any (am/observe), and within the node only where that is watched.
 void note_operation(Call call, std::uint32_t proc, std::uint64_t bytes);
 
 // Throws Error if this process may not reach [bits, bits + bytes) of another node now, or if the
-// pointer is null or names no process: those have no base either, in any job. Counts the operation
-// and shows it in a trace, if somebody wants to know (am/observe). Where nothing says where `call`
-// stands, it is where check_far() returns to.
+// pointer is null or names no process: those have no base either, in any job. Records the operation
+// in statistics and traces, if there are any (am/observe). Where nothing says where `call` stands,
+// it is where check_far() returns to.
 void check_far(std::uint64_t bits, std::uint64_t bytes, Call call);
 // Checks an operation with `moved` bytes that lie in the first `extent` from `bits` on.
 void check_far_extent(std::uint64_t bits, std::uint64_t extent, std::uint64_t moved, Call call);

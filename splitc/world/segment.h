@@ -27,7 +27,7 @@ static_assert(sizeof(StoreLine) == 64, "a cache line, so that its writer disturb
 
 // A counter of stores, in the memory of each receiver: a line for what has come from other nodes,
 // which the receiver counts itself; a line for each process of the node, as many as the largest
-// node has; and which of those have ever stored here, so that the others need not be looked at.
+// node has; and a bit for each that has ever stored here, so that the others are not polled.
 class StoreLines {
  public:
   StoreLines(std::byte* at, std::uint32_t near) noexcept
@@ -36,7 +36,7 @@ class StoreLines {
   static constexpr std::uint64_t bytes(std::uint32_t near) noexcept {
     return sizeof(StoreLine) * (1 + std::uint64_t{near} + (near + kBits - 1) / kBits);
   }
-  // Of the line of the process that is number `index` of the node.
+  // The offset of the line of process number `index` of the node.
   static constexpr std::uint64_t offset_of(std::uint32_t index) noexcept {
     return sizeof(StoreLine) * (1 + std::uint64_t{index});
   }
@@ -85,7 +85,8 @@ struct alignas(64) NodeBoard {
   }
 
   struct alignas(64) Item {
-    // Of the last two an Offer is here. A member waits until its memory has been read.
+    // For the last two the item holds an Offer, and its member waits until its memory has been
+    // read.
     enum class Bytes : std::uint32_t { kHere, kCopied, kStaged, kMemory };
 
     std::atomic<std::uint64_t> number;  // when the rest is here

@@ -34,7 +34,8 @@ class HasOwners {
   // Whether that was the last one.
   bool take_owner() noexcept {
     if (!is_threaded()) return --owners_ == 0;
-    // pairs with: itself, in other threads; who deletes it sees what they have done with it.
+    // pairs with: itself, in other threads; the thread that deletes it sees what they have done
+    // with it.
     return std::atomic_ref(owners_).fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
@@ -47,7 +48,7 @@ class SharedOwner {
  public:
   constexpr SharedOwner() noexcept = default;
   constexpr SharedOwner(std::nullptr_t) noexcept {}
-  // Of `made` by new, or owned already.
+  // Owns `made`, which was made by new or is owned already.
   explicit SharedOwner(T* made) noexcept : object_(made) {
     if (object_ != nullptr) counted().add_owner();
   }

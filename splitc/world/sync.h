@@ -21,8 +21,8 @@ namespace splitc {
 //   try_sync(handle)    one operation                          polls once, may return false
 //
 // The operations are get, put, their forms for ranges, shapes and lists, atomic_get and atomic_put,
-// as started by the calling thread. Stores are not among them: nobody waits for a store at its
-// sender (splitc/access/store.h).
+// as started by the calling thread. Stores are not among them: a sender does not wait for its
+// stores (splitc/access/store.h).
 //
 // Fence. Each of these calls, when it returns (true), is also a full memory fence of the processor:
 // no access after it is performed before one that precedes it. So a sync() between a write and a
@@ -43,10 +43,10 @@ namespace splitc {
 // also after its operation is complete.
 class handle {
  public:
-  // Of an operation that is complete, as near gets and puts are at once.
+  // The handle of an operation that is complete, as near gets and puts are at once.
   constexpr handle() noexcept = default;
-  // Of one that is in flight: its slot in the table of operations, and that slot's generation,
-  // incremented each time the slot is reused, from 1.
+  // The handle of an operation in flight: its slot in the table of operations, and that slot's
+  // generation, incremented each time the slot is reused, from 1.
   constexpr handle(std::uint32_t ticket, std::uint32_t generation) noexcept
       : ticket_(ticket), generation_(generation) {}
 

@@ -7,14 +7,14 @@
 // (splitc/async/). An operation has a list of waiters; when it is complete they become ready, and
 // poll() and the waits for tasks run them, outside handlers.
 //
-// Thread rule: an operation, and who waits for it, are of one thread.
+// Thread rule: an operation and its waiters belong to one thread.
 
 namespace splitc::detail {
 
 class WaiterList;
 
-// Part of who waits, in one list at a time, which it leaves by itself when it ends. A copy is in
-// none.
+// The part of a waiting object that stands in a list, in one at a time, and leaves it when it ends.
+// A copy is in no list.
 struct Waiter {
   void (*run)(Waiter& self) noexcept = nullptr;
 
@@ -70,14 +70,14 @@ inline void Waiter::leave() noexcept {
 struct Tasks {
   WaiterList ready;              // waiters whose operations are complete
   bool run = false;              // run_ready() is running
-  std::exception_ptr orphan;     // what a task threw of which nobody will take the result
+  std::exception_ptr orphan;     // what a dropped task threw
   std::uint64_t unfinished = 0;  // tasks (splitc/async/task.h)
 };
 inline Tasks no_tasks;                                      // while nothing is running
 inline constinit thread_local Tasks* my_tasks = &no_tasks;  // of the calling thread
 
-// Runs those that are ready, and those that get ready meanwhile; returns how many. Does nothing in
-// one that is running. Throws what tasks threw of which nobody will take the result.
+// Runs the waiters that are ready, and those that get ready meanwhile; returns how many. Does
+// nothing inside a running one. Throws what dropped tasks threw.
 int run_ready();
 // Whether it would do something.
 inline bool can_run_ready() noexcept {

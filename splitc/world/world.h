@@ -3,8 +3,8 @@
 // leave the node, and what sync() waits for. It may use am/ only. Apart from the start nothing in
 // it is collective. Of the rooms above it knows only what they keep in the segment (segment.h).
 //
-// Of this file programs use poll(), wait_until(), get_seconds(), on_one() and on_proc(), at its
-// end; and world(), to reach the layer below.
+// Programs use poll(), wait_until(), get_seconds(), on_one() and on_proc(), at the end of this
+// file, and world(), to reach the layer below.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class World {
 
   am::Job& job() noexcept { return job_; }
   am::Router& router() noexcept { return router_; }
-  // Of the calling thread.
+  // The bundle and the endpoint of the calling thread.
   am::Bundle& bundle() { return detail::context().bundle; }
   am::Endpoint& endpoint() { return detail::context().endpoint; }  // index r: rank r
   // To which the requests of all threads of all processes come. With several threads the bundle is
@@ -63,7 +63,7 @@ class World {
   // this node.
   std::uint64_t edge_offset() const noexcept;
   const HeapEdge& edge(std::uint32_t proc) const noexcept;
-  // Of this process, for what neighbours are to read that is not in its segment.
+  // Memory of this process for copies of what neighbours are to read and its segment does not hold.
   std::span<std::byte> staging() const noexcept;
   // That of its groups; `index` below node_boards().
   NodeBoard& node_board(std::uint32_t proc, std::uint32_t index) const noexcept;
@@ -77,7 +77,7 @@ class World {
  private:
   void spoil() noexcept;  // in a child that was forked (am/types/forked.h)
 
-  struct Parts;  // of am, which those who include this shall not have to know
+  struct Parts;  // of am, which includers of this header need not know
 
   am::Owned<Parts> parts_;
   am::Job& job_;
@@ -138,7 +138,7 @@ void wait_polling(Condition&& condition, am::Wake wake, const Explain& explain) 
     return wait_among_threads(condition, wake, explain);
   context().bundle.wait_until(condition, wake, explain);
 }
-// ... and polls all bundles of the calling thread.
+// wait_polling() that polls all bundles of the calling thread.
 template <class Condition, class Explain>
 void wait_with_siblings(Condition&& condition, const Explain& explain) {
   if (is_threaded()) [[unlikely]]
@@ -178,7 +178,7 @@ int poll();
 //   splitc::poll();
 //
 // arm(): false: something is there already, or a task can go on. What others write or put here
-// without a message wakes nobody, see wait_until(). More at am::Bundle::event_fd() and arm().
+// without a message wakes nobody, see wait_until(). See am::Bundle::event_fd() and arm().
 //
 // The thread of a program of one thread; Error in others. Throw Error in a handler, too, and
 // event_fd() if no more descriptors may be had.
@@ -186,10 +186,10 @@ int event_fd();
 bool arm();
 
 // Polls until `condition()` is true, and tasks go on meanwhile. Another process may make it true by
-// any means: by a message, or by plain writes and puts to memory that the condition looks at, which
-// wake nobody; so the condition is evaluated at least every millisecond.
+// any means: by a message, or by plain writes and puts to memory that the condition reads, which
+// wake no sleeper; so the condition is evaluated at least every millisecond.
 //
-// The condition is cheap, as it is evaluated often, and does not wait. It should look at this
+// The condition is cheap, as it is evaluated often, and does not wait. It should read this
 // process's own memory: a far access in it is a round trip each time. Do not write a loop of plain
 // loads instead: nothing from other nodes arrives in it.
 //
