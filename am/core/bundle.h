@@ -27,7 +27,7 @@ class Process;
 class Router;
 class WaitTime;
 
-// Who uses a bundle and its endpoints (AM-II's access mode).
+// Which threads use a bundle and its endpoints (AM-II's access mode).
 enum class Access : std::uint8_t {
   kSequential,  // AM_SEQ: one thread at a time, which the program sees to; no lock is taken
   kParallel,    // AM_PAR: any threads, at any time
@@ -115,12 +115,12 @@ class Bundle {
   // same place: an endless stream of throwing handlers holds up what is behind it. Throws Error in
   // a handler or callback. Costs 5 to 7 ns with nothing there, 130 to 300 between nodes.
   int poll() { return poll(false); }
-  // A poll in a loop that spins: looks at the network only now and then if nothing is expected
-  // from it.
+  // A poll in a loop that spins: polls the network only now and then if nothing is expected from
+  // it.
   int poll_spinning() { return poll(true); }
 
   // Sleeps until one of the events, at most `timeout_ns` nanoseconds; negative: no limit (AM_Wait).
-  // Runs no handler: call poll() afterwards. Does not spin before it sleeps. Looks at this bundle
+  // Runs no handler: call poll() afterwards. Does not spin before it sleeps. Checks this bundle
   // only, and keeps what comes for others.
   //
   // Returns true if the event has come, false after the time. Throws Error for Events::kNone, which
@@ -133,11 +133,11 @@ class Bundle {
   // at the first call and closes it; it is for epoll and its like, as a level, not to be read.
   // Throws Error of a parallel bundle, and if the process may have no more descriptors.
   int event_fd();
-  // The last call into the library before each sleep on event_fd() (UCX's ucp_worker_arm). Looks
-  // like wait(), and never waits. False: something is there, so poll and ask again. True: the
-  // descriptor becomes readable when something comes, though not for memory that others only write
-  // (Wake::kMemory), and stays so until the next arm(). The next poll of this bundle disarms it.
-  // Throws Error as event_fd(), and in a handler or callback. Costs some microseconds.
+  // The last call into the library before each sleep on event_fd() (UCX's ucp_worker_arm). Checks
+  // what wait() checks, and never waits. False: something is there, so poll and ask again. True:
+  // the descriptor becomes readable when something comes, though not for memory that others only
+  // write (Wake::kMemory), and stays so until the next arm(). The next poll of this bundle disarms
+  // it. Throws Error as event_fd(), and in a handler or callback. Costs some microseconds.
   bool arm();
 
   // Polls this bundle until `condition()` is true; returns at once, without polling, if it is. The
@@ -208,7 +208,7 @@ class Bundle {
   bool belongs_to(const void* thread) const noexcept {
     return monitor_ || owner_.load(std::memory_order_relaxed) == thread;
   }
-  // It belongs to nobody until a thread polls it: the next thread may have this one's address.
+  // The bundle has no owner until a thread polls it. (The next thread may have this one's address.)
   void give_up() noexcept { owner_.store(nullptr, std::memory_order_relaxed); }
   // How many messages the endpoints in it have sent and received.
   std::uint64_t messages() const noexcept;
@@ -226,7 +226,7 @@ class Bundle {
   bool in_handler() const noexcept {
     return inside_ >= Inside::kHandler && (inside_ == Inside::kHandler || thread_in_handler());
   }
-  // A message leaves that has a payload: a wait looks later for the first time (am/sync/backoff.h).
+  // A message with a payload is sent: the first poll of a wait comes later (am/sync/backoff.h).
   void note_payload() noexcept { sent_payload_.store(true, std::memory_order_relaxed); }
   // Throws Error of `what`, such as "channels", unless this bundle is sequential.
   void require_sequential(const char* what) const;
@@ -272,7 +272,7 @@ class Bundle {
     Inside inside;
     const Bundle* bundle;
     const Endpoint* active;  // whose messages it delivers, if it does
-    Activity* activity;      // what it is doing, for others to read, or for nobody
+    Activity* activity;      // what it is doing, for others to read where they can
   };
   static Thread& thread() noexcept {
     static constinit thread_local Thread own{};
@@ -317,15 +317,15 @@ class Bundle {
   // The wait of a thread of several; not a template, as it is not for the fastest.
   void wait_among_threads(bool siblings, FunctionRef<bool()> condition, Wake wake,
                           FunctionRef<Reason()> explain, WaitTime& time);
-  // A thread that looks whether it may sleep, and does: who makes progress wakes it. Of a
-  // sequential bundle nobody else does.
+  // A thread that checks whether it may sleep, and sleeps until another makes progress. A
+  // sequential bundle has no other.
   class Sleeper;
   // How it sleeps; true: the condition is.
   bool sleep_unless(FunctionRef<bool()> condition, bool siblings, shmem::SleepLimit& limit,
                     Wake wake);
 
   // Whether something lies ready, read from the network already, for a bundle of the calling thread
-  // that has not polled since, this one included. Nobody sleeps then, as nobody would ring for it.
+  // that has not polled since, this one included. No thread sleeps then, as nothing would wake it.
   bool siblings_late() noexcept;
   bool is_late() noexcept;  // ... for this bundle
   // With `spinning` the network is polled only now and then if nothing is expected from it.
@@ -374,12 +374,12 @@ class Bundle {
   const Owned<Monitor> monitor_;  // nullptr: the bundle is sequential
   const void* const maker_;       // the thread that has made it
   // Owned by the bundle's thread, or guarded by monitor_.
-  Owned<Activity> own_activity_;      // nobody reads it; nullptr: uses the process's
+  Owned<Activity> own_activity_;      // not read by others; nullptr: uses the process's
   Activity* activity_ = nullptr;      // of the process, or the own one; or each thread's
   std::vector<Endpoint*> endpoints_;  // in the order they are polled
   std::vector<Poller*> pollers_;      // likewise, after the endpoints
   std::vector<Owned<Poller>> kept_;   // some of these
-  Owned<EventDescriptor> event_;      // nullptr: nobody has asked for it
+  Owned<EventDescriptor> event_;      // nullptr: not requested yet
   Inside inside_ = Inside::kNothing;
   const Endpoint* active_ = nullptr;  // whose messages poll() is delivering, if it is
   int waiting_ = 0;                   // calls that wait and run handlers
@@ -389,9 +389,9 @@ class Bundle {
   bool in_pollers_ = false;   // some thread polls them
   bool left_out_ = false;     // a far message, as another thread is at its sender's last one
   std::atomic<int> pins_{0};  // other bundles' calls that poll it; see Process
-  // Written by whoever polls, read by any thread; no other memory is published by it.
+  // Written by the polling thread, read by any thread; it publishes no other memory.
   std::atomic<const void*> owner_{nullptr};
-  std::atomic<bool> sent_payload_{false};  // a hint, written by whoever sends
+  std::atomic<bool> sent_payload_{false};  // a hint, written by senders
 };
 
 }  // namespace am

@@ -112,7 +112,8 @@ class Dispatch {
   shmem::Mark serve(const Correspondent& from, shmem::Room room, shmem::Mark mark);
 
  protected:
-  // Of the endpoint itself, as handlers get that: so its parts are at a fixed distance.
+  // The parts are reached from the endpoint, which handlers get: they are at a fixed distance from
+  // it.
   EndpointParts& parts() const noexcept { return endpoint_.parts(); }
   Endpoint& endpoint_;
 

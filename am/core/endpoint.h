@@ -64,11 +64,11 @@ class Endpoint {
   // is all of this process's.
   explicit Endpoint(Bundle& bundle);
   Endpoint(Bundle& bundle, const Options& options);
-  // Waits for nobody and gives back everything it had from others (AM_FreeEndpoint):
-  //  * What it has sent is still handled, or returned to nobody.
+  // Does not wait, and gives back everything it had from others (AM_FreeEndpoint):
+  //  * What it has sent is still handled; what cannot be handled is dropped.
   //  * Requests to it that it has not handled come back to their senders, and so do all later ones,
-  //    as Status::kBadEndpoint; replies to it that it has not read come back to those who made
-  //    them. (Of a long message the payload may have been written already.)
+  //    as Status::kBadEndpoint; replies to it that it has not read come back to their senders. (Of
+  //    a long message the payload may have been written already.)
   //  * Replies of its handlers are delivered.
   // Allowed inside a handler or callback of another endpoint. Ends the job with a sentence if a
   // handler of this one runs, or a call of it waits.
@@ -78,7 +78,7 @@ class Endpoint {
 
   // --- Name and tag
 
-  // For those who are to map this endpoint; constant.
+  // The name by which others map this endpoint; constant.
   const Name& name() const noexcept { return parts_.name; }
   // The tag that messages to this endpoint must have (AM_GetTag).
   Tag tag() const noexcept { return parts_.admission.tag(); }

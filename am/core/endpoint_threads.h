@@ -29,9 +29,9 @@ class InBundle {
   std::atomic<Bundle*> bundle_;
 };
 
-// Who could be in the way while a message is delivered: the template parameter `Access` of all that
-// is between a poll and a handler. OneThread is for sequential bundles, AnyThread for parallel
-// ones. Unlocked lives while a handler runs.
+// Which threads may interfere while a message is delivered: the template parameter `Access` of
+// everything between a poll and a handler. OneThread is for sequential bundles, AnyThread for
+// parallel ones. Unlocked lives while a handler runs.
 struct OneThread {
   struct Unlocked {
     explicit Unlocked(const Bundle&) noexcept {}

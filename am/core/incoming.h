@@ -15,8 +15,8 @@ class Endpoint;
 class EndpointParts;
 
 // The part of an endpoint that receives requests from endpoints of this node: its mailbox, with
-// what is known of those who have an inbox there. Where they go from here is in am/core/rows.h and
-// am/core/dispatch.h.
+// what is known of the senders that have an inbox there. Where they go from here is in
+// am/core/rows.h and am/core/dispatch.h.
 //
 // Thread rule: the bundle's; a parallel one is locked.
 class Incoming {
@@ -26,7 +26,7 @@ class Incoming {
 
   shmem::Mailbox& mailbox() noexcept { return mailbox_; }
   const shmem::Mailbox& mailbox() const noexcept { return mailbox_; }
-  // Who sends to that inbox.
+  // The sender of that inbox.
   Correspondent& sender(std::uint32_t inbox) noexcept { return correspondents_[inbox]; }
   // What senders read of this endpoint.
   PublishedAdmission& admission() noexcept {
@@ -44,7 +44,7 @@ class Incoming {
   // Returns what has not been handled: the endpoint ends.
   void close();
 
-  // Of a traced endpoint: the flow of the request in `room`, which `from` has sent.
+  // For a traced endpoint: the flow of the request in `room`, which `from` has sent.
   TraceFlow received_flow(const Correspondent& from, shmem::Room room) const noexcept;
 
  private:

@@ -26,9 +26,10 @@ void place_long(Bundle& bundle, shmem::Room room, shmem::Half& half, const Verdi
 // At the receiver: copies a payload that has been staged to its place, which it finds.
 [[gnu::cold]] Status take_staged(EndpointParts& parts, shmem::Room room,
                                  const packet::Placement& place, std::span<std::byte>& payload);
-// Frees the payload of a long message that comes back, and waits for nobody any more.
+// Frees the payload of a long message that comes back and is not awaited any more.
 void drop_staged(const Bundle& bundle, shmem::Room room, const shmem::Half& half) noexcept;
-// Frees the payloads of all that was sent to a receiver that has ended: nobody else would.
+// Frees the payloads of everything sent to a receiver that has ended, which cannot free them
+// itself.
 void drop_staged_of(EndpointParts& parts, shmem::Outbox& box);
 
 }  // namespace am

@@ -22,8 +22,8 @@ struct UntypedRequest;
 // an outbox for each translation that has been used, which counts the credits (shmem/mailbox.h).
 // Those of other nodes are in am/core/far.
 //
-// The short way: who sends writes into the outbox itself, with no lock and no trace. In a parallel
-// bundle, and of a traced endpoint, nobody may; what they send goes through try_send().
+// The direct route: the sender writes into the outbox itself, without lock or trace. Parallel
+// bundles and traced endpoints do not have it; they send through try_send().
 //
 // Thread rule: the bundle's; a parallel one is locked, but for direct().
 class Outgoing {
@@ -31,13 +31,14 @@ class Outgoing {
   Outgoing(EndpointParts& parts, std::uint32_t translations)
       : parts_(parts), boxes_(translations) {}
 
-  // The outbox of `to` for who may take the short way; nullptr: nobody may, or it is not connected.
+  // The outbox of `to` for the direct route; nullptr: there is no direct route, or `to` is not
+  // connected.
   shmem::Outbox* direct(std::uint32_t to) const noexcept {
     return to < direct_.size() ? direct_[to] : nullptr;
   }
   // The outbox of `to`, connected at its first use. nullptr: use try_send() instead, as `to` is on
-  // another node, its mailbox has no free inbox now, or nobody may take the short way. Throws if
-  // `to` is not mapped.
+  // another node, its mailbox has no free inbox now, or there is no direct route. Throws if `to` is
+  // not mapped.
   shmem::Outbox* box_for(std::uint32_t to, const char* call) {
     if (shmem::Outbox* const box = direct(to)) [[likely]]
       return box;
@@ -93,7 +94,7 @@ class Outgoing {
   void disconnect(std::uint32_t to) noexcept;
   void close() noexcept;  // all of them; the endpoint ends
 
-  // Of a traced endpoint: the flow of the last request of that kind to `to`, and of the request
+  // For a traced endpoint: the flow of the last request of that kind to `to`, and of the request
   // whose reply is in `room`.
   TraceFlow sent_flow(std::uint32_t to, Kind kind) const noexcept;
   TraceFlow answered_flow(std::uint32_t to, shmem::Lane lane, shmem::Room room) const noexcept;
@@ -108,7 +109,7 @@ class Outgoing {
 
   EndpointParts& parts_;
   SparseTable<shmem::Outbox*> boxes_;     // by translation index; nullptr: not connected
-  std::span<shmem::Outbox*> direct_;      // the same; empty where nobody may take the short way
+  std::span<shmem::Outbox*> direct_;      // outboxes of the direct route; empty if there is none
   std::vector<std::uint32_t> connected_;  // the indices of those that are
   std::vector<std::uint32_t> awaiting_;   // ... and of those with replies to come
 };

@@ -33,7 +33,7 @@ struct UntypedRequest;
 //   dispatch.h    the same for all that is unusual about a message
 //   far/far.h     the same for other nodes
 //
-// Thread rule: the bundle's; of a parallel one, whoever has locked it.
+// Thread rule: the bundle's thread or, if it is parallel, the thread that has locked it.
 class EndpointParts {
  public:
   EndpointParts(Endpoint& of, Bundle& in, std::uint32_t table_size, std::uint32_t inboxes);
@@ -41,8 +41,8 @@ class EndpointParts {
   EndpointParts(const EndpointParts&) = delete;
   EndpointParts& operator=(const EndpointParts&) = delete;
 
-  // Whether poll() would do nothing: no reply is to come, and nobody has sent for long (Mailbox::
-  // idle(), which alone can tell).
+  // Whether poll() would do nothing: no reply is due, and nothing has come for long (only
+  // Mailbox::idle() knows this).
   bool idle() const noexcept {
     return !alerts.pending() && outgoing.awaits_nothing() && incoming.mailbox().idle();
   }

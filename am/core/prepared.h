@@ -52,7 +52,7 @@ class PreparedMedium {
   // kFunction is not in this endpoint's table, if `used` is too large, and as above.
   template <auto kFunction, class... Args>
   void commit(std::size_t used, const Args&... args) &&;
-  // The same to whatever handler is at an index of the receiver, as request_index(): 0 to 16 words.
+  // Commits to the handler at an index of the receiver, like request_index(), with 0 to 16 words.
   void commit_index(std::size_t used, HandlerIndex handler, std::span<const std::uint32_t> words,
                     Role role = Role::kRequest) &&;
 

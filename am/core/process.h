@@ -67,8 +67,8 @@ class Process {
   // A number no other endpoint of this process has had. Any thread.
   std::uint32_t next_serial() noexcept { return serial_.fetch_add(1, std::memory_order_relaxed); }
 
-  // All processes have passed the last barrier of the job (Job::finish()): nobody expects anything
-  // of this one any more.
+  // All processes have passed the last barrier of the job (Job::finish()): no other needs this one
+  // any more.
   void leave() noexcept { left_.store(true, std::memory_order_relaxed); }
   bool has_left() const noexcept { return left_.load(std::memory_order_relaxed); }
 

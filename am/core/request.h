@@ -25,7 +25,7 @@ template <auto kFunction>
 // What requests wait for, beside kNeedsCredit.
 inline constexpr const char* kAnswer = "an answer";
 
-// Puts a medium payload where its receiver finds it; the sender's next wait looks later for it.
+// Puts a medium payload where its receiver finds it. The sender's next wait begins to poll later.
 [[gnu::always_inline]] inline void put_medium(Bundle& sender, shmem::Half& half, std::byte* to,
                                               std::span<const std::byte> payload) noexcept {
   sender.note_payload();

@@ -12,9 +12,9 @@
 
 namespace am {
 
-// Requests of one sender in one lane that are delivered in a row: what is the same for all of them
-// is looked up once, and they are counted at the end. (In a parallel bundle each is counted before
-// its handler, as other threads read the counts meanwhile.)
+// Requests of one sender in one lane that are delivered in a row: what they have in common is
+// looked up once, and they are counted at the end. (In a parallel bundle each is counted before its
+// handler, as other threads read the counts meanwhile.)
 template <class Access, shmem::Lane kLane>
 class RequestRow {
  public:
@@ -48,7 +48,7 @@ class RequestRow {
   shmem::Mark pass(shmem::Room room, shmem::Mark mark);
   // Its payload, if there is nothing unusual about it.
   bool find_payload(shmem::Room room, std::span<std::byte>& payload) const noexcept;
-  // (Inline, as the row stays in registers only if nobody has its address.)
+  // (Inline, since the row stays in registers only if its address is not taken.)
   template <Role kRole>
   [[gnu::always_inline]] shmem::Mark pass_unusual(shmem::Room room, shmem::Mark mark) {
     const shmem::Mark reply = Dispatch(endpoint_).serve<Access, kRole, kLane>(from_, room, mark);

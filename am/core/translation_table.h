@@ -15,23 +15,23 @@ class Router;
 // The translation table of an endpoint: which names its indices have, and the routes to those of
 // this node that it has sent to.
 //
-// Thread rule: one thread at a time, which in a parallel bundle is who has its lock.
+// Thread rule: one thread at a time, in a parallel bundle the one that holds its lock.
 class TranslationTable {
  public:
   // `router` outlives it.
   TranslationTable(const Router& router, std::uint32_t size) : router_(router), places_(size) {}
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
-  // A look-up, of an index below size() that has been looked at by entry().
+  // A look-up of an index below size() for which entry() was called before.
   Translation& operator[](std::uint32_t index) noexcept { return places_[index]; }
   const Translation& operator[](std::uint32_t index) const noexcept { return places_[index]; }
 
-  // Of indices below size().
+  // For indices below size().
   bool is_used(std::uint32_t index) const noexcept {
     const Translation& place = places_[index];
     return place.used || (index < everyones_ && !place.unmapped);
   }
-  // The place itself, written by what bind_all() has said of it if it has not been looked at.
+  // The place itself; at its first use it is filled in as bind_all() has said.
   Translation& entry(std::uint32_t index) const noexcept;
   std::uint32_t lowest_free() const noexcept;  // size(): there is none
 

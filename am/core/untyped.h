@@ -40,7 +40,7 @@ class UntypedMessage : public Request {
         packet::arguments(delivery_->room, role(), kind(), words_of(shape_));
     return {reinterpret_cast<const std::uint32_t*>(words), words_of(shape_)};
   }
-  // Of a medium or long message: as a typed handler gets it. Empty of a short one.
+  // The payload of a medium or long message, as a typed handler gets it; empty for a short one.
   std::span<std::byte> payload() const noexcept { return delivery_->payload; }
 
   // Whether it is a request that has not been answered.

@@ -31,11 +31,11 @@ struct Body {
 
   // False: the packet is damaged.
   [[nodiscard]] bool read(const link::MessagePacket& message) noexcept;
-  // Puts the arguments where the handler of a message of that role looks for them.
+  // Puts the arguments where the handler of a message of that role reads them.
   shmem::Room write_arguments(Answering& to, Role role) const noexcept;
 };
 
-// Of a long reply that a handler has made.
+// The place and payload of a long reply that a handler has made.
 struct LongReply {
   Verdict judge(const LongRequest& message) const noexcept;
   void drop() noexcept;  // it is not sent from its payload

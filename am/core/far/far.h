@@ -38,8 +38,8 @@ namespace am {
 // packets of a translation keep their order: payloads travel in fragments, which the receiver
 // copies.
 //
-// An endpoint that ends says so to those who send to it (kGone) and to those it sends to
-// (kGoodbye). Its process answers whatever comes later: messages go back, and nobody waits for it.
+// An endpoint that ends notifies the endpoints that send to it (kGone) and those it sends to
+// (kGoodbye). Its process answers later messages by returning them, so no sender waits for it.
 //
 // Thread rule: the bundle's; a parallel one is locked, but for place_reply(). While a handler runs,
 // others come in: what it needs of its sender stays, as no other thread handles messages of that
@@ -77,7 +77,8 @@ class FarEndpoint {
   [[nodiscard]] bool send_prepared(std::uint32_t to, const UntypedRequest& request);
   void drop_prepared() noexcept;
   std::uint32_t in_flight(std::uint32_t to, Kind kind) const noexcept;
-  // Of a traced endpoint: the flow of the request that was just sent to `to`. Once for each.
+  // For a traced endpoint: the flow of the request that was just sent to `to`. Call it once for
+  // each.
   TraceFlow sent_flow(std::uint32_t to, const UntypedRequest& request) noexcept;
   // Waits until everything that was sent has been handled, or has come back.
   void flush(const Reason& reason);
@@ -106,8 +107,8 @@ class FarEndpoint {
   // Answers a message for an endpoint that does not exist (any more).
   static void refuse_unknown(link::Link& link, Rank from, const link::MessagePacket& message);
 
-  // Of a parallel bundle. While one lives, it is its thread's turn to handle messages of the
-  // translation that `message` is of; other threads leave these out, which keeps them in order.
+  // For a parallel bundle. While one lives, only its thread handles messages of the translation of
+  // `message`; other threads skip these, which keeps them in order.
   class SenderGuard {
    public:
     SenderGuard(FarEndpoint& far, Rank from, const link::MessagePacket& message) noexcept;

@@ -23,11 +23,11 @@ class Process;
 // while its endpoint's bundle polls; what comes before is put aside.
 //
 // Among threads. While one thread does all far calls of the process, most messages are handled
-// where they have been received. As soon as a second thread makes a far call, whoever polls the
-// network only puts aside, inside the port: each bundle takes its own from there, in its own
-// thread, and handles them outside. The same goes for completions (home()). How much is put aside
-// is bounded by the credits of those who send. Of a parallel bundle every thread takes what was put
-// aside for it, but one sender's messages one after another (far/parallel.cc).
+// where they have been received. As soon as a second thread makes a far call, the thread that polls
+// the network only queues messages, inside the port: each bundle takes its own from there, in its
+// own thread, and handles them outside. Completions are treated alike (home()). The senders'
+// credits bound the queues. Every thread of a parallel bundle takes what is queued for the bundle,
+// but messages of one sender one after another (far/parallel.cc).
 //
 // Thread rule: the bundle's, of calls that take one; the others say theirs.
 class FarMessages final : public link::TypeSink, public Resumed {
@@ -45,19 +45,19 @@ class FarMessages final : public link::TypeSink, public Resumed {
   // That endpoint has gone from `before` to another bundle, and what has come for it must follow.
   void moved(const EndpointParts& endpoint, const Bundle& before);
 
-  // Calls back, in the thread of `bundle` and inside its poll(), or where it looks before it
-  // sleeps, for operations that it has started. Lives until leave(bundle).
+  // Runs the callbacks of operations that `bundle` has started, in its thread and inside its poll()
+  // or its last check before a sleep. Lives until leave(bundle).
   link::Home& home(const Bundle& bundle);
   // The bundle ends.
   void leave(const Bundle& bundle) noexcept;
 
   // The calls of a poll are for both kinds of bundle (`Access`, am/core/endpoint_threads.h). A
   // parallel one is locked by the calling thread; others come in while the network is polled and
-  // while handlers run. Messages of a sender whose last one another thread is handling are left
-  // out; that thread wakes who sleeps meanwhile.
+  // while handlers run. Messages of a sender whose last one another thread is handling are skipped;
+  // that thread wakes threads that sleep meanwhile.
 
   // Handles what has come for the endpoints of `bundle`; returns how much. In a loop that is
-  // `spinning` the network is looked at only if Port::worth_a_look().
+  // `spinning` the network is polled only if Port::worth_a_look().
   template <class Access>
   int poll(Bundle& bundle, bool spinning);
   // Whether poll(bundle) would pass something to an endpoint. Takes what needs no handler, and puts
@@ -79,7 +79,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   void lend_frame(bool yes) noexcept { frame_lent_ = yes; }
 
   // Sends the last packet of a translation, after the packets of all transfers to that process.
-  // Sends nothing after the last barrier of the job (Process::has_left()): nobody needs it then.
+  // Sends nothing after the last barrier of the job (Process::has_left()): it is not needed then.
   void send_last(Rank to, const link::MessagePacket& packet);
 
   // An endpoint has ended to which `count` answers of `from` to kFlush are still to come: from now
@@ -145,7 +145,7 @@ class FarMessages final : public link::TypeSink, public Resumed {
   const Process& process_;
   Port& port_;
   Transfers& transfers_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   std::unordered_map<std::uint32_t, Addressee> endpoints_;  // by serial
   Bundle* polling_ = nullptr;                               // the bundle that polls, if alone
   const Bundle* fetching_ = nullptr;                        // ... or asks what poll() would find

@@ -60,8 +60,8 @@ class Fragments {
   std::vector<std::byte> bytes_;
   bool too_long_ = false;
 };
-// Of a traced endpoint: messages of a translation so far, which both of its ends count. Large
-// ones are counted apart, as others may overtake them.
+// For a traced endpoint: the messages of a translation so far, which both of its ends count. Large
+// ones are counted separately, as others may overtake them.
 struct Counted {
   TracedMessage next(Role role, bool large) noexcept {
     const bool reply = role == Role::kReply;

@@ -113,7 +113,7 @@ class RemoteMemory {
   // Counts as a store that has come: `bytes` have been written here, for another node, and are
   // added to the word at offset `counter` of this process's segment. Handlers may call it.
   void count(std::uint64_t counter, std::uint64_t bytes);
-  // Of a job with far processes.
+  // Only in a job with far processes.
   const LearningStats& learning() const noexcept;
 
  protected:
