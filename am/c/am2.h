@@ -52,9 +52,9 @@
 //   AM_ERR_RESOURCE   in a child that this process has forked, which may make no call
 //
 // Handlers run one at a time, never inside one another, and never inside the reply or the request
-// that sends their message. They may reply (of a request), look at tables and tags, and call
-// AM_Init and AM_Terminate while that is not the last. They may not send requests, poll, wait, or
-// make, free or move endpoints and bundles: these calls return AM_ERR_IN_USE there.
+// that sends their message. They may reply (to a request), read tables and tags, and call AM_Init
+// and any AM_Terminate but the last. They may not send requests, poll, wait, or make, free or move
+// endpoints and bundles: these calls return AM_ERR_IN_USE there.
 //
 // Threads. A bundle and its endpoints are used by one thread at a time (AM_SEQ), or by any at the
 // same time (AM_PAR): handlers of different senders then run at the same time, in all threads that

@@ -17,7 +17,7 @@
 //
 // The rule: a put comes after the receiver's AM_ChannelReady() for the put before. The program
 // guarantees it by what it does anyway: a barrier, a message, a put in the other direction.
-// docs/channels.md says what happens to those who break it, and what each step costs. There is no
+// docs/channels.md says what happens if it is broken, and what each step costs. There is no
 // out-of-band value: any bytes may be put.
 //
 // All channels of a process belong to one bundle, of AM_SEQ. Every call returns AM_OK or a code, as

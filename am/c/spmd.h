@@ -14,7 +14,8 @@
 // AMX_SPMDBarrier() and AMX_SPMDAllGather(). They wait for all, run handlers meanwhile, and return
 // AM_ERR_IN_USE in a handler. Calls before AMX_SPMDStartup() return AM_ERR_NOT_INIT.
 //
-// One thread, that of the start, makes the collective calls; what only looks may be called by any.
+// Only the thread that made the start makes the collective calls; calls that only read may be made
+// by any thread.
 #ifndef SPLITPHASE_AM_C_SPMD_H
 #define SPLITPHASE_AM_C_SPMD_H
 
@@ -63,21 +64,21 @@ const char* const* AMX_SPMDenvironMaster(void);
 // 1: this process is one of the job, as all are that call it; no master process stays behind here.
 #define AMX_SPMDIsWorker(argv) ((void)(argv), 1)
 
-// Ends all processes of the job, with the exit code `code`, 0 to 255. Does not return, and waits
-// for nobody: what is in flight is lost, so those who all come to their ends pass a barrier before.
-// May be called by any process at any time, in handlers, in signal handlers and by any thread. Of
-// several the first decides on the code. In each process the exit callback runs, and then the
-// standard output is flushed; what exit() does besides is not done.
+// Ends all processes of the job, with the exit code `code`, 0 to 255. Does not return, and does not
+// wait: what is in flight is lost, so processes that all reach their ends pass a barrier before.
+// May be called by any process at any time, in handlers, in signal handlers and by any thread. If
+// several call it, the first decides on the code. In each process the exit callback runs, and then
+// the standard output is flushed; what exit() does besides is not done.
 //
 // Under splitcrun, and without a launcher, this is quiet, reaches processes that compute or sleep
 // too, and the callbacks have two seconds. While statistics or a trace are wanted (`--stats`,
-// `--trace`), code 0 waits for the others, ten seconds at most, so that there is something to tell,
-// unless a handler or another thread than that of AMX_SPMDStartup() calls it, or another thread has
-// a bundle of its own; signal handlers may not then. Under other launchers a process leaves by
-// itself. With code 0 it does what exit(0) does, and waits for the others: so call it outside
-// handlers and signal handlers, in the thread of AMX_SPMDStartup(); elsewhere the job ends with a
-// sentence and code 1. With another code the launcher ends the others, with its own words, and
-// their callbacks do not run.
+// `--trace`), code 0 waits for the others, ten seconds at most, so that there is something to
+// report, unless a handler or another thread than that of AMX_SPMDStartup() calls it, or another
+// thread has a bundle of its own; signal handlers may not then. Under other launchers a process
+// leaves by itself. With code 0 it does what exit(0) does, and waits for the others: so call it
+// outside handlers and signal handlers, in the thread of AMX_SPMDStartup(); elsewhere the job ends
+// with a sentence and code 1. With another code the launcher ends the others, with its own words,
+// and their callbacks do not run.
 //
 // Before the start: ends this process.
 #if defined(__cplusplus)

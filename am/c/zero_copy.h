@@ -2,9 +2,9 @@
 // For C11 to C23, and C++.
 //
 // A buffer is memory of one process that can be an end of transfers, again and again. Its info, 40
-// plain bytes, travels in any message; whoever has it copies bytes from there (get) or to there
-// (put), directly from memory to memory where there is a way. At each end a callback says that the
-// transfer is complete.
+// plain bytes, travels in any message. A process that has the info copies bytes from the buffer
+// (get) or to it (put), directly from memory to memory where possible. At each end a callback says
+// that the transfer is complete.
 //
 //   static void on_taken(const AM_transfer_t* done, void* data) { ++*(int*)data; }
 //
@@ -15,10 +15,10 @@
 //   AM_BufferGet(mine, theirs);                                         // or AM_BufferPut()
 //
 // What the program guarantees: memory stays where it is from a transfer's start until the callback
-// at that end; what is written is not looked at, and what is read is not changed. That holds for
-// both ends: to give an info to a process that may use it is a promise. No order is kept between
-// transfers, nor between a transfer and a message. docs/zero_copy.md has the rules, what each
-// transfer costs, and the place of each of Charm++'s calls.
+// at that end; what is written is not read meanwhile, and what is read is not changed. That holds
+// for both ends: to give an info to a process that may use it is a promise. No order is kept
+// between transfers, nor between a transfer and a message. docs/zero_copy.md has the rules, what
+// each transfer costs, and the place of each of Charm++'s calls.
 //
 // Every call returns AM_OK or a code, as am2.h says, and has had no effect then. Besides the codes
 // that hold for all:

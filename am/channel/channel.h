@@ -31,7 +31,7 @@
 //
 // The rule: a put comes after the receiver's ready() for the one before. The program guarantees it
 // by what it does anyway, such as a barrier, or a put in the other direction. docs/channels.md says
-// what happens to those who break it.
+// what happens if it is broken.
 //
 // A channel belongs to a bundle; up to 256 bundles of a process, each in a thread of its own or
 // several in one, have channels. Thread rule: the bundle's. put(), the ready calls and what is
@@ -82,7 +82,7 @@ struct ChannelStats {
   std::uint64_t ready_twice = 0;  // ready() of a channel that was ready
   bool operator==(const ChannelStats&) const = default;
 };
-// Of the channels of `bundle`, since it has had the first.
+// The statistics of the channels of `bundle`, since its first channel.
 ChannelStats channel_stats(Bundle& bundle);
 
 // Several threads of the process of `bundle` will have channels: from now on none of their

@@ -34,7 +34,7 @@ class MulticastChannel {
   void close();
 
  private:
-  std::vector<SendChannel> out_;  // to receivers of this node, and to those who pass on
+  std::vector<SendChannel> out_;  // to receivers of this node, and to processes that forward
 };
 
 }  // namespace am

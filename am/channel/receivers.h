@@ -28,7 +28,7 @@ class ChannelReceivers {
 
   // Gives `end` a number. Throws Error when there is none left.
   void open(detail::ReceiveEnd& end);
-  // Also by its own callback: then the end lives until that has returned.
+  // May be called by the end's own callback; then the end lives until that has returned.
   void close(Owned<detail::ReceiveEnd> end) noexcept;
   void mark(detail::ReceiveEnd& end, const char* call);
   void arm(detail::ReceiveEnd& end, const char* call);
@@ -40,8 +40,8 @@ class ChannelReceivers {
   }
   bool has_work() { return has_noted() || numbers_.has_arrival(); }
 
-  // From the network: a put is complete, or a piece of one has come. Calls nobody back: poll()
-  // does. False: the packet is damaged.
+  // Called by the network when a put is complete, or a fragment of one has arrived. Invokes no
+  // callback: poll() does. False: the packet is damaged.
   void arrived(std::uint32_t arrival) { by_network_.push_back(arrival); }
   bool take_piece(const link::Access& packet);
 

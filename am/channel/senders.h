@@ -89,8 +89,8 @@ class ChannelSenders {
 
  private:
   using End = detail::SendEnd;
-  // Of a put or row that the network writes. Each has its own: another thread may report several
-  // before this one looks.
+  // The completion of a put or row that the network writes. Each has its own: another thread may
+  // report several before this one checks.
   struct Write : link::Completion {
     ChannelSenders* owner = nullptr;
     End* end = nullptr;

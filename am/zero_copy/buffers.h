@@ -45,8 +45,8 @@ class Pool {
 };
 
 // The memory of this process's buffers: where it is, what of it is registered with the network, and
-// who has a key. What ZeroCopyBuffer and ZeroCopy::alloc() promise is kept here; those refuse with
-// their names.
+// which processes have a key. The promises of ZeroCopyBuffer and ZeroCopy::alloc() are kept here;
+// these report errors in their own names.
 //
 // Thread rule: the bundle's.
 class Buffers {

@@ -28,10 +28,10 @@ namespace am::zero_copy {
 //
 // To a process of this node the initiator copies by itself where it can: memory that it maps, or
 // through the kernel; then it notifies the owner (kMoved). Everything else begins with a message.
-// What fits into one goes along, or comes back with its answer. More is asked for (kGet, kPut), and
-// the owner, who knows best whether that buffer is still there, moves it: by the network, or in
-// pieces. With its kDone it may hand out a key, and the next transfer is the initiator's own write
-// or read.
+// What fits into one goes along, or comes back with its answer. For more the initiator asks (kGet,
+// kPut), and the owner, which knows whether that buffer still exists, moves the bytes by the
+// network or in fragments. With its kDone it may hand out a key, and the next transfer is the
+// initiator's own write or read.
 //
 // Memory and its keys are Buffers' part, requests Requests', callbacks that of Ends; here are the
 // transfers themselves. Handlers only note what has come; poll() acts.

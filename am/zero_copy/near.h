@@ -39,7 +39,7 @@ class Neighbours {
 
   std::span<std::byte> pool() const noexcept { return pool_; }
 
-  // This process's buffer `slot` is that of `generation`, and open to others; 0: to nobody.
+  // Opens this process's buffer `slot` to others as that of `generation`; 0 closes it.
   void publish(std::uint32_t slot, std::uint32_t generation) noexcept;
   bool current(Rank rank, std::uint32_t slot, std::uint32_t generation) const noexcept;
 

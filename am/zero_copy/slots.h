@@ -68,7 +68,8 @@ struct Slot {
   std::shared_ptr<link::Registration> registration;
   std::vector<Rank> granted;    // processes that have its key
   std::uint32_t under_way = 0;  // transfers known here
-  // Of a request: receivers that have not answered yet, and the least that one has taken.
+  // For a request: the receivers that have not answered yet, and the fewest bytes that one has
+  // taken.
   bool of_request = false;
   std::uint32_t receivers = 0;
   std::size_t least = 0;
@@ -122,14 +123,14 @@ class Ends {
   void open_request(Slot& slot, std::size_t receivers) noexcept;
   // `bytes` have been moved between `end` and `peer`, and this process's part in that is over.
   void finish(const End& end, std::size_t bytes, Rank peer, bool source);
-  // The end takes part in that transfer no more, and nobody is called.
+  // The end takes no more part in that transfer, and no callback runs.
   void settle(const End& end) noexcept;
   // Calls those that have finished until now: what a callback finishes has its turn in the next
   // call. Returns how many. What a callback throws passes through; the others stay.
   int run_callbacks();
   bool has_callbacks() const noexcept { return !finished_.empty(); }
-  // Every end has been finished, and all callbacks have run, but for those of transfers that
-  // somebody else counts.
+  // Whether every end has been finished and all callbacks have run, except those of transfers that
+  // are counted elsewhere.
   bool idle() const noexcept { return finished_.empty() && requests_ == 0; }
 
  private:

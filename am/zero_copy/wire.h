@@ -14,7 +14,8 @@ namespace am::zero_copy {
 
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};  // no operation, no buffer
 
-// Who starts a transfer is its initiator; the process of the other buffer is the owner.
+// The process that starts a transfer is its initiator; the process of the other buffer is the
+// owner.
 enum class Verb : std::uint8_t {
   kGet,      // initiator: move `bytes` from buffer {slot, generation} to `address`, of `key`
   kPut,      // initiator: the other way round

@@ -158,8 +158,8 @@ class ZeroCopy {
 // end it is, source or destination, each transfer says.
 //
 // Ownership. The memory is the user's. From get() or put() until the callback has run at that end
-// it stays where it is; what is written is not looked at, and what is read is not changed. That
-// holds for both ends: to give an info() to a process that may use it is a promise.
+// it stays where it is; what is written is not read meanwhile, and what is read is not changed.
+// That holds for both ends: to give an info() to a process that may use it is a promise.
 //
 // Completion. The callback of a source says that it may be written again, that of a destination
 // that the bytes are there. Of a put, the first may be before the second.

@@ -41,7 +41,7 @@ inline constexpr std::size_t kMaxEndpoints = 4096;
 // Bytes that were sent.
 class ByteCount {
  public:
-  // Of several threads, `parallel`, at the same time.
+  // With `parallel`, several threads may call this at the same time.
   void add(std::uint64_t bytes, bool parallel) noexcept {
     if (parallel) [[unlikely]] {
       count_.fetch_add(bytes, std::memory_order_relaxed);
@@ -71,7 +71,7 @@ struct EndpointState : Endpoint {
   std::atomic<std::uint64_t> queued{0};  // requests without credit to this process
   std::unique_ptr<OwnQueue> queue;       // messages to this process without credit; nullptr: none
                                          // yet, of a sequential bundle
-  // Each for a step of several calls of the core. Handlers take the first alone, as those who hold
+  // Each guards a step of several calls of the core. Handlers take only the first, since holders of
   // the others wait for handlers.
   std::mutex mapping;  // guards `before`, too
   std::mutex setting;  // of handlers

@@ -27,7 +27,7 @@ class Handling {
  private:
   friend Token;
 
-  // Of each thread. Of a shared library it is found by a call, so there is one.
+  // Per thread. In a shared library a thread-local object is found by a call, so there is only one.
   struct Here {
     bool now;
     Token* token;

@@ -28,7 +28,7 @@ class SpmdWorld {
   SpmdWorld& operator=(const SpmdWorld&) = delete;
 
   Job& job() noexcept { return job_; }
-  // Of the job: a number that rank 0 has chosen, and that another job hardly has.
+  // A random number that rank 0 has chosen for the job.
   std::uint64_t id() const noexcept { return id_; }
   // Collective. If a handler throws out of it, call it again: it goes on with the same barrier.
   void barrier(Call call) { job_.barrier(bundle_, call.name, call.where); }
@@ -44,7 +44,8 @@ class SpmdWorld {
 
  private:
   void on_piece(OneWay message, std::span<const std::byte> piece, std::uint64_t offset);
-  // Gives `bytes` to all, who expect them; and waits until so many have come here.
+  // give() sends `bytes` to all other processes, which expect them; await() waits until `bytes` of
+  // theirs have arrived here.
   void give(std::span<const std::byte> bytes);
   void await(std::uint64_t bytes);
   template <class Step>
@@ -55,7 +56,7 @@ class SpmdWorld {
   Bundle bundle_;
   Endpoint endpoint_;
   std::uint64_t id_ = 0;
-  // Of the gathering that goes on: where the bytes of rank r go, r * stride_ from here.
+  // For the current gather: the bytes of rank r go to r * stride_ from here.
   std::byte* all_ = nullptr;
   std::uint64_t stride_ = 0;
   std::uint64_t received_ = 0;
@@ -67,9 +68,9 @@ class SpmdWorld {
 
 // AMX_SPMDExit(): how a process asks all others to end, and hears that it is to end itself.
 //
-// A thread of its own sleeps until somebody asks, runs the exit callback and ends the process. So
-// it does not matter what the program's threads are doing: they may compute, sleep, or be in a
-// signal handler in the middle of anything.
+// A thread of its own sleeps until an end is requested, runs the exit callback and ends the
+// process. So the program's threads may be doing anything: they may compute, sleep, or be in a
+// signal handler.
 
 // This process is part of `job` and ends when a process of it asks for that. Once per process;
 // throws std::system_error if no thread can be made.
