@@ -6,7 +6,7 @@
 
 // A child that a process of a job forks shares its connections and has a copy of its state, so each
 // call that it made would be one of its parent's. It has no part in the job: calls are refused
-// there, and what ends in it tells nobody.
+// there, and its end and that of its objects notify no other process.
 //
 // It costs the parent nothing. When a process forks, each room spoils, in the child, what its usual
 // way begins with, so that calls come to where they are refused. (A child of clone() or vfork(),

@@ -53,13 +53,13 @@ struct LossStats {
 // What has come from outside the job, and was dropped.
 struct StrangerStats {
   std::uint64_t frames = 0;       // without the token of this process
-  std::uint64_t words = 0;        // completion data that this process has given to nobody
+  std::uint64_t words = 0;        // completion data that this process never gave out
   std::uint64_t receives = 0;     // messages that broke off, or were longer than any of the job
   std::uint64_t completions = 0;  // of no operation in flight
   bool operator==(const StrangerStats&) const = default;
 };
 
-// How stores to other nodes have used put channels that nobody made.
+// How stores to other nodes have used put channels that the library made by itself.
 struct LearningStats {
   std::uint64_t channels = 0;  // that this process has learned as a sender
   std::uint64_t puts = 0;      // stores that went by them

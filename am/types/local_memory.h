@@ -5,8 +5,9 @@
 #include <span>
 #include <string>
 
-// Whether a range of this process's own memory can be used, where who reads or writes it says
-// nothing of use when it cannot: the kernel for a provider of libfabric. Any thread.
+// Whether a range of this process's own memory can be used, for readers and writers that report
+// nothing useful when it cannot, such as the kernel on behalf of a provider of libfabric. Any
+// thread.
 
 namespace am {
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-// Of the program or library that this is in, which stays until then.
+// The handle of the program or library that contains this code, which stays loaded until then.
 extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;
 
 namespace am {

@@ -7,8 +7,8 @@
 
 namespace am {
 
-// Copies; objects of 1, 2, 4 and 8 aligned bytes in one piece, so that a neighbour who looks at the
-// same time sees the old value or the new. The two may overlap.
+// Copies; objects of 1, 2, 4 and 8 aligned bytes in one piece, so that a neighbour that reads at
+// the same time sees the old value or the new. The two ranges may overlap.
 inline void copy_whole(std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
   const auto copy_as = [&]<class Word>(Word) {
     if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Word) != 0 ||

@@ -34,10 +34,9 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// Starts a thread of the library, to which no signal of the program goes.
-// Throws Error where there is none to be had, as what std::thread says then is the system's word
-// for it alone, which names neither the process nor what it was about to do. `who` begins the
-// sentence, such as "rank 3: Job: ", and `purpose` says what the thread is for.
+// Starts a thread of the library, which receives no signal of the program. Throws Error if there is
+// none to be had, since std::thread's own message names neither the process nor the purpose. `who`
+// begins the sentence, such as "rank 3: Job: ", and `purpose` says what the thread is for.
 template <class Thread = std::thread, class Body>
 Thread start_thread(const std::string& who, const char* purpose, Body&& body) {
   const SignalsBlocked blocked;  // the thread inherits it

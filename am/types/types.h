@@ -42,8 +42,8 @@ extern "C" const char SPLITPHASE_BUILD;
 
 namespace am::detail {
 
-// One word a program. Its name is another in each build, or the linker would keep one of two and
-// look at no reference of the other. `used` and `retain` keep it from the compiler and from the
+// One word per program. Its name differs between builds; otherwise the linker would keep one of two
+// and check no reference of the other. `used` and `retain` keep it from the compiler and from the
 // linker's --gc-sections; assemblers before binutils 2.36 do not know the latter, and g++ says so.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"
@@ -77,7 +77,7 @@ enum class Events : std::uint8_t {
 // How a process that sleeps in Bundle::wait_until() learns that the condition may be true.
 enum class Wake : std::uint8_t {
   kRung,    // by a message, or by another process that rings its doorbell: sleeps until then
-  kMemory,  // not at all, as memory was written without ringing: looks again every millisecond
+  kMemory,  // not at all, as memory was written without ringing: polls every millisecond
 };
 
 // Thrown by every call that cannot be done: what() is one sentence with rank, call, value, cause
@@ -175,7 +175,7 @@ class SourceLocation {
                  std::uint64_t{line < kLastLine ? line : kLastLine} << kFileBits;
     return here;
   }
-  // Of a call that has no room for its place: where in the program it returns to.
+  // For a call without room for a SourceLocation: the place in the program that it returns to.
   static SourceLocation returning_to(const void* address) noexcept {
     SourceLocation here;
     here.bits_ = reinterpret_cast<std::uintptr_t>(address) & kFileMask;
@@ -214,7 +214,7 @@ static_assert(sizeof(SourceLocation) == sizeof(void*));
 struct Call {
   constexpr Call(const char* text = "", SourceLocation here = {}) noexcept
       : name(text), where(here) {}
-  // The same call, with the address to which it returns unless its place is known.
+  // This call, with the address to which it returns unless its place is known.
   Call or_from(const void* return_address) const noexcept {
     return {name, where.bits() != 0 ? where : SourceLocation::returning_to(return_address)};
   }
@@ -224,8 +224,8 @@ struct Call {
 };
 
 // An operand, and where it stands in the program: an operator has no room for that, nor has a call
-// that takes any number of arguments, but the conversion of an operand has. The place is known to
-// the compiler, and costs nothing where nobody looks at it.
+// that takes any number of arguments, but the conversion of an operand has. The compiler knows the
+// place, and it costs nothing where it is not used.
 template <class T>
 struct Located {
   constexpr Located(const T& operand, SourceLocation here = SourceLocation::current()) noexcept
