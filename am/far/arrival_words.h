@@ -10,7 +10,7 @@
 
 namespace am {
 
-// Who is notified of puts.
+// Receives notifications of puts.
 class ArrivalSink {
  public:
   // A put has arrived for which this has added a word, with the number that was given with it.
@@ -21,8 +21,9 @@ class ArrivalSink {
 };
 
 // The completion data by which other nodes notify this process of finished puts: for each channel a
-// random word, which it gives only to those who may put there. A network delivers completion data
-// of anybody who reaches the process's address, so a word is believed only if it was given out.
+// random word, which it gives only to processes that may put there. A network delivers completion
+// data from anyone that reaches the process's address, so a word is accepted only if it was given
+// out.
 //
 // Pure logic but for the source of random numbers. Thread rule: its callers are inside the port
 // (am/route/port.h).
@@ -42,7 +43,7 @@ class ArrivalWords final : public link::WordSink {
     }
   }
   void remove(std::uint64_t word) noexcept { arrivals_.erase(word); }
-  // Notifies whoever has that word. False: nobody has, so it comes from outside the job.
+  // Notifies the owner of that word. False: it has none, so it comes from outside the job.
   bool arrived(std::uint64_t word) override {
     const auto found = arrivals_.find(word);
     if (found == arrivals_.end()) [[unlikely]]

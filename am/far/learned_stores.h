@@ -76,7 +76,7 @@ class LearnedStores final : public ArrivalSink {
   link::Link& link_;
   OneSided& one_sided_;
   ArrivalWords& words_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   bool enabled_ = false;
   std::unordered_map<Key, Repeated, Hash> repeated_;
   struct Question {

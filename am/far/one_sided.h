@@ -34,7 +34,7 @@ struct Sizes {
   // operation (link::Queue::kTogether), which copies no byte twice.
   static constexpr std::size_t kCarried = 256;
 
-  // The payload of a longer message, or a large store, in packets before the one that tells of it.
+  // The payload of a longer message, or a large store, in packets before the one that announces it.
   const std::size_t before_packet;
   // A get or put of at most so many bytes goes in packets, but for the first few in flight, which
   // go by RMA.
@@ -82,17 +82,17 @@ class OneSided {
     return bytes <= link_.can().ordered_write;
   }
 
-  // Writes by packets, copied at once. Next comes the commit of the packet that tells of it,
-  // which arrives when the bytes are there. Faster, up to Sizes::before_packet, than an access and
-  // a packet behind it.
+  // Writes by packets, copied at once. Next comes the commit of the packet that announces it, which
+  // arrives when the bytes are there. Up to Sizes::before_packet this is faster than an access
+  // followed by a packet.
   void write_by_packets(Rank to, std::uint64_t offset, std::span<const std::byte> from);
 
   const Sizes& sizes() const noexcept { return sizes_; }
 
   // Starts what could not be sent before; call it with every poll.
   void resume();
-  // Those by messages, which nobody answers, as the network ends its own: what they were to read is
-  // undefined. Also those that were started since.
+  // Ends the accesses by messages that will not be answered, as the network ends its own: what they
+  // were to read is undefined. Ends those that were started since, too.
   void end_accesses_of_dead();
   // Nothing is in flight by messages.
   bool idle() const noexcept { return accesses_.idle(); }
@@ -177,7 +177,7 @@ class OneSided {
   Tails& tails_;
   const bool rma_;
   const Sizes sizes_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   ObjectPool<Counted> counted_;
   PendingPool<ByMessages> accesses_;
   std::unordered_map<Rank, Target> targets_;

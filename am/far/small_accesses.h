@@ -62,7 +62,7 @@ class SmallAccesses {
   OneSided& one_sided_;
   Tails& tails_;
   const bool applies_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   PendingPool<Row> rows_;
 };
 

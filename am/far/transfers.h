@@ -88,7 +88,7 @@ class Transfers {
   // Constant after construction.
   link::Link& link_;
   OneSided& one_sided_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   ObjectPool<Transfer> transfers_;
   std::vector<Transfer*> waiting_;  // to be started, oldest first
 };

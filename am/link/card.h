@@ -13,8 +13,8 @@
 
 namespace am::link {
 
-// Of two pieces of bytes, one after the other: enough to notice a card that was cut or overwritten
-// by accident (FNV-1a). No protection from anybody who means harm.
+// The checksum of two ranges of bytes, one after the other: enough to notice a card that was cut or
+// overwritten by accident (FNV-1a), but no protection from attackers.
 inline std::uint32_t checksum(std::span<const std::byte> first,
                               std::span<const std::byte> second) noexcept {
   std::uint32_t hash = 2166136261u;

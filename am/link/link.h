@@ -1,8 +1,8 @@
 // am/link: packets between nodes, and the network that carries them. It knows bytes, ranks and
-// types of packets, but not what a packet means: whoever it is for has registered (PacketSinks).
-// It uses am/types, am/table, shmem, and, in fabric/ and datagram/ alone, rdma and am/sodium.
-// Packets from one process to another arrive once and in order; nothing that has arrived is
-// believed before it is checked.
+// types of packets, but not what a packet means: its receivers have registered (PacketSinks). It
+// uses am/types, am/table, shmem, and, in fabric/ and datagram/ alone, rdma and am/sodium. Packets
+// from one process to another arrive once and in order; everything that arrives is checked before
+// it is used.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace am::link {
 
-// Who gets what comes from the network.
+// Receives what comes from the network.
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
@@ -30,7 +30,7 @@ class PacketSink {
   // which goes on with the next packet when called again.
   virtual void deliver(Rank from, const PacketHeader& packet) = 0;
   // An RmaAccess::kWriteAndNotify with that word is complete: its bytes are there. Called inside
-  // fetch(), too. False: this process has given that word to nobody.
+  // fetch(), too. False: this process has never given out that word.
   virtual bool arrived(std::uint64_t word) = 0;
   // Whether Link::fetch() shall leave it to poll().
   virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
@@ -43,8 +43,8 @@ struct Abilities {
   // Accesses cost a message each, which the target answers when it polls: small ones had better be
   // packets, which share a system call.
   bool emulated = false;
-  // Writes of up to so many bytes that a packet tells of are best sent as packets ahead of it. 0:
-  // it does not matter to the link.
+  // Writes of up to so many bytes that a packet announces are best sent as packets ahead of it. 0:
+  // the link has no preference.
   std::size_t packet_write = 0;
 
   bool rma = false;                // one-sided access, which what follows needs
@@ -59,7 +59,7 @@ struct Abilities {
   bool keeps_claims = false;
 
   int wait_fd = -1;  // readable when there is something to poll for; -1: there is none
-  // Makes the network progress and takes nothing, in any thread. Empty: only who polls does.
+  // Makes the network progress without taking packets, in any thread. Empty: only polls do.
   std::function<void()> drive;
   std::string description;  // in one line, for people
 };
@@ -72,31 +72,31 @@ struct LinkStats {
 };
 
 // A packet that has left its sender's hands and may grow at its end: its frame has not been sent,
-// and nothing else has been committed to that process. Who makes it longer adds to its header's
+// and nothing else has been committed to that process. Code that extends it adds to its header's
 // `bytes`, and here.
 struct Tail {
   std::byte* packet = nullptr;  // nullptr: there is none
   std::uint32_t room = 0;       // bytes that it may still grow by
   std::uint64_t until = 0;      // by am::ticks(): from then on another packet should be begun
-  std::uint32_t look_at = 0;    // bytes of the packet from which on to look at that clock
-  // Of its frame: the bytes so far, and how often something was added to it.
+  std::uint32_t look_at = 0;    // bytes of the packet from which on to check that clock
+  // State of its frame: the bytes so far, and how often something was added to it.
   std::uint32_t* bytes = nullptr;
   std::uint32_t* commits = nullptr;
 };
 
-// What who commits a packet knows of the next one to the same process.
+// What the caller that commits a packet knows of the next one to the same process.
 enum class Next : std::uint8_t {
   kUnknown,
   kSoon,  // it is committed before anything else is done
   kSame,  // it may be more of the same, which makes this one longer
 };
 
-// How a packet that is committed now would leave.
+// How a packet that is committed now would be sent.
 enum class Queue : std::uint8_t {
   kEmpty,     // at once
   kOpen,      // with others, as one has left just now
   kFull,      // behind so many that what can wait should: poll first
-  kTogether,  // in one operation with the write that it tells of
+  kTogether,  // in one operation with the write that it announces
 };
 
 // What Active Messages need from a way of reaching the processes of other nodes.
@@ -124,9 +124,9 @@ class Link {
     std::memcpy(claim(to, static_cast<std::uint32_t>(packet.size())), packet.data(), packet.size());
     commit(to);
   }
-  // How a packet would leave now. With `written`, the bytes of a write that it tells of: kTogether
-  // if both are best one operation. (The first such question makes the link ask the other process
-  // for room.)
+  // How a packet would be sent now. With `written`, the bytes of a write that it announces:
+  // kTogether if both are best one operation. (The first such question makes the link ask the other
+  // process for room.)
   virtual Queue queue(Rank to, std::size_t written = 0) = 0;
   // For callers that will not poll soon: all that was committed leaves now. False: there was no
   // room for all.
@@ -148,8 +148,8 @@ class Link {
   virtual std::int64_t longest_sleep_ns() noexcept = 0;
 
   // Asks every process that this one has talked to for a sign of life. So a connection that was
-  // lost without an error, together with what was on it, is noticed: then the job ends with a
-  // sentence. For those who have waited for long. Costs a packet for each of them.
+  // lost without an error is noticed, and the job ends with a sentence. For calls that have waited
+  // for long. Costs a packet for each process.
   virtual void verify() = 0;
   // That process has died, and the job goes on without it: drops what is queued for it and what
   // comes of it, and what is committed to it from now on. Accesses to it end by a later poll, and
@@ -165,14 +165,14 @@ class Link {
 };
 
 // In a child that was forked (am/types/forked.h): `link` becomes one on which nothing comes and
-// nothing leaves. What it was is not ended, as its connections are the parent's: who owns it
+// nothing leaves. The former link is not ended, as its connections are the parent's: its owner
 // forgets it instead of deleting it.
 void spoil(Link& link) noexcept;
 
-// 64 bits that nobody can guess, of the system's. Throws Error when it has none.
+// 64 bits that cannot be guessed, from the system. Throws Error when it has none.
 std::uint64_t random_word();
 
-// Who takes packets of some types.
+// Takes packets of some types.
 //
 // Thread rule: the link's.
 class TypeSink {
@@ -186,10 +186,10 @@ class TypeSink {
   ~TypeSink() = default;
 };
 
-// Who takes the words of puts that have arrived.
+// Takes the words of puts that have arrived.
 class WordSink {
  public:
-  // False: this process has given that word to nobody.
+  // False: this process has never given out that word.
   virtual bool arrived(std::uint64_t word) = 0;
 
  protected:
@@ -197,10 +197,11 @@ class WordSink {
 };
 
 // Distributes what comes from the network. The rooms above register for what is theirs, once,
-// before the first poll; so nobody below knows them.
+// before the first poll, so no room below knows them.
 class PacketSinks final : public PacketSink {
  public:
-  // `refuse` ends the job for a packet that is damaged, or that nobody takes; it does not return.
+  // `refuse` ends the job for a packet that is damaged, or of a type without a sink; it does not
+  // return.
   explicit PacketSinks(std::function<void(Rank from, const PacketHeader& packet)> refuse)
       : refuse_(std::move(refuse)) {}
 

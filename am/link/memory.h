@@ -1,5 +1,5 @@
 // One-sided access to memory of other processes by the network itself (RMA): how bytes there are
-// named, what an access is, and who hears of its end.
+// named, what an access is, and how its completion is delivered.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace am::link {
 
 struct Completion;
 
-// Who sees to it that what waits for an operation is called in the right thread.
+// Makes sure that the completion of an operation is delivered in the right thread.
 class Home {
  public:
-  // By whoever polls the link: calls completion.done(), now or later.
+  // Called by the thread that polls the link; calls completion.done(), now or later.
   virtual void complete(Completion& completion) = 0;
 
  protected:
@@ -126,7 +126,7 @@ class Registration {
 
 // What a process has registered, the segment left out.
 struct RegistrationStats {
-  std::size_t used = 0;    // registrations that somebody needs now
+  std::size_t used = 0;    // registrations in use now
   std::size_t kept = 0;    // others
   std::size_t bytes = 0;   // of both
   std::uint64_t hits = 0;  // uses of memory that was registered already
@@ -137,8 +137,9 @@ struct RegistrationStats {
 // Lets other processes access memory of this one. Thread rule: the link's.
 class Registrar {
  public:
-  // Of `range`, wherever it is, at least one byte. Memory that is registered already, or was until
-  // lately, costs little. Throws Error: no bytes; too much would be pinned.
+  // Registers `range`, anywhere in this process's memory, at least one byte. Memory that is
+  // registered already, or was until lately, costs little. Throws Error: no bytes; too much would
+  // be pinned.
   virtual std::unique_ptr<Registration> register_memory(std::span<std::byte> range) = 0;
   virtual RegistrationStats registration_stats() const = 0;
 

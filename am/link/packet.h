@@ -49,7 +49,7 @@ enum class Type : std::uint8_t {
   kPong,      // PacketHeader
   kGone,      // MessagePacket without arguments, to a requester: there is no such endpoint any more
   kFragment,  // MessagePacket: part of the payload of the next long message
-  kWrite,     // Access with data, which no answer follows: what a packet behind it tells of
+  kWrite,     // Access with data, without answer: a later packet announces it
   kStores,    // Stores: small ones that have one counter
   kPuts,      // Row of SmallStores; answered by kPutsDone
   kPutsDone,  // Row, of nothing
@@ -132,7 +132,8 @@ inline constexpr std::uint8_t kFirstFragment = 0x80;  // in a kFragment's detail
 struct Place {
   std::uint64_t offset;  // in the segment of the receiving endpoint
   std::uint64_t bytes;
-  // Of a payload that was written: of that segment in the process's. In pieces: Extent::kElsewhere.
+  // For a payload that was written: the offset of the endpoint's segment in that of the process.
+  // For one sent in fragments: Extent::kElsewhere.
   std::uint64_t base;
 };
 static_assert(sizeof(Place) == 24);

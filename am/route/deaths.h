@@ -10,9 +10,9 @@
 
 namespace am {
 
-// Which processes of the job have died, in one that goes on without them. It only grows. Whoever
-// notes a death raises the alert of this process's doorbell (shmem::Doorbell::alert()), so that
-// endpoints, which look at that in every poll anyway, and threads that sleep notice it.
+// Which processes of the job have died, in one that goes on without them. It only grows. The thread
+// that notes a death raises the alert of this process's doorbell (shmem::Doorbell::alert()), so
+// that endpoints, which check that in every poll anyway, and sleeping threads notice it.
 //
 // Thread rule: any.
 class Deaths {
@@ -20,7 +20,7 @@ class Deaths {
   explicit Deaths(std::uint32_t size) : size_(size), dead_(new std::atomic<pid_t>[size] {}) {}
 
   // `rank`, whose process was `pid`, has died. False: that was known.
-  // pairs with: has(); who sees the count sees who it is
+  // pairs with: count(); a thread that sees the count sees the rank
   bool note(Rank rank, pid_t pid) noexcept {
     pid_t living = 0;
     if (!dead_[rank].compare_exchange_strong(living, pid, std::memory_order_relaxed)) return false;
@@ -32,7 +32,7 @@ class Deaths {
   // pairs with: note()
   std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
   bool has(Rank rank) const noexcept { return pid(rank) != 0; }
-  // Of one that has died; else 0.
+  // The process of a rank that has died; else 0.
   pid_t pid(Rank rank) const noexcept { return dead_[rank].load(std::memory_order_relaxed); }
   // The lowest rank that has died; std::nullopt: all live.
   std::optional<Rank> first() const noexcept {

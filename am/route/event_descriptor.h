@@ -12,9 +12,9 @@ namespace am {
 class EventDescriptor;
 class Router;
 
-// The socket that a ring of the doorbell makes readable, for all in this process who sleep on it.
-// A ring is meant for each of them, but what one has taken from the socket the others do not see:
-// so those who sleep on an EventDescriptor are signalled before.
+// The socket that a ring of the doorbell makes readable, for all sleepers of this process. A ring
+// is meant for each of them, but what one has taken from the socket the others do not see, so
+// sleepers on an EventDescriptor are signalled first.
 //
 // Thread rule: any thread.
 class Rings {
@@ -41,10 +41,10 @@ class Rings {
 // doorbell and the descriptor of the network, of a timer for the longest sleep, and of a signal.
 //
 // Before the program sleeps the bundle says clear(), announces its sleep at the doorbell
-// (shmem::Doorbell::about_to_sleep() and the heavy fence), looks for work, and says arm(). What
-// comes after the look finds the announcement, and makes the set readable. After the sleep it says
-// disarm(). (As libfabric's fi_trywait() and UCX's ucp_worker_arm() have it; tests/shmem/model
-// checks this in all states of two such sleepers and a neighbour.)
+// (shmem::Doorbell::about_to_sleep() and the heavy fence), checks for work, and calls arm(). What
+// comes after the check finds the announcement, and makes the set readable. After the sleep it
+// calls disarm(). (As libfabric's fi_trywait() and UCX's ucp_worker_arm() have it;
+// tests/shmem/model checks this in all states of two such sleepers and a neighbour.)
 //
 // Thread rule: the bundle's; signal() any thread.
 class EventDescriptor {
@@ -57,20 +57,20 @@ class EventDescriptor {
 
   int fd() const noexcept { return set_.fd(); }
 
-  // It is not readable any more for what has come so far, and will be looked for next.
+  // Makes it unreadable for what has come so far, for which the caller checks next.
   void clear() noexcept;
-  // Makes it readable when something comes that the look since the doorbell's ticket has not found.
-  // False: there is something already, so look again.
+  // Makes it readable when something comes that the check since the doorbell's ticket has not
+  // found. False: there is something already, so check again.
   bool arm(std::uint32_t ticket);
   void disarm() noexcept;
   // Makes it readable until clear().
   void signal() noexcept;
-  // A poll has found something: where the network is only looked at, the next look comes soon.
+  // A poll has found something: where a timer stands for the network, the next poll comes soon.
   void found() noexcept { blind_ns_ = kShortestBlindNs; }
 
  private:
-  // How long to sleep where no descriptor tells of the network. Each sleep in which nothing comes
-  // is twice as long as the last.
+  // How long to sleep where the network has no descriptor. Each sleep in which nothing comes is
+  // twice as long as the last.
   static constexpr std::int64_t kShortestBlindNs = 100'000;
   static constexpr std::int64_t kLongestBlindNs = 1'000'000;
 

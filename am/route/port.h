@@ -77,7 +77,7 @@ class Port {
     const bool inside_;
   };
 
-  // As a Lock whose end is said, by the same thread.
+  // A Lock without a scope: both are called by the same thread.
   void enter() noexcept { lock_.lock(); }
   void leave() noexcept { lock_.unlock(); }
 
@@ -144,8 +144,8 @@ class Port {
   // The process's other threads may have something to do: wakes those that sleep.
   void wake_others() noexcept;
 
-  // Ends the progress thread: from now on the network makes progress only while somebody polls, and
-  // memory of operations that are in flight may be freed.
+  // Ends the progress thread: from now on the network makes progress only in polls, and memory of
+  // operations that are in flight may be freed.
   void stop_progress() noexcept;
 
   // Ends the job: that packet is damaged.
@@ -156,9 +156,9 @@ class Port {
   // may sleep; not inside.
   void sleep(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
 
-  // For who sleeps on the same descriptors outside the library (EventDescriptor). Whether that is
-  // safe now, as for sleep(), and how long at most, if that is less than `limit_ns`: then it counts
-  // as asleep, until disarm(). Not inside, as the rest of these.
+  // For a caller that sleeps on the same descriptors outside the library (EventDescriptor): whether
+  // that is safe now, as for sleep(), and for how long at most, if that is less than `limit_ns`. It
+  // then counts as asleep until disarm(). Do not hold the lock, as for sleep().
   bool arm(std::uint32_t ticket, std::int64_t& limit_ns) noexcept;
   void disarm() noexcept;
   // Takes back all rings so far, unless a thread sleeps, which does that.
@@ -180,7 +180,7 @@ class Port {
   static constexpr int kSkipped = 150;     // spins without a network poll, about 50 ns each
   static constexpr int kRounds = 16;       // polls of the link that one among threads makes at most
 
-  // How many times in a row a look was not taken; any thread, approximately.
+  // How many times in a row the network was not polled; any thread, approximately.
   int skip() noexcept {
     const int now = skipped_.load(std::memory_order_relaxed) + 1;
     skipped_.store(now, std::memory_order_relaxed);
@@ -202,15 +202,15 @@ class Port {
   link::PacketSinks sinks_;
   std::vector<Resumed*> resumed_;
   BiasedLock lock_;
-  // Owned by whoever is inside.
+  // Guarded by lock_.
   int here_ = 0;                 // packets of this poll that only the calling thread waits for
-  int sleepers_ = 0;             // threads in sleep(), and who is armed
-  int armed_ = 0;                // of these, who is armed
+  int sleepers_ = 0;             // threads in sleep(), and armed descriptors
+  int armed_ = 0;                // of these, armed descriptors
   bool drained_ = true;          // the last poll among threads has left nothing
   std::uint32_t forgotten_ = 0;  // of Router::deaths()
   std::uint64_t pieces_ = 0;     // of long accesses, that have been counted
-  // Written inside, or where a lost update does no harm: they say when to look, and no other memory
-  // is published by them.
+  // Written under the lock, or where a lost update does no harm: they say when to poll, and publish
+  // no other memory.
   std::atomic<int> attention_{0};
   std::atomic<int> skipped_{0};
   std::atomic<int> expected_{0};          // by all Expectations

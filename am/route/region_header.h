@@ -19,7 +19,7 @@ struct RegionHeader {
     return *reinterpret_cast<RegionHeader*>(segment - kBytes);
   }
 
-  shmem::Doorbell bell;           // rung by neighbours who have something for this process
+  shmem::Doorbell bell;           // rung by neighbours that have something for this process
   shmem::Flag rounds[kRounds];    // am/collective/barrier.h
   shmem::SharedCounter arrivals;  // ... of rank 0 only
   shmem::Flag released;           // ... of rank 0 only

@@ -33,8 +33,8 @@ struct Peer {
   RegionHeader* header = nullptr;
 };
 
-// What a process knows of its job once it has started: who it is, how each peer is reached, and how
-// to wait. Filled once by am::Job; constant afterwards, so any thread may use it.
+// What a process knows of its job once it has started: its rank, the route to each peer, and how to
+// wait. Filled once by am::Job; constant afterwards, so any thread may use it.
 class Router {
  public:
   struct Options {
@@ -55,7 +55,7 @@ class Router {
     // Ends the whole job after printing the sentence. Does not return.
     Function<void(int exit_code, const std::string& sentence)> abort;
     Activity* activity = nullptr;  // of this process, where the launcher reads it
-    // If no launcher does: called by whoever waits for long, about every second.
+    // Called about every second by calls that wait for long, where no launcher watches the job.
     Function<void()> watch;
     bool survives = false;  // the job goes on without processes that die
   };
@@ -115,7 +115,7 @@ class Router {
   Activity& activity() const noexcept {
     return options_.activity != nullptr ? *options_.activity : self().header->activity;
   }
-  // Who has died, in a job that goes on without its dead; nullptr: a death ends the job.
+  // The deaths, in a job that goes on without its dead; nullptr: a death ends the job.
   const Deaths* deaths() const noexcept { return deaths_ ? &*deaths_ : nullptr; }
   bool is_dead(Rank rank) const noexcept { return deaths_ && deaths_->has(rank); }
   // `rank`, whose process was `pid`, has died. Only if the job goes on without it.
@@ -138,7 +138,7 @@ class Router {
   std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
   std::mutex rings_mutex_;  // while rings_ is made
-  Owned<Rings> rings_;      // nullptr: nobody has asked for it
+  Owned<Rings> rings_;      // nullptr: not requested yet
   Owned<Port> port_;        // closed before all that
 };
 

@@ -14,8 +14,8 @@ namespace am {
 
 // Where the payloads of long messages wait that their senders cannot write to their places: those
 // for endpoints of this node whose segment is not in memory that others map. A small one waits in
-// its message's slot, a larger one in a region of the sender's, which the receiver maps; whoever
-// handles the message copies it. Regions are used again, and made where none is free.
+// its message's slot, a larger one in a region of the sender's, which the receiver maps; the thread
+// that handles the message copies it. Regions are reused, and made where none is free.
 //
 // One for each process. Any thread: other bundles' threads use it, too.
 class Staging {

@@ -26,8 +26,8 @@ namespace am::link {
 // When is a packet sent? As over FabricLink: at once, if none was sent to that process within the
 // last few microseconds; else together with others, when the datagram is full or at the next poll.
 //
-// No one-sided access: who is above reads and writes by packets. The network makes progress only in
-// poll() and fetch(): what is lost is sent again there, and acknowledgements are sent from there.
+// No one-sided access: the rooms above read and write by packets. The network makes progress only
+// in poll() and fetch(), which retransmit lost datagrams and send acknowledgements.
 //
 // The key of a process is random, and given to its job alone, in its card: datagrams to it are
 // sealed with that key, and what is not is dropped (docs/security.md).
@@ -71,7 +71,7 @@ class DatagramLink final : public Link {
   std::int64_t longest_sleep_ns() noexcept override;
 
   const window::Counters& counters() const noexcept { return counters_; }
-  // Of memory for datagrams, those in use and others.
+  // The memory for datagrams, in use or not.
   std::size_t memory_bytes() const noexcept { return outgoing_.bytes() + early_.bytes(); }
 
  private:
@@ -144,7 +144,7 @@ class DatagramLink final : public Link {
   rdma::DatagramEndpoint endpoint_;
   const std::size_t address_bytes_;  // of every process
   const window::Seal seal_;          // of what comes to this process
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   window::Counters counters_;
   window::Staging staging_;
   window::SlotPool outgoing_;
@@ -165,7 +165,7 @@ class DatagramLink final : public Link {
   window::Slot* current_slot_ = nullptr;  // ... or of that slot
   std::uint64_t read_ticks_ = 0;          // when the network was read last, by am::ticks()
   unsigned most_reads_ = 1;               // of one poll
-  unsigned polls_ = 0;                    // since the last look at who is silent
+  unsigned polls_ = 0;                    // since the last check for silent peers
   std::int64_t next_keep_alive_ns_ = 0;
   std::uint32_t heard_ = 0;  // how many routes
   bool warned_ = false;

@@ -67,7 +67,7 @@ class FabricLink final : public Link, private Registrar {
     std::uint32_t peers = 0;  // processes of other nodes
     std::span<std::byte> segment;
     bool use_rma = true;           // where the network has it
-    bool progress_thread = false;  // a thread makes progress while nobody polls
+    bool progress_thread = false;  // a thread makes progress while the process does not poll
     bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
     // What the network reads and writes at a time, if the provider can do so much: others shall see
     // a long access advance (SendStats::pieces), also where it takes minutes. A tenth of a second
@@ -126,7 +126,8 @@ class FabricLink final : public Link, private Registrar {
   Known known(Rank rank) const noexcept;
   std::vector<std::byte> address(Rank rank) const;
 
-  // Receives that are posted beside those that the job needs, while somebody may hold some of them.
+  // Receives that are posted beside those that the job needs, while strangers may hold some of
+  // them.
   static constexpr std::size_t kMoreReceives = 64;  // at a time
   static constexpr std::size_t kExtraBytes = std::size_t{64} << 20;
   std::size_t most_receives() const;
@@ -194,7 +195,7 @@ class FabricLink final : public Link, private Registrar {
     }
 
     rdma::Op op{rdma::Op::Kind::kAccess};
-    Completion* completion = nullptr;                 // nullptr: nobody waits for it
+    Completion* completion = nullptr;                 // nullptr: not waited for
     std::optional<rdma::RegistrationCache::Use> use;  // of local memory outside the segment
     void* descriptor = nullptr;                       // of local memory
     std::span<const std::byte> piece;                 // of it, that the network works on
@@ -233,7 +234,7 @@ class FabricLink final : public Link, private Registrar {
   NodeRows known_;                    // by rank: a Known, and the address
   const std::size_t longest_access_;  // in one operation
   const std::uint64_t gather_ticks_;
-  // Owned by whoever is inside.
+  // Guarded by the port's lock.
   SparseTable<Route*> routes_;    // by rank; nullptr: it was never talked to
   std::deque<Route> all_routes_;  // that routes_ points to
   std::vector<Route*> unsent_;    // those with something to send

@@ -114,7 +114,7 @@ class FramePool {
   std::size_t unused_ = 0;      // how many of them
 };
 
-// Frames that others write here, each in one operation with the bytes that it tells of. A process
+// Frames that others write here, each in one operation with the bytes that it announces. A process
 // that asks gets room for a few of them, which it uses in turn.
 //
 // Such a write is reported by completion data, a word: what was given to its writer at random, and

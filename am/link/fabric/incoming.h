@@ -27,8 +27,8 @@ class Incoming {
     kStranger,  // not of this job: dropped
   };
 
-  // Of a job of `processes`, who send frames with `token`. A frame may overtake fewer than `window`
-  // others of its source.
+  // For a job of `processes`, which send frames with `token`. A frame may overtake fewer than
+  // `window` others of its source.
   Incoming(std::uint64_t token, std::uint32_t processes, std::uint32_t window)
       : token_(token), window_(window), received_(processes) {}
 

@@ -77,11 +77,11 @@ class RoundTrip {
 // datagrams.
 //
 // A loss makes it smaller once per round trip, to 0.7 of what it was, and not below kLeast: on a
-// link that loses datagrams for other reasons a window that goes down to one or two costs most of
-// the rate and relieves nobody. Only when twice in a row nothing at all is heard until the timeout
-// (persistent congestion) is it one datagram, and doubles each round trip from there; unless it
-// turns out that nothing was lost, and the receiver had only not looked (Eifel, RFC 4015): then it
-// is as it was.
+// link that loses datagrams for other reasons a window of one or two costs most of the rate and
+// relieves no congestion. Only when nothing at all is heard until the timeout twice in a row
+// (persistent congestion) does it become one datagram, and doubles each round trip from there; if
+// it turns out that nothing was lost, and the receiver had only not polled (Eifel, RFC 4015), the
+// window is restored.
 //
 // Pure logic. Thread rule: the link's.
 class Congestion {

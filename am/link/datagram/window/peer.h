@@ -44,11 +44,11 @@ struct Options {
   std::uint32_t incarnation = 0;  // likewise
   // How long an acknowledgement may wait for a datagram that takes it along.
   std::int64_t ack_delay_ns = 200'000;
-  // After so long a silence somebody who was talked to is asked for a sign of life.
+  // After so long a silence a peer that was in contact is probed.
   std::int64_t keep_alive_ns = 10'000'000'000;
-  // A process that leaves so many questions in a row unanswered is dead. They are at most
-  // round_trip.longest_ns apart, and asked only while this process polls. A day: a process that
-  // computes does not answer, and the end of one is noticed by whoever has started it.
+  // A process that leaves so many probes in a row unanswered is dead. They are at most
+  // round_trip.longest_ns apart, and sent only while this process polls. A day: a process that
+  // computes does not answer, and its launcher notices a real end.
   unsigned most_questions = 86'400;
   // What was sent so long before something that has come is dropped: it may be a replay, and once
   // 2^32 datagrams have been sent its number says nothing. Less than the time that these take, and
@@ -68,8 +68,8 @@ struct Shared {
   // How many bytes one peer may have in flight to this process, by charge(), so that those of all
   // peers find room where the system keeps them.
   std::uint32_t room = 4U << 20;
-  // When this process looked for datagrams again after it had not for long: how long answers to
-  // what it sent before have taken says nothing.
+  // When this process polled for datagrams again after a long pause: the delay of answers to what
+  // it sent before says nothing about the network.
   std::int64_t resumed_ns = 0;
 };
 
@@ -140,7 +140,7 @@ class Peer {
   std::int64_t deadline_ns() const noexcept;
   // Asks for a sign of life, unless an answer is awaited anyway.
   void probe() noexcept { probe_due_ = probe_due_ || !awaits(); }
-  // Asks for a sign of life if nothing has been heard for long of somebody who was heard before.
+  // Probes the peer if it was heard before and has been silent for long.
   void keep_alive(std::int64_t now_ns) noexcept;
   // It has left all questions unanswered.
   bool dead() const noexcept { return dead_; }

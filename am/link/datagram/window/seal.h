@@ -59,8 +59,8 @@ class UniversalHash {
   std::vector<std::uint64_t> key_;
 };
 
-// A keyed checksum of 64 bits. Who does not know the key cannot make one, nor change what is under
-// it, but by trying 2^64 times.
+// A keyed checksum of 64 bits. Without the key it can be made, or what it covers changed, only by
+// trying 2^64 times.
 //
 // What is long goes through a universal hash first, where there is one, but for its first kHead
 // bytes: the function is of these, the values of the hash, one for each kBlock bytes, and the

@@ -90,9 +90,10 @@ class SlotPool {
   void give_back(Slot& slot) noexcept { row_of(slot.memory.size()).free.push_back(&slot); }
 
   std::size_t datagram_bytes() const noexcept { return datagram_bytes_; }
-  // Lets go of slabs without a slot in use, the newest first, as long as there are more bytes than
+  // Frees slabs without a slot in use, the newest first, as long as there are more bytes than
   // `least` and than have been in use at a time since the last call. So a flood that comes again
-  // finds its memory, and one that was the only one does not keep it. Cost: a look at each slot.
+  // finds its memory, and one that was the only one does not keep it. Cost: one pass over the
+  // slots.
   void trim(std::size_t least) noexcept {
     for (Row& row : rows_) row.trim(least / row.bytes);
   }
@@ -106,7 +107,7 @@ class SlotPool {
   struct Held {
     std::unique_ptr<Slot[]> slots;
     std::shared_ptr<void> owner;
-    std::size_t free = 0;  // slots, when trim() looks
+    std::size_t free = 0;  // slots, when trim() counts
     bool unused = false;
 
     std::span<Slot> all() const noexcept { return {slots.get(), kSlab}; }

@@ -12,7 +12,7 @@
 #include "am/link/packet.h"
 #include "am/types/types.h"
 
-// What a datagram looks like. docs/datagram.md has a worked example.
+// The format of a datagram. docs/datagram.md has a worked example.
 //
 // A datagram is a header of 64 bytes and a payload: a piece of the stream of packets from its
 // source to its receiver, a multiple of 8 bytes long, or nothing. Numbers are in the byte order of
@@ -40,7 +40,7 @@ struct DatagramHeader {
   static constexpr std::uint32_t kRoomUnit = 1024;
 
   std::uint64_t seal;          // keyed checksum of all that follows, by the receiver's key
-  Rank source;                 // who sends it
+  Rank source;                 // rank of the sender
   std::uint32_t incarnation;   // of the source: another one each time that it starts
   std::uint32_t number;        // of the payload: the low 32 bits; 0 where there is none
   std::uint32_t ack;           // all numbers before this have arrived at the source
@@ -88,8 +88,8 @@ enum class Decoded : std::uint8_t {
   kMalformed,  // sealed, and not a datagram of this protocol
 };
 
-// Checks the datagram that `bytes` are, and reads it. `datagram` means something if kGood. The
-// source may still be nobody.
+// Checks the datagram that `bytes` are, and reads it. `datagram` is valid if kGood. Its source may
+// still be no rank of the job.
 inline Decoded decode(std::span<const std::byte> bytes, const Seal& seal,
                       Datagram& datagram) noexcept {
   DatagramHeader& header = datagram.header;
