@@ -155,7 +155,7 @@ class Job final : public Exchange {
   // whose exit code is `exit_code`, 1 instead of 0. Does not return.
   [[noreturn]] void abort(int exit_code, const std::string& sentence);
   // Aborts for a process whose job, to be brought together by `others`, could not be made, so that
-  // nobody waits for it: prints `sentence`, which names the rank, as it is. Any thread.
+  // no process waits for it: prints `sentence`, which names the rank, as it is. Any thread.
   [[noreturn]] static void abort(const OutOfBand& others, int exit_code,
                                  const std::string& sentence);
 
@@ -187,7 +187,7 @@ class Job final : public Exchange {
   Owned<CrashReport> crash_report_;
   Owned<StallReporter> stall_reporter_;  // where no launcher watches
   Owned<DeathWatch> death_watch_;        // in a job that goes on without its dead
-  Owned<JobStatistics> statistics_;      // until finish(), if somebody wants to know
+  Owned<JobStatistics> statistics_;      // until finish(), if statistics are requested
   Owned<JobTrace> trace_;                // until finish(), if there is to be one
 };
 

@@ -1,4 +1,4 @@
-// Who is near whom: cards say who may be, and trying says who is.
+// Which processes are near one another: cards say which may be, and a trial which are.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ Trial try_neighbours(const std::vector<Card>& cards, Rank me);
 std::string sentence_of(const Trial& trial, Rank me);
 
 // Gives processes that cannot open each other's segments a different Card::part, in `cards` of
-// every process alike; near are only processes of which each can open each. Collective, and nobody
-// leaves it before all have tried.
+// every process alike; near are only processes of which each can open each. Collective: no process
+// returns before all have tried.
 void settle_parts(Bootstrap& bootstrap, std::vector<Card>& cards, const Trial& mine);
 
 // In the order of the processes of one place, which part each is in: the first whose members it

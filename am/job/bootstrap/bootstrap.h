@@ -4,8 +4,8 @@
 // its files reads the environment or chooses the class (am/job/make_bootstrap.h does), and no
 // answer is believed unchecked.
 //
-// How a process finds the others of its job before any message can flow: who it is, how many
-// there are, one exchange of addresses, a barrier, and two ways to leave.
+// How a process finds the others of its job before any message can flow: its rank, the size of the
+// job, an exchange of addresses, a barrier, and two ways to leave.
 //
 // One thread at a time. Collective calls are made by all processes of the job in the same order;
 // they block in the kernel and make no progress on messages.
@@ -44,9 +44,9 @@ class Bootstrap {
   // larger than kMaxBlob.
   virtual std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine) = 0;
 
-  // Returns when all processes have called it. Collective. A death of one of them ends the job
-  // (the launcher's doing), so nobody waits here for the dead; where it does not, death_notices(),
-  // this and exchange() throw PeerDied from then on.
+  // Returns when all processes have called it. Collective. The launcher ends the job when one of
+  // them dies, so this does not wait for the dead. In a job that goes on (death_notices()), this
+  // and exchange() throw PeerDied from then on.
   virtual void barrier() = 0;
 
   // This process has passed its last collective call: from here, its leaving with exit code 0 is
@@ -60,8 +60,8 @@ class Bootstrap {
   // the end of each for an ordinary one from then on; nullptr: the launcher knows of no such end.
   virtual ExitRequest* exit_request() { return nullptr; }
 
-  // Where the launcher says who has died, in a job that goes on without them; nullptr: a death ends
-  // the job.
+  // Where the launcher reports deaths, in a job that goes on without the dead; nullptr: a death
+  // ends the job.
   virtual DeathNotices* death_notices() { return nullptr; }
 
   // Where the launcher finds out at which lines of the source a process has crashed; nullptr: it

@@ -10,7 +10,8 @@
 namespace am {
 
 // Prints `sentence` and a newline on standard error, in one piece. Waits for room at most half a
-// second, and drops it then: the end does not wait for a reader who does not read. Any thread.
+// second, and then drops the sentence: the end does not wait for a reader that does not read. Any
+// thread.
 void print_sentence(std::string_view sentence);
 
 // Prints a last sentence of a process whose launcher kills all as soon as it hears of an abort, and

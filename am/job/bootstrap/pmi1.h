@@ -19,9 +19,9 @@ namespace am {
 
 class BootstrapPmi1 final : public Bootstrap {
  public:
-  // Says hello to the launcher. The socket is from here on closed by exec. Throws Error: nobody is
-  // at the other end of it, or not a launcher that speaks PMI-1, or an MPI library of this process
-  // speaks with it already.
+  // Opens the conversation with the launcher. From here on exec closes the socket. Throws Error if
+  // its other end is closed, or no launcher that speaks PMI-1, or if an MPI library of this process
+  // uses it already.
   explicit BootstrapPmi1(const PmiConnection& pmi);
 
   Rank rank() const override { return rank_; }

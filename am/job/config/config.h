@@ -26,7 +26,7 @@ inline constexpr std::string_view kSettingPrefix = "SPLITC_";  // of all their n
 // One row of the table.
 struct Setting {
   std::string_view name;
-  std::string_view kind;  // what a value looks like, with its unit
+  std::string_view kind;  // the form of a value, with its unit
   std::string_view default_value;
   std::string_view sentence;
   bool internal;  // set by splitcrun for its processes, never by a person
@@ -62,7 +62,7 @@ enum class Way : std::uint8_t {
   kMemory,       // shared memory alone: a job of one node
 };
 
-// What is told of statistics at the end of a program.
+// How statistics are reported at the end of a program.
 enum class StatisticsForm : std::uint8_t { kNone, kText, kJson };
 
 struct Config {
@@ -97,7 +97,7 @@ struct Config {
   int node = -1;  // the pretended node of this process (splitcrun --nodes); -1: the real one
   std::optional<Rendezvous> rendezvous;
 
-  // What other launchers say. Only looked at when splitcrun and rendezvous say nothing.
+  // What other launchers say. Used only when splitcrun and rendezvous say nothing.
   bool pmix = false;  // there is a PMIx server
   std::optional<PmiConnection> pmi;
   std::string stranger;  // why the launcher cannot be talked to, with the remedy; "": no such one
@@ -138,8 +138,8 @@ void remove_mark();
 // one says is all that is left of launchers in `config`.
 std::string settle_launcher(Config& config);
 
-// Sets what launchers other than splitcrun have told this process: Config::pmix, pmi and stranger.
-// Throws Error if it is nonsense.
+// Sets Config::pmix, pmi and stranger from what launchers other than splitcrun have given this
+// process. Throws Error if that is invalid.
 void read_other_launchers(Config& config);
 
 // Where both pmix and pmi are set, as one launcher has started the other, leaves that which has

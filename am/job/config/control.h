@@ -1,5 +1,5 @@
 // The control region: one memfd that splitcrun makes before it starts the processes of a job and
-// that all of them inherit. All zeros is valid, so nobody has to construct anything in it; the
+// that all of them inherit. All zeros is valid, so nothing has to be constructed in it; the
 // launcher writes magic, version and size before the first process starts.
 //
 //   | Control: barrier, abort, exit, deaths | ControlRank of rank 0 | ControlRank of rank 1 | ...
@@ -94,7 +94,7 @@ struct alignas(64) Control {
   // futex word.
   std::atomic<std::uint32_t> epoch;
 
-  // 1 + rank of the first to abort, which writes the rest; 0: nobody has.
+  // 1 + rank of the first to abort, which writes the rest; 0: no abort yet.
   alignas(64) std::atomic<std::uint32_t> abort_claimed;
   std::atomic<std::uint32_t> abort_ready;
   Rank abort_rank;
@@ -105,7 +105,7 @@ struct alignas(64) Control {
   // job is not 0 either.
   std::atomic<std::uint32_t> output_lost;
 
-  // Of a job that goes on without its dead (DeathNotices).
+  // The following are used in a job that goes on without its dead (DeathNotices).
   alignas(64) std::uint32_t survives;  // not 0: this is one; by the launcher, before the start
   std::atomic<std::uint32_t> started;  // jobs, one after the other, whose start all have passed
   std::atomic<std::uint32_t> deaths;   // ranks whose state is kDead; the futex word
@@ -150,7 +150,7 @@ class DeathNotices {
   // By the launcher: `rank` has died. Whoever waits in wait(), or in the launcher's barrier, wakes.
   // Once for each.
   void post(Rank rank) noexcept;
-  // Whether the job can go on without a process: nobody is at the start of one, which needs all.
+  // Whether the job can go on without a process: none is at the start, which needs all.
   bool can_go_on() const noexcept;
   // By a process of rank `rank`: all have passed the start.
   void start(Rank rank) noexcept;
@@ -161,13 +161,13 @@ class DeathNotices {
   bool is_dead(Rank rank) const noexcept;
   // Whether it has passed its last collective call (Job::finish()).
   bool has_finished(Rank rank) const noexcept;
-  // Whether all who live have passed the last collective call (Job::finish()) that `rank` has
-  // passed.
+  // Whether all living processes have passed the last collective call (Job::finish()) that `rank`
+  // has passed.
   bool nobody_needs(Rank rank) const noexcept;
   pid_t pid(Rank rank) const noexcept;
   std::uint32_t size() const noexcept { return control_.size; }
 
-  // Sleeps while count() is `seen`; may return early, and does when somebody calls wake().
+  // Sleeps while count() is `seen`; may return early, and does after wake().
   void wait(std::uint32_t seen) const noexcept;
   void wake() noexcept;
 

@@ -22,23 +22,23 @@ inline void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// All zeros is valid: nobody has asked. It may lie in memory that processes share. Any thread;
-// ask() also in signal handlers.
+// All zeros is valid: no end has been requested. It may lie in memory that processes share. Any
+// thread; ask() also in signal handlers.
 class ExitRequest {
  public:
-  // Asks for an end with `code`, of which the low byte counts, and wakes those who wait. The first
-  // who asks decides.
+  // Requests an end with `code`, of which the low byte counts, and wakes waiters. The first request
+  // decides.
   void ask(int code) noexcept {
     std::uint32_t expected = kNobody;
     const std::uint32_t asked = kAsked | (static_cast<std::uint32_t>(code) & 0xff);
     word_.compare_exchange_strong(expected, asked, std::memory_order_relaxed);
     futex_wake_all(word_);
   }
-  // Sleeps until somebody has asked.
+  // Sleeps until an end has been requested.
   void wait() const noexcept {
     while (!asked()) futex_wait(word_, kNobody);
   }
-  // Whether somebody has.
+  // Whether an end has been requested.
   bool asked() const noexcept { return load() != kNobody; }
   // With which code. Once asked().
   int code() const noexcept { return static_cast<int>(load() & 0xff); }

@@ -58,19 +58,19 @@ inline std::optional<std::uint64_t> number_of_bytes(std::string_view text) {
 // that has none of its meanings: a sentence that names the part that is wrong, and says what there
 // is.
 
-// Of SPLITC_COLLECTIVES: names of limits and sizes, with commas or ends of lines between them, such
-// as "broadcast_tree=64K,scan_chain=4", of which any may be missing; or the name of a file of
-// these, with a / in it.
+// The value of SPLITC_COLLECTIVES: names of limits and sizes, with commas or ends of lines between
+// them, such as "broadcast_tree=64K,scan_chain=4", of which any may be missing; or the name of a
+// file of these, with a / in it.
 schedule::Limits parse_collectives(std::string_view text);
 // The text that parse_collectives() makes these limits of, with all of them.
 std::string text_of(const schedule::Limits& limits);
 
-// Of SPLITC_FAULT: parts with commas between them, each a name and a value behind a colon or an
-// equals sign, such as "drop:5,dup:2,reorder:5,delay:200,corrupt:1,seed=7". drop, dup, reorder and
-// corrupt are percentages, delay is in microseconds.
+// The value of SPLITC_FAULT: parts with commas between them, each a name and a value behind a colon
+// or an equals sign, such as "drop:5,dup:2,reorder:5,delay:200,corrupt:1,seed=7". drop, dup,
+// reorder and corrupt are percentages, delay is in microseconds.
 link::FaultPlan parse_faults(std::string_view text);
 
-// Of SPLITC_LINK, and of SPLITC_WAY.
+// The values of SPLITC_LINK and SPLITC_WAY.
 LinkChoice parse_link(std::string_view text);
 Way parse_way(std::string_view text);
 

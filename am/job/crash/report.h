@@ -9,11 +9,11 @@
 //
 // The last line is not there if splitcrun prints these lines itself.
 //
-// Reported are SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP (as which AArch64 reports a check that the
-// compiler made) and SIGABRT in any thread, and exceptions that nobody catches. Handlers that are
-// installed already (a sanitizer's, the program's own) stay, and those installed later replace
-// these. A stack that has overflowed is reported for the thread that started the job; another
-// thread has no second stack and ends without a report.
+// It reports SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP (by which AArch64 reports a failed check of
+// the compiler) and SIGABRT in any thread, and uncaught exceptions. Handlers that are installed
+// already (a sanitizer's, the program's own) stay, and those installed later replace these. A stack
+// that has overflowed is reported for the thread that started the job; another thread has no second
+// stack and ends without a report.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class CrashReport {
   explicit CrashReport(Rank rank);
   CrashReport(const CrashReport&) = delete;
   CrashReport& operator=(const CrashReport&) = delete;
-  ~CrashReport();  // puts back what was there, where nobody else has put something since
+  ~CrashReport();  // restores the former handlers unless they were replaced since
 
   // The segments that this process has mapped. At most one call.
   void set_segments(std::span<const CrashSegment> segments);

@@ -1,6 +1,6 @@
 // Reports a job that stands still where no launcher of ours watches it (mpirun, srun, rendezvous, a
 // program started bare): each node for itself, by the first of its processes that waits and still
-// looks at the others: one that runs a handler, or blocks outside the library, does not.
+// observes the others. One that runs a handler, or blocks outside the library, does not.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
-// Notices that a job stands still, and says why: who waits in which call of the program, for what,
-// and what the others do meanwhile.
+// Detects that a job makes no progress, and reports why: which processes wait in which call of the
+// program, for what, and what the others do meanwhile.
 //
 //   3 processes in barrier at a.cc:40 for 31 s (ranks 0-1, 3); rank 2 in store_sync at b.cc:17,
 //   64 bytes of 128 missing, for 31 s

@@ -1,7 +1,7 @@
-// am/job/statistics tells at the end of a job what its processes did with other nodes and where
-// they waited, if that is asked for (SPLITC_STATS, splitcrun --stats; docs/observing.md). What
-// counts is CallSites (am/observe); accesses within a node are loads and stores, which nobody
-// counts unless they are watched (SPLITC_WATCH_NEAR).
+// am/job/statistics reports at the end of a job what its processes did with other nodes and where
+// they waited, if that is requested (SPLITC_STATS, splitcrun --stats; docs/observing.md).
+// CallSites (am/observe) counts; accesses within a node are loads and stores, which are not counted
+// unless they are watched (SPLITC_WATCH_NEAR).
 #pragma once
 
 #include <cstdint>

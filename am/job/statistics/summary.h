@@ -38,8 +38,8 @@ struct ProcessStatistics {
   double waited_s() const noexcept;
 };
 
-// Of the places of a process the `most` where it waited longest, the `most` of the others that it
-// used most often, and all others as one, CallSites::kOthers: so that sums stay what they are.
+// The `most` places of a process where it waited longest, the `most` of the others that it used
+// most often, and all others as one, CallSites::kOthers, so that sums stay the same.
 std::vector<CallSites::Site> worth_telling(std::vector<CallSites::Site> all, std::size_t most);
 
 // One process's for another: lines, and back. Nothing that pack() has not made is unpacked without

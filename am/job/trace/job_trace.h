@@ -20,9 +20,10 @@ class TraceGathering;
 // The trace of a job (SPLITC_TRACE, docs/observing.md), of which every process records its part,
 // and process 0 writes all at the end.
 //
-// Each process turns its events into lines, and sends these; so nobody holds more than its own
-// part. Which arrows have both ends is found out before: who has the begins asks who has the ends.
-// Machines that differ compare their clocks with that of process 0 at the start and at the end.
+// Each process turns its events into lines and sends these, so none holds more than its own part.
+// Which arrows have both ends is determined before: processes with the beginnings ask those with
+// the ends. Machines that differ compare their clocks with that of process 0 at the start and at
+// the end.
 //
 // Thread rule: that of the job's collective calls.
 class JobTrace {
@@ -43,7 +44,7 @@ class JobTrace {
   void finish(Process& process, Exchange& exchange, const Quiesce& quiesce);
 
  private:
-  // What each process tells all others.
+  // What each process sends to all others.
   struct Part {
     ClockLine clock;  // of its machine, if it is the lowest there
     std::uint64_t events = 0;
@@ -51,7 +52,7 @@ class JobTrace {
   };
 
   bool several_machines() const noexcept;
-  // Of this process, if it has to ask for it; else the clocks are the same.
+  // The offset of this process's clock, if it has to ask for it; else the clocks are the same.
   ClockLine::Offset compare_clocks(TraceGathering& gathering) const;
   std::int64_t origin(const std::vector<Part>& parts) const noexcept;
   void send_text(TraceGathering& gathering, const Router& router, const std::vector<Part>& parts);

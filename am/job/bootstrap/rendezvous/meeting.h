@@ -41,17 +41,18 @@ struct Awaited {
   std::uint32_t count;
 };
 
-// Rank 0: listens until all others have connected and returns the connections, in order.
-// Processes that do not belong to the job are refused, and reported on standard error. Throws Error
-// at the deadline (names who is missing), when the address is not this machine's or in use, and
-// when a connection is lost; the processes that have connected are sent the reason.
+// Rank 0: listens until all others have connected and returns the connections, in order. Processes
+// that do not belong to the job are refused, and reported on standard error. Throws Error at the
+// deadline (names the missing ranks), when the address is not this machine's or in use, and when a
+// connection is lost; the processes that have connected are sent the reason.
 std::vector<Met> meet_others(const MeetingPlace& place);
 // Meets the others by a process that listens already and that only those of `awaited` come to.
 std::vector<Met> meet_others(const MeetingPlace& place, Connection listener, Awaited awaited);
 
-// Any other rank: the connection to rank 0, or to whoever else listens at that place. Throws Error
-// when rank 0 refuses this process, and at the deadline: then it says what was heard from those who
-// could not prove to be rank 0. That, too, is printed when it is heard, and ends nothing.
+// Any other rank: the connection to rank 0, or to the process that listens at that place. Throws
+// Error when rank 0 refuses this process, and at the deadline, with what was heard from impostors
+// that could not prove to be rank 0. What they say is also printed when it is heard, and ends
+// nothing.
 Connection meet_first(const MeetingPlace& place);
 
 }  // namespace am

@@ -21,10 +21,10 @@
 
 namespace am {
 
-// Who passes on to whom what rank 0 sends to all. In a job of a few processes it does so itself. In
-// a larger one these would be as many messages as processes, each with something of every process:
-// there each passes it on to a few others, over connections that are made and proved as the first
-// ones are (meeting.h).
+// Which processes forward to which what rank 0 sends to all. In a small job rank 0 sends to all
+// itself. In a larger one these would be as many messages as processes, each with data of every
+// process, so each process forwards to a few others, over connections that are made and proved as
+// the first ones are (meeting.h).
 struct Relays {
   static constexpr std::uint32_t kStar = 64;     // processes that rank 0 alone serves
   static constexpr std::uint32_t kChildren = 8;  // of each process in a larger job
@@ -46,8 +46,8 @@ struct Door {
 };
 static_assert(sizeof(Door) == 20);
 
-// Whether every process may reach every door, as far as the addresses of all processes but rank 0
-// tell: if some are known by the address of their machine only and others are not, it may not.
+// Whether every process can reach every door, judging by the addresses of all processes but rank 0:
+// it cannot if only some of them are known by the address of their machine alone.
 bool can_meet(std::span<const Door> doors);
 
 // One process of the tree, but for rank 0, while it is made.

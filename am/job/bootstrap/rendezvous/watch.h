@@ -75,7 +75,7 @@ class Watch {
 
   const Rank me_;
   const std::uint32_t size_;
-  const Connection alarm_;     // readable: the thread is to look at added_ and stop_
+  const Connection alarm_;     // readable: the thread is to check added_ and stop_
   std::vector<Rank> watched_;  // by the thread, which alone uses it
 
   std::mutex mutex_;
