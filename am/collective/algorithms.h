@@ -104,11 +104,11 @@ namespace on_node {
 
 Schedule barrier(Member member);
 Schedule broadcast(Member member, std::uint32_t root, std::uint64_t bytes);
-// Of more a reduction goes in parts.
+// Above so many bytes a reduction is divided among the members.
 inline constexpr std::uint64_t kInParts = 4096;
 Schedule reduce(Member member, std::uint32_t root, const Vector& vector);
 Schedule all_reduce(Member member, const Vector& vector);
-// Of more than Schedule::kCopied bytes it waits for all.
+// Above Schedule::kCopied bytes it waits for all members.
 Schedule scan(Member member, std::uint64_t bytes, Scan kind);
 Schedule gather(Member member, std::uint32_t root, std::uint64_t bytes);
 Schedule all_gather(Member member, std::uint64_t bytes);

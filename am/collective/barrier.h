@@ -20,8 +20,8 @@ namespace am {
 // by packets that all processes of its node have entered, and whether one of them has more to do.
 // log2(nodes) rounds of a message for each node.
 //
-// What comes may belong to the next barrier already, but not to a later one: who sends that has
-// passed the next, which this process would have entered first.
+// An arrival may belong to the next barrier already, but not to a later one: its sender would have
+// passed the next, which this process must enter first.
 //
 // Thread rule: the barrier's; packets are taken by whichever thread is inside the port.
 class Dissemination final : public link::TypeSink {
@@ -60,8 +60,8 @@ class Dissemination final : public link::TypeSink {
   int round_ = 0;
   bool telling_ = false;                // round 0 has been signalled
   std::optional<Expectation> expects_;  // while it is going on
-  // Whether the sender of a round knows of one with more to do. Written by whoever takes packets,
-  // and read when the round's flag in this process's region says that it is there.
+  // Whether the sender of a round knows of one with more to do. Written by the thread that takes
+  // packets, and read when the round's flag in this process's region says that it is valid.
   bool arrived_[2][kRounds] = {};
 };
 

@@ -27,8 +27,9 @@ enum class Operation : std::uint8_t {
   kAllToAll,
 };
 
-// Whether no member leaves it before all have come: each gets something of all, or, of no bytes, a
-// signal. The others let go who has nothing to wait for.
+// Whether no member leaves the operation before all have entered it: each receives data of all, or
+// a signal where there are no bytes. Other operations return as soon as a member has nothing to
+// wait for.
 bool is_a_barrier(Operation operation) noexcept;
 
 struct Call {

@@ -68,10 +68,10 @@ struct Step {
 // local steps are done, in their order, and then the next round begins. What one member sends
 // another arrives in the order of its sends.
 //
-// What is published is so at the beginning of its round, and may be read until the call ends. An
-// item of at most kCopied bytes is copied then; of others the member changes only those parts that
-// nobody has yet to read. Everybody for whom it is
-// published reads it, if only no bytes of it. The reads of a round are of one item, and in order.
+// An item is published at the beginning of its round, and may be read until the call ends. One of
+// at most kCopied bytes is copied then; of others the member changes only parts that no other has
+// yet to read. Every member for which it is published reads it, perhaps zero bytes. The reads of a
+// round are of one item, and in order.
 class Schedule {
  public:
   static constexpr std::uint64_t kCopied = 8192;
@@ -113,7 +113,7 @@ class Schedule {
   void publish(std::uint8_t item, std::uint32_t peer, const Range& from) {
     steps_.push_back({Step::Kind::kPublish, item, peer, from, {}});
   }
-  // Of `peer`, which may be this member itself, what is at `offset` of its item.
+  // Reads what is at `offset` of the item of `peer`, which may be this member itself.
   void read(std::uint8_t item, std::uint32_t peer, std::uint64_t offset, const Range& to) {
     steps_.push_back({Step::Kind::kRead, item, peer, input(offset, to.bytes), to});
   }
@@ -133,8 +133,8 @@ class Schedule {
     scratch_ += (bytes + 15) / 16 * 16;
     return taken;
   }
-  // What a schedule of some members becomes in one of all: who they are, by number, and where its
-  // buffers lie.
+  // How a schedule of some members becomes part of one of all: their numbers, and where its buffers
+  // lie.
   struct Part {
     std::span<const std::uint32_t> members;  // empty: all
     Range input;

@@ -20,16 +20,16 @@
 
 namespace am {
 
-// The memory that one endpoint opens to Long messages: part of its process's segment, where those
-// who send write it, or memory elsewhere, to which the process itself copies what they have sent.
+// The memory that one endpoint opens to Long messages: part of its process's segment, where the
+// senders write, or memory elsewhere, to which the process itself copies what they have sent.
 struct Extent {
   std::uint64_t offset = 0;  // from the start of the process's segment; or kElsewhere
   std::uint64_t bytes = 0;
 
   // In place of an offset, and the highest bit of what is an offset plus kElsewhere.
   static constexpr std::uint64_t kElsewhere = std::uint64_t{1} << 63;
-  // Bytes of one that is all memory: of the addresses that a process can have. With this bound the
-  // highest bit of an offset is free to tell the two kinds apart.
+  // The bytes of an extent that covers all memory, every address that a process can have. With this
+  // bound the highest bit of an offset is free to distinguish the two kinds.
   static constexpr std::uint64_t kMostElsewhere = kElsewhere - 1;
   static constexpr bool is_elsewhere(std::uint64_t at) noexcept { return (at & kElsewhere) != 0; }
 
@@ -75,7 +75,8 @@ inline Status check_place(const Extent& extent, std::uint64_t offset,
   return extent.holds(offset, bytes) ? Status::kDelivered : Status::kBadLength;
 }
 
-// Likewise of a segment of this process, wherever it is: for who writes there itself.
+// The same check for a segment of this process, anywhere in its memory, for code that writes there
+// itself.
 inline Status check_place(std::span<const std::byte> segment, std::uint64_t offset,
                           std::uint64_t bytes) noexcept {
   const Extent extent{0, std::min<std::uint64_t>(segment.size(), Extent::kMostElsewhere)};
@@ -102,9 +103,9 @@ inline Verdict judge(const LongRequest& message, Shape shape, const Extent& exte
   return {status, 0};
 }
 
-// The state of an endpoint as others read it through shared memory: those who send requests in its
-// mailbox, those it sends requests to in their own. One writer, any readers. All zero admits
-// nothing. Plain words, so that it can be copied into any shared bytes.
+// The state of an endpoint as others read it through shared memory: endpoints that send it requests
+// read it in its mailbox, endpoints that it sends requests to in their own. One writer, any
+// readers. All zero admits nothing. Plain words, so that it can be copied into any shared bytes.
 class PublishedAdmission {
  public:
   // By the owner.

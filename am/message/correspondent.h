@@ -20,7 +20,7 @@ struct Correspondent {
   bool admitted = false;                          // its tag is ours
   const PublishedAdmission* admission = nullptr;  // of its endpoint, live; if it is on this node
   std::byte* segment = nullptr;                   // its process's segment, mapped here
-  // Of the long replies to its requests, by lane and slot: the offsets as the handlers gave them.
+  // The offsets of the long replies to its requests, by lane and slot, as the handlers gave them.
   std::vector<std::array<std::uint64_t, 64>> reply_offsets;
   // What is added to the shape of each message, before it is compared with that of its handler: of
   // requests 0, of replies kReplyShape; kBarred if a tag may forbid it.

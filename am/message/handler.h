@@ -1,6 +1,6 @@
-// am/message: what a message looks like, and the rules by which one is taken: handlers and their
-// shapes, the bits of a slot, who may write where, which tags are admitted, what is counted. It
-// uses am/types and shmem's layout of a mailbox, and is logic without communication.
+// am/message: the formats of messages, and the rules by which one is accepted: handlers and their
+// shapes, the bits of a slot, where a sender may write, which tags are admitted, what is counted.
+// It uses am/types and shmem's layout of a mailbox, and is logic without communication.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include "am/message/slot_format.h"
 #include "am/types/types.h"
 
-// Handlers are ordinary functions; what a message must look like to reach one follows from its
-// parameters (Active Messages II, with types):
+// Handlers are ordinary functions; their parameters determine the messages that reach them (Active
+// Messages II, with types):
 //
 //   void on_get(am::Request r, std::uint64_t key);                            short request
 //   void on_line(am::Request r, std::span<const std::byte> line, int number);  medium request
@@ -32,7 +32,7 @@
 // programs need no globals: endpoint.add_handlers<&Table::on_get>(table). And handlers without
 // types, which take whatever comes as 32-bit words, are in am/core/untyped.h.
 //
-// What the calls that reach these handlers look like, for an endpoint at translation `to`:
+// The calls that reach these handlers, for an endpoint at translation `to`:
 //
 //   endpoint.request<&on_get>(to, key);
 //   endpoint.request_medium<&on_line>(to, std::as_bytes(std::span(text)), 7);
@@ -185,7 +185,7 @@ struct Signature<void (*)(R, P...)> {
 };
 template <class R, class... P>
 struct Signature<void (*)(R, P...) noexcept> : Signature<void (*)(R, P...)> {};
-// Of a member function, and the class it is of.
+// The signature of a member function, and its class.
 template <class C, class R, class... P>
 struct Signature<void (C::*)(R, P...)> : Signature<void (*)(R, P...)> {
   using Object = C;

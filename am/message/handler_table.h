@@ -48,7 +48,7 @@ class HandlerTable {
   };
 
   std::array<HandlerEntry, kHandlers> entries_{};
-  std::array<Invoke, kHandlers> invokes_{};  // of these, close together for who looks for one
+  std::array<Invoke, kHandlers> invokes_{};  // of these, close together for fast searching
   std::vector<Replaced> replaced_;  // long handlers, by others of another shape: the last of each
   bool has_had_long_ = false;
 };

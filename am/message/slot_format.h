@@ -62,7 +62,7 @@ struct RequestMark {
 
 // The mark of a reply.
 struct ReplyMark {
-  // Of a request, one-way or not, that comes back undelivered.
+  // The mark of a request, one-way or not, that comes back undelivered.
   static constexpr shmem::Mark kReturned = make_mark(0, 0, 3);
 
   static constexpr ReplyMark of(shmem::Mark mark) noexcept {

@@ -93,12 +93,13 @@ class alignas(64) Activity {
     }
     far_bytes_.store(bytes, std::memory_order_relaxed);
   }
-  // So many pieces of long accesses to other nodes are over, with more of the same to come: whoever
-  // waits for that, or for a process that does, does not wait in vain. By one thread at a time.
+  // So many pieces of long accesses to other nodes are complete, with more of the same to come: a
+  // wait for that, or for a process that waits for it, is making progress. Called by one thread at
+  // a time.
   void count_pieces(std::uint64_t more) noexcept {
     pieces_.store(pieces_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
-  // A StallReporter has looked at the others.
+  // A StallReporter has observed the others.
   void count_look() noexcept {
     looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -189,8 +190,8 @@ class ShownWait {
   // Call it before a sleep. Returns true at the first.
   bool show(const Reason& reason) noexcept;
 
-  // Of whoever waits, from the first show() on: when it next asks whether the network still works,
-  // and how long after the last time.
+  // For the waiting call, from the first show() on: when it next checks whether the network still
+  // works, and how long after the last time.
   std::int64_t verify_at_ns;
   std::int64_t verify_after_ns;
 

@@ -45,7 +45,7 @@ class WaitSample {
 };
 static_assert(WaitSample::kOneIn == 1u << (64 - 58));
 
-// What a process counts of its own calls while somebody wants to know (SPLITC_STATS): operations
+// What a process counts of its own calls while statistics are requested (SPLITC_STATS): operations
 // with other nodes, or watched ones within the node, and time that was spent waiting, by call and
 // place.
 //
@@ -67,7 +67,7 @@ class CallSites {
   struct Site {
     Call call;
     Traffic far = {};             // with other nodes
-    Traffic near = {};            // within the node, where somebody watches that
+    Traffic near = {};            // within the node, where that is watched
     std::uint64_t waits = 0;      // calls that did not return at once
     std::uint64_t waited_ns = 0;  // ... in these; of very short ones by a sample (WaitSample)
     const char* needs = "";       // what was missing in one of the last, as in Reason; static
@@ -96,7 +96,7 @@ class CallSites {
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;  // numbers: nothing goes with them
 
-  // Of one thread, which adds to it; any may read.
+  // A count of one thread, which adds to it; any thread may read.
   class Counter {
    public:
     void add(std::uint64_t n) noexcept { value_.store(value() + n, kRelaxed); }

@@ -1,5 +1,5 @@
-// The events of a trace: what a process does and when, while somebody wants to see it
-// (SPLITC_TRACE, docs/observing.md).
+// The events of a trace: what a process does and when, while a trace is requested (SPLITC_TRACE,
+// docs/observing.md).
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace am {
 
 enum class TraceKind : std::uint8_t {
   kNothing,  // an unused place
-  // Of this process's calls.
+  // Calls of this process.
   kRequest,     // a request was sent
   kOneWay,      // ... without reply
   kChannelPut,  // a put on a channel
@@ -19,7 +19,7 @@ enum class TraceKind : std::uint8_t {
   kWait,        // a call that waits
   kCollective,  // the same of what all processes wait for together; `bytes`: which, by number
   kPoll,        // the part of a poll that runs several handlers; `bytes`: how many
-  // Of what others have sent.
+  // Handlers of what others have sent.
   kRequestHandler,
   kOneWayHandler,
   kReplyHandler,
@@ -71,7 +71,7 @@ constexpr std::array<std::uint64_t, 4> trace_words(TraceKind kind, TraceName nam
       (details.peer & kPeer) | std::uint64_t{static_cast<std::uint8_t>(kind)} << 24 | bytes << 32};
 }
 
-// Of an event with a flow: whether it is the message's beginning.
+// Whether an event with a flow is the message's beginning.
 constexpr bool begins_flow(TraceKind kind) noexcept {
   return kind == TraceKind::kRequest || kind == TraceKind::kOneWay ||
          kind == TraceKind::kChannelPut || kind == TraceKind::kReply;
@@ -111,13 +111,13 @@ inline TraceFlow flow_of(const TracedRoute& route, const TracedMessage& message)
                        std::uint64_t{route.way} << 32 | message.stream, message.number);
 }
 
-// Of the reply to that request.
+// The flow of the reply to that request.
 constexpr TraceFlow reply_of(TraceFlow request) noexcept {
   const TraceFlow reply = request ^ 0x5bd1e9955bd1e995;
   return reply != 0 ? reply : 1;
 }
 
-// Of a put on a channel of `receiver`: the `number`th of those that it has counted.
+// The flow of the `number`th put on a channel of `receiver`, which counts them.
 inline TraceFlow channel_flow(Rank receiver, std::uint32_t channel, std::uint64_t number) noexcept {
   constexpr std::uint64_t kChannels = 0x6368616e6e656c;  // no endpoint
   return detail::mixed(receiver, kChannels, channel, number);

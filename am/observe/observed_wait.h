@@ -7,12 +7,12 @@
 
 namespace am {
 
-// One wait, for the statistics and the trace. A trace has the time of each. Statistics have that of
-// each from its kShort-th look on, or from when it gives up the core; before that only of one of
-// the sample (WaitSample).
+// One wait, for the statistics and the trace. A trace has the time of each. Statistics have the
+// time of each from its kShort-th poll on, or from when it yields the core; of shorter ones only
+// that of a sample (WaitSample).
 class WaitTime {
  public:
-  static constexpr std::uint64_t kShort = 32;  // looks, of 10 to 40 ns
+  static constexpr std::uint64_t kShort = 32;  // polls, of 10 to 40 ns
 
   WaitTime() : sites_(active_call_sites()), trace_(active_trace()) {
     if (is_observed()) [[unlikely]]
@@ -21,7 +21,7 @@ class WaitTime {
   WaitTime(const WaitTime&) = delete;
   WaitTime& operator=(const WaitTime&) = delete;
 
-  // The wait has looked once more, and goes on.
+  // The wait has polled once more, and goes on.
   void looked() noexcept {
     if (--looks_left_ == 0) [[unlikely]]
       end_short_part();
@@ -40,12 +40,12 @@ class WaitTime {
  private:
   void begin();
   void end_short_part() noexcept;
-  // Of the wait, which ends: what it adds to the sum.
+  // Ends the wait, and returns what it adds to the sum.
   std::int64_t end() noexcept;
 
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  CallSites* const sites_;             // nullptr: nobody wants to know
+  CallSites* const sites_;             // nullptr: no statistics are requested
   Trace* const trace_;                 // likewise
   std::uint64_t looks_left_ = kNever;  // in the short part
   std::uint32_t stands_for_ = 0;       // so many waits; 0: this part is not timed

@@ -28,11 +28,11 @@ inline std::uint64_t next_serial() noexcept {
 }
 }  // namespace detail
 
-// The CallSites that count; nullptr: nobody wants to know. A load.
+// The CallSites that count; nullptr: no statistics are requested. A load.
 inline CallSites* active_call_sites() noexcept {
   return detail::active_call_sites.load(std::memory_order_relaxed);
 }
-// The trace that this process records; nullptr: nobody wants to see anything. A load.
+// The trace that this process records; nullptr: no trace is requested. A load.
 inline Trace* active_trace() noexcept {
   return detail::active_trace.load(std::memory_order_relaxed);
 }
@@ -44,8 +44,8 @@ inline bool is_observed() noexcept {
 // What a sender needs whose receiver is behind.
 inline constexpr const char* kNeedsCredit = "a credit";
 
-// Whose memory an operation is with: that of another node, of this one, or of this one where nobody
-// watches that (SPLITC_WATCH_NEAR).
+// Whose memory an operation accesses: that of another node, of this one, or of this one where that
+// is not watched (SPLITC_WATCH_NEAR).
 enum class Distance { kFar, kNear, kUnwatched };
 
 // An operation of `call` with `bytes` of memory of `peer`, or a message or a call to it, begins

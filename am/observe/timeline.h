@@ -30,7 +30,7 @@ struct ClockLine {
   std::int64_t at(std::uint64_t ticks) const noexcept;
 };
 
-// Of a question that another process has answered by reading its clock.
+// A question that another process has answered by reading its clock.
 struct ClockAnswer {
   std::int64_t asked_ns;     // of the process that asks
   std::int64_t there_ns;     // of the other

@@ -107,8 +107,7 @@ class Trace {
     writer().handled = 0;
     writer().polled = false;
   }
-  // Of a wait since `begin`, which ends now: when that is. If the last poll ran handlers, with
-  // that.
+  // The end of a wait since `begin` that ends now, after the last poll if that ran handlers.
   static std::uint64_t end_of_wait(std::uint64_t begin) noexcept {
     const Writer& writer = Trace::writer();
     return writer.polled && writer.last_end >= begin ? writer.last_end : ticks();

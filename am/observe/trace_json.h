@@ -14,10 +14,10 @@
 
 namespace am {
 
-// As it stands in a string of JSON, without what is no UTF-8.
+// `text` as it is written in a string of JSON, without what is not UTF-8.
 std::string escaped(std::string_view text);
 
-// Of one process.
+// What a trace file says of one process.
 struct TraceProcess {
   Rank rank = 0;
   std::uint32_t node = 0;

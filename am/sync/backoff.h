@@ -8,16 +8,16 @@
 
 namespace am {
 
-// How many pauses (Backoff::pause) a process leaves the cache lines alone that it has written,
-// before it looks for the answer there.
+// How many pauses (Backoff::pause) a process makes after it has written a cache line, before it
+// polls that line for the answer.
 //
-// On Intel's processors a look takes the line away from the other side before that has written it:
-// a short request and reply took 190 to 210 ns with looks from the first moment on, 135 with two
+// On Intel's processors a poll takes the line away from the other side before that has written it:
+// a short request and reply took 190 to 210 ns with polls from the first moment on, 135 with two
 // pauses before the first (Sapphire Rapids, where a pause is 45 ns). Where it is 13 ns (Emerald
 // Rapids), 140 to 195 without a pause, 129 to 153 with one, 136 to 159 with two, and 198 to 235
 // with 90 ns: it is the number that helps, not the time. On AMD's such a delay only waits longer:
 // 104 ns without it and 134 with it (a pause is 33 ns there), 98 to 105 and 150 to 160 on Zen 3, 78
-// and 99 on Zen 5. But one pause keeps the second look from coming just when the other side has the
+// and 99 on Zen 5. But one pause keeps the second poll from coming just when the other side has the
 // line and is about to write: 107 to 111 ns instead of 120 to 139, and up to 190, and floods of
 // pairs 22 instead of 28 (the median).
 //
@@ -30,7 +30,8 @@ struct FirstLook {
   static constexpr std::size_t kPayload = 1024;
 };
 
-// Of this machine. The first call measures what a pause takes, some 10 us. Any thread.
+// The values for this machine. The first call measures how long a pause takes, in some 10 us. Any
+// thread.
 const FirstLook& first_look() noexcept;
 
 // Which way to wait next (spin, then yield, then block): spin while an answer may be a cache miss
@@ -43,7 +44,7 @@ class Backoff {
     kSpin,
     kYield,
     kBlock,
-    kShow,  // instead of kBlock where nobody sleeps: publish what is waited for, and reset()
+    kShow,  // instead of kBlock where no thread sleeps: publish what is waited for, and reset()
   };
 
   // What may come from other nodes, and how a sleeper learns of it.
@@ -90,9 +91,8 @@ class Backoff {
  private:
   static constexpr std::uint32_t kLooksAtClock = 4096;  // spins between two of them
 
-  // Where nobody sleeps: whether it is time to publish the wait, since the `first` of these calls.
-  // Of a machine that is busy a poll with its yield takes as long as others let it, so that to
-  // count them does not tell.
+  // Where no thread sleeps: whether it is time to publish the wait, since the `first` of these
+  // calls. On a busy machine a poll with its yield may take any time, so their number says nothing.
   bool is_late(bool first) noexcept {
     if (last_ != Step::kShow) return false;
     const std::uint64_t now = ticks();

@@ -14,11 +14,12 @@ namespace am {
 // waits until the biased thread is outside), and from then on this is a mutex. A thread may take it
 // again while it has it.
 //
-// The bias. Its thread stores that it is inside and then asks whether the bias has ended; whoever
-// ends it stores that and then asks whether the thread is inside. One of the two sees the other,
-// which takes a full fence on both sides: membarrier(2) gives both from the rare side. (Of its
-// private kind, which reaches every thread of this process: the gap that shmem/doorbell.h describes
-// is the global kind's.) Where the kernel has none, this is a mutex from the start.
+// The bias. Its thread stores that it is inside and then checks whether the bias has ended; the
+// thread that ends the bias stores that and then checks whether the other is inside. One of the two
+// sees the other, which takes a full fence on both sides: membarrier(2) gives both from the rare
+// side. (Of its private kind, which reaches every thread of this process: the gap that
+// shmem/doorbell.h describes is the global kind's.) Where the kernel has none, this is a mutex from
+// the start.
 class BiasedLock {
  public:
   BiasedLock() noexcept;
@@ -51,14 +52,14 @@ class BiasedLock {
   // By a thread that has it: whether by bias, so that no other thread has ever had it, but for
   // those that have given up the bias. Does not change until unlock().
   bool biased() const noexcept { return bias_.load(std::memory_order_relaxed) == this_thread(); }
-  // By a thread that does not have it: who takes it next owns it by bias, if this thread did, or
-  // nobody has taken it so far.
+  // Call it without the lock: the next thread to take it owns the bias, if this thread did, or no
+  // thread has taken it so far.
   void give_up_bias() noexcept;
   // By a thread that does not have it: it is a mutex from now on. Waits until the thread that owns
   // it by bias is outside.
   void be_unbiased() noexcept;
-  // In a child that was forked: nobody has it, whoever had it in the parent, and the bias is this
-  // thread's.
+  // In a child that was forked: frees the lock, even if it was held in the parent, and gives this
+  // thread the bias.
   void begin_in_child() noexcept;
 
  private:
@@ -100,9 +101,9 @@ class BiasedLock {
 // The lock of a bundle that several threads use (Access::kParallel). It is held for the time of a
 // poll or a request, but for the handlers that run in it. Not recursive.
 //
-// Taken and released it costs one atomic exchange. Nobody who waits for it needs to be woken, as it
-// is held so shortly: waiting spins, then yields the core, then sleeps for moments, so that a
-// holder of lower priority comes to its end.
+// Taking and releasing it costs one atomic exchange. It is held so briefly that no waiter needs to
+// be woken: waiting spins, then yields the core, then sleeps for moments, so that a holder of lower
+// priority can finish.
 class alignas(shmem::kCacheLine) Monitor {
  public:
   Monitor() = default;

@@ -25,7 +25,7 @@ class CompactRows {
   static std::vector<std::byte> pack(std::span<const std::byte> rows, std::size_t row_bytes);
 
   CompactRows() = default;  // of no rows
-  // Of an image, which is aligned to 8 bytes and outlives this.
+  // Reads an image, which is aligned to 8 bytes and outlives this.
   explicit CompactRows(std::span<const std::byte> image) noexcept;
 
   std::size_t rows() const noexcept { return rows_; }

@@ -37,8 +37,9 @@ class SparseMemory {
   std::size_t bytes_ = 0;
 };
 
-// An array of T, each of which is all zero bits at first. A look-up is that of an array. Of a large
-// table a page that is never written costs address space, and 8 bytes of page table if it is read.
+// An array of T, each of which is all zero bits at first. A look-up costs what it costs in an
+// array. In a large table a page that is never written costs address space, and 8 bytes of page
+// table if it is read.
 //
 // Thread rule: that of an array.
 template <class T>

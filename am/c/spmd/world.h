@@ -28,7 +28,7 @@ class SpmdWorld {
   SpmdWorld& operator=(const SpmdWorld&) = delete;
 
   Job& job() noexcept { return job_; }
-  // A random number that rank 0 has chosen for the job.
+  // A number by which rank 0 has distinguished the job from others.
   std::uint64_t id() const noexcept { return id_; }
   // Collective. If a handler throws out of it, call it again: it goes on with the same barrier.
   void barrier(Call call) { job_.barrier(bundle_, call.name, call.where); }
