@@ -148,7 +148,7 @@ class MpiJob {
   }
 
   detail::RunningPointer running_;  // nullptr: finished
-  const int exceptions_;            // that were on their way when it began
+  const int exceptions_;            // that were propagating when it began
 };
 
 }  // namespace splitc

@@ -20,9 +20,9 @@ namespace am {
 //   delivered  the callback has been called, the buffer is in use
 //   marked     the buffer is free, a put is remembered  (after ready_mark)
 //
-// A put is never lost as long as one is under way at a time. One that comes too early, while the
-// buffer is in use, has damaged what is there; it is reported once the channel is armed again. Of
-// several that come before one can be reported, one is.
+// No put is lost as long as one is in flight at a time. One that comes too early, while the buffer
+// is in use, has damaged its contents; it is reported once the channel is armed again. If several
+// come before one can be reported, only one is.
 class ChannelPhase {
  public:
   // What is to be done, and what was wrong about it.

@@ -17,7 +17,7 @@ namespace am {
 
 namespace detail {
 
-// Finds the payload of a medium or long message as its handler shall see it, a long one that has
+// Finds the payload of a medium or long message as its handler will see it, a long one that has
 // been written in this process's `segment`.
 template <Kind kKind>
 inline Status find_payload(const shmem::Half& half, std::byte* medium, std::span<std::byte> segment,
@@ -55,7 +55,7 @@ template <class Access>
 //
 // `granted`: a long message whose payload was written before it came, as its sender was allowed to:
 // it is delivered, even to a handler that has been replaced since. `find_payload(payload)` ->
-// Status finds the payload of a medium or long message as the handler shall see it; asked last.
+// Status finds the payload of a medium or long message as the handler will see it; called last.
 template <Kind kKind, class Access, class FindPayload>
 [[gnu::always_inline]] inline Status try_invoke(EndpointParts& parts, HandlerIndex handler,
                                                 Shape shape, bool granted, Delivery& delivery,

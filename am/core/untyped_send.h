@@ -12,8 +12,8 @@
 
 namespace am {
 
-// Word by word: callers have just written them so, and a load of several that are still on their
-// way to the cache waits for all of them (5 ns). The asm keeps GCC from making a memcpy of it.
+// Word by word: callers have just written them so, and a load of several that are still in the
+// store buffer waits for all of them (5 ns). The asm keeps GCC from making a memcpy of it.
 [[gnu::always_inline]] inline void copy_words(std::byte* to,
                                               std::span<const std::uint32_t> words) noexcept {
   for (const std::uint32_t word : words) {

@@ -33,7 +33,7 @@ class SmallAccesses {
     return applies_ && access.local.size() <= kMost && access.at.key == link::RemoteKey::kSegment;
   }
 
-  // Joins a row of that `home` which is under way: returns its completion, which is called when all
+  // Joins a row of that `home` that is in flight: returns its completion, which is called when all
   // of it is done; nullptr: there is none. What a get writes to lives until then.
   link::Completion* try_join(const link::RmaAccess& access, const link::Home* home);
   // One that others may join. False: no room now. What a put reads lives until done, too.

@@ -32,7 +32,7 @@ class PacketSink {
   // An RmaAccess::kWriteAndNotify with that word is complete: its bytes are there. Called inside
   // fetch(), too. False: this process has never given out that word.
   virtual bool arrived(std::uint64_t word) = 0;
-  // Whether Link::fetch() shall leave it to poll().
+  // Whether Link::fetch() leaves it to poll().
   virtual bool keeps(const PacketHeader& packet) const noexcept = 0;
 };
 
@@ -128,8 +128,8 @@ class Link {
   // kTogether if both are best one operation. (The first such question makes the link ask the other
   // process for room.)
   virtual Queue queue(Rank to, std::size_t written = 0) = 0;
-  // For callers that will not poll soon: all that was committed leaves now. False: there was no
-  // room for all.
+  // For callers that will not poll soon: sends all that was committed now. False: there was no room
+  // for all.
   virtual bool flush() = 0;
 
   // Starts an access; needs can().rma. False: no room, poll first. The local memory, registered or
@@ -179,7 +179,7 @@ class TypeSink {
  public:
   // False: the packet is damaged. What this throws leaves Link::poll(), see PacketSink.
   virtual bool take(Rank from, const PacketHeader& packet) = 0;
-  // Whether Link::fetch() shall leave it to poll(), as it may run a handler.
+  // Whether Link::fetch() leaves it to poll(), as it may run a handler.
   virtual bool keeps(const PacketHeader&) const noexcept { return false; }
 
  protected:

@@ -112,8 +112,8 @@ class Registration {
   std::span<std::byte> range() const noexcept { return range_; }  // as it was asked for
   RemoteKey key() const noexcept { return key_; }                 // of its first byte
 
-  // The key shall not be good for anything when this has ended. (Except where other memory that
-  // others can access has this in it: the segment, a registration that goes on.)
+  // The key must be invalid when this has ended. (Except where other memory that others can access
+  // has this in it: the segment, a registration that goes on.)
   virtual void revoke() noexcept = 0;
 
  protected:

@@ -64,7 +64,7 @@ class alignas(64) Activity {
     std::int32_t pid = 0;           // 0: has not started the library
     std::uint64_t polls = 0;        // that it has made
     std::uint64_t handler = 0;      // the function that runs in one, one of the above, or 0
-    Rank source = kNobody;          // whose message that has; of kReturned: whom it was sent to
+    Rank source = kNobody;          // sender of its message; for kReturned its destination
     std::uint32_t handled = 0;      // handlers that were called, modulo 2^32
     std::uint64_t far_packets = 0;  // that have come from other nodes
     std::uint64_t far_bytes = 0;    // exchanged with them: sent in packets, read and written by RMA

@@ -124,8 +124,8 @@ class Port {
   // In a child that was forked (am/types/forked.h): nothing reaches the network any more.
   void spoil() noexcept;
 
-  // For callers that will not poll soon: what waits to be sent together with more leaves now.
-  // False: there was no room for all, which leaves with later polls.
+  // For callers that will not poll soon: sends now what waits to be coalesced. False: there was no
+  // room for all, and later polls send the rest.
   bool flush() {
     const Lock lock(*this);
     return link_->flush();

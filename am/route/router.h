@@ -123,7 +123,7 @@ class Router {
   // Gives back the memory of the segment of `rank`, which is near and has died. False: the system
   // does not.
   bool discard_segment(Rank rank) const noexcept;
-  // Throws PeerDied if a process has died whom `call` needs, as it needs all.
+  // Throws PeerDied if a process has died, for a `call` that needs all.
   void need_all(const char* call) const;
 
   // Prints "rank R: <sentence>" and ends the whole job.

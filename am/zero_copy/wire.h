@@ -22,10 +22,10 @@ enum class Verb : std::uint8_t {
   kSend,     // owner of a destination: send pieces for its operation `slot`
   kDone,     // owner: operation `op` is through; with a key: use it next time
   kRefused,  // owner: it is not, see Refusal
-  kMoved,    // initiator, or who was sent a request: `bytes` were moved from or to the buffer;
+  kMoved,    // initiator, or receiver of a request: `bytes` were moved from or to the buffer;
              // travels as Moved
   kRevoke,   // owner: forget the key of the buffer
-  kRevoked,  // initiator: forgotten, and nothing is under way with it
+  kRevoked,  // initiator: forgotten, and nothing is in flight with it
 };
 
 enum class Refusal : std::uint8_t { kNotRefused, kStale, kDeregistered, kTooSmall };

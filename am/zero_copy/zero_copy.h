@@ -179,8 +179,8 @@ class ZeroCopyBuffer {
   ZeroCopyBuffer& operator=(ZeroCopyBuffer&& other) noexcept;
 
   // Other memory, callback and mode for the same object; every info() made before is stale from now
-  // on. Throws Error: a transfer is under way here; kPrereg and not in one block of alloc(); too
-  // much would be pinned. The buffer is then what it was.
+  // on. Throws Error if a transfer is in flight here, if the memory is kPrereg and not in one block
+  // of alloc(), or if too much would be pinned. The buffer is then unchanged.
   void init(std::span<std::byte> memory, ZeroCopyCallback callback = {},
             ZeroCopyMode mode = ZeroCopyMode::kUnreg);
 

@@ -159,8 +159,8 @@ inline handle start_bulk_store(global_ptr<T> to, const void* local, std::size_t 
   return {};
 }
 
-// The bulk calls for elements, which give the length. Those of split-phase calls may not be a
-// temporary, which would be gone while its bytes are on their way: it is refused when compiling.
+// The bulk calls for elements, which give the length. A temporary is refused by the compiler where
+// the call is split-phase, since it would be gone while its bytes are in flight.
 template <elements R>
 inline void bulk_read(R&& local, global_ptr<const detail::ValueOf<R>> from,
                       am::SourceLocation where = am::SourceLocation::current()) {

@@ -16,7 +16,7 @@
 //   store_sync(sizeof(x));       // at the receiver: waits for that many bytes, from anybody
 //   all_store_sync();            // or, collective: every store of every process has landed
 //
-// An exchange among all, without any process knowing how much it will get from whom:
+// An exchange among all processes, none of which knows how much it will receive from which:
 //
 //   for (const Item& item : mine) store(next_place(item), item);     // counted by the library
 //   all_store_sync();                                                // everybody has everything

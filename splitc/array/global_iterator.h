@@ -35,7 +35,7 @@ namespace splitc {
 // an addition inside of a block; at another block a few integer divisions find the owner. The
 // iterator at the end may not be followed: that throws the Error of a null pointer.
 //
-// As with vector<bool>, `auto x = *it` makes another name for the element, not a copy, and
+// `auto x = *it` makes another name for the element, not a copy, as with vector<bool>, and
 // algorithms that want a T& (`[](double& x)`) do not compile: take `auto&& x`, or a value.
 template <class T, class Map>
 class global_iterator : public detail::Steps<global_iterator<T, Map>> {

@@ -143,7 +143,7 @@ namespace detail {
 // mod procs(). Each is stored row by row, its rows r() elements apart, and takes q() * r() elements
 // of memory, also at the edges where fewer are used.
 //
-// The same in one call is for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x *= 2; })
+// for_each_mine(b, [](std::size_t i, std::size_t j, double& x) { x *= 2; }) does this in one call
 // (splitc/array/for_each.h); begin() and end() go over all elements, row by row, wherever they are.
 //
 // Lifetime, moving, threads and errors are those of spread_array. An element costs some more

@@ -34,7 +34,7 @@ template <class T>
 class completion_queue {
  public:
   completion_queue() = default;
-  // Waits, polling, for the operations that are under way, and drops what is in the queue.
+  // Waits, polling, for the operations in flight, and drops what is in the queue.
   ~completion_queue() {
     const auto ended = [this] { return pending_ == 0; };
     if (!ended()) wait_until(ended);  // tasks go on
@@ -68,7 +68,7 @@ class completion_queue {
     return take();
   }
 
-  // Operations that are under way; and complete ones that have not been popped.
+  // The operations in flight, and the complete ones that have not been popped.
   std::size_t pending() const noexcept { return pending_; }
   std::size_t size() const noexcept { return done_.size(); }
 

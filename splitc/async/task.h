@@ -1,5 +1,5 @@
-// async/ combines operations that are under way: tasks, which are coroutines that wait for them,
-// when_all, when_any, and then. It may use world/, access/, collective/ and rpc/. Nothing in it is
+// async/ combines operations in flight: tasks, which are coroutines that wait for them, when_all,
+// when_any, and then. It may use world/, access/, collective/ and rpc/. Nothing in it is
 // collective.
 //
 //   task<double> sum_of(global_ptr<double> a, global_ptr<double> b) {

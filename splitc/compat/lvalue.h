@@ -17,7 +17,7 @@ inline constexpr bool is_lvalue = false;
 template <class P>
 inline constexpr bool is_lvalue<lvalue<P>> = true;
 
-// The right-hand side of `:=` or `:-`, on its way to the left-hand side.
+// The right-hand side of `:=` or `:-`, before it is assigned to the left-hand side.
 template <class R, class Operation>
 struct right_side {
   R value;

@@ -47,7 +47,7 @@ struct grid_options {
 // the whole grid u(i, j) is cell (first(0) + i, first(1) + j). Blocks are in memory row by row, the
 // last dimension contiguous, in the segment; row(i) + j is where u(i, j) is.
 //
-// Overlap. What needs no ghosts may be computed while they are on their way:
+// Overlap. What needs no ghosts may be computed while they are in flight:
 //
 //   u.start_exchange();
 //   next.for_each(u.inner(), stencil);                       // needs no ghosts

@@ -29,7 +29,7 @@ struct LargeExchange {
   std::shared_ptr<NetworkWrite> write;
 };
 
-// A send or receive of the round of a schedule that is under way (splitc/group/performer.h).
+// A send or receive of the current round of a schedule (splitc/group/performer.h).
 struct Exchange {
   enum class State : std::uint8_t {
     // Something has to be done here:

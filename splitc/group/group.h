@@ -51,7 +51,7 @@ class Group : public HasOwners {
   NodeBoard& first_board() const noexcept { return *boards_[first_near_]; }
   // Whether its processes of this node share cores.
   bool is_crowded() const noexcept { return is_crowded_; }
-  // What this member has sent leaves now, and does not wait for its next poll.
+  // Sends what this member has queued now, without waiting for its next poll.
   void flush() const;
   // The boards of the other members of this node, or that of member `rank`.
   std::vector<Boards::Member> near_boards(std::uint32_t rank) const;

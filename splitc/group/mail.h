@@ -91,7 +91,7 @@ struct Inbox {
   };
 
   Group* group = nullptr;          // nullptr: this process has not made it yet
-  Performer* performer = nullptr;  // of the call that is under way
+  Performer* performer = nullptr;  // of the current call
   // By call; no member is so many calls ahead.
   std::array<std::vector<Kept>, 128> kept;
   // About calls that this process has not come to.
@@ -163,7 +163,7 @@ class Mail {
     arrivals_.store(arrivals() + 1, std::memory_order_relaxed);
     return lock;
   }
-  // The performer of a call of its group that is under way, if there is one.
+  // The performer of the current call of its group, if there is one.
   Performer* performer_of(const MailHead& head) noexcept;
   // Calls f with all handlers.
   template <class F>

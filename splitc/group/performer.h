@@ -22,9 +22,9 @@ namespace splitc::detail {
 // What is published stands on the member's board; or, if it is large, it is read where it lies, in
 // memory that is mapped or through the kernel, and the member waits until all have done that.
 //
-// What is sent up to Mail::kMost bytes at a time goes at once, and is kept where its receiver has
-// not come so far. Of more the receiver says where it shall go, and the network writes it there.
-// What can neither be read nor written so is asked for, and sent in pieces.
+// A send of up to Mail::kMost bytes goes at once, and is kept where its receiver has not come so
+// far. For a larger one the receiver names the destination, and the network writes it there. What
+// can neither be read nor written so is requested, and sent in fragments.
 //
 // Each message and item has a digest of its call. A member that receives one with another digest,
 // or has waited for a while, asks the sender, or the member that it waits for, what it has called.

@@ -67,7 +67,7 @@ class StartedGroupCall : public HasOwners {
 
   const SharedOwner<Group> group_;
   const GroupCall name_;
-  std::optional<Performer> performer_;  // once it is under way
+  std::optional<Performer> performer_;  // once it has begun
   std::exception_ptr thrown_;
   bool thrown_seen_ = false;  // by the caller of wait()
   bool dropped_ = false;      // wait() will not be called any more

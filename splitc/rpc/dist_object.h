@@ -25,10 +25,10 @@ void end_dist_object(std::uint32_t number) noexcept;
 //   dist_object<std::unordered_map<Key, Value>> table;
 //   rpc(owner(key), [](auto& map, Key k, Value v) { map[k] = v; }, table, key, value).wait();
 //
-// Construction and destruction are collective, each a barrier: so everybody's T exists as long as
-// anybody may ask for it. While an exception propagates the destructor does not wait: calls that
-// are still on their way then end the job, with a sentence. It is neither copied nor moved. The T
-// may be of any type; it is in memory of its process, not in the segment. Thread rule: the world's
+// Construction and destruction are collective, each a barrier: so the T of every process exists as
+// long as any process may ask for it. While an exception propagates the destructor does not wait:
+// calls still in flight then end the job with a sentence. It is neither copied nor moved. The T may
+// be of any type; it is in memory of its process, not in the segment. Thread rule: the world's
 // thread.
 template <class T>
 class dist_object {

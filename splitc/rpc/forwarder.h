@@ -21,8 +21,8 @@
 namespace splitc {
 namespace detail {
 
-// Updates for one process that leave together. Its memory is made when it is first needed, and its
-// capacity said then. An Update travels as bytes (pack.h).
+// Updates for one process that are sent together. Memory is allocated at first use, with the
+// capacity given then. An Update travels as bytes (pack.h).
 template <class Update>
 class UpdateBlock {
  public:
@@ -223,7 +223,7 @@ class forwarder : private am::Poller {
 namespace splitc::detail {
 
 // How many fit in a medium message beside f and the numbers of objects and elements. 0: one is
-// longer, and leaves at once.
+// longer, and is sent at once.
 template <class Update, class F>
 constexpr std::size_t updates_in_block() noexcept {
   constexpr std::size_t kHead = 64 + sizeof(F);

@@ -14,7 +14,7 @@ namespace splitc {
 
 namespace detail {
 
-// An update on its way to `proc`: its bytes, so that there is no gap between the two.
+// An update in flight to `proc`: its bytes, so that there is no gap between the two.
 template <class Update>
 struct Addressed {
   std::uint32_t proc;
@@ -64,8 +64,9 @@ struct Argument<Deliver<Update, F>> {
   static Seen view(const Seen& deliver) { return deliver; }
 };
 
-// By process: to whom this one gives what it has for that. Of its own node that is itself; of
-// another node the process that has the same place there as this one here, counted round.
+// By process: the one to which this process gives updates for it. For its own node that is the
+// process itself; for another node the process that has the same place there as this one here,
+// modulo their number.
 std::vector<std::uint32_t> receivers_by_process();
 
 }  // namespace detail

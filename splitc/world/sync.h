@@ -54,9 +54,9 @@ class handle {
   constexpr std::uint32_t ticket() const noexcept { return ticket_; }
   constexpr std::uint32_t generation() const noexcept { return generation_; }  // 0: complete
 
-  // What every operation under way has, futures and started collective calls as well: ready() and
-  // try_wait(), two names of one thing, are try_sync(*this), poll once if it is not complete and
-  // never wait; wait() is sync(*this), and result() too, as there is no value.
+  // Every operation in flight, futures and started collective calls included, has these: ready()
+  // and try_wait(), two names of one call, are try_sync(*this), poll once if it is not complete and
+  // never wait; wait() is sync(*this), and so is result(), as there is no value.
   [[nodiscard]] inline bool ready() const;
   [[nodiscard]] inline bool try_wait() const;
   inline void wait(am::SourceLocation where = am::SourceLocation::current()) const noexcept;

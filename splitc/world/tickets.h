@@ -21,7 +21,7 @@ struct Stack {
 // That of the calling thread; some 20 us for the first time.
 Stack my_stack();
 
-// The operations of a thread that are under way: gets and puts to other nodes, atomics there, and
+// The operations of a thread that are in flight: gets and puts to other nodes, atomics there, and
 // calls of functions. Each has a ticket, whose number travels with it and comes back when it is
 // done; the next operation may then have it. `outstanding` counts them.
 //
@@ -34,7 +34,7 @@ class Tickets {
   // What an operation needs when it is done.
   struct Pending {
     std::uint32_t proc = 0;                 // that is waited for; am::kNobody: several
-    void* result = nullptr;                 // where an answer shall go; nullptr: nowhere
+    void* result = nullptr;                 // destination of the answer; nullptr: none
     std::size_t result_bytes = 0;           // that it has
     am::Owned<std::byte[]> kept = nullptr;  // memory to be freed then
   };
@@ -82,7 +82,7 @@ class Tickets {
     free(ticket);
   }
 
-  // That of an operation which is under way, and which others have joined.
+  // The ticket of an operation in flight that others have joined.
   handle handle_of(std::uint32_t ticket) const noexcept { return {ticket, of(ticket).generation}; }
 
   // What an operation needs of the program's memory until it is done.
@@ -102,7 +102,7 @@ class Tickets {
   // One that is not done and borrows any memory; nullptr: there is none.
   const Borrowed* borrowing() const noexcept;
 
-  // Where the answer of one that is waited for shall go.
+  // The destination of the answer of an operation that is waited for.
   void* result_of(std::uint32_t ticket) const noexcept { return of(ticket).pending.result; }
 
   bool done(handle h) const noexcept {
@@ -118,8 +118,8 @@ class Tickets {
   bool lost(handle h) const noexcept { return !done(h) && of(h).lost; }
   // Whether some have.
   bool lost_some() const noexcept { return lost_some_; }
-  // Whether it is one of a process that has died: its answer was on its way, perhaps, and ends in
-  // the middle. Looks at all tickets, in a job that goes on without some.
+  // Whether it belongs to a process that has died, whose answer may end in the middle. Checks all
+  // tickets, in a job that goes on without some processes.
   bool waits_for_dead(handle h) const noexcept;
   bool waits_for_dead() const noexcept;
 

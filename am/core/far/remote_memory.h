@@ -43,9 +43,10 @@ class RemoteMemory {
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
   // A get or put: link::RmaAccess::kRead or kWrite. Waits, polling, while no more operations can be
-  // under way, as do the stores below. What a get writes to must live until done, and more than
-  // kCopied bytes of a put unchanged. Done means that the bytes are here; or visible there, to
-  // everybody. Aligned objects of 1, 2, 4 or 8 bytes arrive in one piece.
+  // in flight, as do the stores below. The destination of a get must live until it is done, and so
+  // must the source of a put of more than kCopied bytes, unchanged. Done means that the bytes are
+  // here or, of a put, visible there to every process. Aligned objects of 1, 2, 4 or 8 bytes arrive
+  // in one piece.
   virtual void start(const link::RmaAccess& access, std::uint32_t ticket, const Call& call);
   void get(Rank rank, std::uint64_t offset, std::span<std::byte> to, std::uint32_t ticket,
            const Call& call) {
@@ -69,9 +70,8 @@ class RemoteMemory {
   [[nodiscard]] bool try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
                              link::Completion& done);
 
-  // A get or put of at most kSmall bytes of a segment that joins others which are under way:
-  // returns their ticket, which is done when all of them are. std::nullopt: there are none; start
-  // one.
+  // A get or put of at most kSmall bytes of a segment that joins others in flight: returns their
+  // ticket, which is done when all of them are. std::nullopt: there are none; start one.
   static constexpr std::size_t kSmall = SmallAccesses::kMost;
   std::optional<std::uint32_t> try_join(const link::RmaAccess& access);
 

@@ -70,7 +70,7 @@ struct Config {
   std::uint64_t books_bytes = 0;  // of these, not for the program, as said to people; by splitc
   bool verbose = false;
   StatisticsForm statistics = StatisticsForm::kNone;  // of calls (docs/observing.md)
-  // ... and the trace: accesses within the node, too. (Only splitc looks at it, in World.)
+  // Statistics and the trace include accesses within the node. (Only splitc uses it, in World.)
   bool watch_near = false;
   std::string trace;  // the file that process 0 writes at the end (docs/observing.md); "": none
   std::uint64_t trace_bytes = std::uint64_t{64} << 20;  // memory for it, per process

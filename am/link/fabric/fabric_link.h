@@ -69,8 +69,8 @@ class FabricLink final : public Link, private Registrar {
     bool use_rma = true;           // where the network has it
     bool progress_thread = false;  // a thread makes progress while the process does not poll
     bool sleeps = false;           // waits will sleep, rather than spin until their answer comes
-    // What the network reads and writes at a time, if the provider can do so much: others shall see
-    // a long access advance (SendStats::pieces), also where it takes minutes. A tenth of a second
+    // What the network reads and writes at a time, if the provider can do so much, so that others
+    // see a long access advance (SendStats::pieces), even if it takes minutes. A tenth of a second
     // of a slow network, and a thousand times what it takes to begin the next piece.
     std::size_t longest_access = 8 << 20;
     // Ends the job with a sentence. Does not return.

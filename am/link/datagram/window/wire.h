@@ -20,8 +20,8 @@
 
 namespace am::link::window {
 
-// How many numbered datagrams may be on their way to one receiver, beginning with the first one
-// that it has not delivered. The selective acknowledgement has a bit for each of them.
+// How many numbered datagrams may be in flight to one receiver, beginning with the first one that
+// it has not delivered. The selective acknowledgement has a bit for each of them.
 inline constexpr std::uint32_t kWindow = 128;
 
 // What a datagram takes where its receiver's system keeps it, as Linux counts that: up to 16 KiB it
