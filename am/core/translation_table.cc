@@ -17,6 +17,7 @@ Translation& TranslationTable::entry(std::uint32_t index) const noexcept {
   place.name.rank = index;
   place.tag = everyones_tag_;
   place.used = true;
+  written_ = true;
   return place;
 }
 
@@ -58,6 +59,7 @@ void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) {
                                         ", but the job has " + std::to_string(router_.size()) +
                                         " processes; the name was not made by this job");
   }
+  written_ = true;
   Translation& place = places_[index];
   place.used = true;
   place.name = name;
@@ -65,11 +67,14 @@ void TranslationTable::bind(std::uint32_t index, const Name& name, Tag tag) {
 }
 
 void TranslationTable::bind_all(NodeRows names, Tag tag) {
-  for (std::uint32_t index = 0; index < names.rows(); ++index) check_free(index);
+  // Places that nobody has written to are not read either, which would take their memory where the
+  // kernel has no page of zeros to share.
+  const bool fresh = !written_ && everyones_ == 0 && names.rows() <= size();
+  for (std::uint32_t index = 0; !fresh && index < names.rows(); ++index) check_free(index);
   everyone_ = std::move(names);
   everyones_tag_ = tag;
   everyones_ = static_cast<std::uint32_t>(everyone_.rows());
-  for (std::uint32_t index = 0; index < everyones_; ++index) {
+  for (std::uint32_t index = 0; !fresh && index < everyones_; ++index) {
     if (places_[index].unmapped) places_[index].unmapped = false;
   }
 }
@@ -78,6 +83,7 @@ void TranslationTable::unbind(std::uint32_t index) noexcept {
   if (const Near* const near = places_[index].near) {
     std::erase_if(near_, [near](const Owned<Near>& one) { return one.get() == near; });
   }
+  written_ = true;
   places_[index] = {.used = false,
                     .unmapped = true,
                     .closing = false,

@@ -60,8 +60,9 @@ class TranslationTable {
 
   const Router& router_;
   SparseTable<Translation> places_;
-  NodeRows everyone_;            // by index: what bind_all() has bound
-  std::uint32_t everyones_ = 0;  // ... below this: the table has been as short since
+  mutable bool written_ = false;  // to any of them
+  NodeRows everyone_;             // by index: what bind_all() has bound
+  std::uint32_t everyones_ = 0;   // ... below this: the table has been as short since
   Tag everyones_tag_ = kTagNone;
   std::vector<Owned<Near>> near_;  // of the indices that have one, in any order
 };
