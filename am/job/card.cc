@@ -45,6 +45,11 @@ Card read_card(std::span<const std::byte> blob, const Card& mine, Rank me, Rank 
                                    : " has no SPLITC_TRACE, and this one has") +
                 "; set it in every process or none");
   }
+  if (theirs.threads != mine.threads) {
+    throw Error(who + " runs with .threads = " + std::to_string(theirs.threads) +
+                " and this one with " + std::to_string(mine.threads) +
+                "; give run() the same in every process");
+  }
   theirs.part = 0;
   return theirs;
 }
@@ -110,6 +115,7 @@ Card make_card(const Config& config, const shmem::Region& region) {
   card.quota = shmem::quota_cores("/proc/self/cgroup", "/sys/fs/cgroup");
   card.limits = config.limits;
   card.statistics = static_cast<std::uint8_t>(config.statistics);
+  card.threads = static_cast<std::uint16_t>(config.threads);
   card.trace = config.trace.empty() ? 0 : 1;
   return card;
 }

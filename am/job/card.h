@@ -14,7 +14,7 @@
 namespace am {
 
 struct Card {
-  static constexpr std::uint32_t kVersion = 8;
+  static constexpr std::uint32_t kVersion = 9;
 
   std::uint32_t version;
   std::int32_t pretended;  // which node (splitcrun --nodes, SPLITC_WAY); else -1
@@ -25,7 +25,8 @@ struct Card {
   std::uint32_t enrolled;                    // not 0: in the kernel's fences
   std::uint32_t quota;                       // processors' worth of time; 0: no limit
   std::uint32_t statistics;                  // not 0: SPLITC_STATS
-  std::uint32_t trace;                       // not 0: SPLITC_TRACE
+  std::uint16_t trace;                       // not 0: SPLITC_TRACE
+  std::uint16_t threads;                     // that run() was told of
   schedule::Limits limits;                   // SPLITC_COLLECTIVES
   // 0 where it is sent. Of one place, those of another part cannot be opened (am/job/trial.h).
   std::uint64_t part;

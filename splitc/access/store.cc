@@ -18,14 +18,18 @@ namespace splitc {
 
 namespace {
 
+// The number of the line of this process's first thread; those of the others follow.
+std::uint32_t first_line() {
+  return world().router().near_index(my_proc()) * world().contexts().threads();
+}
 std::uint64_t own_line_in(std::uint64_t offset) {
-  return offset + StoreLines::offset_of(world().router().near_index(my_proc()));
+  return offset + StoreLines::offset_of(first_line());
 }
 
 }  // namespace
 
 store_counter::store_counter()
-    : offset_(detail::all_allocate(StoreLines::bytes(world().near()), "store_counter", 0)),
+    : offset_(detail::all_allocate(StoreLines::bytes(world().storers()), "store_counter", 0)),
       line_offset_(own_line_in(offset_)),
       in_heap_(true) {}
 
@@ -45,25 +49,22 @@ store_counter::~store_counter() {
 }
 
 StoreLines store_counter::lines_of(std::uint32_t proc) const noexcept {
-  return {detail::mapped(proc, offset_), world().near()};
+  return {detail::mapped(proc, offset_), world().storers()};
 }
 
 // Before the bytes are counted, and so before the receiver is woken to look at them.
-void store_counter::note_target(std::uint32_t proc) noexcept {
-  if (!lines_of(proc).add(world().router().near_index(my_proc()))) return;
+void store_counter::note_target(std::uint32_t proc, std::uint32_t thread) noexcept {
+  const StoreLines lines = lines_of(proc);
+  const std::uint32_t index = first_line() + thread;
+  if (!lines.add(index)) return;
   const auto lock = detail::lock_among_threads(mutex_);
-  targets_.push_back(proc);
+  targets_.push_back(&lines.of(index));
 }
 
 void store_counter::count_among_threads(const std::byte* base, std::uint64_t bits,
-                                        std::uint64_t bytes) noexcept {
-  std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
-  StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);
-  // pairs with: arrived(); the bytes were written before
-  if (line.bytes.fetch_add(bytes, std::memory_order_release) == 0) {
-    note_target(detail::proc_of(bits));
-  }
-  detail::wake_owner(segment);
+                                        std::uint64_t bytes) {
+  const std::uint32_t thread = detail::context().number;
+  count_in_line(base, bits, bytes, line_offset_ + thread * sizeof(StoreLine), thread);
 }
 
 std::uint64_t store_counter::arrived() const noexcept {
@@ -106,8 +107,8 @@ void store_counter::reset() { consumed_ = arrived(); }
 std::uint64_t store_counter::sent() const noexcept {
   std::uint64_t sum = std::atomic_ref(sent_far_).load(std::memory_order_relaxed);
   const auto lock = detail::lock_among_threads(mutex_);
-  for (const std::uint32_t proc : targets_) {
-    sum += line_at(proc).bytes.load(std::memory_order_relaxed);
+  for (const StoreLine* const line : targets_) {
+    sum += line->bytes.load(std::memory_order_relaxed);
   }
   return sum;
 }
@@ -168,11 +169,10 @@ void store_counter::wait_all_near(detail::Call call) {
   const unsigned parity = round_++ % 2;
   {
     const auto lock = detail::lock_among_threads(mutex_);
-    for (const std::uint32_t proc : targets_) {
-      StoreLine& line = line_at(proc);
-      const std::uint64_t bytes = line.bytes.load(std::memory_order_relaxed);
-      if (line.marks[parity].load(std::memory_order_relaxed) != bytes) {
-        line.marks[parity].store(bytes, std::memory_order_relaxed);
+    for (StoreLine* const line : targets_) {
+      const std::uint64_t bytes = line->bytes.load(std::memory_order_relaxed);
+      if (line->marks[parity].load(std::memory_order_relaxed) != bytes) {
+        line->marks[parity].store(bytes, std::memory_order_relaxed);
       }
     }
   }

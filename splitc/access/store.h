@@ -39,8 +39,8 @@
 //   route               cost                                            allowed
 //   near (same node)    the store, one store to the counter line, and   any thread,
 //                       one load to see whether the target sleeps:      handlers
-//                       1.7 ns for 8 bytes; with several threads an
-//                       atomic addition and more, 20 ns
+//                       1.7 ns for 8 bytes; with several threads a
+//                       call more
 //   far (other node)    up to 4 KiB: one packet, coalesced with         any thread,
 //                       others: 10 million a second over TCP. More:     outside handlers
 //                       an RMA write and a packet, and waits until
@@ -60,8 +60,9 @@ namespace splitc {
 // ends it.
 class store_counter {
  public:
-  // Collective. Takes 64 bytes per process of the node that has most, and at least 128 more, from
-  // the spread heap of every process. Throws Error if the memory is not there. Costs a barrier.
+  // Collective. Takes 64 bytes per thread of each process of the node that has most, and at least
+  // 128 more, from the spread heap of every process. Throws Error if the memory is not there. Costs
+  // a barrier.
   store_counter();
   // Collective: waits until every store between nodes has landed, and frees the memory after a
   // barrier. Does nothing while an exception propagates; the memory then stays allocated.
@@ -99,21 +100,14 @@ class store_counter {
 
   // Counts `bytes` that this process has just written at the global pointer `bits`, of a process of
   // this node whose mapping_of() is `base`, and wakes that if it sleeps.
-  void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
+  void count(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) {
     if (detail::is_threaded()) [[unlikely]]
       return count_among_threads(base, bits, bytes);
     count_alone(base, bits, bytes);
   }
   // count() in a program of one thread, which is the only writer of its line.
   void count_alone(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept {
-    std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
-    StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset_);
-    const std::uint64_t before = line.bytes.load(std::memory_order_relaxed);
-    if (before == 0) [[unlikely]]
-      note_target(detail::proc_of(bits));
-    // pairs with: arrived(); the bytes were written before
-    line.bytes.store(before + bytes, std::memory_order_release);
-    detail::wake_owner(segment);
+    count_in_line(base, bits, bytes, line_offset_, 0);
   }
 
   // Sends `bytes` to another node, to be written at the global pointer `bits` and counted there.
@@ -150,13 +144,23 @@ class store_counter {
     store_counter& counter;
     std::uint64_t bytes = 0;
   };
-  // This process's at a process of this node.
-  StoreLine& line_at(std::uint32_t proc) const noexcept {
-    return *reinterpret_cast<StoreLine*>(detail::mapped(proc, line_offset_));
-  }
   StoreLines lines_of(std::uint32_t proc) const noexcept;
-  void note_target(std::uint32_t proc) noexcept;  // the first store there
-  void count_among_threads(const std::byte* base, std::uint64_t bits, std::uint64_t bytes) noexcept;
+  void note_target(std::uint32_t proc, std::uint32_t thread) noexcept;  // its first store there
+  void count_among_threads(const std::byte* base, std::uint64_t bits, std::uint64_t bytes);
+  // In the line at `line_offset` of the target's segment, which thread number `thread` of this
+  // process, the calling one, writes alone.
+  [[gnu::always_inline]] void count_in_line(const std::byte* base, std::uint64_t bits,
+                                            std::uint64_t bytes, std::uint64_t line_offset,
+                                            std::uint32_t thread) noexcept {
+    std::byte* const segment = detail::mapped(base, bits & ~detail::kOffsetMask);
+    StoreLine& line = *reinterpret_cast<StoreLine*>(segment + line_offset);
+    const std::uint64_t before = line.bytes.load(std::memory_order_relaxed);
+    if (before == 0) [[unlikely]]
+      note_target(detail::proc_of(bits), thread);
+    // pairs with: arrived(); the bytes were written before
+    line.bytes.store(before + bytes, std::memory_order_release);
+    detail::wake_owner(segment);
+  }
   // Whether the target is on this node: then an access that is watched, and done.
   bool store_watched(std::uint64_t bits, const void* local, std::size_t bytes,
                      const detail::Call& call);
@@ -168,12 +172,12 @@ class store_counter {
   static inline store_counter* default_ = nullptr;  // set while a world runs
 
   std::uint64_t offset_;       // of the lines in every segment
-  std::uint64_t line_offset_;  // of this process's there
+  std::uint64_t line_offset_;  // of that of this process's first thread there
   bool in_heap_;
-  mutable std::mutex mutex_;            // guards the next among threads
-  std::vector<std::uint32_t> targets_;  // processes of this node that it has stored at
-  std::uint64_t consumed_ = 0;          // of what has arrived
-  std::uint64_t round_ = 0;             // number of wait_all calls
+  mutable std::mutex mutex_;         // guards the next among threads
+  std::vector<StoreLine*> targets_;  // its threads' lines that have been written
+  std::uint64_t consumed_ = 0;       // of what has arrived
+  std::uint64_t round_ = 0;          // number of wait_all calls
   // Bytes to other nodes, where this process cannot read its lines.
   mutable std::uint64_t sent_far_ = 0;
 };

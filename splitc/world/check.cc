@@ -15,7 +15,7 @@ namespace splitc::detail {
 namespace {
 
 std::uint64_t runtime_bytes() noexcept {
-  return World::runtime_bytes(place.segment_bytes, world().near());
+  return World::runtime_bytes(place.segment_bytes, world().storers());
 }
 
 constexpr const char* kUse =

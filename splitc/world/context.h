@@ -99,6 +99,8 @@ class Contexts {
   Contexts(World& world, std::uint32_t threads) : world_(world), threads_(threads) {}
   ~Contexts();
 
+  std::uint32_t threads() const noexcept { return threads_; }
+
   // Adds the first one, which belongs to the calling thread.
   void begin(am::Owned<Context> first);
   // Calls equip(context) for each, those that are made later included.

@@ -58,7 +58,7 @@ struct Place {
   // takes the route that counts it.
   std::byte* const* mappings = nullptr;
   // For stores of a word, what `bases` is in a program of one thread. With several all of it is
-  // far_base(), so that these take the route that counts them by an atomic addition.
+  // far_base(), so that these take the route that counts them in the line of the calling thread.
   std::byte* const* stores = nullptr;
   std::uint32_t my_proc = 0;
   std::uint32_t procs = 1;

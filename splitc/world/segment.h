@@ -17,8 +17,8 @@
 
 namespace splitc {
 
-// What one process of the node has stored at another, in the receiver's memory. Its writer is the
-// sender alone, so counting costs a store and no atomic addition.
+// What one thread of a process of the node has stored at another process, in the receiver's memory.
+// Its writer is that thread alone, so counting costs a store and no atomic addition.
 struct alignas(64) StoreLine {
   std::atomic<std::uint64_t> bytes;     // in all
   std::atomic<std::uint64_t> marks[2];  // bytes at the last all_store_sync with even, odd number
@@ -26,8 +26,9 @@ struct alignas(64) StoreLine {
 static_assert(sizeof(StoreLine) == 64, "a cache line, so that its writer disturbs no other");
 
 // A counter of stores, in the memory of each receiver: a line for what has come from other nodes,
-// which the receiver counts itself; a line for each process of the node, as many as the largest
-// node has; and a bit for each that has ever stored here, so that the others are not polled.
+// which the receiver counts itself; a line for each thread of each process of the node, as many as
+// the largest node has (`near`); and which of those have ever stored here, so that the others need
+// not be looked at.
 class StoreLines {
  public:
   StoreLines(std::byte* at, std::uint32_t near) noexcept
@@ -36,14 +37,14 @@ class StoreLines {
   static constexpr std::uint64_t bytes(std::uint32_t near) noexcept {
     return sizeof(StoreLine) * (1 + std::uint64_t{near} + (near + kBits - 1) / kBits);
   }
-  // The offset of the line of process number `index` of the node.
+  // Of line number `index`.
   static constexpr std::uint64_t offset_of(std::uint32_t index) noexcept {
     return sizeof(StoreLine) * (1 + std::uint64_t{index});
   }
 
   StoreLine& far() const noexcept { return lines_[0]; }
   StoreLine& of(std::uint32_t index) const noexcept { return lines_[1 + index]; }
-  // Process `index` stores here from now on. False: it did before.
+  // Whoever has line `index` stores here from now on. False: it did before.
   bool add(std::uint32_t index) const noexcept {
     const std::uint64_t bit = std::uint64_t{1} << index % 64;
     return (active()[index / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
@@ -85,8 +86,7 @@ struct alignas(64) NodeBoard {
   }
 
   struct alignas(64) Item {
-    // For the last two the item holds an Offer, and its member waits until its memory has been
-    // read.
+    // Of the last two an Offer is here. A member waits until its memory has been read.
     enum class Bytes : std::uint32_t { kHere, kCopied, kStaged, kMemory };
 
     std::atomic<std::uint64_t> number;  // when the rest is here

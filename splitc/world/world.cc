@@ -24,12 +24,14 @@ namespace {
 
 constexpr std::uint64_t kEdgeBytes = 64;  // a line of its own
 
-constexpr std::uint64_t edge_behind(std::uint32_t near) noexcept { return StoreLines::bytes(near); }
-constexpr std::uint64_t staging_behind(std::uint32_t near) noexcept {
-  return edge_behind(near) + kEdgeBytes;
+constexpr std::uint64_t edge_behind(std::uint32_t storers) noexcept {
+  return StoreLines::bytes(storers);
 }
-constexpr std::uint64_t boards_behind(std::uint64_t segment_bytes, std::uint32_t near) noexcept {
-  return staging_behind(near) + staging_bytes(segment_bytes);
+constexpr std::uint64_t staging_behind(std::uint32_t storers) noexcept {
+  return edge_behind(storers) + kEdgeBytes;
+}
+constexpr std::uint64_t boards_behind(std::uint64_t segment_bytes, std::uint32_t storers) noexcept {
+  return staging_behind(storers) + staging_bytes(segment_bytes);
 }
 static_assert(sizeof(HeapEdge) <= kEdgeBytes);
 static_assert(sizeof(NodeBoard) % 64 == 0 && sizeof(StoreLine) % 64 == 0,
@@ -66,7 +68,8 @@ am::SparseTable<std::byte*> all_bases(const am::Router& router) {
   return bases;
 }
 
-am::Config with_ledger(am::Config config) {
+am::Config with_ledger(am::Config config, std::uint32_t threads) {
+  config.threads = threads;
   config.books_bytes = Ledger::bytes(config.segment_bytes);
   config.segment_bytes += config.books_bytes;
   return config;
@@ -83,20 +86,22 @@ std::unique_ptr<am::RemoteMemory> make_remote(am::Way way, am::Job& job, am::Bun
 
 }  // namespace
 
-std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near) noexcept {
-  return boards_behind(segment_bytes, near) + node_boards(segment_bytes) * sizeof(NodeBoard);
+std::uint64_t World::runtime_bytes(std::uint64_t segment_bytes, std::uint32_t storers) noexcept {
+  return boards_behind(segment_bytes, storers) + node_boards(segment_bytes) * sizeof(NodeBoard);
 }
 
-std::uint32_t World::near() const noexcept { return router_.options().most_near; }
+std::uint32_t World::storers() const noexcept {
+  return router_.options().most_near * contexts_.threads();
+}
 
 std::uint64_t World::heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
-                                std::uint32_t near) {
-  const std::uint64_t runtime = runtime_bytes(segment_bytes, near);
+                                std::uint32_t storers) {
+  const std::uint64_t runtime = runtime_bytes(segment_bytes, storers);
   if (segment_bytes > runtime) return segment_bytes - runtime;
   throw Error("rank " + std::to_string(rank) + ": run: a segment of " +
               std::to_string(segment_bytes) + " bytes is too small for the " +
-              std::to_string(runtime) + " that the library needs with " + std::to_string(near) +
-              " processes on a node; set SPLITC_SEGMENT higher");
+              std::to_string(runtime) + " that the library needs for " + std::to_string(storers) +
+              " processes and threads on a node; set SPLITC_SEGMENT higher");
 }
 
 // Several threads of each process send to it, and its world's endpoint, which sends long results.
@@ -128,7 +133,7 @@ struct World::Parts {
 
 // The ledger is memory of the segment for am/, so that other nodes can read it, too.
 World::World(const am::Config& config, std::uint32_t threads)
-    : parts_(std::make_unique<Parts>(with_ledger(config), threads)),
+    : parts_(std::make_unique<Parts>(with_ledger(config, threads), threads)),
       job_(parts_->job),
       router_(job_.router()),
       bundle_(parts_->bundle),
@@ -136,8 +141,9 @@ World::World(const am::Config& config, std::uint32_t threads)
       contexts_(*this, threads),
       bases_(all_bases(router())),
       none_(watches(config) || threads > 1 ? number_of_bases(router()) : 0),
-      heap_(std::make_unique<Heap>(router().segment(), runtime_bytes(config.segment_bytes, near()),
-                                   heap_bytes(config.segment_bytes, job_.rank(), near()),
+      heap_(std::make_unique<Heap>(router().segment(),
+                                   runtime_bytes(config.segment_bytes, storers()),
+                                   heap_bytes(config.segment_bytes, job_.rank(), storers()),
                                    *reinterpret_cast<HeapEdge*>(router().segment() + edge_offset()),
                                    Ledger(Ledger::bytes(config.segment_bytes) == 0
                                               ? nullptr
@@ -162,7 +168,7 @@ World::World(const am::Config& config, std::uint32_t threads)
   } else {
     am::share_channels(bundle_);
   }
-  router_.hide_from_children(runtime_bytes(config.segment_bytes, near()));
+  router_.hide_from_children(runtime_bytes(config.segment_bytes, storers()));
   am::spoil_in_children([]() noexcept {
     if (detail::running_world != nullptr) detail::running_world->spoil();
   });
@@ -181,19 +187,19 @@ World::~World() {
   detail::place = {};
 }
 
-std::uint64_t World::edge_offset() const noexcept { return edge_behind(near()); }
+std::uint64_t World::edge_offset() const noexcept { return edge_behind(storers()); }
 
 const HeapEdge& World::edge(std::uint32_t proc) const noexcept {
   return *reinterpret_cast<const HeapEdge*>(detail::mapped(proc, edge_offset()));
 }
 
 std::span<std::byte> World::staging() const noexcept {
-  return {detail::mapped(detail::place.my_proc, staging_behind(near())),
+  return {detail::mapped(detail::place.my_proc, staging_behind(storers())),
           staging_bytes(detail::place.segment_bytes)};
 }
 
 NodeBoard& World::node_board(std::uint32_t proc, std::uint32_t index) const noexcept {
-  const std::uint64_t offset = boards_behind(detail::place.segment_bytes, near());
+  const std::uint64_t offset = boards_behind(detail::place.segment_bytes, storers());
   return reinterpret_cast<NodeBoard*>(detail::mapped(proc, offset))[index];
 }
 

@@ -67,12 +67,12 @@ class World {
   std::span<std::byte> staging() const noexcept;
   // That of its groups; `index` below node_boards().
   NodeBoard& node_board(std::uint32_t proc, std::uint32_t index) const noexcept;
-  // `near`: processes of the node that has most, as many as StoreLines counts for.
-  std::uint32_t near() const noexcept;
-  static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t near) noexcept;
+  // Threads of all processes of the node that has most: StoreLines counts for each of them.
+  std::uint32_t storers() const noexcept;
+  static std::uint64_t runtime_bytes(std::uint64_t segment_bytes, std::uint32_t storers) noexcept;
   // What a segment has left for the heap. Throws Error if it is too small.
   static std::uint64_t heap_bytes(std::uint64_t segment_bytes, std::uint32_t rank,
-                                  std::uint32_t near);
+                                  std::uint32_t storers);
 
  private:
   void spoil() noexcept;  // in a child that was forked (am/types/forked.h)

@@ -1,6 +1,8 @@
-// Does some operations of each kind, for statistics_test. Run as two processes.
+// Does some operations of each kind, for statistics_test. Run as two processes; the argument
+// is how many threads run() is told of.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -54,5 +56,6 @@ void work() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return splitc::run(argc, argv, [](splitc::Args) { work(); });
+  const std::uint32_t threads = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1;
+  return splitc::run(argc, argv, {.threads = threads}, [](splitc::Args) { work(); });
 }

@@ -156,4 +156,15 @@ TEST(Statistics, are_asked_for_by_all_processes_or_none) {
       << job.err;
 }
 
+// What every start asks for, with the program of this file.
+TEST(StatisticsProgram, has_as_many_threads_in_every_process) {
+  for (const std::string nodes : {"1", "2"}) {
+    const auto job = run({kSplitcrun, "-n", "2", "--nodes", nodes, "sh", "-c",
+                          "exec " + std::string(kCounted) + " $((SPLITC_RANK + 2))"});
+    EXPECT_NE(job.exit_code, 0);
+    EXPECT_NE(job.err.find("runs with .threads = "), std::string::npos) << job.err;
+    EXPECT_NE(job.err.find("; give run() the same in every process"), std::string::npos) << job.err;
+  }
+}
+
 }  // namespace statistics

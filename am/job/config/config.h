@@ -105,6 +105,7 @@ struct Config {
   std::string inherited;  // why this process is no rank although all says so; "": it is one
 
   // Given by the program, never by the environment: goes before all of the above.
+  std::uint32_t threads = 1;  // of each process in the global address space; by splitc
   std::optional<OutOfBand> out_of_band;
 };
 
