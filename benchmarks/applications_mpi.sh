@@ -7,15 +7,14 @@
 # 1, and nothing is written. What cannot run is named, with the reason.
 #
 #   benchmarks/applications_mpi.sh [--procs "N..."] [--nodes "HOW..."] [--rounds N] [--only NAME]
-#                                  [--seconds N] [--csv] [--page FILE] [--bin FOLDER] [--quick]
+#                                  [--repetitions N] [--seconds N] [--csv] [--bin FOLDER] [--quick]
 #
 # --procs: how many processes, by default 2; each of these numbers makes a table. --nodes: 1, by
 # default; or same, as many as there are processes, which then reach each other over TCP on the
 # loopback; or both, "1 same". --only: one of em3d, sample_sort, radix_sort, jacobi3d, gauss, gups,
-# conjugate_gradient. --seconds: that one run may take, by default 30. --page: writes the tables as
-# a page in Markdown, and beside it, if gnuplot is installed, their plot (SVG). FOLDER is a bazel-bin
-# with the programs and the launcher; without it they are built. --quick: tiny problems, one round,
-# to see that all runs. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
+# conjugate_gradient. --repetitions: how often a program solves its problem in one run. --seconds: that
+# one run may take, by default 30. FOLDER is a bazel-bin with the programs and the launcher; without it
+# they are built. --quick: tiny problems, one round, to see that all runs. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
 # MPICH is left out where there are more processes than cores, as its processes do not give them up.
 #
 # The last column is by how much ours is faster than the faster MPI: 2.00 is twice as fast, below
@@ -24,10 +23,14 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
 source "$root/benchmarks/applications_mpi/programs.sh"
-source "$root/benchmarks/applications_mpi/page.sh"
-all_procs=2 places=1 rounds="" only="" csv="" page="" bin="" quick="" limit="" built="-O3"
+all_procs=2 places=1 rounds="" only="" csv="" bin="" quick="" limit="" many=""
 
-usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'; }
+usage() {
+  sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'
+  set_sizes ""
+  printf '\nHow large the problems are:\n\n'
+  describe_sizes
+}
 
 while (($#)); do
   case $1 in
@@ -37,7 +40,7 @@ while (($#)); do
     --only) only=${2:?--only needs the name of a program} && shift 2 ;;
     --seconds) limit=${2:?--seconds needs a number} && shift 2 ;;
     --csv) csv=yes && shift ;;
-    --page) page=${2:?--page needs a file} && shift 2 ;;
+    --repetitions) many=${2:?--repetitions needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
     --quick) quick=yes && shift ;;
     --help) usage && exit ;;
@@ -45,7 +48,7 @@ while (($#)); do
   esac
 done
 rounds=${rounds:-$([[ -n $quick ]] && echo 1 || echo 5)}
-for number in $rounds $all_procs $limit; do
+for number in $rounds $all_procs $limit $many; do
   [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "$number: not a number above 0" >&2; exit 2; }
 done
 for place in $places; do
@@ -57,11 +60,9 @@ if [[ -n $only ]]; then
   programs=("$only")
 fi
 set_sizes "$quick"
-seconds=${limit:-$seconds}
+seconds=${limit:-$seconds} repetitions=${many:-$repetitions} key_repetitions=${many:-$key_repetitions}
 
-if [[ -n $bin ]]; then
-  built="built before (--bin)"
-else
+if [[ -z $bin ]]; then
   cd "$root"
   bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun \
     //examples:{em3d,key_sort,jacobi3d,gauss,gups,conjugate_gradient}
@@ -70,7 +71,6 @@ else
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-load_before=$(cut -d ' ' -f 1 /proc/loadavg)
 
 # --- Who takes part
 
@@ -201,4 +201,3 @@ for place in $places; do
     fi
   done
 done
-[[ -z $page ]] || write_page "$page"

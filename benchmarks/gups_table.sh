@@ -61,9 +61,9 @@ ours() {
       sed -n "s/^$style *\([0-9.]*\) million.*second, \([0-9]*\) words.*/$style,\1,\2/p"
   done
 }
-open_mpi() { on_open_mpi 18 "$updates" "$slow"; }
-mpich() { on_mpich 18 "$updates" "$slow"; }
-open_shmem() { on_open_shmem 18 "$updates" "$slow"; }
+open_mpi() { on open_mpi 18 "$updates" "$slow"; }
+mpich() { on mpich 18 "$updates" "$slow"; }
+open_shmem() { on open_shmem 18 "$updates" "$slow"; }
 
 find_mpis "$root/benchmarks/rivals/mpi_gups.c"
 find_open_shmem "$root/benchmarks/rivals/shmem_gups.c" 4 8

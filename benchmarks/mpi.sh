@@ -62,29 +62,45 @@ compile_for() {
   return 1
 }
 
-# mpi_settings PROCS NODES: how PROCS processes of this machine are started, each bound to a core if
-# there are enough: leaves that in `bind`, "core" or "none", and what on_open_mpi and on_mpich need.
+# settings_of MPI NODES: the settings with which it is measured: as it is installed, and those known to make
+# some of its figures better. On one node Open MPI copies large messages by a system call unless it is told
+# not to (no_cma), and MPICH's UCX has several kinds of shared memory (posix). Both can send at once, without
+# asking the receiver first, what is larger than they do as installed (eager).
+settings_of() {
+  case $1,$2 in
+    open_mpi,1) echo default no_cma ;;
+    mpich,1) echo default posix eager ;;
+    *) echo default eager ;;
+  esac
+}
+
+# setting_matters SETTING BYTES: whether it changes how so many bytes are sent.
+setting_matters() {
+  [[ $1 =~ ^(default|posix)$ ]] || (($2 >= (mpi_nodes > 1 ? 16384 : 4096)))
+}
+
+# mpi_settings PROCS NODES [SETTING]: how PROCS processes of this machine are started, each bound to a core if
+# there are enough: leaves that in `bind`, "core" or "none", and what with_open_mpi and with_mpich need.
 # With more than one node they reach each other over TCP.
 mpi_settings() {
-  procs=$1 bind=none
+  procs=$1 mpi_nodes=$2 mpi_setting=${3:-default} bind=none
   ((procs > $(nproc))) || bind=core
   open_mpi_options=(-n "$procs" --bind-to "$bind" --oversubscribe)
   mpich_environment=()
-  if (($2 > 1)); then
+  if ((mpi_nodes > 1)); then
     open_mpi_options+=("${open_mpi_over_tcp[@]}")
     mpich_environment=("${mpich_over_tcp[@]}")
   fi
+  case $mpi_setting in
+    no_cma) open_mpi_options+=(--mca btl_vader_single_copy_mechanism none) ;;
+    shared_collectives) open_mpi_options+=(--mca coll_sm_priority 95) ;;
+    posix) mpich_environment+=("UCX_TLS=self,posix") ;;
+    eager)
+      open_mpi_options+=(--mca btl_tcp_eager_limit 4194304)
+      mpich_environment+=(UCX_RNDV_THRESH=inf)
+      ;;
+  esac
   ((EUID != 0)) || open_mpi_options+=(--allow-run-as-root)
-}
-
-# mpi_asks_first BYTES: whether so many bytes are beyond what both send at once, as they are installed and
-# with these settings: they ask the receiver first, which is best for some sizes and not for others.
-mpi_asks_first() { (($1 >= (${#mpich_environment[@]} ? 16384 : 4096))); }
-
-# mpi_sends_eagerly: besides these settings, both send at once whatever is measured.
-mpi_sends_eagerly() {
-  open_mpi_options+=(--mca btl_tcp_eager_limit 4194304 --mca btl_vader_eager_limit 4194304)
-  mpich_environment+=(UCX_RNDV_THRESH=inf)
 }
 
 # with_open_mpi PROGRAM [ARGUMENT]..., with_mpich PROGRAM [ARGUMENT]...: run it so, for `seconds` at
@@ -95,13 +111,14 @@ with_mpich() {
     -bind-to "$bind" "$@"
 }
 
-# on_open_mpi ARGUMENT..., on_mpich ARGUMENT...: run the program of find_mpis so. MPI does not run
-# everywhere: then they print nothing, and succeed.
-on_open_mpi() { with_open_mpi "$work/open_mpi_program" "$@" 2>/dev/null || true; }
-# (What MPICH's launcher says of a program that it had to end stands among the program's output.)
-on_mpich() {
-  { with_mpich "$work/mpich_program" "$@" 2>/dev/null || true; } |
-    sed '/^$/d; /^=/d; /^YOUR APPLICATION TERMINATED/d; /^This typically refers/d; /^Please see/d'
+# on MPI ARGUMENT...: runs the program of find_mpis so. MPI does not run everywhere: then this prints nothing
+# on standard output and succeeds; standard error says "MPI SETTING: slow" of a run that was ended because it
+# took too long. (What MPICH's launcher says of a program that it had to end stands among the program's output.)
+on() {
+  {
+    "with_$1" "$work/$1_program" "${@:2}" 2>/dev/null ||
+      { (($? != 124)) || echo "$1 ${mpi_setting:-default}: slow" >&2; }
+  } | sed '/^$/d; /^=/d; /^YOUR APPLICATION TERMINATED/d; /^This typically refers/d; /^Please see/d'
 }
 
 # find_open_shmem SOURCE ARGUMENT...: compiles SOURCE by Open MPI's OpenSHMEM, and tries whether it runs
@@ -124,11 +141,10 @@ find_open_shmem() {
 with_open_shmem() {
   local options=(-n "$procs" --bind-to "$bind" --oversubscribe -x SHMEM_SYMMETRIC_SIZE=64M)
   ((EUID != 0)) || options+=(--allow-run-as-root)
-  if ((${#mpich_environment[@]})); then
+  if ((mpi_nodes > 1)); then
     options+=(-x UCX_TLS=self,tcp -x UCX_NET_DEVICES=lo)
   else
     options+=(-x UCX_TLS=self,sm)
   fi
   timeout "${seconds:-600}" oshrun "${options[@]}" "$@"
 }
-on_open_shmem() { with_open_shmem "$work/open_shmem_program" "$@" 2>/dev/null || true; }

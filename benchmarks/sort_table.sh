@@ -59,8 +59,8 @@ ours() {
     "$bin/examples/key_sort" --keys "$1" --size "$size" --repetitions "$repetitions" |
     awk '{ print $1 "," $2 "," $4 "," $NF }'
 }
-open_mpi() { on_open_mpi "$1" "$size" "$repetitions" | sed 's/,/,alltoallv,/'; }
-mpich() { on_mpich "$1" "$size" "$repetitions" | sed 's/,/,alltoallv,/'; }
+open_mpi() { on open_mpi "$1" "$size" "$repetitions" | sed 's/,/,alltoallv,/'; }
+mpich() { on mpich "$1" "$size" "$repetitions" | sed 's/,/,alltoallv,/'; }
 
 find_mpis "$root/benchmarks/rivals/mpi_sort.c" "${parts[@]}" -I"$root"
 for ((round = 0; round < rounds; ++round)); do

@@ -2,9 +2,8 @@
 # PROGRAM,TITLE,UNIT,BETTER) and then $work/figures (see turn() in applications_mpi.sh). `who` names
 # the contenders. `mode` is what is made of them:
 #
-#   text, page  a table with a line for each program, in Markdown for a page
-#   csv         a line for each version
-#   speeds      a line for each program that both have run: TITLE,RATIO,MPI, who ours is compared with
+#   text  a table with a line for each program
+#   csv   a line for each version
 
 FNR == NR {
   order[++programs] = $1
@@ -64,19 +63,6 @@ function print_text(    i, j) {
     printf " %16s\n", speed(order[i], ours(order[i]))
   }
 }
-function print_page(    i, j) {
-  printf "| |"
-  for (j = 1; j <= contenders; ++j) printf " %s |", name(names[j])
-  print " ours / best MPI |"
-  printf "|---|"
-  for (j = 0; j <= contenders; ++j) printf "---|"
-  print ""
-  for (i = 1; i <= programs; ++i) {
-    printf "| %s, %s, %s is better |", title[order[i]], unit[order[i]], better[order[i]]
-    for (j = 1; j <= contenders; ++j) printf " %s |", figure(order[i], names[j])
-    printf " %s |\n", speed(order[i], ours(order[i]))
-  }
-}
 function print_csv(    i, part) {
   for (i = 1; i <= versions; ++i) {
     split(version_at[i], part, SUBSEP)
@@ -85,19 +71,8 @@ function print_csv(    i, part) {
           speed(part[1], version_at[i])
   }
 }
-function print_speeds(    i, ratio, part) {
-  for (i = 1; i <= programs; ++i) {
-    ratio = speed(order[i], ours(order[i]))
-    if (ratio == "-") continue
-    split(best_mpi(order[i]), part, SUBSEP)
-    print title[order[i]] "," ratio "," name(part[2]) " (" part[3] ")"
-  }
-}
-
 END {
   contenders = split(who, names, " ")
   if (mode == "text") print_text()
-  if (mode == "page") print_page()
   if (mode == "csv") print_csv()
-  if (mode == "speeds") print_speeds()
 }

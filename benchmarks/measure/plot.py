@@ -1,62 +1,122 @@
-"""Plots by gnuplot, as SVG to be put into a page."""
+"""Plots, as SVG: bars of one case, lines by size, and by how much ours is better."""
 
-import functools
-import pathlib
-import re
-import shutil
-import subprocess
-import tempfile
+import math
+from xml.sax.saxutils import escape
 
-COLOURS = {'Splitphase': '#c00000', 'by hand': '#000000', 'Open MPI': '#1f5fbf', 'MPICH': '#c07000',
-           'UCX': '#207020', 'GASNet-EX': '#008080', 'OpenSHMEM': '#7030a0'}
+from figures import LEVEL, LIMIT, OURS
+from text import amount, case_name, number
 
-
-def available():
-    return shutil.which('gnuplot') is not None
+COLOURS = {OURS: '#c00000', LIMIT: '#000000', 'Open MPI': '#1f5fbf', 'MPICH': '#c07000', 'UCX': '#207020',
+           'GASNet-EX': '#008080', 'OpenSHMEM': '#7030a0'}
+GREY = '#888888'
 
 
-def _escape(text):
-    return text.replace('\\', '').replace('"', '').replace('_', ' ')
+def _svg(width, height, lines, note):
+    return '\n'.join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+        'font-size="15">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>', *lines,
+        _text(10, height - 10, note, size=12, colour='#666666'), '</svg>']) + '\n'
 
 
-def _data(figures, question, who):
-    """A line a case: its size or name, and the value of each of `who`, or ?."""
-    lines = []
-    for case in figures.cases(question):
-        values = [figures.value(question, case, name) for name in who]
-        lines.append(' '.join([case if case.isdigit() else f'"{_escape(case)}"'] + ['?' if v is None else f'{v:g}' for v in values]))
-    return '\n'.join(lines) + '\n'
+def _text(x, y, words, anchor='start', weight='normal', size=15, colour='#000000'):
+    return (f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-weight="{weight}" font-size="{size}" '
+            f'fill="{colour}">{escape(words)}</text>')
 
 
-@functools.cache  # the page and a file of its own both want it, when all has been measured
-def svg(figures, question):
-    """The plot of a question: by size in lines, else bars side by side. '' if there is nothing."""
-    about, who = figures.questions[question], figures.who(question)
-    cases = figures.cases(question)
-    if not cases or not available():
+def _rect(x, y, width, height, colour):
+    return f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height}" fill="{colour}"/>'
+
+
+def _line(x1, y1, x2, y2, colour='#dddddd'):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+
+
+def bars(source, question, case, title):
+    """Of one case, the best first."""
+    figures = source.figures
+    rows = [figures.best(question, case, who) for who in figures.who(question)]
+    rows = sorted((row for row in rows if row and row.value is not None), key=lambda row: row.value)
+    left, width, step = 150, 470, 30
+    lines = [_text(10, 22, title)]
+    for i, row in enumerate(rows):
+        y, size = 36 + step * i, max(1, round(width * row.value / rows[-1].value))
+        weight = 'bold' if row.who == OURS else 'normal'
+        lines += [_text(left - 10, y + 16, row.who, 'end', weight),
+                  _rect(left, y, size, 22, GREY if row.who == LIMIT else COLOURS.get(row.who, GREY)),
+                  _text(left + size + 8, y + 16, amount(row.value, figures.questions[question].unit), 'start', weight)]
+    return _svg(760, 66 + step * len(rows), lines, source.machine())
+
+
+class _Log:
+    """A logarithmic axis from `first` to `last`, in pixels, of all `values`."""
+
+    def __init__(self, values, first, last):
+        self.low, self.high = min(values), max(values)
+        self._from, self._pixels = first, (last - first) / (math.log(self.high / self.low) or 1)
+
+    def __call__(self, value):
+        return self._from + self._pixels * math.log(value / self.low)
+
+    def decades(self):
+        return [10.0 ** i for i in range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)]
+
+
+def by_size(source, question):
+    """A line for each contender; sizes and figures are on logarithmic axes."""
+    figures, about = source.figures, source.figures.questions[question]
+    lines_of = {who: [(float(case), figures.value(question, case, who)) for case in figures.cases(question)
+                      if figures.value(question, case, who)] for who in figures.who(question)}
+    points = [point for line in lines_of.values() for point in line]
+    x, y = _Log([size for size, _ in points], 90, 600), _Log([value for _, value in points], 370, 50)
+    lines = [_text(10, 22, f'{about.title}: {"less" if about.better == "less" else "more"} is better')]
+    for value in y.decades():
+        lines += [_line(90, y(value), 600, y(value)), _text(82, y(value) + 5, amount(value, about.unit), 'end')]
+    for size in x.decades():
+        lines += [_line(x(size), 370, x(size), 50), _text(x(size), 390, f'{number(size).removesuffix(".00")} B', 'middle')]
+    for i, (who, line) in enumerate(lines_of.items()):
+        colour = COLOURS.get(who, GREY)
+        path = ' '.join(f'{x(size):.1f},{y(value):.1f}' for size, value in line)
+        lines += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
+                  *(f'<circle cx="{x(size):.1f}" cy="{y(value):.1f}" r="3" fill="{colour}"/>' for size, value in line),
+                  _rect(620, 52 + 22 * i, 14, 12, colour), _text(640, 64 + 22 * i, who)]
+    return _svg(860, 430, lines, source.machine())
+
+
+def ratios(source, *questions):
+    """A bar to the right where ours is better than the best other, to the left where it is worse."""
+    figures = source.figures
+    found = [one for one in figures.beside_peers() if one[1] in questions and one[0]]
+    middle, pixels, step = 560, 70, 24
+    lines = [_text(10, 22, 'By how much ours is better than the best other; to the left it is worse')]
+    for i, (ratio, question, case, peer) in enumerate(found):
+        y, size = 36 + step * i, max(-120.0, min(200.0, pixels * math.log2(ratio)))
+        place = f', {figures.questions[question].title.partition(" o")[2].split()[-1]}' * (len(questions) > 1)
+        words = f'{ratio:.2f}, {peer.who}'
+        lines += [_text(10, y + 14, case_name(figures, question, case) + place, size=14),
+                  _rect(middle + min(0, size), y, max(1, abs(size)), 18,
+                        '#2f7d32' if ratio > 1 + LEVEL else GREY if ratio > 1 - LEVEL else COLOURS[OURS]),
+                  _text(middle + max(0, size) + 8, y + 14, words, size=13)]
+    if not found:
+        lines = [_text(10, 22, 'Not measured beside another library')]
+    lines.append(_line(middle, 30, middle, 36 + step * len(found), '#000000'))
+    return _svg(920, 66 + step * len(found), lines, source.machine())
+
+
+def plot(source, question):
+    """The plot that suits a question; '' if there is none."""
+    figures = source.figures
+    if not figures.cases(question):
         return ''
-    by_size = about.x == 'bytes'
-    with tempfile.TemporaryDirectory() as folder:
-        data = pathlib.Path(folder) / 'data'
-        data.write_text(_data(figures, question, who))
-        settings = [
-            'set terminal svg size '
-            f'{"900,420" if by_size else f"{max(900, 200 + 38 * len(cases))},{400 + 6 * max(map(len, cases))}"} '
-            'dynamic font "sans-serif,13" background rgb "white"',
-            'set datafile missing "?"', 'set logscale y', 'set grid ytics',
-            f'set ylabel "{about.unit}" noenhanced', 'set key outside top right noenhanced',
-        ]
-        using, style = ('1:{}', 'with linespoints pointtype 7 pointsize 0.6 linewidth 2') if by_size \
-            else ('{}:xtic(1)', 'with histograms')
-        parts = [f'"{data}" using {using.format(i + 2)} title "{name}" {style} '
-                 f'linecolor rgb "{COLOURS.get(name, "#888888")}"' for i, name in enumerate(who)]
-        if by_size:
-            settings += ['set logscale x 2', 'set format x "%.0b%B"', 'set xlabel "bytes"']
-        else:
-            settings += ['set style fill solid 0.8', 'set boxwidth 0.9',
-                         'set xtics rotate by -60 noenhanced']
-        script = '\n'.join(settings) + '\nplot ' + ', '.join(parts) + '\n'
-        done = subprocess.run(['gnuplot'], input=script, capture_output=True, text=True)
-    if done.returncode != 0:
-        return f'<p>No plot: {done.stderr.strip().splitlines()[-1]}</p>'
-    return re.sub(r'^.*?(?=<svg)', '', done.stdout, flags=re.DOTALL)
+    if figures.questions[question].x == 'bytes':
+        return by_size(source, question)
+    return ratios(source, question) if any(one[0] for one in figures.beside_peers() if one[1] == question) else ''
+
+
+def pictures(source):
+    """The pictures of the pages, by their name in docs/pictures."""
+    found = {'round_trip.svg': bars(source, 'round_trip_node', '8',
+                                    '8 bytes to another process of the machine and back: shorter is better'),
+             'beside-others/applications.svg': ratios(source, 'applications_node', 'applications_tcp')}
+    for question in ('round_trip_node', 'channels_node', 'collectives_node'):
+        found[f'beside-others/{question}.svg'] = plot(source, question)
+    return found

@@ -1,105 +1,131 @@
-"""What ./measure says of figures, against what is worked out by hand."""
+"""What ./measure makes of figures, against what is worked out by hand."""
 
 import sys
 import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
-from chapters import QUESTIONS, split_limit  # noqa: E402
-from figures import LIMIT, OURS, Figures, Question  # noqa: E402
-from page import page  # noqa: E402
+import text  # noqa: E402
+from chapters import split_limit, time_of  # noqa: E402
+from figures import LIMIT, OURS, Figures, Question, Rounds  # noqa: E402
+from main import Schedule  # noqa: E402
+from questions import QUESTIONS  # noqa: E402
 
 
-def figures_of(*rounds, better='less', x='bytes'):
-    """A round is a list of (case, who, value), all of one question."""
-    figures = Figures([Question('q', 'Title', 'us', better, x, 'What?')])
+def rounds_of(*rounds, better='less', x='bytes', peers=('A', 'B')):
+    """A round is a list of (case, who, value[, setting]), all of one question."""
+    collected = Rounds([Question('q', 'Title', 'ns' if better == 'less' else 'M/s', better, x, 'What?', peers)])
     for one in rounds:
-        for case, who, value in one:
-            figures.add('q', case, who, value)
-        figures.end_round()
-    return figures
+        for case, who, value, *setting in one:
+            collected.add('q', case, who, value, *setting)
+        collected.end_round()
+    return collected
 
 
-class FiguresTest(unittest.TestCase):
-    def test_of_times_the_least_of_all_rounds_counts(self):
+def figures_of(*rounds, **options):
+    collected = rounds_of(*rounds, **options)
+    return Figures(collected._questions.values(), collected.rows())
+
+
+class ARow(unittest.TestCase):
+    def test_of_times_the_least_of_all_rounds_counts_and_the_scatter_is_that_of_the_worst(self):
         figures = figures_of([('8', OURS, 3.0), ('8', OURS, 2.5)], [('8', OURS, 2.0)], [('8', OURS, 4.0)])
-        self.assertEqual(figures.value('q', '8', OURS), 2.0)
+        row = figures.best('q', '8', OURS)
+        self.assertEqual((row.value, row.rounds, row.scatter), (2.0, 3, 2.0))
+        self.assertEqual(text.figure(figures, row), '2.00 ns +100 %')
 
     def test_of_rates_the_highest_counts(self):
-        figures = figures_of([('8', OURS, 3.0)], [('8', OURS, 5.0)], better='more')
-        self.assertEqual(figures.value('q', '8', OURS), 5.0)
+        figures = figures_of([('8', OURS, 4.0)], [('8', OURS, 5.0)], better='more')
+        self.assertEqual(text.figure(figures, figures.best('q', '8', OURS)), '5.00 M/s −20 %')
 
+    def test_a_round_without_a_figure_is_said(self):
+        figures = figures_of([('8', OURS, 3.0), ('8', 'A', 1.0)], [('8', OURS, 2.0)], peers=('A',))
+        self.assertEqual([row.status for row in figures.rows], ['ok', 'lost'])
+        self.assertIn('1 of 2 rounds gave no figure', next(text.not_ok(figures)))
+
+    def test_a_contender_that_gave_nothing_is_lost_slow_or_not_run(self):
+        collected = rounds_of([('8', OURS, 3.0), ('64', OURS, 3.0), ('64', 'A', 9.0)])
+        self.assertEqual([(row.case, row.who, row.status) for row in collected.rows() if row.status != 'ok'],
+                         [('8', 'A', 'lost'), ('8', 'B', 'lost'), ('64', 'B', 'lost')])
+        collected.slow('q', 'A')  # one program of it
+        collected.cannot_run('q', 'B', 'it is not installed')
+        self.assertEqual([(row.case, row.who, row.status, row.value) for row in collected.rows() if row.status != 'ok'],
+                         [('8', 'A', 'slow', None), ('8', 'B', 'not run', None), ('64', 'B', 'not run', None)])
+
+    def test_a_setting_that_is_too_slow_has_a_row_beside_one_that_is_not(self):
+        collected = rounds_of([('8', OURS, 3.0), ('8', 'A', 9.0)], peers=('A',))
+        collected.slow('q', 'A', 'tuned')
+        self.assertEqual([(row.setting, row.status) for row in collected.rows() if row.who == 'A'],
+                         [('default', 'ok'), ('tuned', 'slow')])
+
+    def test_every_setting_has_a_row_and_the_best_counts(self):
+        figures = figures_of([('8', OURS, 3.0), ('8', 'A', 9.0), ('8', 'A', 4.0, 'tuned')], peers=('A',))
+        self.assertEqual(len(figures.of('q', '8', 'A')), 2)
+        self.assertEqual(figures.best_peer('q', '8').setting, 'tuned')
+        self.assertEqual(text.cell(figures, 'q', '8', 'A'), '4.00 ns (tuned; default 9.00 ns)')
+
+
+class Comparisons(unittest.TestCase):
     def test_a_ratio_above_one_is_always_ours_ahead(self):
         row = [('8', OURS, 2.0), ('8', 'A', 3.0), ('8', 'B', 5.0)]
         times, rates = figures_of(row), figures_of(row, better='more')
-        self.assertEqual(times.best_peer('q', '8'), ('A', 3.0))
-        self.assertEqual(times.times_as_good('q', '8', 3.0), 1.5)
-        self.assertEqual(rates.best_peer('q', '8'), ('B', 5.0))
-        self.assertEqual(rates.times_as_good('q', '8', 5.0), 0.4)
+        self.assertEqual(times.times_as_good('q', '8', times.best_peer('q', '8').value), 1.5)
+        self.assertEqual(rates.times_as_good('q', '8', rates.best_peer('q', '8').value), 0.4)
 
-    def test_behind_lists_where_a_peer_is_ahead_worst_first(self):
+    def test_losses_are_worst_first_and_know_nothing_of_the_limit(self):
         figures = figures_of([('8', OURS, 2.0), ('8', 'A', 1.0), ('64', OURS, 4.0), ('64', 'A', 1.0),
                               ('512', OURS, 1.0), ('512', 'A', 0.98), ('512', LIMIT, 0.1)])
-        self.assertEqual(figures.behind(), [(0.25, 'q', '64', 'A'), (0.5, 'q', '8', 'A')])
+        self.assertEqual([(one[0], one[2]) for one in figures.behind()], [(0.25, '64'), (0.5, '8')])
 
-    def test_the_page_counts_where_ours_is_ahead_level_and_behind(self):
+    def test_what_no_peer_could_do_counts_as_not_compared(self):
         figures = figures_of([('8', OURS, 2.0), ('8', 'A', 1.0), ('64', OURS, 1.0), ('64', 'A', 4.0),
                               ('512', OURS, 1.0), ('512', 'A', 0.98), ('1', OURS, 1.0)])
-        self.assertIn('Of 3 figures that another has as well, ours is ahead of the best of them in 1, level '
-                      'in 1 (within 3 %), and behind in 1,', page(figures, [], [], [], []))
-
-    def test_rounds_that_differ_are_marked(self):
-        steady = figures_of(*[[('8', OURS, value)] for value in (1.0, 1.1, 1.15, 9.0)])
-        unsteady = figures_of(*[[('8', OURS, value)] for value in (1.0, 1.5, 1.6)])
-        self.assertFalse(steady.unsteady('q', '8', OURS))
-        self.assertTrue(unsteady.unsteady('q', '8', OURS))
-        self.assertIn('1 ~</td>', page(unsteady, [], [], [], []))
+        self.assertEqual(figures.balance(), (1, 1, 1, 1))
 
     def test_sizes_are_in_order_and_others_as_they_came(self):
         row = [('64', OURS, 1.0), ('8', OURS, 1.0), ('512', OURS, 1.0)]
         self.assertEqual(figures_of(row).cases('q'), ['8', '64', '512'])
         self.assertEqual(figures_of(row, x='').cases('q'), ['64', '8', '512'])
 
-    def test_the_csv_has_every_round(self):
-        figures = figures_of([('8', OURS, 3.0)], [('8', OURS, 2.0), ('8', 'A', 1.0)])
-        self.assertEqual(figures.csv().splitlines()[1:],
-                         [f'q,8,{OURS},us,less,1,3', f'q,8,{OURS},us,less,2,2', 'q,8,A,us,less,1,1'])
 
-    def test_a_csv_that_is_read_is_the_one_that_was_written(self):
-        figures = figures_of([('barrier, 2 processes', OURS, 3.0)], [('barrier, 2 processes', OURS, 2.0)], x='')
-        again = Figures(figures.questions.values())
-        again.read_csv(figures.csv())
-        self.assertEqual(again.csv(), figures.csv())
-        self.assertEqual(again.cases('q'), ['barrier, 2 processes'])
-        self.assertEqual(again.rounds(), 2)
-
-    def test_some_cases_alone(self):
-        figures = figures_of([('8', OURS, 3.0), ('64', OURS, 4.0)]).only([('q', '64')])
-        self.assertEqual(figures.cases('q'), ['64'])
-
-    def test_what_is_not_there_is_left_open(self):
-        figures = figures_of([('8', OURS, 3.0), ('64', OURS, 3.0), ('64', 'A', 6.0)])
-        self.assertIsNone(figures.value('q', '8', 'A'))
-        self.assertIn('&ndash;', page(figures, [], [], [], []))
-        self.assertIn('Nowhere by more', page(figures, [], [], [], []))
-
-    def test_texts_are_escaped(self):
-        text = page(figures_of([('8', OURS, 3.0)]), [('<machine>', 'a & b')], ['d > e'], ['x < y'], ['<p>'])
-        self.assertIn('&lt;machine&gt;', text)
-        self.assertIn('x &lt; y', text)
-        self.assertIn('d &gt; e', text)
-        self.assertNotIn('<machine>', text)
-
-
-class ChaptersTest(unittest.TestCase):
+class Programs(unittest.TestCase):
     def test_limits_and_ratios_of_benchmarks_are_told_apart(self):
         self.assertEqual(split_limit('store'), ('store', OURS))
         self.assertEqual(split_limit('store:limit'), ('store', LIMIT))
         self.assertEqual(split_limit('store:ratio'), ('store', None))
 
-    def test_every_question_has_one_direction(self):
+    def test_units_of_applications_become_times(self):
+        self.assertEqual(time_of(2.0, 'us an iteration'), (2000.0, 'an iteration'))
+        self.assertEqual(time_of(4.0, 'ms'), (4e6, ''))
+        self.assertEqual(time_of(50.0, 'million keys/s'), (20.0, 'a key'))
+        self.assertEqual(time_of(2.0, 'GFlop/s'), (0.5, 'a Flop'))
+        with self.assertRaisesRegex(ValueError, 'neither a time nor a rate'):
+            time_of(1.0, 'furlongs')
+
+    def test_every_question_has_a_name_of_its_own(self):
         self.assertEqual(len({question.id for question in QUESTIONS}), len(QUESTIONS))
-        for question in QUESTIONS:
-            self.assertIn(question.better, ('less', 'more'))
+
+
+class ASchedule(unittest.TestCase):
+    def run_all(self, took, seconds, rounds):
+        """The chapters in their order, by a clock that only they advance."""
+        clock, order = [0.0], []
+        schedule = Schedule(took, seconds, rounds, now=lambda: clock[0])
+        while name := schedule.next():
+            order.append(name)
+            clock[0] += took[name]
+            schedule.done(name, took[name])
+        return order, clock[0]
+
+    def test_chapters_take_turns_and_short_ones_fill_the_time(self):
+        order, end = self.run_all({'long': 6, 'short': 1}, 17, 9)
+        self.assertEqual(order, ['long', 'short', 'long', 'short', 'short', 'short', 'short'])
+        self.assertLessEqual(end, 17)
+
+    def test_each_has_one_round_however_little_time_there_is(self):
+        self.assertEqual(self.run_all({'a': 60, 'b': 60}, 1, 9)[0], ['a', 'b'])
+
+    def test_no_chapter_has_more_rounds_than_are_wanted(self):
+        self.assertEqual(self.run_all({'a': 1}, 1000, 3)[0], ['a'] * 3)
 
 
 if __name__ == '__main__':

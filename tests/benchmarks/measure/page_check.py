@@ -1,6 +1,8 @@
-"""page_check.py PAGE QUESTION...: that a page of ./measure is whole, and has these questions."""
+"""page_check.py PAGE FIGURES QUESTION...: that a page of ./measure is whole, and has these questions and the
+figures of the file."""
 
 import base64
+import csv
 import html.parser
 import re
 import sys
@@ -37,21 +39,21 @@ class Reader(html.parser.HTMLParser):
 
 
 def main():
-    text = open(sys.argv[1]).read()
+    text, figures = (open(name).read() for name in sys.argv[1:3])
     reader = Reader()
     reader.feed(text)
     assert not reader.open, f'not closed: {reader.open}'
     assert not reader.outside, f'needs other files: {reader.outside}'
     linked = base64.b64decode(re.search(r'data:text/csv;base64,([^"]*)', text).group(1)).decode()
-    assert reader.csv == linked, 'the CSV that is shown is not the one that is linked'
-    rows = [line.split(',') for line in linked.splitlines()[1:]]
-    for question in sys.argv[2:]:
+    assert reader.csv == linked == figures, 'the figures that are shown, linked and written are not the same'
+    rows = list(csv.DictReader(line for line in figures.splitlines() if not line.startswith('# ')))
+    for question in sys.argv[3:]:
         assert question in reader.ids, f'{question} is not on the page'
-        # What was measured is shown: each figure has a cell.
-        who = {row[-5] for row in rows if row[0] == question}
-        assert 'Splitphase' in who, f'{question}: nothing of ours'
-        assert all(float(row[-1]) > 0 for row in rows if row[0] == question), question
-    assert reader.cells > len({tuple(row[:-2]) for row in rows}), 'figures are missing'
+        ours = [row for row in rows if row['chapter'] == question and row['who'] == 'Splitphase']
+        assert ours, f'{question}: nothing of ours'
+        assert all(float(row['value']) > 0 and row['status'] == 'ok' for row in ours), question
+    # What was measured is shown: each case of each contender has a cell.
+    assert reader.cells > len({(row['chapter'], row['row'], row['who']) for row in rows}), 'figures are missing'
     print(f'{len(rows)} figures in {reader.cells} cells')
 
 

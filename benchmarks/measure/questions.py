@@ -1,0 +1,82 @@
+"""The questions that ./measure asks: a chapter of docs/figures.csv, and a table of the pages, each."""
+
+from figures import LIMIT, OURS, Question
+
+MPIS = ('Open MPI', 'MPICH')
+BOTH_TCP = 'Between two nodes that are one machine, over TCP on its loopback; by hand: libfabric alone.'
+
+
+def question(name, title, unit, text, x='', peers=MPIS):
+    """Times are kept in ns; what is not a time is better the more there is of it, but for memory."""
+    return Question(name, title, unit, 'less' if unit in ('ns', 'KiB') else 'more', x, text, peers)
+
+
+QUESTIONS = [
+    question('access_node', 'A word of another process on one node', 'ns',
+             'Reads and writes of 8 bytes, of the same word or of one after the other; by hand: a raw pointer.',
+             peers=('GASNet-EX',)),
+    question('operations_node', 'Operations on one node', 'ns',
+             'Two processes. By hand: what is named in the first column.', peers=()),
+    question('operations_tcp', 'Operations over TCP', 'ns', BOTH_TCP, peers=()),
+    question('round_trip_node', 'Round trip on one node', 'ns',
+             'A request with so many bytes and a reply with as many; MPI: a message there and back.', 'bytes',
+             (*MPIS, 'UCX', 'GASNet-EX')),
+    question('round_trip_tcp', 'Round trip over TCP', 'ns', BOTH_TCP, 'bytes'),
+    question('bandwidth_node', 'Bandwidth on one node', 'GB/s',
+             'Large writes and reads (`bulk_put`, `bulk_get`, `bulk_store`); by hand: memcpy.', 'bytes', ()),
+    question('bandwidth_tcp', 'Bandwidth over TCP', 'GB/s', BOTH_TCP, 'bytes', ()),
+    question('rate', 'Message rate', 'M/s',
+             'Many small operations in a row, 8 bytes each; by hand: the fastest ring known, or libfabric alone.',
+             peers=()),
+    question('atomics', 'Updates of random words', 'M/s',
+             'Words all over the memory of two processes. MPI: Fetch_and_op with a flush for each, Accumulate, and '
+             'buckets or Alltoallv.', peers=(*MPIS, 'OpenSHMEM')),
+    question('collectives_node', 'Collective calls on one node', 'ns',
+             'Repeated calls, so in their settled state. Of broadcast_fixed the root stays, of broadcast it changes '
+             'with every call; those to one process have a fixed root.'),
+    question('collectives_tcp', 'Collective calls over TCP', 'ns',
+             'The same with a node for each process; the nodes share the cores of this machine.'),
+    question('start', 'Start and end of a job', 'ns',
+             'From the command to its end, of a program that starts, meets in a barrier, and ends.'),
+    question('memory', 'Memory of a process', 'KiB', 'Private memory and pages of its segment in use, after the start.',
+             peers=()),
+    question('channels_node', 'Persistent channels on one node', 'ns',
+             'There and back through a put channel. MPI: send, persistent send, and Put with a flag or a flush.',
+             'bytes'),
+    question('channels_tcp', 'Persistent channels over TCP', 'ns', BOTH_TCP, 'bytes'),
+    question('channel_poll', 'Polls with idle channels', 'ns',
+             'A poll with nothing to do, of a process with so many channels that each had one put and now are marked '
+             'or armed; and the first polls after all were busy.', peers=()),
+    question('applications_node', 'Applications on one node', 'ns',
+             'The same algorithm on the same input with the same answer; behind each figure the version it is of.'),
+    question('applications_tcp', 'Applications over TCP', 'ns', 'The same, with a node for each process.'),
+]
+
+NAMES = {'ours': OURS, 'limit': LIMIT, 'open_mpi': 'Open MPI', 'mpich': 'MPICH', 'ucx': 'UCX',
+         'gasnet': 'GASNet-EX', 'open_shmem': 'OpenSHMEM'}
+
+ACCESSES = {'read_*p': 'x = *p', 'read_p[i]': 'x = p[i]', 'write_*p': '*p = x', 'write_p[i]': 'p[i] = x'}
+
+# Of the programs' lines those that stand for an operation: what it is, and in parentheses what is done by hand.
+OPERATIONS_NODE = {
+    'get_64_and_sync': '`get`, of 64 and a `sync` (a loop and a fence)',
+    'put_64_and_sync': '`put`, of 64 and a `sync` (a loop and a fence)',
+    'store': '`store`, counted (two stores)',
+    'fetch_and_add': '`fetch_and_add` (the instruction)',
+    'short_round_trip': 'short request and reply (one cache line)',
+    'request_reply_pair': 'short request and reply, of many (a ring)',
+    'parallel_bundle': 'short request and reply, bundle of several threads (bundle of one)',
+    'medium_round_trip': 'request and reply of 4 KiB each (copy and flag)',
+    'splitc_barrier': '`barrier` of two (two flags)',
+    'rpc': '`rpc(..).result()` (request and reply)',
+    'co_await_get': '`co_await get(p)` (`get` and `sync`)',
+}
+OPERATIONS_TCP = {
+    'read': '`x = *p` (`fi_read`)',
+    'write': '`*p = x` (`fi_write`)',
+    'fetch_and_add': '`fetch_and_add` (a message there and back)',
+    'short_round_trip': 'short request and reply (`fi_send`)',
+    'register_first': 'registering 1 MiB for others, first use',
+    'register_later': 'registering 1 MiB for others, settled',
+    'barrier': '`barrier` of two (a message each)',
+}

@@ -1,0 +1,120 @@
+"""Figures as text: in a cell, in a row of a table, in a sentence."""
+
+from figures import DEFAULT, LEVEL, LIMIT, OURS
+
+SCALES = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
+
+
+def number(value):
+    return f'{value:,.0f}' if value >= 1000 else f'{value:#.3g}'.rstrip('.')
+
+
+def amount(value, unit):
+    """With its unit; times in the one that suits them."""
+    if unit != 'ns':
+        return f'{number(value)} {unit}'
+    scale, name = next((one for one in SCALES if value >= one[0]), SCALES[-1])
+    return f'{number(value / scale)} {name}'
+
+
+def figure(figures, row):
+    """A figure and by how much its worst round was worse; or why there is none."""
+    if row is None:
+        return '–'
+    if row.value is None:
+        return row.status
+    about = figures.questions[row.question]
+    text = amount(row.value, about.unit)
+    if row.rounds > 1:
+        text += f' {"+" if about.better == "less" else "−"}{_worse(about, row.scatter):.0f} %'
+    if row.rounds != figures.rounds():
+        text += f' of {row.rounds}'
+    return text if row.status == 'ok' else f'{text}, {row.status}'
+
+
+def _worse(about, scatter):
+    return 100 * (scatter - 1 if about.better == 'less' else 1 - 1 / scatter)
+
+
+def cell(figures, question, case, who):
+    """The best setting, with its name, and the default where that differs."""
+    row = figures.best(question, case, who)
+    text = figure(figures, row)
+    if row is None or row.value is None or row.setting == DEFAULT:
+        return text
+    default = next((one for one in figures.of(question, case, who) if one.setting == DEFAULT), None)
+    if default and default.value and not 1 - LEVEL < default.value / row.value < 1 + LEVEL:
+        return f'{text} ({row.setting}; default {amount(default.value, figures.questions[question].unit)})'
+    return f'{text} ({row.setting})'
+
+
+def ratio(value):
+    return '–' if value is None else f'{value:.2f}'
+
+
+def case_name(figures, question, case):
+    if figures.questions[question].x != 'bytes':
+        return case
+    return f'{int(case):,} bytes'
+
+
+def table(figures, question):
+    """Lists of cells: heads, then a row for each case."""
+    who = figures.who(question)
+    has_limit, has_peer = LIMIT in who, bool(figures.peers(question))
+    lines = [['', *who] + ['against by hand'] * has_limit + ['against the best other'] * has_peer]
+    for case in figures.cases(question):
+        cells = [case_name(figures, question, case), *(cell(figures, question, case, name) for name in who)]
+        if has_limit:
+            cells.append(ratio(figures.times_as_good(question, case, figures.value(question, case, LIMIT))))
+        if has_peer:
+            peer = figures.best_peer(question, case)
+            cells.append(ratio(figures.times_as_good(question, case, peer and peer.value)))
+        lines.append(cells)
+    return lines
+
+
+def ways(figures, question):
+    """The same across: a row for each contender and each of its ways, a column for each size."""
+    cases = figures.cases(question)
+    contenders = dict.fromkeys((row.who, row.setting) for who in figures.who(question)
+                               for case in cases for row in figures.of(question, case, who))
+    lines = [['', *(case_name(figures, question, case) for case in cases)]]
+    for who, setting in contenders:
+        rows = {row.case: row for row in figures.rows if (row.question, row.who, row.setting) == (question, who, setting)}
+        lines.append([who if setting == DEFAULT else f'{who}: {setting}',
+                      *(figure(figures, rows.get(case)) for case in cases)])
+    return lines
+
+
+def losses(figures, questions=None):
+    """Lists of cells: what a peer does better, worst first."""
+    lines = []
+    for how_good, question, case, peer in figures.behind():
+        if questions and question not in questions:
+            continue
+        lines.append([f'{figures.questions[question].title}: {case_name(figures, question, case)}',
+                      cell(figures, question, case, OURS), cell(figures, question, case, peer.who), peer.who,
+                      ratio(how_good)])
+    return [['', 'Splitphase', 'the best other', 'which', 'against it'], *lines] if lines else []
+
+
+def balance(figures):
+    ahead, level, behind, unknown = figures.balance()
+    if not ahead + level + behind:
+        return 'Nothing was measured beside another library.'
+    text = (f'Of {ahead + level + behind} figures that another library has as well, ours is better than the best of '
+            f'them in {ahead}, level in {level} (within {100 * LEVEL:.0f} %) and worse in {behind}.')
+    return text + (f' {unknown} more are not compared, as no other library could be measured.' if unknown else '')
+
+
+def not_ok(figures):
+    """A sentence for each contender that is missing, slow or lost somewhere."""
+    groups = {}
+    for row in figures.not_ok():
+        setting = '' if row.setting == DEFAULT else f' ({row.setting})'
+        key = (f'{row.who}{setting}, {figures.questions[row.question].title}', row.status, row.note)
+        groups.setdefault(key, []).append(case_name(figures, row.question, row.case))
+    for (what, status, note), cases in groups.items():
+        where = cases[0] if len(cases) == 1 else f'{len(cases)} figures'
+        yield f'{what}: {where} {status}{": " + note if note else ""}.'
