@@ -7,15 +7,18 @@
 # 1, and nothing is written. What cannot run is named, with the reason.
 #
 #   benchmarks/applications_mpi.sh [--procs "N..."] [--nodes "HOW..."] [--rounds N] [--only NAME]
-#                                  [--repetitions N] [--seconds N] [--csv] [--bin FOLDER] [--quick]
+#                                  [--repetitions N] [--settings] [--seconds N] [--csv]
+#                                  [--bin FOLDER] [--quick]
 #
 # --procs: how many processes, by default 2; each of these numbers makes a table. --nodes: 1, by
 # default; or same, as many as there are processes, which then reach each other over TCP on the
 # loopback; or both, "1 same". --only: one of em3d, sample_sort, radix_sort, jacobi3d, gauss, gups,
-# conjugate_gradient. --repetitions: how often a program solves its problem in one run. --seconds: that
-# one run may take, by default 30. FOLDER is a bazel-bin with the programs and the launcher; without it
-# they are built. --quick: tiny problems, one round, to see that all runs. Over TCP our provider is the one that the library chooses, or SPLITC_PROVIDER.
-# MPICH is left out where there are more processes than cores, as its processes do not give them up.
+# conjugate_gradient. --repetitions: how often a program solves its problem in one run. --settings:
+# MPI also with the settings known to help it (mpi.sh). --seconds: that one run may take, by default
+# 30. FOLDER is a bazel-bin with the programs and the launcher; without it they are built. --quick:
+# tiny problems, one round, to see that all runs. Over TCP our provider is the one that the library
+# chooses, or SPLITC_PROVIDER. MPICH is left out where there are more processes than cores, as its
+# processes do not give them up.
 #
 # The last column is by how much ours is faster than the faster MPI: 2.00 is twice as fast, below
 # 1.00 MPI is ahead.
@@ -23,7 +26,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/benchmarks/mpi.sh"
 source "$root/benchmarks/applications_mpi/programs.sh"
-all_procs=2 places=1 rounds="" only="" csv="" bin="" quick="" limit="" many=""
+all_procs=2 places=1 rounds="" only="" csv="" bin="" quick="" limit="" many="" settings=""
 
 usage() {
   sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '/^set /,$d'
@@ -40,6 +43,7 @@ while (($#)); do
     --only) only=${2:?--only needs the name of a program} && shift 2 ;;
     --seconds) limit=${2:?--seconds needs a number} && shift 2 ;;
     --csv) csv=yes && shift ;;
+    --settings) settings=yes && shift ;;
     --repetitions) many=${2:?--repetitions needs a number} && shift 2 ;;
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) || exit 2; shift 2 ;;
     --quick) quick=yes && shift ;;
@@ -75,7 +79,7 @@ trap 'rm -rf "$work"' EXIT
 # --- Who takes part
 
 declare -A not_compiled  # why not, by MPI,PROGRAM
-declare -A reason        # why MPI,PROGRAM,PROCS,NODES has no figure
+declare -A reason        # why MPI,PROGRAM,PROCS,NODES,SETTING has no figure
 
 compile_all() {
   local mpi program source
@@ -91,10 +95,16 @@ compile_all() {
 
 # --- Running
 
-# turn CONTENDER PROGRAM: one run, whose lines VERSION,VALUE,ANSWER become lines of $work/figures,
-# PROCS,NODES,PROGRAM,WHO,VERSION,VALUE,ANSWER. What fails once is not tried again.
+# settings_for CONTENDER: the settings with which it takes part.
+settings_for() {
+  if [[ $1 == ours || -z $settings ]]; then echo default; else settings_of "$1" "$nodes"; fi
+}
+
+# turn CONTENDER PROGRAM: one run with $mpi_setting, whose lines VERSION,VALUE,ANSWER become lines of
+# $work/figures, PROCS,NODES,PROGRAM,WHO,VERSION,VALUE,ANSWER. What fails once is not tried again.
 turn() {
-  local key=$1,$2,$procs,$nodes status=0
+  local key=$1,$2,$procs,$nodes,$mpi_setting status=0 setting=""
+  [[ $mpi_setting == default ]] || setting=" $mpi_setting"
   [[ -z ${reason[$key]:-} ]] || return 0
   if [[ -n ${not_compiled[$1,$2]:-} ]]; then
     reason[$key]=${not_compiled[$1,$2]}
@@ -107,7 +117,7 @@ turn() {
   if [[ $1 == ours ]]; then "ours_$2"; else "mpi_$2" "with_$1" "$work/$1_${rival[$2]}"; fi \
     >"$work/lines" 2>"$work/errors" || status=$?
   if ((status == 0)) && [[ -s $work/lines ]]; then
-    sed "s/^/$procs,$nodes,$2,$1,/" "$work/lines" >>"$work/figures"
+    sed "s/^\([^,]*\)/$procs,$nodes,$2,$1,\1$setting/" "$work/lines" >>"$work/figures"
   elif ((status == 124)); then
     reason[$key]="did not finish within $seconds s"
   elif [[ $1 == ours ]]; then
@@ -131,10 +141,15 @@ answers_agree() {
 }
 
 measure() {
-  local program contender round
+  local program contender round setting procs=$count
   for program in "${programs[@]}"; do
     for ((round = 0; round < rounds; ++round)); do
-      for contender in ours "${mpis[@]}"; do turn "$contender" "$program"; done
+      for contender in ours "${mpis[@]}"; do
+        for setting in $(settings_for "$contender"); do
+          mpi_settings "$procs" "$nodes" "$setting"
+          turn "$contender" "$program"
+        done
+      done
     done
     answers_agree || { echo "the answers differ: nothing is written" >&2; exit 1; }
   done
@@ -156,11 +171,13 @@ placement() {
 
 # what_is_left_out PROCS NODES: a line for each program that somebody could not run.
 what_is_left_out() {
-  local program mpi key
+  local program mpi key setting
   for program in "${programs[@]}"; do
     for mpi in ours "${mpis[@]}"; do
-      key=$mpi,$program,$1,$2
-      [[ -z ${reason[$key]:-} ]] || echo "${title[$program]}, ${name[$mpi]}: ${reason[$key]}"
+      for setting in $(settings_for "$mpi"); do
+        key=$mpi,$program,$1,$2,$setting
+        [[ -z ${reason[$key]:-} ]] || echo "${title[$program]}, ${name[$mpi]}: ${reason[$key]}"
+      done
     done
   done
 }
@@ -189,7 +206,6 @@ for place in $places; do
     [[ $place == 1 ]] || nodes=$count
     [[ " ${placements[*]} " != *" $count,$nodes "* ]] || continue  # one process is one node
     placements+=("$count,$nodes")
-    mpi_settings "$count" "$nodes"
     measure
     if [[ -n $csv ]]; then
       table csv "$count" "$nodes"

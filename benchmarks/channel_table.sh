@@ -71,7 +71,7 @@ one_mpi() {
     [[ $1,$window == open_mpi,shared ]] && ways=3 || ways=4
     [[ $mpi_setting == default || $nodes == 2 ]] || ways=2
     [[ $ways,$window != 2,apart ]] || continue
-    on "$1" "$window" $ways $iterations "$samples" "${sizes[@]}" | awk -F, -v library="$1" \
+    on "$1" "$window" $ways $iterations "$samples" "${these[@]}" | awk -F, -v library="$1" \
       -v setting="$mpi_setting" -v also="$((nodes == 1))$window" '
       NF != 3 { next }
       also == "1apart" { if ($1 !~ /^put/) next; sub(/put/, "put_apart", $1) }
@@ -84,8 +84,9 @@ echo "who,way,setting,bytes,ns"
 splitphase
 for mpi in "${mpis[@]}"; do
   for setting in $(settings_of "$mpi" "$nodes"); do
-    setting_matters "$setting" "${sizes[-1]}" || continue
     mpi_settings 2 "$nodes" "$setting"
-    one_mpi "$mpi"
+    these=()
+    for size in "${sizes[@]}"; do ! setting_matters "$setting" "$size" || these+=("$size"); done
+    ((${#these[@]} == 0)) || one_mpi "$mpi"
   done
 done

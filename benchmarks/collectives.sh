@@ -61,7 +61,9 @@ for where in $places; do
       [[ $mpi,$where != open_mpi,node ]] || settings+=" shared_collectives"
       for setting in $settings; do
         mpi_settings "$count" "$nodes" "$setting"
-        on "$mpi" "$reps" | sed "s/^/$count,$where,$mpi,$setting,/"
+        on "$mpi" "$reps" | while IFS=, read -r name bytes ns; do
+          ! setting_matters "$setting" "$bytes" || echo "$count,$where,$mpi,$setting,$name,$bytes,$ns"
+        done
       done
     done
   done

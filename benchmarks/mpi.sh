@@ -76,7 +76,7 @@ settings_of() {
 
 # setting_matters SETTING BYTES: whether it changes how so many bytes are sent.
 setting_matters() {
-  [[ $1 =~ ^(default|posix)$ ]] || (($2 >= (mpi_nodes > 1 ? 16384 : 4096)))
+  [[ ! $1 =~ ^(no_cma|eager)$ ]] || (($2 >= (mpi_nodes > 1 ? 16384 : 4096)))
 }
 
 # mpi_settings PROCS NODES [SETTING]: how PROCS processes of this machine are started, each bound to a core if

@@ -85,9 +85,10 @@ def rates(machine, rounds):
 
 
 def updates(machine, rounds):
-    kinds = {'wait_for_each': 'one at a time', 'fetch': 'one at a time', 'start_many': 'many at a time',
-             'call': 'many at a time', 'accumulate': 'many at a time', 'gather': 'in blocks',
-             'rounds': 'in blocks', 'alltoallv': 'in blocks', 'buckets': 'in blocks'}
+    styles = {'one at a time': ('wait_for_each', 'fetch', 'each'),
+              'many at a time': ('start_many', 'call', 'accumulate', 'xor'),
+              'in blocks': ('gather', 'rounds', 'alltoallv', 'buckets')}
+    kinds = {style: kind for kind, names in styles.items() for style in names}
     for nodes, place in ((1, 'one node'), (2, 'TCP')):
         amount = machine.amount(('--updates', 20000, '--slow', 500), ('--updates', 200000, '--slow', 2000), ())
         for row in machine.script(['atomics'], 'gups_table.sh', '--csv', '--nodes', nodes, '--rounds', 1, *amount):
@@ -101,7 +102,7 @@ def collectives(machine, rounds):
         question = f'collectives_{place}'
         for processes in (4, 8):
             rounds.cannot_run(question, 'MPICH', NO_CORE, f'{processes} processes')
-        options = machine.amount(['--quick', '--processes', '2'], ['--reps', 4, '--processes', '2 4'], [])
+        options = machine.amount(['--quick', '--processes', '2'], ['--reps', 3, '--processes', '2 4'], ['--reps', 5])
         for row in machine.script([question], 'collectives.sh', '--only', place, *options):
             if row['name'].startswith(('team', 'store_sync', 'broadcast_root', 'reduce_giver')):
                 continue
@@ -129,7 +130,7 @@ OTHER_WAYS = {'message': 'ours, request and reply', 'bulk_store': 'ours, bulk_st
 
 def channels(machine, rounds):
     for nodes, question in ((1, 'channels_node'), (2, 'channels_tcp')):
-        options = machine.amount(['--quick'], ['--samples', 10, '--sizes', '100 1000 10000 100000'], [])
+        options = machine.amount(['--quick'], ['--samples', 10, '--sizes', '100 1000 10000 100000'], ['--samples', 20])
         for row in machine.script([question], 'channel_table.sh', '--nodes', nodes, *options):
             way, who = row['way'], NAMES[row['who']]
             if row['who'] == 'ours' and way != 'channel':
@@ -148,7 +149,8 @@ def time_of(value, unit):
     """(ns, of what) of a program's figure in its own unit: "ms", "us an iteration", "million keys/s"."""
     rate = re.fullmatch(r'(million |[MG])(\w+)/s', unit)
     if rate:
-        return (1 if rate[1] == 'G' else 1e3) / value, f'a {rate[2].removesuffix("s")}'
+        each = {'B': 'byte'}.get(rate[2], rate[2].removesuffix('s'))
+        return (1 if rate[1] == 'G' else 1e3) / value, f'a {each}'
     scale, _, each = unit.partition(' ')
     if scale not in UNITS:
         raise ValueError(f'applications_mpi/programs.sh: the unit "{unit}" is neither a time nor a rate; write '
@@ -158,10 +160,11 @@ def time_of(value, unit):
 
 def applications(machine, rounds):
     questions = ['applications_node', 'applications_tcp']
-    options = machine.amount(['--quick'], ['--procs', '2', '--repetitions', 2], ['--procs', '2 4'])
+    options = machine.amount(['--quick'], ['--procs', '2', '--repetitions', 2], ['--procs', '2 4', '--repetitions', 8, '--settings'])
     for question in questions:
         rounds.cannot_run(question, 'MPICH', NO_CORE, '4 processes')
-    for row in machine.script(questions, 'applications_mpi.sh', '--csv', '--nodes', '1 same', '--rounds', 1, *options):
+    options += ['--csv', '--nodes', '1 same', '--rounds', 1]
+    for row in machine.script(questions, 'applications_mpi.sh', *options):
         ns, each = time_of(float(row['value']), row['unit'])
         title = row['program'].replace('_', ' ') + (f' ({each})' if each else '')
         rounds.add(questions[row['nodes'] != '1'], f'{title}, {row["procs"]} processes', NAMES[row['who']], ns,

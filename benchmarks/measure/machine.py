@@ -104,7 +104,7 @@ def facts(effort):
                 'UCX': version('dpkg-query', '-W', '-f', '${Version}', 'ucx-utils'),
                 'GASNet-EX': version('pkg-config', '--modversion', 'gasnet-smp-seq'),
                 'OpenSHMEM': version('dpkg-query', '-W', '-f', '${Version}', 'openmpi-bin')}
-    return {'machine': f'{cpu}, {os.cpu_count()} cores{" of a virtual machine" * virtual}',
+    return {'machine': f'{cpu}, {os.cpu_count()} {"virtual " * virtual}cores',
             'date': time.strftime('%Y-%m-%d'),
             'system': f'{platform.system()} {platform.release().partition("-")[0]}',
             'compiler': f'g++ {version("g++", "--version")}',

@@ -92,8 +92,8 @@ def measure(options, machine, rounds):
         rounds.end_round()
         after = machine.line_ns()
         if before and after and not 1 / 1.5 <= after / before <= 1.5:
-            remarks.append(f'{name}, round {schedule.round(name)}: the cores were moved; a cache line took '
-                           f'{before:.0f} ns before and {after:.0f} ns after')
+            remarks.append(f'{name}, round {schedule.round(name)}: a cache line took {before:.0f} ns before and '
+                           f'{after:.0f} ns after: the cores were moved, or shared with other work')
         lines += [line for line in (before, after) if line]
         before = after
         schedule.done(name, time.monotonic() - begin)

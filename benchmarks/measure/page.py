@@ -1,6 +1,5 @@
 """docs/beside-others.html: all figures on one page that needs no other file."""
 
-import base64
 import html
 
 import plot
@@ -59,8 +58,6 @@ def page(source):
             parts += [f'<h2 id="{question.id}">{html.escape(question.title)}</h2>', *_paragraphs([question.text]),
                       plot.plot(source, question.id), _table(form(figures, question.id))]
     raw = source.text()
-    link = base64.b64encode(raw.encode()).decode()
-    parts += ['<h2>All figures</h2>',
-              f'<p><a download="figures.csv" href="data:text/csv;base64,{link}">as a file</a></p>',
-              f'<details><summary>all rows</summary><pre id="csv">{html.escape(raw)}</pre></details></body></html>']
+    parts.append(f'<h2>All figures</h2><details><summary>figures.csv</summary><pre>{html.escape(raw)}</pre></details>'
+                 '</body></html>')
     return '\n'.join(parts) + '\n'

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # For ./measure: what is installed of other libraries, between two processes. Prints lines
-# WHO,SETTING,BYTES,NS, the least of REPETITIONS.
+# WHO,SETTING,BYTES,NS, the least of REPETITIONS, or of fewer of large sizes.
 #
 #   benchmarks/measure/ping_pong.sh node|tcp REPETITIONS BYTES...   there and back: Open MPI and MPICH, with
-#                                                                   each setting that matters for the size,
-#                                                                   fewer repetitions of large ones; on one
-#                                                                   node 8 bytes also UCX and GASNet
+#                                                                   each setting that matters for the size;
+#                                                                   on one node 8 bytes also UCX and GASNet
 #   benchmarks/measure/ping_pong.sh read REPETITIONS                a word of the other process: GASNet
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -23,18 +22,18 @@ if [[ $place == read ]]; then
   exit
 fi
 nodes=$([[ $place == node ]] && echo 1 || echo 2)
+mpi_settings 2 "$nodes"
 if [[ $place == node && " $* " == *" 8 "* ]]; then
   ! find_ucx >&2 || figure ucx posix 8 "$(on_ucx 8 $((repetitions * 200)))"
   ! find_gasnet >&2 || figure gasnet default 8 "$(on_gasnet am "$repetitions")"
 fi
 find_mpis "$root/benchmarks/rivals/mpi_ping_pong.c" >&2
-for bytes; do
-  count=$((1 + repetitions / 50 + repetitions * 1000 / (1000 + bytes)))
-  for mpi in "${mpis[@]}"; do
-    for setting in $(settings_of "$mpi" "$nodes"); do
-      setting_matters "$setting" "$bytes" || continue
-      mpi_settings 2 "$nodes" "$setting"
-      figure "$mpi" "$setting" "$bytes" "$(on "$mpi" "$count" "$bytes" | awk '$1 > 0 { print $1; exit }')"
-    done
+for mpi in "${mpis[@]}"; do
+  for setting in $(settings_of "$mpi" "$nodes"); do
+    sizes=()
+    for bytes; do ! setting_matters "$setting" "$bytes" || sizes+=("$bytes"); done
+    ((${#sizes[@]})) || continue
+    mpi_settings 2 "$nodes" "$setting"
+    on "$mpi" "$repetitions" "${sizes[@]}" | sed -n "s/^\([0-9]*\) \([0-9.]*\)$/$mpi,$setting,\1,\2/p"
   done
 done

@@ -4,7 +4,7 @@ import math
 from xml.sax.saxutils import escape
 
 from figures import LEVEL, LIMIT, OURS
-from text import amount, case_name, number
+from text import amount, case_name
 
 COLOURS = {OURS: '#c00000', LIMIT: '#000000', 'Open MPI': '#1f5fbf', 'MPICH': '#c07000', 'UCX': '#207020',
            'GASNet-EX': '#008080', 'OpenSHMEM': '#7030a0'}
@@ -72,7 +72,7 @@ def by_size(source, question):
     for value in y.decades():
         lines += [_line(90, y(value), 600, y(value)), _text(82, y(value) + 5, amount(value, about.unit), 'end')]
     for size in x.decades():
-        lines += [_line(x(size), 370, x(size), 50), _text(x(size), 390, f'{number(size).removesuffix(".00")} B', 'middle')]
+        lines += [_line(x(size), 370, x(size), 50), _text(x(size), 390, f'{size:,.0f} B', 'middle')]
     for i, (who, line) in enumerate(lines_of.items()):
         colour = COLOURS.get(who, GREY)
         path = ' '.join(f'{x(size):.1f},{y(value):.1f}' for size, value in line)
@@ -82,14 +82,15 @@ def by_size(source, question):
     return _svg(860, 430, lines, source.machine())
 
 
-def ratios(source, *questions):
-    """A bar to the right where ours is better than the best other, to the left where it is worse."""
+def ratios(source, *questions, end=''):
+    """A bar to the right where ours is better than the best other, to the left where it is worse; of the cases
+    whose name ends with `end`."""
     figures = source.figures
-    found = [one for one in figures.beside_peers() if one[1] in questions and one[0]]
+    found = [one for one in figures.beside_peers() if one[1] in questions and one[0] and one[2].endswith(end)]
     middle, pixels, step = 560, 70, 24
     lines = [_text(10, 22, 'By how much ours is better than the best other; to the left it is worse')]
     for i, (ratio, question, case, peer) in enumerate(found):
-        y, size = 36 + step * i, max(-120.0, min(200.0, pixels * math.log2(ratio)))
+        y, size = 36 + step * i, max(-200.0, min(200.0, pixels * math.log2(ratio)))
         place = f', {figures.questions[question].title.partition(" o")[2].split()[-1]}' * (len(questions) > 1)
         words = f'{ratio:.2f}, {peer.who}'
         lines += [_text(10, y + 14, case_name(figures, question, case) + place, size=14),
@@ -114,9 +115,11 @@ def plot(source, question):
 
 def pictures(source):
     """The pictures of the pages, by their name in docs/pictures."""
+    two = '2 processes'
     found = {'round_trip.svg': bars(source, 'round_trip_node', '8',
                                     '8 bytes to another process of the machine and back: shorter is better'),
-             'beside-others/applications.svg': ratios(source, 'applications_node', 'applications_tcp')}
-    for question in ('round_trip_node', 'channels_node', 'collectives_node'):
+             'beside-others/applications.svg': ratios(source, 'applications_node', 'applications_tcp', end=two),
+             'beside-others/collectives_node.svg': ratios(source, 'collectives_node', end=two)}
+    for question in ('round_trip_node', 'channels_node'):
         found[f'beside-others/{question}.svg'] = plot(source, question)
     return found

@@ -72,11 +72,13 @@ OPERATIONS_NODE = {
     'co_await_get': '`co_await get(p)` (`get` and `sync`)',
 }
 OPERATIONS_TCP = {
-    'read': '`x = *p` (`fi_read`)',
-    'write': '`*p = x` (`fi_write`)',
+    'read_*p': '`x = *p` (`fi_read`)',
+    'write_*p': '`*p = x` (`fi_write`)',
     'fetch_and_add': '`fetch_and_add` (a message there and back)',
     'short_round_trip': 'short request and reply (`fi_send`)',
+    'get_strided': '`get_strided` of 1,000 words (`bulk_get` of as many)',
+    'put_strided': '`put_strided` of 1,000 words (`bulk_put` of as many)',
     'register_first': 'registering 1 MiB for others, first use',
     'register_later': 'registering 1 MiB for others, settled',
-    'barrier': '`barrier` of two (a message each)',
+    'barrier': '`barrier` of two (a message each way)',
 }

@@ -45,7 +45,7 @@ def read(text):
     """Of what Source.text() has written. A file of several machines, or of unknown rows, is refused."""
     lines = text.splitlines()
     heads = [line for line in lines if line.startswith('# ')]
-    facts = dict(line[2:].split(': ', 1) for line in heads)
+    facts = {'machine': '', 'date': '', **dict(line[2:].split(': ', 1) for line in heads)}
     rows, places = [], set()
     for line in csv.DictReader(lines[len(heads):]):
         places.add((line['machine'], line['date']))

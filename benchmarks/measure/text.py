@@ -81,7 +81,7 @@ def ways(figures, question):
                                for case in cases for row in figures.of(question, case, who))
     lines = [['', *(case_name(figures, question, case) for case in cases)]]
     for who, setting in contenders:
-        rows = {row.case: row for row in figures.rows if (row.question, row.who, row.setting) == (question, who, setting)}
+        rows = {row.case: row for case in cases for row in figures.of(question, case, who) if row.setting == setting}
         lines.append([who if setting == DEFAULT else f'{who}: {setting}',
                       *(figure(figures, rows.get(case)) for case in cases)])
     return lines

@@ -50,7 +50,8 @@ class AnyFigures(unittest.TestCase):
         text = regions.readme(source_of(
             'round_trip_node,8,Splitphase,136.4', 'round_trip_node,8,by hand,90', 'round_trip_node,8,UCX,300',
             'round_trip_node,8,Open MPI,250'))
-        self.assertIn('| one node: short request and reply | 136 ns +10 % | 90.0 ns +10 % | 250 ns +10 %, Open MPI |', text)
+        self.assertIn('| one node: short request and reply | 136 ns +10 % | 90.0 ns +10 % | 250 ns +10 %, Open MPI |',
+                      text)
 
     def test_others_are_ahead_only_where_they_are(self):
         text = regions.readme(source_of(
@@ -67,7 +68,8 @@ class AnyFigures(unittest.TestCase):
         self.assertEqual(regions.rewritten(first, source_of('round_trip_node,8,Splitphase,200')), second)
 
     def test_what_was_not_measured_is_said_so(self):
-        self.assertIn('not measured on M, 2026-01-02', regions.region(source_of('round_trip_node,8,Splitphase,1'), 'rate'))
+        some = source_of('round_trip_node,8,Splitphase,1')
+        self.assertIn('not measured on M, 2026-01-02', regions.region(some, 'rate'))
 
     def test_a_file_of_two_machines_is_refused(self):
         one = source_of('round_trip_node,8,Splitphase,1').text()
