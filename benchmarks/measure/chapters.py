@@ -150,7 +150,7 @@ def time_of(value, unit):
     rate = re.fullmatch(r'(million |[MG])(\w+)/s', unit)
     if rate:
         each = {'B': 'byte'}.get(rate[2], rate[2].removesuffix('s'))
-        return (1 if rate[1] == 'G' else 1e3) / value, f'a {each}'
+        return (1 if rate[1] == 'G' else 1e3) / value, f'{"an" if each[0] in "aeiou" else "a"} {each}'
     scale, _, each = unit.partition(' ')
     if scale not in UNITS:
         raise ValueError(f'applications_mpi/programs.sh: the unit "{unit}" is neither a time nor a rate; write '

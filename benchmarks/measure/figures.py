@@ -16,7 +16,7 @@ OURS = 'Splitphase'
 LIMIT = 'by hand'
 DEFAULT = 'default'
 #   ok: each round gave a figure      slow: a run was ended because it took too long
-#   lost: a round gave no figure      not run: this machine cannot run it
+#   lost: a round gave no figure      not run: it was left out, and the note says why
 STATUSES = ('ok', 'slow', 'lost', 'not run')
 LEVEL = 0.03  # closer figures are called level
 
