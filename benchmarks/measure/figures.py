@@ -77,9 +77,9 @@ class Rounds:
         return not {(question, who, setting), (question, who, None)}.isdisjoint(self._slow)
 
     def _missing(self, question, case):
-        """A row for each peer that has no figure of this case, and for each setting that was too slow for one."""
+        """A row for ours and each peer that has no figure of this case, and for each setting that was too slow for one."""
         here = {key[2:] for key in self._figures if key[:2] == (question.id, case)}
-        for who in question.peers:
+        for who in (OURS, *question.peers):
             slow = [setting for q, peer, setting in self._slow if (q, peer) == (question.id, who)]
             for setting in sorted(filter(None, slow)):
                 if (who, setting) not in here:

@@ -51,6 +51,11 @@ class ARow(unittest.TestCase):
         self.assertEqual([(row.case, row.who, row.status, row.value) for row in collected.rows() if row.status != 'ok'],
                          [('8', 'A', 'slow', None), ('8', 'B', 'not run', None), ('64', 'B', 'not run', None)])
 
+    def test_a_figure_that_only_a_peer_has_is_not_dropped(self):
+        figures = figures_of([('8', 'A', 1.0)], peers=('A',))
+        self.assertEqual(figures.best('q', '8', OURS).status, 'lost')
+        self.assertEqual(figures.balance(), (0, 0, 0, 1))
+
     def test_a_setting_that_is_too_slow_has_a_row_beside_one_that_is_not(self):
         collected = rounds_of([('8', OURS, 3.0), ('8', 'A', 9.0)], peers=('A',))
         collected.slow('q', 'A', 'tuned')
