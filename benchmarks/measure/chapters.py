@@ -149,7 +149,7 @@ def time_of(value, unit):
     """(ns, of what) of a program's figure in its own unit: "ms", "us an iteration", "million keys/s"."""
     rate = re.fullmatch(r'(million |[MG])(\w+)/s', unit)
     if rate:
-        each = {'B': 'byte'}.get(rate[2], rate[2].removesuffix('s'))
+        each = {'B': 'byte'}.get(rate[2], re.sub('ies$', 'y', rate[2]).removesuffix('s'))
         return (1 if rate[1] == 'G' else 1e3) / value, f'{"an" if each[0] in "aeiou" else "a"} {each}'
     scale, _, each = unit.partition(' ')
     if scale not in UNITS:

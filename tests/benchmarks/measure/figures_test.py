@@ -103,6 +103,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(time_of(4.0, 'ms'), (4e6, ''))
         self.assertEqual(time_of(50.0, 'million keys/s'), (20.0, 'a key'))
         self.assertEqual(time_of(50.0, 'million updates/s'), (20.0, 'an update'))
+        self.assertEqual(time_of(50.0, 'million entries/s'), (20.0, 'an entry'))
         self.assertEqual(time_of(2.0, 'GFlop/s'), (0.5, 'a Flop'))
         self.assertEqual(time_of(500.0, 'MB/s'), (2.0, 'a byte'))
         with self.assertRaisesRegex(ValueError, 'neither a time nor a rate'):
