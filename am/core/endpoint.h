@@ -121,6 +121,8 @@ class Endpoint {
                   "add_handlers<&C::f>(object) takes those");
     (set_handler_at(0, {&Handler<kFunctions>::invoke, Handler<kFunctions>::shape}, false), ...);
   }
+  template <class R, class... P>
+  void add_handlers(R (*)(P...)) = delete;  // write add_handlers<&f>()
   // Registers member functions, which are called on `object`: it outlives the endpoint, or its
   // messages. An endpoint has one object for each function: Error if it is registered once more.
   // Costs the handler a load more.

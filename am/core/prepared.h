@@ -88,9 +88,7 @@ class PreparedMedium {
 template <auto kFunction, class... Args>
 void PreparedMedium::commit(std::size_t used, const Args&... args) && {
   using H = Handler<kFunction>;
-  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
-  static_assert(H::kind == Kind::kMedium,
-                "the handler's second parameter must be std::span<const std::byte>");
+  static_assert(H::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
   alignas(8) std::array<std::uint32_t, packet::kMaxWords> words{};
   H::Packing::pack(reinterpret_cast<std::byte*>(words.data()), args...);
   send(endpoint_.index_of<kFunction>(), H::role, std::span(words).first(H::words), used);

@@ -109,8 +109,7 @@ template <class H, class... Args>
 template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline bool Endpoint::try_request(std::uint32_t to, const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
-  static_assert(H::kind == Kind::kShort, "the handler takes a payload: request_medium or _long");
+  static_assert(H::template check<Role::kRequest, Kind::kShort, std::decay_t<Args>...>());
   if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request");
   shmem::Outbox* const box = parts_.outgoing.box_for(to, "request");
   if (box == nullptr) [[unlikely]]
@@ -128,9 +127,7 @@ template <auto kFunction, class... Args>
                                                                 std::span<const std::byte> payload,
                                                                 const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
-  static_assert(H::kind == Kind::kMedium,
-                "the handler's second parameter must be std::span<const std::byte>");
+  static_assert(H::template check<Role::kRequest, Kind::kMedium, std::decay_t<Args>...>());
   if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_medium");
   shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_medium");
   check_medium(bundle(), payload, "request_medium");
@@ -151,9 +148,7 @@ template <auto kFunction, class... Args>
                                                               std::span<const std::byte> payload,
                                                               const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::role != Role::kReply, "a reply handler cannot take requests");
-  static_assert(H::kind == Kind::kLong,
-                "the handler's second parameter must be std::span<std::byte>");
+  static_assert(H::template check<Role::kRequest, Kind::kLong, std::decay_t<Args>...>());
   if constexpr (kChecked) parts_.waits.refuse_in_handler(to, "request_long");
   shmem::Outbox* const box = parts_.outgoing.box_for(to, "request_long");
   const HandlerIndex index = index_of<kFunction>();
@@ -277,8 +272,7 @@ inline Tag Message::tag() const noexcept { return delivery_->from.tag; }
 template <auto kFunction, class... Args>
 inline void Request::reply(const Args&... args) && {
   using H = Handler<kFunction>;
-  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
-  static_assert(H::kind == Kind::kShort, "the handler takes a payload: reply_medium or reply_long");
+  static_assert(H::template check<Role::kReply, Kind::kShort, std::decay_t<Args>...>());
   const std::uint32_t guess = detail::hinted<kFunction>();
   if (endpoint().parts().handlers.invoke_of(guess) != &H::invoke) [[unlikely]] {
     check_unanswered();
@@ -302,9 +296,7 @@ template <auto kFunction, class... Args>
 template <auto kFunction, class... Args>
 inline void Request::reply_medium(std::span<const std::byte> payload, const Args&... args) && {
   using H = Handler<kFunction>;
-  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
-  static_assert(H::kind == Kind::kMedium,
-                "the handler's second parameter must be std::span<const std::byte>");
+  static_assert(H::template check<Role::kReply, Kind::kMedium, std::decay_t<Args>...>());
   check_medium(endpoint().bundle(), payload, "reply_medium");
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
   const shmem::Room room = delivery_->room;
@@ -316,9 +308,7 @@ inline void Request::reply_medium(std::span<const std::byte> payload, const Args
 template <auto kFunction, class... Args>
 inline void Request::reply_in_place(std::size_t used, const Args&... args) && {
   using H = Handler<kFunction>;
-  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
-  static_assert(H::kind == Kind::kMedium,
-                "the handler's second parameter must be std::span<const std::byte>");
+  static_assert(H::template check<Role::kReply, Kind::kMedium, std::decay_t<Args>...>());
   std::byte* const to = begin_reply(endpoint().index_of<kFunction>(), H::kind, H::words);
   endpoint().bundle().note_payload();
   packet::put_medium_bytes(delivery_->room.slot->reply, used);
@@ -341,9 +331,7 @@ template <auto kFunction, class... Args>
 inline void Request::reply_long_with(bool* released, std::uint64_t offset,
                                      std::span<const std::byte> payload, const Args&... args) {
   using H = Handler<kFunction>;
-  static_assert(H::role == Role::kReply, "only a handler that takes am::Reply can take a reply");
-  static_assert(H::kind == Kind::kLong,
-                "the handler's second parameter must be std::span<std::byte>");
+  static_assert(H::template check<Role::kReply, Kind::kLong, std::decay_t<Args>...>());
   const HandlerIndex handler = endpoint().index_of<kFunction>();
   check_unanswered();
   place_long(handler, H::shape, offset, payload,

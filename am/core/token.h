@@ -69,6 +69,8 @@ class Request : public Message {
   // A short reply, 0 to 64 bytes of arguments, to kFunction(am::Reply, args...): AM_ReplyM.
   template <auto kFunction, class... Args>
   void reply(const Args&... args) &&;
+  template <auto kFunction, class... Args>
+  void reply(const Args&... args) const& = delete;  // write std::move(request).reply<..>(..)
 
   // A medium reply, to kFunction(am::Reply, std::span<const std::byte>, args...): AM_ReplyIM. The
   // payload, at most max_medium() bytes or Error, may be reused on return.

@@ -172,10 +172,14 @@ struct Parameters<First, Rest...> {
 };
 
 template <class F>
-struct Signature;
+struct Signature {
+  static constexpr bool is_handler = false;
+  static constexpr bool travels = true;
+};
 template <class R, class... P>
 struct Signature<void (*)(R, P...)> {
-  static_assert(is_role<R>, "a handler's first parameter is am::Request, am::OneWay or am::Reply");
+  static constexpr bool is_handler = is_role<R>;
+  static constexpr bool travels = (std::is_trivially_copyable_v<std::remove_cvref_t<P>> && ...);
   static constexpr Role role = std::is_same_v<R, Request>  ? Role::kRequest
                                : std::is_same_v<R, OneWay> ? Role::kOneWay
                                                            : Role::kReply;
@@ -206,22 +210,30 @@ auto& object_of(Endpoint& endpoint);
 template <auto kFunction>
 inline constexpr bool is_member = std::is_member_function_pointer_v<decltype(kFunction)>;
 
+template <class Given, class Argument>
+concept casts_to = requires(const Given& given) {
+  static_cast<const Argument&>(given);
+};
+
 // How arguments of these types are laid out in a message.
 template <class Tuple>
 struct Packing;
 template <class... Args>
 struct Packing<std::tuple<Args...>> {
-  static_assert((std::is_trivially_copyable_v<Args> && ...),
-                "arguments of a handler are copied as bytes");
   static constexpr std::uint32_t words = packet::argument_words<Args...>;
   static_assert(words * packet::kWord <= kMaxArgumentBytes, "too many bytes of arguments");
   using Unpacker = packet::Unpacker<Args...>;
 
-  // Copies what a caller passed, converted to the types the handler takes.
+  template <class... Given>
+  static constexpr bool takes() {
+    if constexpr (sizeof...(Given) == sizeof...(Args)) return (casts_to<Given, Args> && ...);
+    return false;
+  }
+  // Copies what a caller passed, converted to the types the handler takes. (Handler::check() has
+  // refused what they are not.)
   template <class... Given>
   static void pack(std::byte* to, const Given&... given) noexcept {
-    static_assert(sizeof...(Given) == sizeof...(Args), "the handler takes other arguments");
-    packet::pack(to, static_cast<const Args&>(given)...);
+    if constexpr (takes<Given...>()) packet::pack(to, static_cast<const Args&>(given)...);
   }
 };
 
@@ -230,12 +242,29 @@ struct Packing<std::tuple<Args...>> {
 // Everything known of the handler kFunction at compile time.
 template <auto kFunction>
 struct Handler {
-  using Signature = detail::Signature<decltype(kFunction)>;
+  using Given = detail::Signature<decltype(kFunction)>;
+  static constexpr bool is_one = Given::is_handler && Given::travels;
+  // What is none is refused below, and becomes some other, lest more errors follow from it.
+  using Signature = std::conditional_t<is_one, Given, detail::Signature<void (*)(Request)>>;
   using Packing = detail::Packing<typename Signature::Arguments>;
   static constexpr Role role = Signature::role;
   static constexpr Kind kind = Signature::kind;
   static constexpr std::uint32_t words = Packing::words;
   static constexpr Shape shape = make_shape(role, kind, words);
+
+  // True; says, when compiling, what is wrong with a request or a reply of kKind with these
+  // arguments.
+  template <Role kRole, Kind kKind, class... Args>
+  static constexpr bool check() {
+    constexpr bool kFits = kind == kKind && (role == Role::kReply) == (kRole == Role::kReply);
+    static_assert(kFits,
+                  "the handler takes another kind of message: am::Reply takes replies, the others "
+                  "requests; a std::span<const std::byte> as its second parameter takes _medium, a "
+                  "std::span<std::byte> _long");
+    static_assert(!kFits || !is_one || Packing::template takes<Args...>(),
+                  "the handler takes other arguments");
+    return true;
+  }
 
   static shmem::Mark invoke(Endpoint& endpoint, const Correspondent& from, shmem::Room room,
                             std::span<std::byte> payload) {
@@ -257,12 +286,22 @@ struct Handler {
  private:
   template <class... All>
   static void call(Delivery& delivery, All&&... all) {
-    if constexpr (detail::is_member<kFunction>) {
+    if constexpr (!is_one) {
+      return;
+    } else if constexpr (detail::is_member<kFunction>) {
       (detail::object_of<kFunction>(delivery.endpoint).*kFunction)(std::forward<All>(all)...);
     } else {
       kFunction(std::forward<All>(all)...);
     }
   }
+
+  // Last: behind a failed assertion some compilers see no member of a class.
+  static_assert(Given::is_handler,
+                "a handler returns void, and its first parameter is am::Request, am::OneWay or "
+                "am::Reply");
+  static_assert(Given::travels,
+                "arguments of a handler are copied as bytes: trivially copyable values, and a "
+                "std::span of bytes second, for a payload");
 };
 
 }  // namespace am

@@ -13,6 +13,7 @@
 
 #include "am/types/types.h"
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/world/refused.h"
 #include "splitc/world/remote.h"
 
 // Blocking reads and writes of one object through a global pointer: Split-C's x = *p and *p = x.
@@ -183,6 +184,11 @@ inline void write(global_ptr<T> p, const std::type_identity_t<T>& value,
                   am::SourceLocation where = am::SourceLocation::current()) {
   detail::write_at(p, 0, value, {"write", where});
 }
+
+void read(detail::refused<"read(p): p is &a[i] or another global_ptr">);
+void write(detail::refused<"write(p, value): p is &a[i] or another global_ptr, not to "
+                           "const">,
+           detail::anything = {});
 
 }  // namespace splitc
 

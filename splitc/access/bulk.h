@@ -10,6 +10,7 @@
 #include "splitc/access/store.h"
 #include "splitc/pointer/spread_ptr.h"
 #include "splitc/world/elements.h"
+#include "splitc/world/refused.h"
 #include "splitc/world/sync.h"
 
 // Read, write, get, put and store of ranges of bytes: Split-C's bulk_*. The destination comes
@@ -229,5 +230,17 @@ inline void bulk_store(spread_ptr<T> to, const void* local, std::size_t bytes,
                        am::SourceLocation where = am::SourceLocation::current()) {
   bulk_store(global_ptr<T>(to), local, bytes, counter, where);
 }
+
+#define SPLITC_OTHERWISE(call, name)                                                           \
+  void name(                                                                                   \
+      detail::refused<call ", or without bytes elements of that type, no temporary; p is "     \
+                           "&a[i], global_ptr<T>(g[i]) of pointers g, or another global_ptr">, \
+      detail::anything = {}, detail::anything = {}, detail::anything = {});
+SPLITC_OTHERWISE("bulk_read(local, p, bytes)", bulk_read)
+SPLITC_OTHERWISE("bulk_get(local, p, bytes)", bulk_get)
+SPLITC_OTHERWISE("bulk_write(p, local, bytes)", bulk_write)
+SPLITC_OTHERWISE("bulk_put(p, local, bytes)", bulk_put)
+SPLITC_OTHERWISE("bulk_store(p, local, bytes)", bulk_store)
+#undef SPLITC_OTHERWISE
 
 }  // namespace splitc

@@ -7,6 +7,7 @@
 
 #include "splitc/access/access.h"
 #include "splitc/pointer/global_ptr.h"
+#include "splitc/world/refused.h"
 
 // Objects of other processes in expressions: what `*p`, `p[i]` and `a[i]` give.
 //
@@ -107,10 +108,17 @@ requires(std::is_enum_v<T> && !std::is_convertible_v<T, int>) struct ref_casts<R
 
 }  // namespace detail
 
+// The operators of splitc/access/ref_operators.h are in a namespace of their own, which only a base
+// that is in it leads to: so they are no candidates for other operands, nor in errors about these.
+namespace ref_operators {
+struct base {};
+}  // namespace ref_operators
+
 // The place of a T in the memory of some process: a global_ptr and an index. Making, copying and
 // passing one accesses nothing. It is valid as long as the object is there.
 template <class T>
-class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> {
+class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>>,
+                   public ref_operators::base {
  public:
   using value_type = std::remove_cv_t<T>;
 
@@ -136,15 +144,18 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
     detail::write_at(pointer_, index_, x, {"write", where_});
     return *this;
   }
+  void operator=(
+      detail::refused<"the elements are const: they cannot be written through this pointer">) const
+      requires(!detail::writable<T>);
   // Assigns the value, not the reference, as for T&.
   const global_ref& operator=(const global_ref& other) const requires detail::writable<T> {
-    return *this = other.value();
+    return *this = other.read_now();
   }
   // What only an assignment of T's takes, such as another kind of reference.
   template <class X>
   requires detail::assigned_only<T, X>
   const global_ref& operator=(const X& x) const {
-    value_type v = value();
+    value_type v = read_now();
     v = detail::plain(x);
     return *this = v;
   }
@@ -154,7 +165,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   template <class X = value_type>                                 \
   requires requires(T & v, const X& x) { v op detail::plain(x); } \
   const global_ref& operator op(const X& x) const {               \
-    value_type v = value();                                       \
+    value_type v = read_now();                                    \
     v op detail::plain(x);                                        \
     return *this = v;                                             \
   }
@@ -177,7 +188,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
     op v;                                                                                    \
   }                                                                                          \
   {                                                                                          \
-    value_type v = value();                                                                  \
+    value_type v = read_now();                                                               \
     op v;                                                                                    \
     return *this = v;                                                                        \
   }                                                                                          \
@@ -185,7 +196,7 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
     v op;                                                                                    \
   }                                                                                          \
   {                                                                                          \
-    value_type v = value();                                                                  \
+    value_type v = read_now();                                                               \
     auto before = v op;                                                                      \
     *this = v;                                                                               \
     return before;                                                                           \
@@ -200,8 +211,11 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   requires detail::takes_index<value_type, I>
   decltype(auto) operator[](const I& i) const {
     using Result = decltype(std::declval<const value_type&>()[detail::plain(i)]);
-    return static_cast<detail::safe_result<Result>>(value()[detail::plain(i)]);
+    return static_cast<detail::safe_result<Result>>(read_now()[detail::plain(i)]);
   }
+  template <class I>
+  requires std::is_arithmetic_v<value_type>
+  void operator[](const I&) const = delete;  // an element is no block: a.on(p)[k], or a[p * b + k]
 
   // The pointer to the object. Accesses nothing.
   constexpr global_ptr<T> operator&() const { return pointer_ + index_; }
@@ -213,11 +227,11 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   constexpr am::SourceLocation where() const noexcept { return where_; }
 
  private:
-  const value_type value() const { return *this; }
+  const value_type read_now() const { return *this; }
 
   friend void swap(global_ref a, global_ref b) requires detail::writable<T> {
     const value_type x = a;
-    a = b.value();
+    a = b.read_now();
     b = x;
   }
   friend void swap(global_ref a, value_type& b) requires detail::writable<T> {
@@ -231,6 +245,16 @@ class global_ref : public detail::ref_casts<global_ref<T>, std::remove_cv_t<T>> 
   std::ptrdiff_t index_;
   am::SourceLocation where_;
 };
+
+// Of the pointer to the object: toproc(a[i]), tolocal(a[i]).
+template <class T>
+constexpr std::uint32_t toproc(const global_ref<T>& r) noexcept {
+  return toproc(&r);
+}
+template <class T>
+T* tolocal(const global_ref<T>& r) {
+  return tolocal(&r, r.where());
+}
 
 }  // namespace splitc
 

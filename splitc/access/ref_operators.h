@@ -31,6 +31,8 @@ concept reads_from =
 
 }  // namespace detail
 
+namespace ref_operators {
+
 // (The result is computed in the body, since some compilers look at a signature before the
 // constraints, and every global_ptr would come by here.)
 #define SPLITC_BINARY(op)                                                                  \
@@ -93,6 +95,7 @@ decltype(auto) operator>>(Stream& in, const global_ref<T>& r) {
   return result;
 }
 
+}  // namespace ref_operators
 }  // namespace splitc
 
 // g++ would pass a reference through `...`, as its address, and printf would print that. Of other

@@ -8,6 +8,7 @@
 #include "am/types/link_stats.h"
 #include "am/types/types.h"
 #include "splitc/access/access.h"
+#include "splitc/world/refused.h"
 #include "splitc/world/segment.h"
 
 // One-way writes that are counted where they land: Split-C's `:-`, where *p :- x is store(p, x).
@@ -221,6 +222,11 @@ inline void store_sync(std::uint64_t bytes, store_counter& counter,
                        am::SourceLocation where = am::SourceLocation::current()) {
   counter.wait(bytes, where);
 }
+void store(detail::refused<"store(p, value): the value has the type of the elements, not "
+                           "const; p is &a[i], a[i], another global_ptr, or *s of a "
+                           "spread_ptr s">,
+           detail::anything = {}, detail::anything = {}, detail::anything = {});
+void store_sync() = delete;  // store_sync(bytes): how many bytes of stores are to land here
 // store_counter::reset() of the default counter: Split-C's reset_store_sync.
 inline void reset_store_sync() { store_counter::default_counter().reset(); }
 // Collective: a sync(), and then wait_all() of the default counter. So all gets, puts and stores of

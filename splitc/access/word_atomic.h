@@ -7,6 +7,7 @@
 #include "am/types/types.h"
 #include "splitc/access/access.h"
 #include "splitc/access/word_op.h"
+#include "splitc/world/refused.h"
 #include "splitc/world/sync.h"
 
 // Reading and changing a word of any process in one indivisible step.
@@ -172,5 +173,19 @@ template <atomic_word T>
 T test_and_set(const global_ref<T>& r, am::SourceLocation where = am::SourceLocation::current()) {
   return test_and_set(&r, where);
 }
+#define SPLITC_OTHERWISE(call, name, type)                                            \
+  void name(detail::refused<call ": p is &a[i], a[i] or another global_ptr, to " type \
+                                 " that is not const">,                               \
+            detail::anything = {}, detail::anything = {});
+SPLITC_OTHERWISE("fetch_and_add(p, x)", fetch_and_add, "a number")
+SPLITC_OTHERWISE("fetch_and_min(p, x)", fetch_and_min, "a number")
+SPLITC_OTHERWISE("fetch_and_max(p, x)", fetch_and_max, "a number")
+SPLITC_OTHERWISE("fetch_and_and(p, x)", fetch_and_and, "an integer")
+SPLITC_OTHERWISE("fetch_and_or(p, x)", fetch_and_or, "an integer")
+SPLITC_OTHERWISE("fetch_and_xor(p, x)", fetch_and_xor, "an integer")
+SPLITC_OTHERWISE("exchange(p, x)", exchange, "a number")
+SPLITC_OTHERWISE("cmp_and_swap(p, expected, desired)", cmp_and_swap, "an integer")
+SPLITC_OTHERWISE("test_and_set(p)", test_and_set, "an integer")
+#undef SPLITC_OTHERWISE
 
 }  // namespace splitc

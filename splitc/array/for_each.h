@@ -124,8 +124,13 @@ concept spread = requires(const A& a) {
 template <spread Array, class F>
 void for_each_mine(const Array& array, F&& f) {
   auto* const mine = array.mine().data();
-  detail::for_each_position(array.map(), my_proc(),
-                            [&f, mine](std::size_t at, auto... i) { f(i..., mine[at]); });
+  constexpr bool kTakes = std::is_invocable_v<F&, std::size_t, decltype(*mine)> ||
+                          std::is_invocable_v<F&, std::size_t, std::size_t, decltype(*mine)>;
+  static_assert(kTakes,
+                "for_each_mine(a, f): f takes (i, x), or (i, j, x) of an array of two dimensions");
+  if constexpr (kTakes)
+    detail::for_each_position(array.map(), my_proc(),
+                              [&f, mine](std::size_t at, auto... i) { f(i..., mine[at]); });
 }
 
 // Calls f(i, x, y), or f(i, j, x, y), with the elements of both arrays. They may be the same.

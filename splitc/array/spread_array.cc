@@ -14,6 +14,13 @@ void refuse_index(std::size_t i, std::size_t n, Call call) {
                            : "it has " + std::to_string(n) + ", 0 to " + std::to_string(n - 1)));
 }
 
+void check_cyclic(std::size_t block, Call call) {
+  if (block == 1) return;
+  refuse(call, "a spread pointer goes from process to process, and this array has blocks of " +
+                   std::to_string(block) +
+                   " elements; write &a[i], or a.on(p) + k, whose arithmetic stays on a process");
+}
+
 namespace {
 
 std::string pair(std::size_t a, std::size_t b) {

@@ -23,6 +23,8 @@ inline void check_index(std::size_t i, std::size_t n, Call call) {
   if (i >= n) [[unlikely]]
     refuse_index(i, n, call);
 }
+// Throws Error unless an array of blocks of `block` elements is cyclic.
+void check_cyclic(std::size_t block, Call call);
 // Checks in checked builds only, where the index is all there is to compute with.
 inline void check_local_index(std::size_t i, std::size_t n, Call call) {
   if constexpr (am::kChecked) check_index(i, n, call);
@@ -123,6 +125,7 @@ class spread_array {
   ~spread_array() {
     if (offset_ != 0) detail::all_free_at_end(offset_, "the end of a spread_array");
   }
+  spread_array(const spread_array&) = delete;  // pass a const spread_array<T>&, or std::move(a)
   // Takes the memory over from `other`. Not collective.
   spread_array(spread_array&& other) noexcept
       : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}
@@ -189,6 +192,13 @@ class spread_array {
   // Which process owns which element, for that arithmetic without the array.
   const distribution& map() const noexcept { return map_; }
 
+  // Where Split-C's name of an array is a pointer: a + i, and spread_ptr<T> p = a. Throw Error
+  // unless the layout is cyclic, as such a pointer goes from process to process.
+  friend spread_ptr<T> operator+(const spread_array& a, detail::Index i) {
+    detail::check_cyclic(a.block(), {"spread_array", i.where});
+    return a.begin_spread() + i.value;
+  }
+  operator spread_ptr<T>() const { return *this + 0; }
   // A spread pointer to the first element of process 0. Its arithmetic goes through the array in
   // order if the layout is cyclic, and only then.
   spread_ptr<T> begin_spread() const noexcept { return {0, offset_}; }

@@ -13,6 +13,7 @@
 #include "splitc/group/plan.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
+#include "splitc/world/refused.h"
 
 // Broadcasts, reductions, scans, gathers and all-to-all: Split-C's all_* library. All-to-all
 // of parts of any size is in splitc/collective/varying.h, Split-C's names of reductions (add, min,
@@ -140,6 +141,19 @@ T all_exscan(const T& x, Op op, const std::type_identity_t<T>& identity,
              am::SourceLocation where = am::SourceLocation::current()) {
   return detail::exscan(detail::of_job({"all_exscan", where}), x, op, T(identity));
 }
+void all_reduce(detail::refused<"all_reduce(x, op): op is an object, such as std::plus() or "
+                                "maximum()">,
+                detail::anything = {}, detail::anything = {});
+void all_reduce_to_one(
+    detail::refused<"all_reduce_to_one(x, op): op is an object, such as std::plus() "
+                    "or maximum()">,
+    detail::anything = {}, detail::anything = {});
+void all_scan(detail::refused<"all_scan(x, op): op is an object, such as std::plus() or "
+                              "maximum()">,
+              detail::anything = {}, detail::anything = {});
+void all_exscan(detail::refused<"all_exscan(x, op, identity): op is an object, such as "
+                                "std::plus() or maximum()">,
+                detail::anything = {}, detail::anything = {});
 
 // --- Gathering.
 

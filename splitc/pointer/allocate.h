@@ -74,6 +74,8 @@ template <class T>
 void all_spread_free(spread_ptr<T> p, am::SourceLocation where = am::SourceLocation::current()) {
   if (p) detail::all_free(p.proc(), p.offset(), {"all_spread_free", where});
 }
+template <class T>
+void all_spread_free(T*) = delete;  // local_free(p), of what local_malloc() gave
 
 // Allocates `count` elements of T in this process's segment. Not collective. Returns an ordinary
 // pointer; toglobal() makes one of it that others may use. The contents are undefined at first.
@@ -90,5 +92,9 @@ T* local_malloc(std::size_t count, am::SourceLocation where = am::SourceLocation
 // that no other process uses the memory any more. A null pointer is left alone. Throws Error, in
 // every build, if p is not the start of a live local block.
 void local_free(void* p, am::SourceLocation where = am::SourceLocation::current());
+template <class T>
+void local_free(spread_ptr<T>) = delete;  // all_spread_free(p), of what all_spread_malloc() gave
+template <class T>
+void local_free(global_ptr<T>) = delete;  // local_free(tolocal(p)), of memory of this process
 
 }  // namespace splitc

@@ -21,6 +21,17 @@ template <class T>
 class global_ref;  // what *p and p[i] give: splitc/access/global_ref.h
 template <class T>
 class spread_ptr;
+namespace detail {
+template <class P>
+concept ordinary_pointer = std::is_pointer_v<P>;
+// A pointer of the same kind to another type, to which that to `To` does not convert. (If `To` is
+// const there is one that does, and functions may be overloaded for both.)
+template <class P, template <class> class Pointer, class To>
+concept other_pointer = !std::is_const_v<To> && requires {
+  typename P::element_type;
+}
+&&std::same_as<P, Pointer<typename P::element_type>> && !std::same_as<P, Pointer<To>>;
+}  // namespace detail
 
 // A pointer into the memory of any process: Split-C's `T *global`.
 //
@@ -110,8 +121,14 @@ class global_ptr : public detail::Steps<global_ptr<T>> {
   explicit constexpr global_ptr(const global_ptr<U>& other) requires(!std::same_as<T, const U> &&
                                                                      !std::same_as<T, U>)
       : bits_(other.bits()) {}
+  template <detail::other_pointer<splitc::global_ptr, T> P>
+  global_ptr(const P&) = delete;  // another type, or const: write global_ptr<T>(p) if it is right
   // Keeps process and address; arithmetic from here on is local to that process.
   explicit constexpr global_ptr(const spread_ptr<T>& other) noexcept;
+  template <std::same_as<spread_ptr<T>> P>
+  global_ptr(const P&) = delete;  // write global_ptr<T>(s), or s.on(process)
+  template <detail::ordinary_pointer P>
+  global_ptr(P) = delete;  // write toglobal(local): the memory is that of a spread array or malloc
 
   // The process it points to, and where in its segment, in bytes. Of a null pointer, which points
   // to no process, ~0 and 0.
@@ -122,6 +139,8 @@ class global_ptr : public detail::Steps<global_ptr<T>> {
   // Whether it is not null.
   constexpr explicit operator bool() const noexcept { return bits_ != 0; }
 
+  template <std::same_as<T*> P>
+  operator P() const = delete;  // write tolocal(p), on the node of its process
   // The object, or element i from it, to be read or written (splitc/access/global_ref.h). These two
   // access nothing yet. (p[i] in a loop over i looks up the process once.)
   friend global_ref<T> operator*(detail::Located<global_ptr> p) noexcept {
@@ -151,7 +170,18 @@ class global_ptr : public detail::Steps<global_ptr<T>> {
   friend constexpr auto operator<=>(global_ptr a, global_ptr b) noexcept {
     return a.bits_ <=> b.bits_;
   }
+  template <class U>
+  friend bool operator==(global_ptr, U*) = delete;             // write p == toglobal(local)
+  friend bool operator==(global_ptr, spread_ptr<T>) = delete;  // write p == global_ptr(s)
+  // Prints process:offset, or null.
+  template <class Stream>
+  requires requires(Stream& out) { out << "null"; }
+  friend Stream& operator<<(Stream& out, global_ptr p) {
+    if (!p) return out << "null", out;
+    return out << p.proc() << ':' << p.offset(), out;
+  }
 
+  void operator->() const = delete;  // write *p.member(&T::field), or T(*p).field to read it
   // A pointer to a member of the struct that this points to, on the same process:
   // p.member(&Node::value). Arithmetic only, known to the compiler where the member is. (C++ has no
   // way to overload `->` for a member of an object that is elsewhere.)

@@ -45,6 +45,10 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
   constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}
   // Points to the same process and address; arithmetic from here on goes from process to process.
   explicit constexpr spread_ptr(global_ptr<T> at) noexcept : at_(at) {}
+  template <std::same_as<global_ptr<T>> P>
+  spread_ptr(const P&) = delete;  // write spread_ptr<T>(p), which goes from process to process
+  template <detail::other_pointer<splitc::spread_ptr, T> P>
+  spread_ptr(const P&) = delete;  // of another type: all_spread_malloc<T>(n), or spread_ptr<T>(p)
   // Adding const is implicit; every other change of type, such as from void, is spelled out.
   template <class U>
   requires std::same_as<T, const U>
@@ -70,6 +74,9 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
     return tolocal(on(my_proc()), where);
   }
 
+  template <std::same_as<T*> P>
+  operator P() const = delete;       // write s.mine(), or tolocal(s) on the node of its process
+  void operator->() const = delete;  // write *global_ptr<T>(s).member(&T::field)
   // The object, or the i-th element from it, to be read or written. These two access nothing yet.
   friend global_ref<T> operator*(detail::Located<spread_ptr> p) {
     return global_ref<T>(p.value.at_, 0, p.where);
@@ -108,6 +115,9 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
     const auto by_offset = a.offset() <=> b.offset();
     return by_offset != 0 ? by_offset : a.proc() <=> b.proc();
   }
+  template <class Stream>
+  requires requires(Stream& out) { out << "null"; }
+  friend Stream& operator<<(Stream& out, spread_ptr p) { return out << p.at_, out; }
 
  private:
   global_ptr<T> at_;
@@ -119,6 +129,8 @@ static_assert(sizeof(spread_ptr<double>) == 8 && std::is_trivially_copyable_v<sp
 template <>
 class spread_ptr<void> {
  public:
+  using element_type = void;
+
   constexpr spread_ptr() noexcept = default;
   constexpr spread_ptr(std::nullptr_t) noexcept {}
   constexpr spread_ptr(std::uint32_t proc, std::uint64_t offset) : at_(proc, offset) {}

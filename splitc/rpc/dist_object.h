@@ -43,6 +43,8 @@ class dist_object {
   dist_object& operator=(const dist_object&) = delete;
 
   T& operator*() noexcept { return value_; }
+  template <std::same_as<T> U>
+  operator U() const = delete;  // write *object
   T* operator->() noexcept { return __builtin_addressof(value_); }
   const T& operator*() const noexcept { return value_; }
   const T* operator->() const noexcept { return __builtin_addressof(value_); }

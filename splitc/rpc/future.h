@@ -55,6 +55,8 @@ class future {
     finish({"future::result", where});
     return slot_->result.get<T>();
   }
+  template <std::same_as<T> U>
+  operator U() const = delete;  // write f.result(), which waits
 
   // By the library.
   explicit future(detail::RpcSlot& slot) noexcept : slot_(&slot) {}

@@ -79,10 +79,7 @@ struct Unpacker {
 // kBytes, at kAlignment.
 template <class T>
 struct Argument {
-  static_assert(travels<T>,
-                "arguments travel as bytes: pass trivially copyable values (a struct rather than a "
-                "std::pair), containers as std::span(container), and global pointers, as addresses "
-                "mean nothing in another process");
+  static constexpr bool kRefused = !travels<T>;  // by check_call()
   using Seen = T;
   static constexpr std::size_t kBytes = sizeof(T);
   static constexpr std::size_t kAlignment = alignof(T);
@@ -144,11 +141,7 @@ struct Argument<std::basic_string_view<C>> {
 // values are the arguments of a reply.
 template <class T>
 struct ResultOf {
-  static_assert(
-      travels<T>,
-      "a result travels as bytes: return a trivially copyable value without addresses, a "
-      "std::vector or std::string of such, or a std::pair or std::tuple of these; what a span "
-      "refers to would be gone");
+  static constexpr bool kRefused = !travels<T>;  // by check_call()
   static constexpr bool is_long = sizeof(T) > kMaxShortResult;
   static constexpr std::size_t short_bytes = is_long ? 0 : sizeof(T);
   static std::span<const std::byte> bytes(const T& value) noexcept {

@@ -27,6 +27,7 @@
 #include "splitc/rpc/typed_call.h"
 #include "splitc/world/elements.h"
 #include "splitc/world/place.h"
+#include "splitc/world/refused.h"
 
 namespace splitc {
 
@@ -124,21 +125,41 @@ auto rpc_at(global_ptr<T> p, F f, const Args&... args) {
 //   const std::size_t got = rpc_into(row, proc, &row_of, matrix, i).result();
 template <lasting_elements To, class F, class... Args>
 future<std::size_t> rpc_into(To&& to, rpc_target proc, F f, const Args&... args) {
-  return detail::start_rpc_into(detail::destination_of(to), proc, {"rpc_into", proc.where}, f,
-                                args...);
+  if constexpr (detail::check_call<true, F, Args...>()) {
+    return detail::start_rpc_into(detail::destination_of(to), proc, {"rpc_into", proc.where}, f,
+                                  args...);
+  }
 }
 
 // rpc() without an answer: what f returns is dropped, and only quiesce() says that it has run.
 // Cost: one message.
 template <class F, class... Args>
 void rpc_ff(rpc_target proc, F f, const Args&... args) {
-  detail::start_one_way(proc, {"rpc_ff", proc.where}, f, args...);
+  if constexpr (detail::check_call<false, F, Args...>()) {
+    detail::start_one_way(proc, {"rpc_ff", proc.where}, f, args...);
+  }
 }
 template <class T, class F, class... Args>
 void rpc_ff_at(global_ptr<T> p, F f, const Args&... args) {
   detail::check_target(p, "rpc_ff_at");
-  detail::start_one_way(p.proc(), "rpc_ff_at", detail::AtObject<T, F>{f, p.offset()}, args...);
+  using At = detail::AtObject<T, F>;
+  if constexpr (detail::check_call<false, At, Args...>()) {
+    detail::start_one_way(p.proc(), "rpc_ff_at", At{f, p.offset()}, args...);
+  }
 }
+
+void rpc(detail::refused<"rpc(process, function, arguments...): first the number of a "
+                         "process">,
+         detail::anything = {}, detail::anything = {}, detail::anything = {});
+void rpc_ff(detail::refused<"rpc_ff(process, function, arguments...): first the number of a "
+                            "process">,
+            detail::anything = {}, detail::anything = {}, detail::anything = {});
+void rpc_at(detail::refused<"rpc_at(p, function, arguments...): p is &a[i] or another "
+                            "global_ptr">,
+            detail::anything = {}, detail::anything = {}, detail::anything = {});
+void rpc_ff_at(detail::refused<"rpc_ff_at(p, function, arguments...): p is &a[i] or another "
+                               "global_ptr">,
+               detail::anything = {}, detail::anything = {}, detail::anything = {});
 
 // Collective: lets functions of a shared library be called, by everything of this room, as those of
 // the program may: of the one that `function`, any of its functions, is in. For plug-ins, and for

@@ -46,10 +46,7 @@ struct Argument<F*> {
 // A function or lambda: the former as its place in the program, the latter as its captures.
 template <class F>
 struct Callable {
-  static_assert(travels<F>,
-                "pass a function, or a lambda that captures trivially copyable values, by value, "
-                "and containers as arguments, as std::span(container)");
-  static_assert(!captures_reference<F>, SPLITPHASE_NO_REFERENCES);
+  using Called = F;
   static constexpr std::size_t kBytes = std::is_empty_v<F> ? 0 : sizeof(F);
   static constexpr std::size_t kAlignment = alignof(F);
   template <class Sink>
@@ -69,14 +66,49 @@ struct Callable {
 template <class F>
 requires std::is_function_v<F>
 struct Callable<F*> : Argument<F*> {
+  using Called = F*;
 };
+
+// The Argument or ResultOf of what cannot travel.
+template <class T>
+concept cannot_travel = T::kRefused;
+
+// What is wrong with a call of f(args...), in one sentence: returns whether to go on, so that it is
+// the only one. `kAnswered`: its result comes back.
+template <bool kAnswered, class F, class... A>
+constexpr bool check_call() {
+  using Called = typename Callable<F>::Called;
+  constexpr bool kTravels = travels<Called> || std::is_function_v<std::remove_pointer_t<Called>>;
+  static_assert(kTravels,
+                "pass a function, or a lambda that captures trivially copyable values, by value, "
+                "and containers as arguments, as std::span(container)");
+  constexpr bool kArguments = (!cannot_travel<Argument<A>> && ...);
+  static_assert(kArguments,
+                "arguments travel as bytes: pass trivially copyable values (a struct rather than a "
+                "std::pair), containers as std::span(container), and global pointers, as addresses "
+                "mean nothing in another process");
+  if constexpr (kTravels && kArguments) {
+    static_assert(!captures_reference<Called>, SPLITPHASE_NO_REFERENCES);
+    constexpr bool kTakes = std::is_invocable_v<F&, typename Argument<A>::Seen&...>;
+    static_assert(kTakes,
+                  "the function does not take these arguments: a std::span arrives as a span of "
+                  "const elements, a dist_object<T> as a T&");
+    if constexpr (kTakes && kAnswered) {
+      using Result = std::decay_t<std::invoke_result_t<F&, typename Argument<A>::Seen&...>>;
+      static_assert(!cannot_travel<ResultOf<Result>>,
+                    "a result travels as bytes: return a trivially copyable value without "
+                    "addresses, a std::vector or std::string of such, or a std::pair or std::tuple "
+                    "of these; what a span refers to would be gone");
+      return !captures_reference<Called> && !cannot_travel<ResultOf<Result>>;
+    }
+    return kTakes && !captures_reference<Called>;
+  }
+  return false;
+}
 
 // f with the arguments A, as it travels and runs.
 template <class F, class... A>
 struct Rpc {
-  static_assert(std::is_invocable_v<F&, typename Argument<A>::Seen&...>,
-                "the function does not take these arguments: a std::span arrives as a span of "
-                "const elements, a dist_object<T> as a T&");
   using Result = std::decay_t<std::invoke_result_t<F&, typename Argument<A>::Seen&...>>;
 
   template <class Sink>
@@ -182,6 +214,7 @@ struct AtObject {
 };
 template <class T, class F>
 struct Callable<AtObject<T, F>> {
+  using Called = typename Callable<F>::Called;
   static constexpr std::size_t kAlignment = alignof(std::uint64_t);
   static constexpr std::size_t kBytes =
       aligned(sizeof(std::uint64_t), Callable<F>::kAlignment) + Callable<F>::kBytes;
@@ -215,7 +248,7 @@ future<void> start_void_rpc(std::uint32_t proc, RpcCalls& calls, Call name, F f,
 }
 
 template <class F, class... A>
-auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
+auto start_checked_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
   using R = Rpc<F, A...>;
   using Result = typename R::Result;
   RpcCalls& calls = rpc_calls(name);
@@ -230,6 +263,14 @@ auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
       R::start(proc, calls, &slot, slot.operation, name, f, args...);
     }
     return result;
+  }
+}
+template <class F, class... A>
+auto start_rpc(std::uint32_t proc, Call name, F f, const A&... args) {
+  if constexpr (check_call<true, F, A...>()) {
+    return start_checked_rpc(proc, name, f, args...);
+  } else {
+    return future<void>();
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "splitc/world/place.h"
+#include "splitc/world/refused.h"
 
 namespace am {
 struct OutOfBand;
@@ -83,10 +84,14 @@ int run_program(int argc, char** argv, const RunOptions& options,
 template <class Program>
 int run_program(int argc, char** argv, const RunOptions& options, Program& program,
                 const am::OutOfBand* others) {
+  constexpr bool kTakesArgs = std::is_invocable_v<Program&, Args&>;
+  static_assert(kTakesArgs, "run() takes a function of splitc::Args: [](Args args) { .. }");
   auto* callee = &program;  // of an object or a function
   const auto body = [](void* context, Args args) -> int {
     auto& call = **static_cast<Program**>(context);
-    if constexpr (std::is_void_v<decltype(call(args))>) {
+    if constexpr (!kTakesArgs) {
+      return 1;  // refused above
+    } else if constexpr (std::is_void_v<decltype(call(args))>) {
       call(args);
       return 0;
     } else {
@@ -129,5 +134,8 @@ template <class Program>
 int run(int argc, char** argv, const RunOptions& options, Program&& program) {
   return detail::run_program(argc, argv, options, program, nullptr);
 }
+void run(detail::refused<"run(argc, argv, [](Args args) { .. }), and options before the "
+                         "function">,
+         detail::anything = {}, detail::anything = {}, detail::anything = {});
 
 }  // namespace splitc

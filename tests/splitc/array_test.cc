@@ -242,6 +242,22 @@ TEST(MyRange, gives_each_index_to_one_process_in_order) {
   }
 }
 
+TEST(SpreadArray, is_a_spread_pointer_if_it_is_cyclic) {
+  const spread_array<int> a(2 * procs() + 1);
+  for (const std::size_t i : a.my_indices()) *(a + i) = static_cast<int>(10 * i);
+  barrier();
+  const spread_ptr<int> p = a;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(global_ptr<int>(a + i), a.pointer(i));
+    EXPECT_EQ(int(p[i]), static_cast<int>(10 * i));
+    EXPECT_EQ(toproc(a[i]), a.owner(i));
+  }
+  EXPECT_EQ(tolocal(a[my_proc()]), a.mine().data());
+  barrier();
+  const spread_array<int> blocks(2 * procs(), 2);
+  test::expect_error([&] { blocks + 1; }, {"this array has blocks of 2 elements", "write &a[i]"});
+}
+
 TEST(MyRange, of_two_dimensions_numbers_row_by_row) {
   for (std::size_t n = 0; n < 9; ++n) {
     for (std::size_t m = 0; m < 9; ++m) {
