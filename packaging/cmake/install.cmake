@@ -62,6 +62,10 @@ install(FILES ${filled}/SplitphaseConfig.cmake ${filled}/SplitphaseConfigVersion
   DESTINATION lib/cmake/Splitphase COMPONENT libsplitphase-dev)
 install(PROGRAMS ${filled}/splitc++ ${filled}/splitcc splitc/compat/splitc2cc
   DESTINATION bin COMPONENT libsplitphase-dev)
+install(PROGRAMS splitc/compat/splitcc-errors
+  DESTINATION share/splitphase COMPONENT libsplitphase-dev)
+install(FILES packaging/gdb.py
+  DESTINATION share/splitphase COMPONENT libsplitphase-dev)
 install(FILES ${filled}/splitcc.1 ${filled}/splitc2cc.1
   DESTINATION share/man/man1 COMPONENT libsplitphase-dev)
 

@@ -21,7 +21,7 @@ installs() {
 }
 installs --prefix="$PWD/new/place" --checked
 for file in include/splitphase/{am/am,am/c/am2,am/c/spmd,splitc/splitc,splitc/compat,splitc/with_mpi}.h \
-  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc,splitc-doctor,splitc-info,splitc-timeline,splitc-traffic} share/splitphase/commit \
+  lib/libsplitphase.{a,so} lib/libsplitphase.so.0 lib/pkgconfig/splitphase-{am,am2,splitc}.pc bin/{splitcrun,splitc++,splitcc,splitc2cc,splitc-doctor,splitc-info,splitc-timeline,splitc-traffic} share/splitphase/{commit,gdb.py,splitcc-errors} \
   include/splitphase/split-c/{split-c,control}.h \
   lib/cmake/Splitphase/SplitphaseConfig.cmake share/man/man1/{splitcrun,splitcc,splitc2cc}.1 \
   share/bash-completion/completions/splitcrun \

@@ -58,4 +58,21 @@ refused "*wrong.sc:3:*was not declared*" wrong.sc
 printf 'int\nf(a, b)\n  int a;\n  char *b;\n{ return a; }\n' >old.sc
 refused "old.sc:1: write the types of parameters inside the parentheses*" old.sc
 refused "splitcc: there is no source none.sc *" none.sc
+
+# Ordinary mistakes: one line each, in the types of the source.
+says() {
+  printf '%s\n' 'struct node { int value; };' 'int A[10]::, B[10]::[5];' "splitc_main() { $2 }" >mistake.sc
+  local said
+  said=$(splitcc -c mistake.sc 2>&1) && fail "'$2' is compiled"
+  [[ $said == "mistake.sc:3: error: $1" ]] || fail "of '$2' it says:" "$said"
+  echo "passed: $2"
+}
+says "cannot convert 'int []::' to 'int*' in assignment" 'int *p; p = A;'
+says "cannot convert 'int *spread' to 'double *spread'" 'double *spread q = &A[3];'
+says "'struct node' has no member named 'vlaue'; did you mean 'value'?" 'struct node *global p; p->vlaue = 3;'
+says "there is no member 'x' in 'int'" 'int *global p; p->x = 3;'
+says "no matching function for call to 'bulk_get(int*, int)'" 'int x; bulk_get(&x, A[3]);'
+says "cannot assign 'int' to 'int []'" 'B[3] = 7;'
+says "cannot assign 'const int' to 'int []::'" 'A := 3;'
+says "an array is no value: name an element of it" 'int x; x := A;'
 splitc2cc -Iinclude twice.sc | grep -q '^int twice(global<int> p) ' || fail "what splitc2cc prints"
