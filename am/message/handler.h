@@ -261,8 +261,8 @@ struct Handler {
                   "the handler takes another kind of message: am::Reply takes replies, the others "
                   "requests; a std::span<const std::byte> as its second parameter takes _medium, a "
                   "std::span<std::byte> _long");
-    static_assert(!kFits || !is_one || Packing::template takes<Args...>(),
-                  "the handler takes other arguments");
+    constexpr bool kTakes = !kFits || !is_one || Packing::template takes<Args...>();
+    static_assert(kTakes, "the handler takes other arguments");
     return true;
   }
 

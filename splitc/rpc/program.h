@@ -40,10 +40,10 @@ std::uint32_t place_in_program(F* function, Call name) {
   return static_cast<std::uint32_t>(offset);
 }
 template <class F>
-F* function_at(std::uint32_t place) noexcept {
-  if (place >= program_code.bytes) [[unlikely]]
-    return reinterpret_cast<F*>(address_in_library(place));
-  return reinterpret_cast<F*>(program_code.base + place);
+F* function_at(std::uint32_t at) noexcept {
+  if (at >= program_code.bytes) [[unlikely]]
+    return reinterpret_cast<F*>(address_in_library(at));
+  return reinterpret_cast<F*>(program_code.base + at);
 }
 
 // Whether all processes run the same one, so that a function has the same place in each. On one
