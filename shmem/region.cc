@@ -271,6 +271,28 @@ bool Region::ask_for_huge_pages() const noexcept {
   return madvise(data_, size_, MADV_HUGEPAGE) == 0;
 }
 
+void Region::map_also(std::span<std::byte> pages, std::size_t offset) const {
+  if (mmap(pages.data(), pages.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
+           static_cast<off_t>(offset)) != MAP_FAILED) {
+    return;
+  }
+  throw Error("shmem: cannot map " + bytes_text(pages.size()) + " of a region a second time (" +
+              text_of(errno) + "); they have to be whole pages, of " +
+              bytes_text(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))));
+}
+
+// Copied aside and moved there, so that no moment sees the pages empty.
+void make_private(std::span<std::byte> pages) noexcept {
+  void* const copy =
+      mmap(nullptr, pages.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return;
+  std::memcpy(copy, pages.data(), pages.size());
+  if (mremap(copy, pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_FIXED, pages.data()) ==
+      MAP_FAILED) {
+    munmap(copy, pages.size());
+  }
+}
+
 // The policy is one of the file, as this is a shared mapping.
 bool Region::prefer_node(int node) const noexcept {
   constexpr int kBits = std::numeric_limits<unsigned long>::digits;

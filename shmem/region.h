@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -91,6 +92,11 @@ class Region {
   void hide_from_children() { hide_from_children(size_); }
   void hide_from_children(std::size_t bytes);
 
+  // Maps bytes [offset, offset + pages.size()) of this region at `pages`, too, in place of the
+  // memory that was there; all of it whole pages of the system. For a region made here or adopted.
+  // The mapping outlives the region, until make_private(). Throws Error if the system refuses.
+  void map_also(std::span<std::byte> pages, std::size_t offset) const;
+
   // Page aligned, and, from 2 MiB on, aligned to huge pages of that size.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
@@ -111,6 +117,11 @@ static_assert(std::is_trivially_copyable_v<Region::Address> && sizeof(Region::Ad
 // found through /proc, or, where that shows other processes than those of this PID namespace, by
 // the kernel's pidfd_getfd. Throws as Region::open.
 int open_neighbours(const Region::Address& address);
+
+// Replaces `pages`, which map_also() has mapped, by memory of this process alone that has the same
+// contents. Nobody changes them meanwhile. Callable in a child behind fork(). Where the system has
+// no memory for that, they stay as they are.
+void make_private(std::span<std::byte> pages) noexcept;
 
 // "the region of process 12 (descriptor 5, 4096 bytes)".
 std::string name_of(const Region::Address& address);

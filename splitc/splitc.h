@@ -28,6 +28,7 @@
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
 //                grid<T, D>({n, m}, {.ghosts = 1, ..})  then exchange()
 //                shared<T> x;  at namespace scope: x.mine()  x.on(proc)
+//                SPLITC_GLOBAL T x;  an ordinary variable: x  toglobal(proc, &x)
 // pointers       global_ptr<T>: p + 1 on the same process; spread_ptr<T>: p + 1 on the next
 //                toproc(p)  tolocal(p)  toglobal(proc, local)
 // read, write    x = *p;  *p = x;  x = p[i];  a[i] += x          waits for it
@@ -143,6 +144,7 @@
 #include "splitc/rpc/rpc.h"
 #include "splitc/rpc/signal.h"
 #include "splitc/shared/shared.h"
+#include "splitc/shared/statics.h"
 #include "splitc/start/run.h"
 #include "splitc/team/team.h"
 #include "splitc/world/place.h"

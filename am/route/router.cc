@@ -56,7 +56,17 @@ std::optional<shmem::ArrivalPair> Router::arrival_pair(Rank rank) const {
 std::uint64_t Router::segment_offset(const void* address) const noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto first = reinterpret_cast<std::uintptr_t>(segment());
-  return at >= first && at - first < options_.segment_bytes ? at - first : options_.segment_bytes;
+  if (at >= first && at - first < options_.segment_bytes) return at - first;
+  for (const auto& [pages, offset] : also_) {
+    const std::uint64_t inside = at - reinterpret_cast<std::uintptr_t>(pages.data());
+    if (inside < pages.size()) return offset + inside;
+  }
+  return options_.segment_bytes;
+}
+
+void Router::map_also(std::span<std::byte> pages, std::uint64_t offset) {
+  regions_.front().map_also(pages, RegionHeader::kBytes + offset);
+  also_.push_back({pages, offset});
 }
 
 void Router::note_death(Rank rank, pid_t pid) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -103,8 +104,18 @@ class Router {
   // This process's segment: what Long messages and global pointers address.
   std::byte* segment() const noexcept { return segments_[options_.rank]; }
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
-  // The offset of `address` in this process's segment, or segment_bytes() if it is not in it.
+  // The offset of `address` in this process's segment, or segment_bytes() if it is not in it. Any
+  // thread.
   std::uint64_t segment_offset(const void* address) const noexcept;
+
+  // Maps [offset, offset + pages.size()) of this process's segment at `pages`, too, in place of
+  // what is there, which has to be whole pages of the system: its addresses are then in the
+  // segment, for segment_offset(). They stay mapped when this ends. Not while another thread uses
+  // this. Throws shmem::Error if the system refuses.
+  void map_also(std::span<std::byte> pages, std::uint64_t offset);
+  // Replaces such pages by memory of this process alone, with the same contents; at the end of the
+  // job, or in a child that was forked.
+  static void make_private(std::span<std::byte> pages) noexcept { shmem::make_private(pages); }
 
   // The cache line by which this process and `rank`, of the same node, notify each other of puts.
   // std::nullopt: `rank` is this process, or the node has too many processes. Costs a search among
@@ -135,6 +146,12 @@ class Router {
   Options options_;
   std::vector<shmem::Region> regions_;  // of this node
   SparseTable<std::byte*> segments_;    // by rank, in regions_; nullptr: it is far
+  // What else is mapped to this process's segment, and where in it.
+  struct Also {
+    std::span<std::byte> pages;
+    std::uint64_t offset;
+  };
+  std::vector<Also> also_;
   std::vector<Rank> near_ranks_;
   std::optional<Deaths> deaths_;
   std::mutex rings_mutex_;  // while rings_ is made

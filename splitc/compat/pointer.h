@@ -124,7 +124,7 @@ class global : public detail::pointer_base<global<T>, T> {
   void operator=(const global&) const = delete;  // see snapshot
   void operator+=(std::ptrdiff_t) const = delete;
   // The null pointer, or memory of this process. Throws Error if `local` is not in its segment,
-  // where malloc() and spread arrays of translated programs are, and variables are not.
+  // where malloc(), spread arrays and variables outside functions of translated programs are.
   global(T* local) : Base(local == nullptr ? 0 : toglobal(local).bits()) {}
   template <std::same_as<void> V>
   requires(!std::is_void_v<T>) global(V* local) : global(static_cast<T*>(local)) {}

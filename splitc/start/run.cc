@@ -17,6 +17,7 @@
 #include "splitc/group/groups.h"
 #include "splitc/rpc/rpc_calls.h"
 #include "splitc/shared/shared.h"
+#include "splitc/shared/statics.h"
 #include "splitc/world/place.h"
 #include "splitc/world/sync.h"
 #include "splitc/world/world.h"
@@ -53,6 +54,7 @@ struct detail::Running {
       check_thread("run");  // gets the first context
     }
     shared.allocate();
+    statics.allocate(RpcCalls::functions_travel);
     world.job().restart_statistics();  // what the start has waited is none of the program's
   }
 
@@ -73,6 +75,7 @@ struct detail::Running {
   Groups groups;
   store_counter stores;  // the default counter
   SharedMemory shared;
+  StaticMemory statics;
 };
 
 void detail::RunningPointer::reset() noexcept { delete std::exchange(running_, nullptr); }

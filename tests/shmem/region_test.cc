@@ -18,6 +18,7 @@
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -317,6 +318,27 @@ TEST(Region, opened_from_a_neighbour_has_no_address) {
   const Region theirs = Region::open(mine.address());
   EXPECT_EQ(theirs.fd(), -1);
   EXPECT_THROW(theirs.address(), Error);
+}
+
+TEST(Region, is_mapped_a_second_time_until_the_pages_are_made_private) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const Region region = Region::create({.what = "test region", .bytes = 3 * page});
+  alignas(65536) static std::array<std::byte, 65536> variables;
+  ASSERT_LE(page, variables.size());
+  const std::span pages = std::span(variables).first(page);
+  region.data()[page + 7] = std::byte{5};
+  region.map_also(pages, page);
+  EXPECT_EQ(pages[7], std::byte{5});
+  pages[8] = std::byte{6};
+  EXPECT_EQ(region.data()[page + 8], std::byte{6});
+  make_private(pages);
+  EXPECT_EQ(pages[7], std::byte{5});
+  EXPECT_EQ(pages[8], std::byte{6});
+  pages[8] = std::byte{9};
+  EXPECT_EQ(region.data()[page + 8], std::byte{6});
+  EXPECT_EQ(region.data()[2 * page + 8], std::byte{0});
+  expect_names(error_of([&] { region.map_also(pages, page / 2); }),
+               {"cannot map " + std::to_string(page) + " bytes", "whole pages"});
 }
 
 TEST(Descriptors, are_never_those_of_the_standard_streams) {

@@ -219,6 +219,31 @@ void test_sizes(int n)
   free(pairs); free(copy);
 }
 
+/* Those outside functions have global addresses, in every process. */
+static int shared_number = 40, row_of_numbers[600];
+double weight_of[2] = { 1.5, 2.5 };
+
+void test_variables(void)
+{
+  int right = (MYPROC + 1) % PROCS, left = (MYPROC + PROCS - 1) % PROCS, there;
+  int *global p = (int *global)&shared_number;
+  double *global w = toglobal(right, &weight_of[1]);
+  CHECK(toproc(p) == MYPROC && *p == 40 && *w == 2.5);
+  barrier();
+  *toglobal(right, &row_of_numbers[599]) = MYPROC;
+  p = toglobal(right, &shared_number);
+  *p := 100 + MYPROC;
+  there := *toglobal(right, &row_of_numbers[0]);
+  sync();
+  barrier();
+  CHECK(shared_number == 100 + left && row_of_numbers[599] == left && there == 0);
+  barrier();
+  *p :- 7;
+  store_sync(sizeof(int));
+  CHECK(shared_number == 7);
+  barrier();
+}
+
 splitc_main(int argc, char **argv)
 {
   test_choices();
@@ -229,6 +254,7 @@ splitc_main(int argc, char **argv)
   test_fields();
   test_structs();
   test_void_and_null();
+  test_variables();
   barrier();
   return failures;
 }

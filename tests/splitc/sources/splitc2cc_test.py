@@ -22,6 +22,10 @@ class Splitc2cc(unittest.TestCase):
                                   encoding='latin-1', check=False)
 
     def translate(self, source, **more):
+        """Without the marks of variables outside functions, which test_variables_are_marked is about."""
+        return self.translate_marked(source, **more).replace('SPLITC_GLOBAL ', '')
+
+    def translate_marked(self, source, **more):
         done = self.run_on(source, **more)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
         self.assertRegex(done.stdout, START)
@@ -73,6 +77,21 @@ malloc( */
         self.expect('int *const *global p;', 'global<int * const> p;')
         self.expect('int *global table[4][2];', 'global<int> table[4][2];')
         self.expect('unsigned int\n  *global /* far */ p;', 'global<unsigned int> /* far */ p\n;')
+
+    def test_variables_are_marked(self):
+        """Those outside functions that a program changes: others reach them by global pointers."""
+        for source in ('int x;', 'static double a[10], b = 3.5;', '/* x */ char *s = "a;b";', 'node_t *head = 0;',
+                       'struct node one = { 1, 2 };', 'int t[2][2] = {{1, 2}, {3, 4}};', 'volatile int flag;',
+                       'unsigned long n = (1 << 3);', 'const char *text = "abc";', 'enum color hue = red;'):
+            self.assertEqual(self.translate_marked(source), re.sub(r'(/\* x \*/ |^)', r'\1SPLITC_GLOBAL ', source, count=1))
+        self.assertEqual(self.translate_marked('int f(void) { return 1; } int x;').count('SPLITC_GLOBAL int x'), 1)
+        self.assertEqual(self.translate_marked('int *global p, x = 3;'),
+                         'SPLITC_GLOBAL global<int> p; SPLITC_GLOBAL int x = 3;')
+        for source in ('int f(int);', 'int *f(void);', 'int (*f)(int);', 'extern int x;', 'typedef int number;',
+                       'const int n = 5;', 'const char s[] = "a";', 'char *const s = 0;', 'struct node;',
+                       'struct pair { int a; } both;', 'enum color { red, green };', 'int A[n]::;', 'extern int *global p, q;',
+                       'int f(int x) { static int y; int z = x; return z; }'):
+            self.assertNotIn('SPLITC_GLOBAL', self.translate_marked(source), source)
 
     def test_declarators_of_one_line_are_declared_apart(self):
         self.expect('int *global p, *q, r = 3, *global *s[2];',
