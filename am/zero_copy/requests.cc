@@ -16,6 +16,23 @@ SharedCallback share(ZeroCopyCallback callback) {
   return std::make_shared<const ZeroCopyCallback>(std::move(callback));
 }
 
+// What the payloads of one request have in common at one of its ends.
+struct Joint {
+  std::size_t left = 0;   // payloads that are not finished
+  std::size_t bytes = 0;  // of those that are
+  End end = {};           // whose callback runs behind the last
+  std::vector<std::byte> message = {};
+};
+
+// The callback of each of them.
+SharedCallback join(std::shared_ptr<Joint> joint) {
+  return share([joint = std::move(joint)](const ZeroCopyDone& part) {
+    joint->bytes += part.bytes;
+    if (--joint->left != 0 || joint->end.callback == nullptr) return;
+    (*joint->end.callback)({joint->end.buffer, joint->bytes, part.peer, part.source});
+  });
+}
+
 }  // namespace
 
 Requests::Requests(Engine& engine, Slots& slots, Ends& ends) noexcept
@@ -40,30 +57,102 @@ HandlerIndex Requests::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte
   return static_cast<HandlerIndex>(found - handlers_.begin());
 }
 
-void Requests::announce(std::span<const Rank> to, std::span<const std::byte> payload,
-                        ZeroCopyCallback done, Announcement announcement) {
+// A slot of its own, so that each is taken, and free again, by itself.
+const ZeroCopyInfo& Requests::open_payload(std::span<const std::byte> payload, SharedCallback done,
+                                           std::size_t receivers) {
+  const std::uint32_t number = slots_.open();
+  slots_.renew(number, {const_cast<std::byte*>(payload.data()), payload.size()},
+               ZeroCopyMode::kUnreg);
+  slots_.publish(number);
+  Slot& slot = slots_[number];
+  slot.callback = std::move(done);
+  ends_.open_request(slot, receivers);
+  return slot.info;
+}
+
+void Requests::check_announcement(std::span<const Rank> to, std::size_t payloads) const {
   for (const Rank rank : to) {
     if (rank < size_) continue;
     engine_.refuse("request_zero_copy", "there is no rank " + std::to_string(rank) +
                                             ": the job has " + std::to_string(size_) +
                                             " processes");
   }
-  const std::uint32_t number = slots_.open();
-  if (number == kNone) engine_.refuse("request_zero_copy", "too many payloads are under way");
-  Slot& slot = slots_[number];
-  slots_.renew(number, {const_cast<std::byte*>(payload.data()), payload.size()},
-               ZeroCopyMode::kUnreg);
-  slots_.publish(number);
-  slot.callback = share(std::move(done));
-  ends_.open_request(slot, to.size());
-  announcement.slot = number;
-  announcement.generation = slot.info.generation;
-  announcement.address = slot.info.address;
-  announcement.bytes = payload.size();
-  announcement.along = payload.size() <= max_medium();
-  const End end{slot.info, nullptr};
+  if (payloads > PartsAlong::kMostParts) {
+    engine_.refuse("request_zero_copy",
+                   std::to_string(payloads) +
+                       " payloads are too many for one request; send at most " +
+                       std::to_string(PartsAlong::kMostParts));
+  }
+  if (!slots_.has_room(payloads)) {
+    engine_.refuse("request_zero_copy", "too many payloads are under way");
+  }
+}
+
+void Requests::announce(std::span<const Rank> to, ZeroCopy::Payloads payloads,
+                        ZeroCopyCallback done, Announcement announcement) {
+  static constexpr std::span<const std::byte> kNothing;
+  if (payloads.empty() || to.empty()) payloads = std::span(&kNothing, 1);
+  check_announcement(to, payloads.size());
+  if (payloads.size() > 1) return announce_several(to, payloads, std::move(done), announcement);
+  const ZeroCopyInfo& info = open_payload(payloads.front(), share(std::move(done)), to.size());
+  announcement.slot = info.slot;
+  announcement.generation = info.generation;
+  announcement.address = info.address;
+  announcement.bytes = info.bytes;
+  announcement.along = info.bytes <= max_medium();
+  const End end{info, nullptr};
   for (const Rank rank : to) engine_.announce(rank, end, announcement);
-  if (to.empty()) ends_.finish(slots_.begin(slot), 0, me_, true);
+  if (to.empty()) ends_.finish(slots_.begin(slots_[info.slot]), 0, me_, true);
+}
+
+// The message is the joint's, which lives until all payloads have been taken, after it has arrived.
+void Requests::announce_several(std::span<const Rank> to, ZeroCopy::Payloads payloads,
+                                ZeroCopyCallback done, Announcement announcement) {
+  const auto joint = std::make_shared<Joint>(Joint{.left = payloads.size()});
+  const SharedCallback part_done = join(joint);
+  std::vector<std::byte>& message = joint->message;
+  message.resize(payloads.size() * sizeof(Part));
+  PartsAlong along(payloads.size());
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    const ZeroCopyInfo& info = open_payload(payloads[i], part_done, to.size());
+    if (i == 0) joint->end = {info, share(std::move(done))};
+    const Part part{info.slot, info.generation, info.address, info.bytes};
+    std::memcpy(&message[i * sizeof part], &part, sizeof part);
+    if (along.take(info.bytes)) {
+      message.insert(message.end(), payloads[i].begin(), payloads[i].end());
+    }
+  }
+  announcement.parts = static_cast<std::uint8_t>(payloads.size());
+  announcement.along = true;
+  announcement.bytes = message.size();
+  const End end = posted_end(message, nullptr, 0);
+  for (const Rank rank : to) engine_.announce(rank, end, announcement);
+}
+
+// Takes the Parts of a request from the beginning of `bytes`, which has arrived with it.
+std::vector<ZeroCopyInfo> Requests::read_parts(Rank from, std::span<const std::byte>& bytes,
+                                               std::size_t count) const {
+  std::vector<ZeroCopyInfo> sources(count);
+  std::size_t along_bytes = 0;
+  const bool fits = count <= PartsAlong::kMostParts && count * sizeof(Part) <= bytes.size();
+  PartsAlong along(fits ? count : 0);
+  for (std::size_t i = 0; fits && i < count; ++i) {
+    Part part;
+    std::memcpy(&part, &bytes[i * sizeof part], sizeof part);
+    sources[i] = {.rank = from,
+                  .slot = part.slot,
+                  .generation = part.generation,
+                  .mode = ZeroCopyMode::kUnreg,
+                  .address = part.address,
+                  .bytes = part.bytes};
+    if (along.take(part.bytes)) along_bytes += part.bytes;
+  }
+  if (!fits || bytes.size() - count * sizeof(Part) != along_bytes) {
+    engine_.refuse_message(from, "announces " + std::to_string(count) + " payloads, and has " +
+                                     std::to_string(bytes.size()) + " bytes");
+  }
+  bytes = bytes.subspan(count * sizeof(Part));
+  return sources;
 }
 
 void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcement& announcement) {
@@ -79,25 +168,30 @@ void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcem
     engine_.refuse_message(from, "announces " + std::to_string(announcement.bytes) +
                                      " bytes, and has " + std::to_string(bytes.size()));
   }
-  const ZeroCopyInfo source{.rank = from,
-                            .slot = announcement.slot,
-                            .generation = announcement.generation,
-                            .mode = ZeroCopyMode::kUnreg,
-                            .address = announcement.address,
-                            .bytes = announcement.bytes};
+  const ZeroCopyInfo one{.rank = from,
+                         .slot = announcement.slot,
+                         .generation = announcement.generation,
+                         .mode = ZeroCopyMode::kUnreg,
+                         .address = announcement.address,
+                         .bytes = announcement.bytes};
+  std::vector<ZeroCopyInfo> several;
+  if (announcement.parts != 0) several = read_parts(from, bytes, announcement.parts);
+  const auto sources =
+      announcement.parts != 0 ? std::span<const ZeroCopyInfo>(several) : std::span(&one, 1);
   struct Dropped {
     ~Dropped() {
       if (request.taken_) return;
-      engine.send_later(
-          source.rank,
-          {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation});
+      for (const ZeroCopyInfo& source : request.sources_) {
+        engine.send_later(
+            source.rank,
+            {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation});
+      }
     }
     Engine& engine;
-    const ZeroCopyInfo& source;
     ZeroCopyRequest& request;
   };
-  ZeroCopyRequest request(*this, source, bytes);
-  const Dropped unless_taken{engine_, source, request};
+  ZeroCopyRequest request(*this, sources, bytes);
+  const Dropped unless_taken{engine_, request};
   handlers_[announcement.handler].invoke(request, announcement.arguments);
 }
 
@@ -113,12 +207,10 @@ End Requests::posted_end(std::span<std::byte> memory, ZeroCopyCallback done,
 }
 
 // Moves the payload of a request into the memory that it was given.
-void Requests::accept(const ZeroCopyInfo& source, std::span<const std::byte> along,
-                      const End& end) {
+void Requests::accept_one(const ZeroCopyInfo& source, std::span<const std::byte> along,
+                          const End& end) {
   const std::size_t bytes = std::min<std::size_t>(source.bytes, end.buffer.bytes);
-  if (source.bytes > max_medium() && bytes != 0) {
-    return engine_.transfer(false, end, source, bytes);
-  }
+  if (bytes > along.size()) return engine_.transfer(false, end, source, bytes);
   if (bytes != 0) std::memcpy(end.memory().data(), along.data(), bytes);
   engine_.send(
       source.rank,
@@ -126,17 +218,48 @@ void Requests::accept(const ZeroCopyInfo& source, std::span<const std::byte> alo
   ends_.finish(end, bytes, source.rank, false);
 }
 
+// Several lie there one behind the other.
+void Requests::accept(std::span<const ZeroCopyInfo> sources, std::span<const std::byte> along,
+                      const End& end) {
+  if (sources.size() == 1) return accept_one(sources.front(), along, end);
+  std::vector<std::span<std::byte>> memory;
+  std::span<std::byte> rest = end.memory();
+  for (const ZeroCopyInfo& source : sources) {
+    memory.push_back(rest.first(std::min<std::size_t>(source.bytes, rest.size())));
+    rest = rest.subspan(memory.back().size());
+  }
+  accept_each(sources, along, memory, end);
+}
+
+void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<const std::byte> along,
+                           std::span<const std::span<std::byte>> memory, const End& end) {
+  SharedCallback done = end.callback;
+  if (sources.size() > 1 && done != nullptr) {
+    done = join(std::make_shared<Joint>(Joint{.left = sources.size(), .end = end}));
+  }
+  PartsAlong fits(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const bool is_here = sources.size() == 1 || fits.take(sources[i].bytes);
+    const auto here = along.first(is_here ? std::min(along.size(), sources[i].bytes) : 0);
+    along = along.subspan(here.size());
+    End part = posted_end(i < memory.size() ? memory[i] : std::span<std::byte>(), nullptr,
+                          end.buffer.reference);
+    part.callback = done;
+    accept_one(sources[i], here, part);
+  }
+}
+
 void Requests::post(std::uint64_t tag, const End& end) {
   if (by_tag_.awaits_request(tag)) {
     engine_.refuse("ZeroCopy::post", "memory is posted under tag " + std::to_string(tag) +
                                          " already, and no request has taken it; use another tag");
   }
-  if (const auto request = by_tag_.post(tag, end)) accept(request->source, request->along, end);
+  if (const auto request = by_tag_.post(tag, end)) accept(request->sources, request->along, end);
 }
 
-void Requests::match(std::uint64_t tag, const ZeroCopyInfo& source,
+void Requests::match(std::uint64_t tag, std::span<const ZeroCopyInfo> sources,
                      std::span<const std::byte> along) {
-  if (const auto end = by_tag_.match(tag, source, along)) accept(source, along, *end);
+  if (const auto end = by_tag_.match(tag, sources, along)) accept(sources, along, *end);
 }
 
 }  // namespace zero_copy
@@ -152,7 +275,21 @@ void ZeroCopyRequest::take(const char* call) {
 void ZeroCopyRequest::receive(std::span<std::byte> memory, ZeroCopyCallback done,
                               std::uint64_t reference) {
   take("ZeroCopyRequest::receive");
-  requests_.accept(source_, along_, requests_.posted_end(memory, std::move(done), reference));
+  requests_.accept(sources_, along_, requests_.posted_end(memory, std::move(done), reference));
+}
+
+void ZeroCopyRequest::receive(std::span<const std::span<std::byte>> memory, ZeroCopyCallback done,
+                              std::uint64_t reference) {
+  take("ZeroCopyRequest::receive");
+  const auto first = memory.empty() ? std::span<std::byte>() : memory.front();
+  requests_.accept_each(sources_, along_, memory,
+                        requests_.posted_end(first, std::move(done), reference));
+}
+
+std::size_t ZeroCopyRequest::bytes() const noexcept {
+  std::size_t sum = 0;
+  for (const ZeroCopyInfo& source : sources_) sum += source.bytes;
+  return sum;
 }
 
 void ZeroCopyRequest::match(std::uint64_t tag) {
@@ -161,7 +298,7 @@ void ZeroCopyRequest::match(std::uint64_t tag) {
                                                    " already; use another tag");
   }
   take("ZeroCopyRequest::match");
-  requests_.match(tag, source_, along_);
+  requests_.match(tag, sources_, along_);
 }
 
 }  // namespace am

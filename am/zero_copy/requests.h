@@ -24,8 +24,8 @@ class TagMatch {
  public:
   // A request whose memory is not posted yet.
   struct Waiting {
-    ZeroCopyInfo source;
-    std::vector<std::byte> along;  // the payload, if it came with the request
+    std::vector<ZeroCopyInfo> sources;  // of its payloads
+    std::vector<std::byte> along;       // payloads that came with the request
   };
 
   // Whether a request, or memory, waits under `tag`.
@@ -45,11 +45,12 @@ class TagMatch {
     return request;
   }
   // A request is there, likewise. No request may wait under that tag.
-  std::optional<End> match(std::uint64_t tag, const ZeroCopyInfo& source,
+  std::optional<End> match(std::uint64_t tag, std::span<const ZeroCopyInfo> sources,
                            std::span<const std::byte> along) {
     const auto found = posted_.find(tag);
     if (found == posted_.end()) {
-      waiting_.emplace(tag, Waiting{source, {along.begin(), along.end()}});
+      waiting_.emplace(tag,
+                       Waiting{{sources.begin(), sources.end()}, {along.begin(), along.end()}});
       return std::nullopt;
     }
     std::optional<End> memory(std::move(found->second));
@@ -77,7 +78,7 @@ class Requests {
   // What ZeroCopy's functions of the same names do.
   void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
   HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
-  void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
+  void announce(std::span<const Rank> to, ZeroCopy::Payloads payloads, ZeroCopyCallback done,
                 Announcement announcement);
   void post(std::uint64_t tag, const End& end);
 
@@ -85,13 +86,26 @@ class Requests {
   void take(Rank from, std::span<const std::byte> bytes, const Announcement& announcement);
   // What a ZeroCopyRequest's receive() and match() do.
   bool awaits(std::uint64_t tag) const { return by_tag_.awaits_memory(tag); }
-  void match(std::uint64_t tag, const ZeroCopyInfo& source, std::span<const std::byte> along);
-  void accept(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
+  void match(std::uint64_t tag, std::span<const ZeroCopyInfo> sources,
+             std::span<const std::byte> along);
+  void accept(std::span<const ZeroCopyInfo> sources, std::span<const std::byte> along,
+              const End& end);
+  void accept_each(std::span<const ZeroCopyInfo> sources, std::span<const std::byte> along,
+                   std::span<const std::span<std::byte>> memory, const End& end);
   // An end of a transfer that is no ZeroCopyBuffer.
   End posted_end(std::span<std::byte> memory, ZeroCopyCallback done, std::uint64_t reference);
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
 
  private:
+  void check_announcement(std::span<const Rank> to, std::size_t payloads) const;
+  const ZeroCopyInfo& open_payload(std::span<const std::byte> payload, SharedCallback done,
+                                   std::size_t receivers);
+  void announce_several(std::span<const Rank> to, ZeroCopy::Payloads payloads,
+                        ZeroCopyCallback done, Announcement announcement);
+  std::vector<ZeroCopyInfo> read_parts(Rank from, std::span<const std::byte>& bytes,
+                                       std::size_t count) const;
+  void accept_one(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
+
   Engine& engine_;
   Slots& slots_;
   Ends& ends_;

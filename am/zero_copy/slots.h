@@ -83,6 +83,7 @@ class Slots {
 
   // A new one, with nothing in it. kNone: there are kMaxSlots already.
   std::uint32_t open();
+  bool has_room(std::size_t count) const noexcept { return count <= kMaxSlots - slots_.in_use(); }
   void close(std::uint32_t slot) noexcept;  // its memory and callback are forgotten
   // Another generation, with other contents. Not published yet.
   void renew(std::uint32_t slot, std::span<std::byte> memory, ZeroCopyMode mode);

@@ -29,9 +29,9 @@ HandlerIndex ZeroCopy::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte
   return engine_->requests().index_of(invoke);
 }
 
-void ZeroCopy::announce(std::span<const Rank> to, std::span<const std::byte> payload,
-                        ZeroCopyCallback done, const zero_copy::Announcement& announcement) {
-  engine_->requests().announce(to, payload, std::move(done), announcement);
+void ZeroCopy::announce(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,
+                        const zero_copy::Announcement& announcement) {
+  engine_->requests().announce(to, payloads, std::move(done), announcement);
 }
 
 void ZeroCopy::post(std::uint64_t tag, std::span<std::byte> memory, ZeroCopyCallback done,

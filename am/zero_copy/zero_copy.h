@@ -93,13 +93,33 @@ class ZeroCopy {
   template <auto kFunction, class... Args>
   void request_zero_copy(Rank to, std::span<const std::byte> payload, ZeroCopyCallback done,
                          const Args&... args) {
-    request_zero_copy<kFunction>(std::span(&to, 1), payload, std::move(done), args...);
+    request_zero_copy<kFunction>(std::span(&to, 1), std::span(&payload, 1), std::move(done),
+                                 args...);
   }
   // Sends a buffer to many, each of which reads it from here. `done` runs once, when all have it,
   // with the least number of bytes that one of them took.
   template <auto kFunction, class... Args>
   void request_zero_copy(std::span<const Rank> to, std::span<const std::byte> payload,
                          ZeroCopyCallback done, const Args&... args) {
+    request_zero_copy<kFunction>(to, std::span(&payload, 1), std::move(done), args...);
+  }
+  // The same with several payloads, such as the arrays that an entry method of Charm++ takes: at
+  // most 128, of any sizes, anywhere. The handler runs once, and sees all of them; `done` runs
+  // once, when all may be written again, with the sum of their bytes. Small ones come along while
+  // there is room in one message, each of the others is a transfer. The list is copied, the
+  // payloads are not. Throws Error as above, and at more than 128.
+  //
+  //   const std::span<const std::byte> both[] = {std::as_bytes(std::span(masses)),
+  //                                              std::as_bytes(std::span(places))};
+  //   zero.request_zero_copy<&on_particles>(to, both, done, step);
+  using Payloads = std::span<const std::span<const std::byte>>;
+  template <auto kFunction, class... Args>
+  void request_zero_copy(Rank to, Payloads payloads, ZeroCopyCallback done, const Args&... args) {
+    request_zero_copy<kFunction>(std::span(&to, 1), payloads, std::move(done), args...);
+  }
+  template <auto kFunction, class... Args>
+  void request_zero_copy(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,
+                         const Args&... args) {
     using Packing = typename Signature<kFunction>::Packing;
     static_assert(Packing::words * packet::kWord <= zero_copy::Announcement::kArgumentBytes,
                   "too many bytes of arguments");
@@ -107,7 +127,7 @@ class ZeroCopy {
     announcement.handler = index_of(&invoke<kFunction>);
     announcement.words = Packing::words;
     Packing::pack(announcement.arguments, args...);
-    announce(to, payload, std::move(done), announcement);
+    announce(to, payloads, std::move(done), announcement);
   }
 
   // The memory for the request whose handler calls match(tag), before or after it does
@@ -148,7 +168,7 @@ class ZeroCopy {
 
   void add_handler(const HandlerEntry& entry);
   HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
-  void announce(std::span<const Rank> to, std::span<const std::byte> payload, ZeroCopyCallback done,
+  void announce(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,
                 const zero_copy::Announcement& announcement);
 
   Owned<zero_copy::Engine> engine_;
@@ -223,22 +243,31 @@ class ZeroCopyBuffer {
 // payload is dropped, and the sender's callback gets 0 bytes.
 class ZeroCopyRequest {
  public:
-  ZeroCopyRequest(zero_copy::Requests& requests, const ZeroCopyInfo& source,
+  // Of one payload at least.
+  ZeroCopyRequest(zero_copy::Requests& requests, std::span<const ZeroCopyInfo> sources,
                   std::span<const std::byte> along) noexcept
-      : requests_(requests), source_(source), along_(along) {}
+      : requests_(requests), sources_(sources), along_(along) {}
   ZeroCopyRequest(const ZeroCopyRequest&) = delete;
   ZeroCopyRequest& operator=(const ZeroCopyRequest&) = delete;
 
-  Rank source() const noexcept { return source_.rank; }         // the sender
-  std::size_t bytes() const noexcept { return source_.bytes; }  // of the payload
+  Rank source() const noexcept { return sources_.front().rank; }     // the sender
+  std::size_t bytes() const noexcept;                                // of all payloads together
+  std::size_t payloads() const noexcept { return sources_.size(); }  // at least 1
+  // Of payload `i`, below payloads().
+  std::size_t bytes(std::size_t i) const { return sources_[i].bytes; }
 
-  // The payload goes to the beginning of `memory`, as much as fits, which may be nothing. `memory`
-  // stays, and is left alone, until `done` runs with the number of bytes. Throws Error at a second
-  // receive() or match().
+  // The payload goes to the beginning of `memory`, as much as fits, which may be nothing. Several
+  // are gathered there, one behind the other. `memory` stays, and is left alone, until `done` runs,
+  // once, with the number of bytes of all. Throws Error at a second receive() or match().
   void receive(std::span<std::byte> memory, ZeroCopyCallback done = {},
                std::uint64_t reference = 0);
-  // The payload goes to the memory that ZeroCopy::post() gives for `tag`, before or after this
-  // call. Throws Error: a request waits under this tag already; a second receive() or match().
+  // Payload i goes to memory[i], likewise; those for which there is no memory are dropped. The list
+  // is copied. The ZeroCopyDone of `done` names one of the memories, and has the bytes of all.
+  void receive(std::span<const std::span<std::byte>> memory, ZeroCopyCallback done = {},
+               std::uint64_t reference = 0);
+  // The payload, or all, go to the memory that ZeroCopy::post() gives for `tag`, before or after
+  // this call, as by receive(). Throws Error: a request waits under this tag already; a second
+  // receive() or match().
   void match(std::uint64_t tag);
 
  private:
@@ -247,8 +276,8 @@ class ZeroCopyRequest {
   void take(const char* call);
 
   zero_copy::Requests& requests_;
-  const ZeroCopyInfo source_;
-  const std::span<const std::byte> along_;  // all of the payload, if it is small
+  const std::span<const ZeroCopyInfo> sources_;  // while the handler runs
+  const std::span<const std::byte> along_;       // payloads that have come with it
   bool taken_ = false;
 };
 

@@ -1,7 +1,9 @@
 // Requests whose payload is not copied: where the receiver wants it, when, and how much of it.
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <vector>
 
 #include "tests/am/zero_copy/support.h"
 
@@ -135,6 +137,156 @@ TEST(Requests, one_payload_reaches_all_and_its_sender_hears_once) {
   zero.request_zero_copy<&on_broadcast>(std::span<const Rank>(), landed, left.callback(), 0u);
   settle(zero);
   EXPECT_EQ(left.all.size(), 1u) << "to nobody: done at once";
+}
+
+// --- Several payloads of one request
+
+// Sizes of payloads, and which of these are sent: small ones, large ones, both, none, and more than
+// one message has room for.
+const std::vector<std::vector<std::size_t>> kLists = {
+    {3, 100'000},     {100'000, 0, 7, 4097, 9},           {4096, 4096}, {1, 2, 3, 4},
+    {50'000, 60'000}, std::vector<std::size_t>(128, 100), {},           {17}};
+
+enum class Into { kEach, kOne, kTooFew, kPosted, kNowhere };
+
+struct Several {
+  Into into;
+  std::span<const std::span<std::byte>> each;
+  std::span<std::byte> one;
+  std::vector<std::size_t> sizes;
+  Notes arrived;
+  int requests = 0;
+};
+Several* several = nullptr;
+
+void on_several(ZeroCopyRequest& request, std::uint32_t list) {
+  EXPECT_EQ(request.source(), before(1));
+  EXPECT_EQ(list, 5u);
+  ASSERT_EQ(request.payloads(), std::max<std::size_t>(several->sizes.size(), 1));
+  for (std::size_t i = 0; i < several->sizes.size(); ++i) {
+    EXPECT_EQ(request.bytes(i), several->sizes[i]);
+  }
+  EXPECT_EQ(request.bytes(), std::accumulate(several->sizes.begin(), several->sizes.end(), 0ul));
+  ++several->requests;
+  switch (several->into) {
+    case Into::kEach: return request.receive(several->each, several->arrived.callback(), 5);
+    case Into::kTooFew:
+      return request.receive(several->each.first(several->each.size() / 2),
+                             several->arrived.callback(), 5);
+    case Into::kOne: return request.receive(several->one, several->arrived.callback(), 5);
+    case Into::kPosted: return request.match(kTag);
+    case Into::kNowhere: return;
+  }
+}
+
+// Everybody sends payloads of these sizes to the next process, each in a block of its own.
+void send_several(ZeroCopy& zero, Into into, const std::vector<std::size_t>& sizes) {
+  SCOPED_TRACE(testing::Message() << sizes.size() << " payloads, into " << static_cast<int>(into));
+  std::vector<std::unique_ptr<Memory>> from, to;
+  std::vector<std::span<const std::byte>> payloads;
+  std::vector<std::span<std::byte>> each;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    from.push_back(
+        std::make_unique<Memory>(zero, i % 3 == 0 ? Place::kPool : Place::kHeap, sizes[i]));
+    from.back()->fill(me() * 1000 + i);
+    payloads.emplace_back(from.back()->bytes());
+    to.push_back(std::make_unique<Memory>(zero, Place::kHeap, sizes[i] + i % 2));
+    each.push_back(to.back()->bytes());
+  }
+  const std::size_t sum = std::accumulate(sizes.begin(), sizes.end(), 0ul);
+  Memory one(zero, Place::kHeap, into == Into::kOne ? sum - sum / 3 : sum);  // less than all
+  Several now{into, each, one.bytes(), sizes, {}, 0};
+  several = &now;
+  if (into == Into::kPosted && me() % 2 == 0) {
+    zero.post(kTag, one.bytes(), now.arrived.callback(), 5);
+  }
+  barrier();
+  Notes left;
+  zero.request_zero_copy<&on_several>(after(1), payloads, left.callback(), 5u);
+  bundle().wait_until([&] { return now.requests == 1; });
+  if (into == Into::kPosted && me() % 2 != 0) {
+    zero.post(kTag, one.bytes(), now.arrived.callback(), 5);
+  }
+  settle(zero);
+  const std::size_t first = into == Into::kTooFew ? sizes.size() / 2 : sizes.size();
+  std::size_t taken = std::accumulate(sizes.begin(), sizes.begin() + std::ptrdiff_t(first), 0ul);
+  if (into == Into::kOne) taken = one.bytes().size();
+  if (into == Into::kNowhere) taken = 0;
+  ASSERT_EQ(left.all.size(), 1u);
+  EXPECT_EQ(left.last().bytes, taken);
+  EXPECT_TRUE(left.last().source);
+  ASSERT_EQ(now.arrived.all.size(), into == Into::kNowhere ? 0u : 1u);
+  if (into != Into::kNowhere) {
+    EXPECT_EQ(now.arrived.last().bytes, taken);
+    EXPECT_EQ(now.arrived.last().buffer.reference, 5u);
+    EXPECT_FALSE(now.arrived.last().source);
+  }
+  if (into == Into::kOne || into == Into::kPosted) {
+    EXPECT_EQ(now.arrived.last().data().data(), one.bytes().data());
+    std::vector<std::byte> wanted;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      Memory sent(zero, Place::kHeap, sizes[i]);
+      sent.fill(before(1) * 1000 + i);
+      wanted.insert(wanted.end(), sent.bytes().begin(), sent.bytes().end());
+    }
+    EXPECT_TRUE(std::ranges::equal(one.bytes(), std::span(wanted).first(one.bytes().size())));
+  } else {
+    EXPECT_TRUE(one.holds(0, 0)) << "guards, and what nobody writes";
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const bool is_taken = into != Into::kNowhere && i < first;
+      EXPECT_TRUE(to[i]->holds(before(1) * 1000 + i, is_taken ? sizes[i] : 0)) << i;
+    }
+  }
+  barrier();
+}
+
+TEST(Requests, several_payloads_arrive_each_in_its_memory_or_all_in_one) {
+  ZeroCopy zero(job(), bundle());
+  zero.add_handlers<&on_several>();
+  for (const Into into : {Into::kEach, Into::kOne, Into::kTooFew, Into::kPosted, Into::kNowhere}) {
+    for (const auto& sizes : kLists) {
+      send_several(zero, into, sizes);
+      if (HasFailure()) return;
+    }
+  }
+  const std::vector<std::span<const std::byte>> too_many(129);
+  EXPECT_THROW(zero.request_zero_copy<&on_several>(after(1), too_many, {}, 5u), Error);
+  EXPECT_TRUE(zero.idle());
+  barrier();
+}
+
+std::vector<std::byte> gathered;
+
+void on_gathered(ZeroCopyRequest& request) {
+  request.receive(gathered, [](const ZeroCopyDone&) { ++landings; });
+}
+
+TEST(Requests, several_payloads_reach_all_and_their_sender_hears_once) {
+  ZeroCopy zero(job(), bundle());
+  zero.add_handlers<&on_gathered>();
+  std::vector<Rank> everybody(job().size());
+  std::iota(everybody.begin(), everybody.end(), Rank{0});
+  Memory small(zero, Place::kHeap, 100), large(zero, Place::kHeap, 50'000);
+  small.fill(1);
+  large.fill(2);
+  landings = 0;
+  gathered.assign(50'100, {});
+  barrier();
+  Notes left;
+  if (me() == 0) {
+    const std::span<const std::byte> payloads[] = {small.bytes(), large.bytes()};
+    zero.request_zero_copy<&on_gathered>(everybody, payloads, left.callback());
+    zero.request_zero_copy<&on_gathered>(std::span<const Rank>(), payloads, left.callback());
+  }
+  bundle().wait_until([] { return landings == 1; });
+  settle(zero);
+  EXPECT_TRUE(std::ranges::equal(std::span(gathered).first(100), small.bytes()));
+  EXPECT_TRUE(std::ranges::equal(std::span(gathered).subspan(100), large.bytes()));
+  ASSERT_EQ(left.all.size(), me() == 0 ? 2u : 0u);
+  if (me() == 0) {
+    EXPECT_EQ(left.last().bytes + left.all.front().bytes, 50'100u);
+  }
+  barrier();
 }
 
 // --- What is refused
