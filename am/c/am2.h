@@ -74,6 +74,7 @@
 
 #include "am/c/event_loop.h"
 #include "am/c/messages.h"
+#include "am/c/prepared.h"
 #include "am/c/statistics.h"
 #include "am/c/types.h"
 

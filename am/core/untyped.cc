@@ -88,6 +88,15 @@ void UntypedMessage::reply_index_medium(HandlerIndex handler, std::span<const st
   answer(handler, Kind::kMedium, arguments);
 }
 
+void UntypedMessage::reply_index_in_place(HandlerIndex handler, std::size_t used,
+                                          std::span<const std::uint32_t> arguments) && {
+  check("reply_index_in_place", handler, arguments);
+  check_used(endpoint().bundle(), used, max_medium());
+  endpoint().bundle().note_payload();
+  packet::put_medium_bytes(delivery_->room.slot->reply, used);
+  answer(handler, Kind::kMedium, arguments);
+}
+
 void UntypedMessage::reply_index_long(HandlerIndex handler, std::uint64_t offset,
                                       std::span<const std::byte> payload,
                                       std::span<const std::uint32_t> arguments) && {

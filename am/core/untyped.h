@@ -54,6 +54,11 @@ class UntypedMessage : public Request {
   void reply_index_long(HandlerIndex handler, std::uint64_t offset,
                         std::span<const std::byte> payload,
                         std::span<const std::uint32_t> arguments) &&;
+  // Where the payload of a medium reply is sent from, max_medium() bytes; and the reply with the
+  // first `used` of them. Throws Error as these, and at more than max_medium().
+  std::byte* reply_room() const noexcept { return delivery_->room.reply_payload(); }
+  void reply_index_in_place(HandlerIndex handler, std::size_t used,
+                            std::span<const std::uint32_t> arguments) &&;
   // By bindings that have checked everything (am/core/untyped_send.h): any of these, whose payload
   // is in its place.
   void answer(HandlerIndex handler, Kind kind, std::span<const std::uint32_t> arguments);

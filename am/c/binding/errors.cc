@@ -79,6 +79,19 @@ int fail_not_mapped(const char* call, int index) noexcept {
                   " is not mapped; give it a name and a tag with AM_Map()");
 }
 
+int fail_no_credit(const char* call, int index) noexcept {
+  return fail(AM_ERR_NOT_SENT, call,
+              "there is no credit for translation " + std::to_string(index) +
+                  " now; AM_Poll() and try again");
+}
+
+int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept {
+  if (nbytes <= max_payload(Kind::kMedium)) return AM_OK;
+  return fail(AM_ERR_BAD_ARG, call,
+              std::to_string(nbytes) + " bytes are too many; a medium payload has at most " +
+                  std::to_string(max_payload(Kind::kMedium)));
+}
+
 }  // namespace am::c
 
 using am::c::Library;

@@ -95,6 +95,7 @@ void before_bundle_ends(void (*end)(eb_t bundle)) {
 }
 
 void free_endpoint(ep_t endpoint) {
+  drop_prepared(endpoint);
   if (OwnQueue* const queue = endpoint->core->queue.get())
     queue->wait_until_sent("AM_FreeEndpoint");
   delete endpoint->core;

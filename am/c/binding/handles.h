@@ -113,6 +113,8 @@ int get(const char* call, ep_t endpoint, Result* result, Get&& get) noexcept {
 // A free place becomes that of `core`; nullptr: there is none. Any thread.
 eb_t take_place(std::unique_ptr<Bundle> core);
 ep_t take_place(std::unique_ptr<EndpointState> core);
+// Drops what the calling thread has prepared to send from it (am/c/prepared.h).
+void drop_prepared(ep_t endpoint) noexcept;
 // Ends an endpoint, or a bundle and its endpoints, and frees the place. May wait for messages to
 // this process itself (own_queue.h). Throws what handlers throw meanwhile; then the endpoint, or
 // the bundle and some of its endpoints, are still there.

@@ -50,8 +50,11 @@ inline bool is_valid(const Outgoing& message) noexcept {
 // AM_OK; or AM_ERR_BAD_ARG, with a sentence that says what is wrong.
 int check_message(const char* call, const Outgoing& message) noexcept;
 
-// Fails with the code for a translation that is not mapped.
+// Fails with the code for a translation that is not mapped; for one without credit.
 int fail_not_mapped(const char* call, int index) noexcept;
+int fail_no_credit(const char* call, int index) noexcept;
+// AM_OK; or AM_ERR_BAD_ARG: that is no size of a medium payload.
+int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept;
 
 }  // namespace am::c
 

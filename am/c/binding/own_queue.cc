@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "am/c/binding/errors.h"
+#include "am/c/binding/message_check.h"
 #include "am/observe/activity.h"
 #include "am/route/router.h"
 #include "shmem/mailbox_layout.h"
@@ -152,9 +153,7 @@ int send_anyhow(const char* call, EndpointState& from, std::uint32_t to, const M
     return AM_OK;
   }
   if (patience == Patience::kTries) {
-    return fail(AM_ERR_NOT_SENT, call,
-                "there is no credit for translation " + std::to_string(to) +
-                    " now; AM_Poll() and try again");
+    return fail_no_credit(call, static_cast<int>(to));
   }
   if (!own) {
     send(from, To(to, SourceLocation()), message);

@@ -24,6 +24,8 @@ namespace {
   return check_message(call, given);
 }
 
+bool may_reply(Token* found) noexcept { return found != nullptr && found->message().may_answer(); }
+
 // Inline, as the kind is known where it is called.
 [[gnu::always_inline]] inline void send(UntypedMessage&& request, HandlerIndex handler,
                                         std::uint64_t offset, const Outgoing& given) {
@@ -39,7 +41,7 @@ namespace {
 [[gnu::always_inline]] inline int reply(const char* call, void* token, const Outgoing& given,
                                         std::uint64_t offset) noexcept {
   Token* const found = Token::find(token);
-  if (found == nullptr || !found->message().may_answer() || !is_valid(given)) [[unlikely]] {
+  if (!may_reply(found) || !is_valid(given)) [[unlikely]] {
     return refuse(call, token, found, given);
   }
   return guarded(call, [&] {
@@ -54,7 +56,7 @@ template <std::size_t kWords>
 [[gnu::always_inline]] inline bool try_few(void* token, handler_t handler,
                                            const std::array<std::uint32_t, kWords>& words) {
   Token* const found = Token::find(token);
-  if (found == nullptr || !found->message().may_answer() || !is_handler(handler)) [[unlikely]]
+  if (!may_reply(found) || !is_handler(handler)) [[unlikely]]
     return false;
   UntypedMessage& request = found->message();
   EndpointState& from = state_of(request.endpoint());
@@ -67,7 +69,9 @@ template <std::size_t kWords>
 }  // namespace am::c
 
 using am::Kind;
+using am::c::may_reply;
 using am::c::Outgoing;
+using am::c::Token;
 
 int AM_ReplyArgs(void* token, handler_t handler, int numargs, const int32_t* args) {
   return am::c::reply("AM_Reply", token, Outgoing{Kind::kShort, handler, numargs, args, nullptr, 0},
@@ -102,4 +106,28 @@ int AM_ReplyXferArgs(void* token, uintptr_t dest_offset, handler_t handler, cons
                      size_t nbytes, int numargs, const int32_t* args) {
   return am::c::reply("AM_ReplyXfer", token,
                       Outgoing{Kind::kLong, handler, numargs, args, source, nbytes}, dest_offset);
+}
+
+int AMX_PrepareReplyMedium(void* token, size_t nbytes, void** payload) {
+  constexpr const char* kCall = "AMX_PrepareReplyMedium";
+  Token* const found = Token::find(token);
+  if (!may_reply(found)) return am::c::refuse(kCall, token, found, {});
+  if (const int code = am::c::check_result(kCall, payload)) return code;
+  if (const int code = am::c::check_prepared_bytes(kCall, nbytes)) return code;
+  *payload = found->message().reply_room();
+  return AM_OK;
+}
+
+int AMX_CommitReplyMedium(void* token, size_t nbytes, handler_t handler, int numargs,
+                          const int32_t* args) {
+  constexpr const char* kCall = "AMX_CommitReplyMedium";
+  Token* const found = Token::find(token);
+  const Outgoing given{Kind::kMedium, handler, numargs, args, token, nbytes};
+  if (!may_reply(found) || !is_valid(given)) return am::c::refuse(kCall, token, found, given);
+  return am::c::guarded(kCall, [&] {
+    am::c::EndpointState& from = am::c::state_of(found->message().endpoint());
+    std::move(found->message())
+        .reply_index_in_place(static_cast<am::HandlerIndex>(handler), nbytes, given.words());
+    from.reply_bytes[static_cast<int>(Kind::kMedium)].add(given.bytes(), from.parallel);
+  });
 }
