@@ -136,6 +136,14 @@ Grid grid_of_all(const Grid& asked) {
   return best;
 }
 
+std::pair<std::uint32_t, std::uint32_t> square_grid() {
+  std::uint32_t shorter = 1;
+  for (std::uint32_t side = 1; std::uint64_t{side} * side <= procs(); ++side) {
+    if (procs() % side == 0) shorter = side;
+  }
+  return {procs() / shorter, shorter};
+}
+
 Range part(std::size_t n, std::size_t pieces, std::size_t i) noexcept {
   return {n * i / pieces, n * (i + 1) / pieces};
 }

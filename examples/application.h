@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "examples/random.h"
 #include "splitc/splitc.h"
@@ -38,6 +39,8 @@ void add_option(CommandLine& line, Grid& grid);
 // `asked`, or where that is empty the grid of all processes whose largest side is the smallest,
 // with the longer sides first. Throws if `asked` is a grid of more or of fewer processes.
 Grid grid_of_all(const Grid& asked);
+// The most square grid of all processes, the longer side first: 3 x 2 of 6, 5 x 1 of 5.
+std::pair<std::uint32_t, std::uint32_t> square_grid();
 
 // The part of 0 .. n that is piece `i` of `pieces`, which differ in size by one at most.
 struct Range {

@@ -21,8 +21,8 @@ struct Grid {
   std::uint32_t height, width;  // rows and columns of processes
   std::uint32_t pieces;
 
-  // The most square grid of that many processes.
-  Grid(std::size_t n, std::uint32_t procs);
+  // The most square grid of all processes.
+  explicit Grid(std::size_t n);
 
   Range rows(std::uint32_t i) const noexcept { return examples::part(n, height, i); }
   Range columns(std::uint32_t j) const noexcept { return examples::part(n, width, j); }

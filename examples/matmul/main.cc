@@ -94,7 +94,7 @@ bool report(const Version& version, const Result& result, std::size_t n, std::ui
 }
 
 int compare(const Options& options) {
-  const Grid grid(options.size, procs());
+  const Grid grid(options.size);
   Problem problem(grid);
   std::uint64_t expected = 0;
   on_one([&] {

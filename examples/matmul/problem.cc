@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <tuple>
 
 #include "examples/matmul3d/kernel.h"
 #include "examples/random.h"
@@ -31,11 +32,8 @@ double number_of_b(std::size_t n, std::size_t i, std::size_t j) noexcept {
   return small_integer((n + i) * n + j);
 }
 
-Grid::Grid(std::size_t size, std::uint32_t procs) : n(size), height(procs), width(1) {
-  for (std::uint32_t w = 1; std::uint64_t{w} * w <= procs; ++w) {
-    if (procs % w == 0) width = w;
-  }
-  height = procs / width;
+Grid::Grid(std::size_t size) : n(size) {
+  std::tie(height, width) = examples::square_grid();
   pieces = std::lcm(height, width);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "examples/matmul3d/add_product.h"
+
 namespace matmul3d {
 namespace {
 
@@ -55,3 +57,9 @@ void add_product(const Operand& a, const Operand& b, std::size_t rows, std::size
 }
 
 }  // namespace matmul3d
+
+void matmul3d_add_product(const double* a, std::size_t a_stride, const double* b,
+                          std::size_t b_stride, std::size_t rows, std::size_t depth,
+                          std::size_t columns, double* sum) {
+  matmul3d::add_product({a, a_stride}, {b, b_stride}, rows, depth, columns, sum);
+}

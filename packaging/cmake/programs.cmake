@@ -20,8 +20,9 @@ endmacro()
 # --- Examples
 
 add_library(example_parts STATIC examples/application.cc examples/command_line.cc examples/contents.cc
-  examples/progress.cc examples/matmul3d/kernel.cc)
-splitphase_glob(sources examples/graph/*.cc examples/keys/*.c)
+  examples/progress.cc examples/matmul3d/kernel.cc examples/conjugate_gradient/halo.cc
+  examples/conjugate_gradient/rows.cc)
+splitphase_glob(sources examples/graph/*.cc examples/keys/*.c examples/prk/*.c)
 target_sources(example_parts PRIVATE ${sources})
 target_link_libraries(example_parts PRIVATE splitphase_flags splitphase_static CLI11::CLI11)
 target_compile_options(example_parts PRIVATE ${SPLITPHASE_ALIGNMENT})
@@ -45,7 +46,8 @@ foreach(source IN LISTS names)
   if(source MATCHES "^examples/([^/]+)/main\\.cc$")
     set(name ${CMAKE_MATCH_1})
     splitphase_glob(source examples/${name}/*.cc)
-    list(REMOVE_ITEM source examples/image_components/png_file.cc examples/matmul3d/kernel.cc)
+    list(REMOVE_ITEM source examples/image_components/png_file.cc examples/matmul3d/kernel.cc
+      examples/conjugate_gradient/halo.cc examples/conjugate_gradient/rows.cc)
   else()
     get_filename_component(name ${source} NAME_WE)
   endif()
@@ -67,7 +69,8 @@ foreach(name em3d conjugate_gradient gauss lu jacobi3d matmul3d pair_calculator 
     target_compile_options(${name} PRIVATE -ffp-contract=off)
   endif()
 endforeach()
-set_source_files_properties(examples/matmul3d/kernel.cc PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+set_source_files_properties(examples/matmul3d/kernel.cc examples/conjugate_gradient/halo.cc
+  examples/conjugate_gradient/rows.cc PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 foreach(name heat_rod pass_blocks word_count)
   splitphase_program(${name} examples SOURCES examples/${name}.c)
