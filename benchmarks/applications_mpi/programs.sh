@@ -1,7 +1,14 @@
 # The programs of applications_mpi.sh, which sources this: how ours and MPI's are run, and what they
 # print. Each ours_NAME, and each mpi_NAME COMMAND..., which starts MPI's, prints lines of
 # VERSION,VALUE,ANSWER. All problems are of a process, but those of jacobi3d, gauss and
-# conjugate_gradient, which are of the job.
+# conjugate_gradient and of the Parallel Research Kernels, which are of the job.
+
+# Kernels of examples/prk that communicate: their names, titles and units of rates.
+kernels=(stencil transpose synch_p2p sparse random dgemm reduce pic)
+declare -A kernel_title=([stencil]=Stencil [transpose]=Transpose [synch_p2p]=Synch_p2p
+  [sparse]=Sparse [random]=Random [dgemm]=DGEMM [reduce]=Reduce [pic]=PIC)
+declare -A kernel_unit=([stencil]=MFlop/s [transpose]=MB/s [synch_p2p]=MFlop/s [sparse]=MFlop/s
+  [random]="million updates/s" [dgemm]=MFlop/s [reduce]=MFlop/s [pic]="million moves/s")
 
 programs=(em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient)
 declare -A title=([em3d]="EM3D" [sample_sort]="sample sort" [radix_sort]="radix sort"
@@ -19,16 +26,35 @@ sort_sources="-I$root $(echo "$root"/examples/keys/*.c)"
 declare -A compiled_with=([em3d]=$exact [jacobi3d]=$exact [gauss]=$exact
   [conjugate_gradient]=$exact [sample_sort]=$sort_sources [radix_sort]=$sort_sources)
 
+kernel_sources="-fno-exceptions -I$root $(echo "$root"/benchmarks/rivals/mpi_prk_*.c \
+  "$root"/examples/prk/*.c) $root/examples/matmul3d/kernel.cc"
+for kernel in "${kernels[@]}"; do
+  programs+=("prk_$kernel")
+  title[prk_$kernel]="PRK ${kernel_title[$kernel]}" unit[prk_$kernel]=${kernel_unit[$kernel]}
+  better[prk_$kernel]=more rival[prk_$kernel]=mpi_prk
+  compiled_with[prk_$kernel]="$kernel_sources $exact"
+  eval "ours_prk_$kernel() { ours_kernel $kernel; }"
+  eval "mpi_prk_$kernel() { mpi_kernel $kernel \"\$@\"; }"
+done
+
 # set_sizes QUICK: how large the problems are, and how many seconds one run may take.
 set_sizes() {
   if [[ -n $1 ]]; then
     em3d_size=40 em3d_degree=5 em3d_steps=3 keys=2000 key_repetitions=1
     cube=8 cube_iterations=3 repetitions=1 equations=12 updates=2000 few_updates=20
-    points=6 seconds=10
+    points=6 seconds=10 kernel_iterations=2
+    declare -gA kernel_sizes=([stencil]="--size 20 --radius 2" [transpose]="--order 20"
+      [synch_p2p]="--width 20 --height 20" [sparse]="--bits 4 --radius 2"
+      [random]="--bits 10 --ratio 4 --ahead 16" [dgemm]="--order 20 --panel 8"
+      [reduce]="--length 100" [pic]="--size 20 --particles 200")
   else
     em3d_size=1000 em3d_degree=20 em3d_steps=30 keys=250000 key_repetitions=10
     cube=64 cube_iterations=30 repetitions=20 equations=300 updates=200000 few_updates=500
-    points=24 seconds=30
+    points=24 seconds=30 kernel_iterations=10
+    declare -gA kernel_sizes=([stencil]="--size 512 --radius 2" [transpose]="--order 500"
+      [synch_p2p]="--width 1000 --height 1000" [sparse]="--bits 8 --radius 4"
+      [random]="--bits 18 --ratio 1 --ahead 1024" [dgemm]="--order 256 --panel 64"
+      [reduce]="--length 100000" [pic]="--size 500 --particles 20000")
   fi
 }
 
@@ -41,6 +67,7 @@ describe_sizes() {
 - Gauss: $equations equations with a search for pivots.
 - Random updates: $updates of each process, of 2^18 words of each process.
 - Conjugate gradients: Poisson's equation on $points x $points x $points points, to a residual of 1e-8.
+$(for kernel in "${kernels[@]}"; do echo "- PRK ${kernel_title[$kernel]}: ${kernel_sizes[$kernel]}, $kernel_iterations iterations."; done)
 
 In a round a program makes that over and over: the sorts $key_repetitions times, the others $repetitions
 times.
@@ -136,4 +163,21 @@ mpi_conjugate_gradient() {
     { answer = $4
       if ($5 ~ /^[0-9.]+e[-+][0-9]+$/ && $5 > 0 && $5 <= 1e-9) answer = "rounded"
       printf "%s,%.3f,%s\n", $1, 1000 * $3, answer }'
+}
+
+# --- Parallel Research Kernels: of all the answer is known beforehand. MPI's are given the values of
+# our options.
+
+ours_kernel() {
+  splitphase prk "$1" --iterations "$kernel_iterations" --repetitions "$repetitions" ${kernel_sizes[$1]} |
+    awk '$NF == "validates" { print $1 "," $2 "," $NF }' | rates_of "$1"
+}
+mpi_kernel() {
+  "${@:2}" "$1" "$kernel_iterations" "$repetitions" $(sed 's/--[a-z]* //g' <<<"${kernel_sizes[$1]}") |
+    rates_of "$1"
+}
+# Updates a second are counted in thousand millions.
+rates_of() {
+  awk -F, -v factor="$([[ $1 == random ]] && echo 1000 || echo 1)" '
+    { printf "%s,%.4f,%s\n", $1, factor * $2, $3 }'
 }
