@@ -1,7 +1,8 @@
 #include "examples/gups/styles.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "examples/parcels.h"
 
 #include "examples/gups/parcels.h"
 
@@ -74,19 +75,19 @@ void gather(const Problem& problem, Table& table) {
 // In rounds: what a process draws it puts into a parcel for each owner, which applies it.
 void rounds(const Problem& problem, Table& table) {
   constexpr std::uint64_t kRound = 32'768;
-  Parcels parcels(std::min(problem.updates, kRound));
+  examples::Parcels parcels(std::min(problem.updates, kRound) * sizeof(std::uint64_t));
   const auto words = table.mine();
-  unsigned turn = 0;
-  for (std::uint64_t first = 0; first < problem.updates; first += kRound, turn ^= 1) {
+  for (std::uint64_t first = 0; first < problem.updates; first += kRound) {
     const std::uint64_t last = std::min(problem.updates, first + kRound);
     for (std::uint64_t i = first; i < last; ++i) {
       const Update update(problem, my_proc(), i);
       parcels.add(update.proc(procs()), update.value);
     }
-    parcels.send(turn);
-    parcels.take(turn, [&](std::span<const std::uint64_t> values) {
-      for (const std::uint64_t value : values) words[value & (problem.words() - 1)] ^= value;
-    });
+    parcels.exchange<std::uint64_t>(false,
+                                    [&](std::uint32_t, std::span<const std::uint64_t> values) {
+                                      for (const std::uint64_t value : values)
+                                        words[value & (problem.words() - 1)] ^= value;
+                                    });
   }
   barrier();
 }
