@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Applications beside MPI, in one table: EM3D, sample sort, radix sort, Jacobi's method in 3-D,
-# Gauss, random updates, conjugate gradients, and those of the Parallel Research Kernels that
-# communicate. Ours are examples/, each in its fastest versions; MPI's are benchmarks/rivals/, the same
-# algorithms on the same input, compiled by what is installed of Open MPI and MPICH. On this machine
-# all run in turn, several rounds; of each version the least time or the highest rate counts. An
-# answer that is not that of all others is an error: exit code 1, and nothing is written. What cannot
-# run is named, with the reason.
+# Gauss, random updates, conjugate gradients, five of Bale's kernels, and those of the Parallel
+# Research Kernels that communicate. Ours are examples/, each in its fastest versions; MPI's are
+# benchmarks/rivals/, the same algorithms on the same input, compiled by what is installed of Open MPI
+# and MPICH. On this machine all run in turn, several rounds; of each version the least time or the
+# highest rate counts. An answer that is not that of all others is an error: exit code 1, and nothing
+# is written. What cannot run is named, with the reason.
 #
 #   benchmarks/applications_mpi.sh [--procs "N..."] [--nodes "HOW..."] [--rounds N] [--only NAME]
 #                                  [--repetitions N] [--settings] [--seconds N] [--csv]
@@ -14,8 +14,8 @@
 # --procs: how many processes, by default 2; each of these numbers makes a table. --nodes: 1, by
 # default; or same, as many as there are processes, which then reach each other over TCP on the
 # loopback; or both, "1 same". --only: one of em3d, sample_sort, radix_sort, jacobi3d, gauss, gups,
-# conjugate_gradient, prk_stencil, prk_transpose, prk_synch_p2p, prk_sparse, prk_random, prk_dgemm,
-# prk_reduce, prk_pic. --repetitions: how often a program solves its problem in one run. --settings:
+# conjugate_gradient, histogram, index_gather, transpose, topological_sort, triangles, prk_stencil,
+# prk_transpose, prk_synch_p2p, prk_sparse, prk_random, prk_dgemm, prk_reduce, prk_pic. --repetitions: how often a program solves its problem in one run. --settings:
 # MPI also with the settings known to help it (mpi.sh). --seconds: that one run may take, by default
 # 30. FOLDER is a bazel-bin with the programs and the launcher; without it they are built. --quick:
 # tiny problems, one round, to see that all runs. Over TCP our provider is the one that the library
@@ -71,7 +71,7 @@ seconds=${limit:-$seconds} repetitions=${many:-$repetitions} key_repetitions=${m
 if [[ -z $bin ]]; then
   cd "$root"
   bazel build --config=release --show_result=0 //tools/splitcrun:splitcrun \
-    //examples:{em3d,key_sort,jacobi3d,gauss,gups,conjugate_gradient,prk}
+    //examples:{em3d,key_sort,jacobi3d,gauss,gups,conjugate_gradient,bale,prk}
   bin=$(bazel info --config=release --ui_event_filters=-info bazel-bin)
   cd - >/dev/null
 fi

@@ -10,12 +10,17 @@ declare -A kernel_title=([stencil]=Stencil [transpose]=Transpose [synch_p2p]=Syn
 declare -A kernel_unit=([stencil]=MFlop/s [transpose]=MB/s [synch_p2p]=MFlop/s [sparse]=MFlop/s
   [random]="million updates/s" [dgemm]=MFlop/s [reduce]=MFlop/s [pic]="million moves/s")
 
-programs=(em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient)
+bale_kernels=(histogram index_gather transpose topological_sort triangles)
+programs=(em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient "${bale_kernels[@]}")
 declare -A title=([em3d]="EM3D" [sample_sort]="sample sort" [radix_sort]="radix sort"
   [jacobi3d]="Jacobi 3-D" [gauss]="Gauss" [gups]="random updates"
-  [conjugate_gradient]="conjugate gradients")
+  [conjugate_gradient]="conjugate gradients" [histogram]="Bale: histogram"
+  [index_gather]="Bale: index gather" [transpose]="Bale: transpose"
+  [topological_sort]="Bale: topological sort" [triangles]="Bale: triangles")
 declare -A unit=([em3d]="ns an edge" [sample_sort]="million keys/s" [radix_sort]="million keys/s"
-  [jacobi3d]="us an iteration" [gauss]="ms" [gups]="million updates/s" [conjugate_gradient]="ms")
+  [jacobi3d]="us an iteration" [gauss]="ms" [gups]="million updates/s" [conjugate_gradient]="ms"
+  [histogram]="million updates/s" [index_gather]="million words/s" [transpose]="million entries/s"
+  [topological_sort]="million entries/s" [triangles]="million candidates/s")
 declare -A better=([em3d]=less [sample_sort]=more [radix_sort]=more [jacobi3d]=less [gauss]=less
   [gups]=more [conjugate_gradient]=less)
 declare -A rival=([em3d]=mpi_em3d [sample_sort]=mpi_sort [radix_sort]=mpi_sort
@@ -25,6 +30,9 @@ exact="-ffp-contract=off -lm"
 sort_sources="-I$root $(echo "$root"/examples/keys/*.c)"
 declare -A compiled_with=([em3d]=$exact [jacobi3d]=$exact [gauss]=$exact
   [conjugate_gradient]=$exact [sample_sort]=$sort_sources [radix_sort]=$sort_sources)
+for program in "${bale_kernels[@]}"; do
+  better[$program]=more rival[$program]=mpi_bale compiled_with[$program]="-I$root"
+done
 
 kernel_sources="-fno-exceptions -I$root $(echo "$root"/benchmarks/rivals/mpi_prk_*.c \
   "$root"/examples/prk/*.c) $root/examples/matmul3d/kernel.cc"
@@ -42,7 +50,7 @@ set_sizes() {
   if [[ -n $1 ]]; then
     em3d_size=40 em3d_degree=5 em3d_steps=3 keys=2000 key_repetitions=1
     cube=8 cube_iterations=3 repetitions=1 equations=12 updates=2000 few_updates=20
-    points=6 seconds=10 kernel_iterations=2
+    points=6 rows=200 degree=10 seconds=10 kernel_iterations=2
     declare -gA kernel_sizes=([stencil]="--size 20 --radius 2" [transpose]="--order 20"
       [synch_p2p]="--width 20 --height 20" [sparse]="--bits 4 --radius 2"
       [random]="--bits 10 --ratio 4 --ahead 16" [dgemm]="--order 20 --panel 8"
@@ -50,7 +58,7 @@ set_sizes() {
   else
     em3d_size=1000 em3d_degree=20 em3d_steps=30 keys=250000 key_repetitions=10
     cube=64 cube_iterations=30 repetitions=20 equations=300 updates=200000 few_updates=500
-    points=24 seconds=30 kernel_iterations=10
+    points=24 rows=10000 degree=10 seconds=30 kernel_iterations=10
     declare -gA kernel_sizes=([stencil]="--size 512 --radius 2" [transpose]="--order 500"
       [synch_p2p]="--width 1000 --height 1000" [sparse]="--bits 8 --radius 4"
       [random]="--bits 18 --ratio 1 --ahead 1024" [dgemm]="--order 256 --panel 64"
@@ -67,6 +75,8 @@ describe_sizes() {
 - Gauss: $equations equations with a search for pivots.
 - Random updates: $updates of each process, of 2^18 words of each process.
 - Conjugate gradients: Poisson's equation on $points x $points x $points points, to a residual of 1e-8.
+- Bale's kernels: $updates updates of each process, of $rows words of each process; matrices with $rows rows of
+  each process, for each of which $degree columns are drawn.
 $(for kernel in "${kernels[@]}"; do echo "- PRK ${kernel_title[$kernel]}: ${kernel_sizes[$kernel]}, $kernel_iterations iterations."; done)
 
 In a round a program makes that over and over: the sorts $key_repetitions times, the others $repetitions
@@ -181,3 +191,18 @@ rates_of() {
   awk -F, -v factor="$([[ $1 == random ]] && echo 1000 || echo 1)" '
     { printf "%s,%.4f,%s\n", $1, factor * $2, $3 }'
 }
+
+# --- Bale's kernels. By atomics and gets, too, where they are loads.
+
+ours_bale() {
+  local style styles=(aggregator rounds)
+  ((nodes > 1)) || styles+=(plain)
+  for style in "${styles[@]}"; do
+    splitphase bale "$1" --style "$style" --size "$rows" --updates "$updates" --degree "$degree" \
+      --repetitions "$repetitions" || return
+  done | sed -n 's/^[a-z_]* *\([a-z]*\) .* s *\([0-9.]*\) million.*answer \([0-9a-f]*\),.*/\1,\2,\3/p'
+}
+mpi_bale() { "${@:2}" "$1" "$rows" "$updates" "$degree" "$repetitions" | sed 's/^[^,]*/alltoallv/'; }
+for program in "${bale_kernels[@]}"; do
+  eval "ours_$program() { ours_bale $program; }; mpi_$program() { mpi_bale $program \"\$@\"; }"
+done

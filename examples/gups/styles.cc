@@ -4,8 +4,6 @@
 
 #include "examples/parcels.h"
 
-#include "examples/gups/parcels.h"
-
 namespace gups {
 namespace {
 

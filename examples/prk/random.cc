@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "examples/gups/parcels.h"
+#include "examples/parcels.h"
 #include "examples/prk/kernel.h"
 #include "examples/prk/loops.h"
 
@@ -114,7 +114,7 @@ class RandomAtomics : public Random {
 // Updates travel to the owners of their words in parcels, as in examples/gups.
 class RandomParcels : public Random {
  public:
-  explicit RandomParcels(const Updates& updates) : Random(updates), parcels_(updates.ahead) {}
+  explicit RandomParcels(const Updates& updates) : Random(updates), parcels_(updates.ahead * sizeof(std::uint64_t)) {}
 
  protected:
   void round() override {
@@ -122,14 +122,12 @@ class RandomParcels : public Random {
       const std::uint64_t number = draw(i);
       parcels_.add(owner(word(number)), number);
     }
-    parcels_.send(turn_);
-    parcels_.take(turn_, [this](std::span<const std::uint64_t> numbers) { apply(numbers); });
-    turn_ ^= 1;
+    parcels_.exchange<std::uint64_t>(
+        false, [this](std::uint32_t, std::span<const std::uint64_t> numbers) { apply(numbers); });
   }
 
  private:
-  gups::Parcels parcels_;
-  unsigned turn_ = 0;
+  examples::Parcels parcels_;
 };
 
 }  // namespace

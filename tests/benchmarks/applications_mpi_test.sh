@@ -6,8 +6,9 @@
 #   applications_mpi_test.sh SCRIPT SPLITCRUN
 set -euo pipefail
 source "$(dirname "$0")/table_test.sh"
-programs="em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient prk_stencil prk_transpose \
-prk_synch_p2p prk_sparse prk_random prk_dgemm prk_reduce prk_pic"
+programs="em3d sample_sort radix_sort jacobi3d gauss gups conjugate_gradient histogram index_gather \
+  transpose topological_sort triangles prk_stencil prk_transpose prk_synch_p2p prk_sparse prk_random \
+  prk_dgemm prk_reduce prk_pic"
 
 # Every program is there, with our versions first, positive figures and one answer.
 "$script" --bin "$bin" --quick --seconds 100 --nodes "1 same" --csv >"$out/csv" \
