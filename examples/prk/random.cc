@@ -114,7 +114,8 @@ class RandomAtomics : public Random {
 // Updates travel to the owners of their words in parcels, as in examples/gups.
 class RandomParcels : public Random {
  public:
-  explicit RandomParcels(const Updates& updates) : Random(updates), parcels_(updates.ahead * sizeof(std::uint64_t)) {}
+  explicit RandomParcels(const Updates& updates)
+      : Random(updates), parcels_(updates.ahead * sizeof(std::uint64_t)) {}
 
  protected:
   void round() override {
