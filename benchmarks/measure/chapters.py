@@ -1,7 +1,6 @@
 """The chapters of ./measure: which programs are run, and which questions their lines answer."""
 
 import re
-import subprocess
 import time
 
 from figures import DEFAULT, LIMIT, OURS
@@ -117,9 +116,12 @@ def start(machine, rounds):
         lines = machine.output([BENCHMARKS / 'measure/start.sh', machine.work, processes], ['start']).splitlines()
         for who, _, command in (line.partition(',') for line in commands + lines):
             begin = time.monotonic()
-            if who in NAMES and subprocess.run(command.split(), capture_output=True, timeout=300).returncode == 0:
+            status = machine.status_of(command.split())
+            if status == 0:
                 rounds.add('start', f'{processes} processes, one node', NAMES[who], 1e9 * (time.monotonic() - begin))
-    for name, job, _, value, _ in machine.rows(1, 1, 'scale', 'memory'):
+            elif status is None:
+                rounds.slow('start', NAMES[who])
+    for name, job, _, value, _ in machine.rows(1, 1, 'scale', 'memory', quick_reps=1):  # jobs
         if name == 'used_KiB':
             rounds.add('memory', '{} processes on {} nodes'.format(*job.split('x')), OURS, float(value))
 

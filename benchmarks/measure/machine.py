@@ -38,6 +38,13 @@ class Machine:
             self._note(line, questions)
         return done.stdout if done.returncode == 0 else ''
 
+    def status_of(self, command):
+        """Its exit code; None if it was ended because it took too long."""
+        try:
+            return subprocess.run(command, capture_output=True, timeout=RUN_SECONDS[self.effort]).returncode
+        except subprocess.TimeoutExpired:
+            return None
+
     def _note(self, line, questions):
         slow = re.fullmatch(r'(\w+) (\w+): slow', line)
         program = re.fullmatch(r'.+, (.+): did not finish within \d+ s', line)
@@ -56,9 +63,9 @@ class Machine:
         return self.output([self.bin / 'tools/splitcrun/splitcrun', '-n', processes, '--nodes', nodes,
                             '--bind', bind, '--timeout', 1200, self.bin / program, *arguments])
 
-    def rows(self, processes, nodes, benchmark, *only):
+    def rows(self, processes, nodes, benchmark, *only, quick_reps=40):
         """Lines benchmark,route,bytes,value,unit of one of our benchmarks."""
-        arguments = ['--csv', *self.amount(['--quick'], ['--reps', 40], [])]
+        arguments = ['--csv', *self.amount(['--quick'], ['--reps', quick_reps], [])]
         for name in only:
             arguments += ['--only', name]
         text = self.job(processes, nodes, f'benchmarks/{benchmark}', *arguments)
