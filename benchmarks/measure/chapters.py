@@ -121,7 +121,7 @@ def start(machine, rounds):
                 rounds.add('start', f'{processes} processes, one node', NAMES[who], 1e9 * (time.monotonic() - begin))
             elif status is None:
                 rounds.slow('start', NAMES[who])
-    for name, job, _, value, _ in machine.rows(1, 1, 'scale', 'memory', quick_reps=1):  # jobs
+    for name, job, _, value, _ in machine.rows(1, 1, 'scale', 'memory', quick_reps=1, reps=3):  # jobs
         if name == 'used_KiB':
             rounds.add('memory', '{} processes on {} nodes'.format(*job.split('x')), OURS, float(value))
 

@@ -63,9 +63,9 @@ class Machine:
         return self.output([self.bin / 'tools/splitcrun/splitcrun', '-n', processes, '--nodes', nodes,
                             '--bind', bind, '--timeout', 1200, self.bin / program, *arguments])
 
-    def rows(self, processes, nodes, benchmark, *only, quick_reps=40):
+    def rows(self, processes, nodes, benchmark, *only, quick_reps=40, reps=None):
         """Lines benchmark,route,bytes,value,unit of one of our benchmarks."""
-        arguments = ['--csv', *self.amount(['--quick'], ['--reps', quick_reps], [])]
+        arguments = ['--csv', *self.amount(['--quick'], ['--reps', quick_reps], ['--reps', reps] if reps else [])]
         for name in only:
             arguments += ['--only', name]
         text = self.job(processes, nodes, f'benchmarks/{benchmark}', *arguments)
