@@ -41,7 +41,9 @@ class Machine:
     def status_of(self, command):
         """Its exit code; None if it was ended because it took too long."""
         try:
-            return subprocess.run(command, capture_output=True, timeout=RUN_SECONDS[self.effort]).returncode
+            # No pipes: a child of what was ended would keep them open.
+            return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, timeout=RUN_SECONDS[self.effort]).returncode
         except subprocess.TimeoutExpired:
             return None
 
