@@ -7,8 +7,8 @@ source "$(dirname "$0")/table_test.sh"
 
 csv=$("$script" --bin "$bin" --rounds 1 --quick --csv)
 awk -F, '
-  NR == 1 { if ($0 != "operation,bytes,way,ns") { print "header: " $0; bad = 1 }; next }
-  NF != 4 || $4 <= 0 { print "figure: " $0; bad = 1 }
+  NR == 1 { if ($0 != "operation,bytes,way,unit,value") { print "header: " $0; bad = 1 }; next }
+  NF != 5 || $5 <= 0 { print "figure: " $0; bad = 1 }
   END { if (NR != 1 + 5 * 4) { print NR - 1 " figures"; bad = 1 }; exit bad }
 ' <<<"$csv" >&2 || fail "the CSV"
 for way in messages specialised datagram memory; do
@@ -18,3 +18,9 @@ done
 table=$("$script" --bin "$bin" --rounds 1 --quick)
 [[ $(wc -l <<<"$table") == 6 ]] || fail "the lines of the table: $table"
 grep -q "messages  *specialised  *datagram  *memory" <<<"$table" || fail "its heading"
+
+# Whole applications, each in its versions, by every way.
+csv=$("$script" --bin "$bin" --rounds 1 --quick --applications --csv)
+for application in "EM3D channel" "sample sort bulk" "radix sort bulk" "Jacobi 3-D channels" "matmul get"; do
+  [[ $(grep -c "^$application,0,.*,[0-9.]*[1-9][0-9.]*$" <<<"$csv") == 4 ]] || fail "$application: $csv"
+done
