@@ -5,7 +5,7 @@ import time
 
 from figures import DEFAULT, LIMIT, OURS
 from machine import BENCHMARKS
-from questions import ACCESSES, NAMES, OPERATIONS_NODE, OPERATIONS_TCP
+from questions import ACCESSES, NAMES, OPERATIONS_NODE, OPERATIONS_TCP, ZERO_COPY
 
 UNITS = {'ns': 1.0, 'us': 1e3, 'ms': 1e6, 's': 1e9}
 NO_CORE = 'its processes do not give up a core, and there are more of them than cores'
@@ -147,6 +147,12 @@ def idle_channels(machine, rounds):
              lambda what, _: what.startswith('poll_') and what.removeprefix('poll_').replace('_', ', '))
 
 
+def zero_copy(machine, rounds):
+    for nodes, question in ((1, 'zero_copy_node'), (2, 'zero_copy_tcp')):
+        add_rows(rounds, question, machine.rows(2, nodes, 'zero_copy', 'small'),
+                 lambda what, size: f'{ZERO_COPY[what]}: {size} B' if what in ZERO_COPY else None)
+
+
 def time_of(value, unit):
     """(ns, of what) of a program's figure in its own unit: "ms", "us an iteration", "million keys/s"."""
     rate = re.fullmatch(r'(million |[MG])(\w+)/s', unit)
@@ -175,4 +181,4 @@ def applications(machine, rounds):
 
 CHAPTERS = {'accesses': accesses, 'operations': operations, 'round_trips': round_trips, 'bandwidth': bandwidth,
             'rates': rates, 'updates': updates, 'collectives': collectives, 'start': start, 'channels': channels,
-            'idle_channels': idle_channels, 'applications': applications}
+            'idle_channels': idle_channels, 'zero_copy': zero_copy, 'applications': applications}

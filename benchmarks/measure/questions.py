@@ -47,6 +47,11 @@ QUESTIONS = [
     question('channel_poll', 'Polls with idle channels', 'ns',
              'A poll with nothing to do, of a process with so many channels that each had one put and now are marked '
              'or armed; and the first polls after all were busy.', peers=()),
+    question('zero_copy_node', 'Zero copy on one node', 'ns',
+             'By buffers that are registered before (prereg), or in memory that the other process does not map '
+             '(unreg: the kernel copies). By hand: the same bytes in a medium message, copied at both ends; from '
+             'where that takes longer, zero copy pays.', peers=()),
+    question('zero_copy_tcp', 'Zero copy over TCP', 'ns', 'The same between two nodes that are one machine.', peers=()),
     question('applications_node', 'Applications on one node', 'ns',
              'The same algorithm on the same input with the same answer; behind each figure the version it is of.'),
     question('applications_tcp', 'Applications over TCP', 'ns', 'The same, with a node for each process.'),
@@ -56,6 +61,9 @@ NAMES = {'ours': OURS, 'limit': LIMIT, 'open_mpi': 'Open MPI', 'mpich': 'MPICH',
          'gasnet': 'GASNet-EX', 'open_shmem': 'OpenSHMEM'}
 
 ACCESSES = {'read_*p': 'x = *p', 'read_p[i]': 'x = p[i]', 'write_*p': '*p = x', 'write_p[i]': 'p[i] = x'}
+
+ZERO_COPY = {'put_and_back_prereg': 'put and back, prereg', 'get_prereg': 'get, prereg',
+             'put_and_back_unreg': 'put and back, unreg', 'get_unreg': 'get, unreg'}
 
 # Of the programs' lines those that stand for an operation: what it is, and in parentheses what is done by hand.
 OPERATIONS_NODE = {
