@@ -20,14 +20,14 @@
 // docs/channels.md says what happens if it is broken, and what each step costs. There is no
 // out-of-band value: any bytes may be put.
 //
-// All channels of a process belong to one bundle, of AM_SEQ. Every call returns AM_OK or a code, as
-// am2.h says, and has had no effect then. Besides the codes that hold for all:
+// A channel belongs to a bundle, which is of AM_SEQ; several bundles may have channels. Every call
+// returns AM_OK or a code, as am2.h says, and has had no effect then. Besides the codes that hold
+// for all:
 //
 //   AM_ERR_BAD_ARG    a buffer, a size or a handle is wrong
 //   AM_ERR_IN_USE     in a handler or callback, but of AM_ChannelPut(), the three ready calls,
 //                     AM_ChannelFreeReceiver() and what only looks
-//   AM_ERR_RESOURCE   another bundle has channels; the bundle is AM_PAR; too many channels; the
-//   rule
+//   AM_ERR_RESOURCE   the bundle is AM_PAR; too many channels, or bundles with channels; the rule
 //                     was broken, as far as a checked build sees it at the call
 //
 // Thread rule: the bundle's. No call waits but AM_ChannelFreeSender().

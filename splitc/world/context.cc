@@ -259,6 +259,7 @@ void join_thread(Call call) {
 }
 
 void Maker::refuse_other(Call call, const char* what) const {
+  if (am::is_forked()) refuse(call, am::fork_sentence());
   refuse(call, std::string(what) + " is for the thread that has made it, which is number " +
                    std::to_string(context_->number) + " of this process; call it there");
 }

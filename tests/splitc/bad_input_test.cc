@@ -21,7 +21,7 @@ using namespace splitc;
 
 std::uint64_t runtime_bytes() {
   World& w = world();
-  return World::runtime_bytes(detail::place.segment_bytes, w.near());
+  return World::runtime_bytes(detail::place.segment_bytes, w.storers());
 }
 
 using Calls = std::vector<std::pair<std::string, std::function<void(global_ptr<std::uint64_t>)>>>;

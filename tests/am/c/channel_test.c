@@ -248,11 +248,10 @@ static void handlers_may_put_and_callbacks_may_free(void) {
   free(source);
 }
 
-// The last case: all channels of a process are in one bundle, here another one, which is freed with
-// open channels.
+// The last case: a bundle is freed with open channels, and those of another one go on.
 static void they_end_with_their_bundle(void) {
-  AM_channel_t handle;
-  AM_receiver_t receiver;
+  AM_channel_t handle, other_handle;
+  AM_receiver_t receiver, other_receiver;
   AM_sender_t sender;
   eb_t other;
   void* segment;
@@ -261,14 +260,14 @@ static void they_end_with_their_bundle(void) {
   CHECK_OK(AM_GetProcessSegment(&segment, &size));
   CHECK_OK(AM_ChannelCreate(bundle, segment, 4, on_put, &callbacks, &receiver, &handle));
   CHECK_OK(AM_AllocateBundle(AM_SEQ, &other));
-  CHECK_RETURNS(AM_ERR_RESOURCE,
-                AM_ChannelCreate(other, segment, 4, on_put, &callbacks, &in, &handle));
+  CHECK_OK(AM_ChannelCreate(other, segment, 4, on_put, &callbacks, &other_receiver, &other_handle));
   CHECK_OK(AM_ChannelAssocLocal(bundle, handle, bytes, 4, &sender));
   CHECK_OK(AM_MoveEndpoint(endpoint, bundle, other));
   CHECK_OK(AM_FreeBundle(bundle));
   bundle = other;
   CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ChannelPut(sender));
   CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ChannelReady(receiver));
+  CHECK_OK(AM_ChannelReady(other_receiver));
   // And with the process.
   CHECK_OK(AM_ChannelCreate(other, segment, 4, on_put, &callbacks, &in, &handle));
   CHECK_OK(AM_ChannelAssocLocal(other, handle, bytes, 4, &out));
