@@ -82,13 +82,24 @@ class SlotsByChannels : public Slots {
     }
     corner_.emplace_back(is_last() ? corner_box() : global_ptr<double>(), std::span(&number_, 1));
   }
-  void send(std::uint32_t slot) override { slots_[slot].put(); }
+  // A channel is closed after its last put has been reported: that of a credit which was not
+  // needed.
+  ~SlotsByChannels() override {
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      if (owed_[half]) credits_[half].wait();
+    }
+  }
+  void send(std::uint32_t slot) override {
+    slots_[slot].put();
+    if (slot % kHalf == kHalf - 1) owed_[slot / kHalf] = true;
+  }
   void wait(std::uint32_t slot) override { slots_[slot].wait(); }
   void take(std::uint32_t slot) override { slots_[slot].ready(); }
   void give_back(std::uint32_t half) override { credits_[half].put(); }
   void wait_for_half(std::uint32_t half) override {
     credits_[half].wait();
     credits_[half].ready();
+    owed_[half] = false;
     for (std::uint32_t i = 0; i < kHalf; ++i) slots_[half * kHalf + i].wait_reusable();
   }
   double corner(double number) override {
@@ -107,6 +118,7 @@ class SlotsByChannels : public Slots {
  private:
   char byte_ = 1;
   double number_ = 0;
+  bool owed_[2] = {};  // the credit of a half that is sent
   std::vector<put_channel<double>> slots_;
   std::vector<put_channel<char>> credits_;   // by half
   std::vector<put_channel<double>> corner_;  // one
