@@ -5,9 +5,8 @@ what it prints.
     tutorial.py generate PAGE...                     prints the program
     tutorial.py check SPLITCRUN PROGRAM PAGE...      runs it; fails where a ```text block says otherwise
 
-A block is a whole program with a main(); or, behind <!-- wrap -->, the body of one; or, behind
-<!-- part of NAME -->, a part of one that others continue. Behind <!-- hangs --> it is one that stands
-still, and the text is what splitcrun says of it. The text is what 4 processes print: in that order if
+A block is a whole program with a main(), or, behind <!-- wrap -->, the body of one. Behind <!-- hangs -->
+it is one that stands still, and the text is what splitcrun says of it. The text is what 4 processes print: in that order if
 one process prints it all, else sorted. In the README a block without a main() is the body of one, and
 what stands above its last empty line is outside of that.
 """
@@ -23,7 +22,7 @@ INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
 
 
 class Unit:
-    """A program, made of one block or several."""
+    """A program, made of one block."""
 
     def __init__(self, name, kind):
         self.name, self.kind = name, kind
@@ -59,36 +58,28 @@ def units(paths):
 
 def units_of(path):
     page = path.read_text()
-    made, by_name, last = [], {}, None
+    made, last = [], None
     for language, marker, line, text in blocks(page):
         if language == "text" and last is not None:
             last.text = text
         if language != "cpp":
             last = None
             continue
-        part = marker.removeprefix("part of ") if marker.startswith("part of ") else None
         title = re.match(r"// (\w+\.cc)\n", text)
         place = f'#line {line + 1} "{path.name}"\n'
         if title:
             place = f'#line 1 "{title[1]}"\n'
-        if part:
-            if part not in by_name:
-                by_name[part] = Unit(part, "part")
-                made.append(by_name[part])
-            last = by_name[part]
-            last.code += place + text
-        else:
-            last = Unit(f"{path.stem}_{line}", marker)
-            made.append(last)
-            outside = ""
-            if path.name == "README.md" and "int main(" not in text:
-                marker = "wrap"
-                outside, _, text = text.rpartition("\n\n")
-            if marker == "wrap":
-                text = f"{outside}\nint main(int, char**) {{\n{place}{text}return 0;\n}}\n"
-                place = "using namespace splitc;\n"
-            last.code = place + text
-        if marker not in ("", "wrap", "hangs") and not part:
+        last = Unit(f"{path.stem}_{line}", marker)
+        made.append(last)
+        outside = ""
+        if path.name == "README.md" and "int main(" not in text:
+            marker = "wrap"
+            outside, _, text = text.rpartition("\n\n")
+        if marker == "wrap":
+            text = f"{outside}\nint main(int, char**) {{\n{place}{text}return 0;\n}}\n"
+            place = "using namespace splitc;\n"
+        last.code = place + text
+        if marker not in ("", "wrap", "hangs"):
             sys.exit(f"line {line}: <!-- {marker} --> is not known")
     for unit in made:
         if "int main(" not in unit.code:
