@@ -12,7 +12,7 @@
 #include "am/link/packet.h"
 #include "am/types/types.h"
 
-// The format of a datagram. docs/datagram.md has a worked example.
+// The format of a datagram. docs/datagram.md has the protocol.
 //
 // A datagram is a header of 64 bytes and a payload: a piece of the stream of packets from its
 // source to its receiver, a multiple of 8 bytes long, or nothing. Numbers are in the byte order of
