@@ -116,26 +116,27 @@ def check_others(command, folder):
     background = on_terminal(['bash', '-c', 'set -m; "$@" & wait $!', 'bash', *command])
     assert '%, about' not in background, f'in the background: {background!r}'
 
-    narrow = bars(on_terminal(command, columns=20))
-    assert narrow and all(len(bar) <= 19 for bar in narrow), f'too wide for 20 columns: {narrow}'
-
 
 def main():
     words = sys.argv[1:]
     others = words[0] == '--others'
     splitcrun, program, text = words[1:] if others else words
-    drawn, n = [], 1
     with tempfile.TemporaryDirectory() as folder:
+        def drawn_in(columns, n):
+            """What is drawn, by a run as long as it takes, and of what length that was."""
+            while n <= LONGEST:
+                written = on_terminal(command_for(n), columns)
+                if drawn := bars(written):
+                    return drawn, written, n
+                n *= 4
+            raise AssertionError(f'nothing was ever drawn in {columns} columns')
+
         def command_for(n):
             return [splitcrun, '-n', '2', '--nodes', '2', program,
                     *arguments_for(text, n, program, folder)]
 
-        while not drawn:
-            assert n <= LONGEST, 'nothing was ever drawn'
-            n *= 4
-            command = command_for(n)
-            written = on_terminal(command)
-            drawn = bars(written)
+        drawn, written, n = drawn_in(80, 4)
+        command = command_for(n)
         print(f'n {n}: drawn {len(drawn)} times, at last {drawn[-1]}')
         check_bars(drawn)
         shown = screen(written)
@@ -143,6 +144,8 @@ def main():
         check_pipes(command, shown)
         if others:
             check_others(command_for(2 * n), folder)  # so long that it would be drawn
+            narrow, _, _ = drawn_in(20, n)
+            assert all(len(bar) <= 19 for bar in narrow), f'too wide for 20 columns: {narrow}'
 
 
 main()
