@@ -321,7 +321,7 @@ TEST(World, needs_a_segment_for_its_own_memory) {
   EXPECT_EQ(World::heap_bytes(1 << 20, 0, 2), (1u << 20) - World::runtime_bytes(1 << 20, 2));
   EXPECT_EQ(test::error_of([] { World::heap_bytes(32768, 3, 600); }),
             "rank 3: run: a segment of 32768 bytes is too small for the 39168 that the library "
-            "needs with 600 processes on a node; set SPLITC_SEGMENT higher");
+            "needs for 600 processes and threads on a node; set SPLITC_SEGMENT higher");
 }
 
 }  // namespace
