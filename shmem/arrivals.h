@@ -19,8 +19,7 @@ namespace shmem {
 
 // A sender's end of one seat.
 //
-// Thread rule: those of one process's seats on one board that share a line are used by one thread
-// at a time.
+// Thread rule: one thread at a time, but seats that share a line may be used by several at once.
 class ArrivalSeat {
  public:
   ArrivalSeat() = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "am/channel/channel.h"
@@ -142,14 +143,14 @@ std::uint8_t ChannelHome::add(Channels& channels) {
   return static_cast<std::uint8_t>(free - all_.begin());
 }
 
+// Whoever is inside the port has found its owner and may still use it.
 void ChannelHome::remove(Channels& channels) noexcept {
-  if (port_ != nullptr) {
-    const Port::Lock network(*port_);
-    for (Named& one : named_) {
-      if (one.owner != &channels) continue;
-      process_.far_memory()->arrival_words().remove(one.word);
-      one = {};
-    }
+  std::optional<Port::Lock> network;
+  if (port_ != nullptr) network.emplace(*port_);
+  for (Named& one : named_) {
+    if (one.owner != &channels) continue;
+    process_.far_memory()->arrival_words().remove(one.word);
+    one = {};
   }
   const std::lock_guard lock(mutex_);
   all_[channels.index] = nullptr;

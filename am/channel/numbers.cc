@@ -79,9 +79,12 @@ ChannelNumbers::End* ChannelNumbers::find_inside(std::uint32_t arrival) const no
   return end != nullptr && end->handle.generation == detail::generation_of(arrival) ? end : nullptr;
 }
 
-ChannelNumbers::End* ChannelNumbers::find(std::uint32_t arrival) noexcept {
+// Another owner's may end as soon as the lock is released.
+ChannelNumbers::End* ChannelNumbers::find(std::uint32_t arrival,
+                                          const ChannelReceivers& owner) noexcept {
   const std::lock_guard inside(lock_);
-  return find_inside(arrival);
+  End* const end = find_inside(arrival);
+  return end != nullptr && end->owner == &owner ? end : nullptr;
 }
 
 int ChannelNumbers::poll(ChannelReceivers& by) {

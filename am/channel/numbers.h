@@ -36,8 +36,8 @@ class ChannelNumbers {
   // Says on the board how many puts were seen, and whether one may come. By the owner's thread.
   void say(const detail::ReceiveEnd& end, detail::State state) noexcept;
 
-  // The open end with that name, of whichever owner; nullptr: there is none.
-  detail::ReceiveEnd* find(std::uint32_t arrival) noexcept;
+  // The open end with that name, of `owner`; nullptr: it has none. By the owner's thread.
+  detail::ReceiveEnd* find(std::uint32_t arrival, const ChannelReceivers& owner) noexcept;
 
   // Takes what has been announced. `by`, of the calling thread, delivers what is its own at once if
   // no other thread has channels; the rest is left with the owners, each to be delivered by its own

@@ -64,8 +64,7 @@ void ChannelReceivers::close(Owned<End> end) noexcept {
 
 // An end stays where it is found: only this bundle's thread closes it.
 ChannelReceivers::End* ChannelReceivers::find(std::uint32_t arrival) noexcept {
-  End* const end = numbers_.find(arrival);
-  return end != nullptr && end->owner == this ? end : nullptr;
+  return numbers_.find(arrival, *this);
 }
 
 // Says on the board how many puts were seen, and whether one may come.

@@ -57,8 +57,8 @@ namespace splitc {
 // earlier waits have consumed. The default counter serves all stores that name none.
 //
 // Neither copied nor moved. Every process has its own object; the n-th that each constructs are one
-// counter together. Thread rule: any thread stores; one at a time waits on a counter, and makes or
-// ends it.
+// counter together. Thread rule: each of run()'s threads stores; one at a time waits on one, and
+// makes or ends it.
 class store_counter {
  public:
   // Collective. Takes 64 bytes per thread of each process of the node that has most, and at least

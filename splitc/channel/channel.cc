@@ -160,6 +160,7 @@ Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root
 }
 
 void Multicast::put() {
+  if constexpr (am::kChecked) maker_.check("multicast_channel::put", "a channel");
   if (!out_) refuse("multicast_channel::put", "this process is not the root, which alone sends");
   out_->put();
 }

@@ -63,7 +63,10 @@ class reduce_channel {
   reduce_channel& operator=(const reduce_channel&) = delete;
 
   // In every process, the root as well: sends `mine`. Never waits.
-  void put() { out_->put(); }
+  void put() {
+    if constexpr (am::kChecked) maker_.check("reduce_channel::put", "a channel");
+    out_->put();
+  }
   // Whether `mine` may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return out_->reusable(); }
 

@@ -558,6 +558,13 @@ TEST(Threads, another_than_its_maker_is_refused_by_a_channel) {
             std::string::npos)
       << said;
   barrier();
+  if constexpr (am::kChecked) {
+    multicast_channel<int> all(std::span(tolocal(room.on(my_proc())), 1));
+    std::jthread([&] { said = test::error_of([&] { all.put(); }); }).join();
+    EXPECT_NE(said.find("multicast_channel::put: a channel is for the thread"), std::string::npos)
+        << said;
+    barrier();
+  }
 }
 
 struct Tally {
