@@ -10,7 +10,7 @@
 //
 // Where the memory is: near, in the receiver's mailbox; far, over libfabric, in the frame that is
 // sent; else in memory of the library, from which the commit sends as AM_RequestI() does (am/core/
-// prepared.h lists where: over datagrams, in an AM_PAR bundle across nodes, and to this process).
+// prepared.h lists where: over datagrams, in an AM_PAR bundle, and to this process).
 #ifndef SPLITPHASE_AM_C_PREPARED_H
 #define SPLITPHASE_AM_C_PREPARED_H
 
@@ -35,9 +35,9 @@ int AMX_TryPrepareMedium(ep_t endpoint, int index, size_t nbytes, void** payload
 // Sends the first `nbytes` bytes of what this thread has prepared, to `handler`, with `numargs`
 // arguments, 0 to AM_MaxShort(), as AM_RequestI(). Never waits, unless the payload is in memory of
 // the library. Costs no copy, else that one. AM_ERR_BAD_ARG: `payload` is not what this thread has
-// prepared, more bytes than that, or as of AM_RequestI(): the payload is still prepared then.
-// AM_ERR_RESOURCE: the library was called in between, so that nothing was sent; the payload is
-// gone.
+// prepared, more bytes than that, or as of AM_RequestI(): the payload is still prepared then,
+// unless the endpoint was freed meanwhile. AM_ERR_RESOURCE: the library was called in between, so
+// that nothing was sent; the payload is gone.
 int AMX_CommitMedium(void* payload, size_t nbytes, handler_t handler, int numargs,
                      const int32_t* args);
 // Gives it back instead; nothing is sent. AM_ERR_BAD_ARG: it is not what this thread has prepared.

@@ -22,8 +22,10 @@ namespace {
 struct Pending {
   ep_t endpoint;
   int index;
-  // One of them. To this process it is memory of its own: waiting for credit there might never end
-  // (own_queue.h), and a commit is to find its place behind what is queued.
+  // One of them. Memory of its own goes to this process, as waiting for credit there might never
+  // end (own_queue.h), and a commit is to find its place behind what is queued; and in parallel
+  // bundles, where another thread may free the endpoint meanwhile: the commit looks for it by its
+  // handle.
   std::optional<PreparedMedium> medium = {};
   std::unique_ptr<std::byte[]> own = {};
   std::size_t bytes;
@@ -53,7 +55,7 @@ int prepare(const char* call, Patience patience, ep_t endpoint, int index, std::
     EndpointState& from = *endpoint->core;
     const auto to = static_cast<std::uint32_t>(index);
     Pending made{.endpoint = endpoint, .index = index, .bytes = nbytes};
-    if (from.translation_name(to).rank == from.bundle().router().rank()) {
+    if (from.parallel || from.translation_name(to).rank == from.bundle().router().rank()) {
       made.own = std::make_unique_for_overwrite<std::byte[]>(nbytes);
     } else if (patience == Patience::kWaits) {
       made.medium.emplace(from.prepare_medium(To(to, SourceLocation()), 0, nbytes));

@@ -120,11 +120,44 @@ static void threads_wait_in_one_bundle(void) {
   barrier();
 }
 
+// What a thread of its own prepares for `doomed`, and what its commit returns when that was freed.
+static ep_t doomed;
+static pthread_barrier_t step;
+static void* commit_after_the_end(void* code) {
+  void* block = NULL;
+  CHECK_OK(AMX_PrepareMedium(doomed, 0, 100, &block));
+  memset(block, 1, 100);
+  pthread_barrier_wait(&step);
+  pthread_barrier_wait(&step);
+  *(int*)code = AMX_CommitMedium(block, 100, kNote, 0, NULL);
+  return NULL;
+}
+
+static void what_was_prepared_is_refused_when_another_thread_has_freed_the_endpoint(void) {
+  en_t name;
+  en_t names[64];
+  pthread_t thread;
+  int code = AM_OK;
+  CHECK_OK(AM_AllocateEndpoint(shared, &doomed, &name));
+  CHECK_OK(AMX_SPMDAllGather(&name, names, sizeof name));
+  CHECK_OK(AM_Map(doomed, 0, names[right()], tag));
+  CHECK_EQ(pthread_barrier_init(&step, NULL, 2), 0);
+  CHECK_EQ(pthread_create(&thread, NULL, commit_after_the_end, &code), 0);
+  pthread_barrier_wait(&step);
+  CHECK_OK(AM_FreeEndpoint(doomed));
+  pthread_barrier_wait(&step);
+  CHECK_EQ(pthread_join(thread, NULL), 0);
+  CHECK_EQ(code, AM_ERR_BAD_ARG);
+  pthread_barrier_destroy(&step);
+}
+
 int main(int argc, char** argv) {
   static const Case cases[] = {
       {"start", start},
       {"threads_request_and_poll_at_the_same_time", threads_request_and_poll_at_the_same_time},
       {"threads_wait_in_one_bundle", threads_wait_in_one_bundle},
+      {"what_was_prepared_is_refused_when_another_thread_has_freed_the_endpoint",
+       what_was_prepared_is_refused_when_another_thread_has_freed_the_endpoint},
   };
   return RUN_CASES(argc, argv, cases);
 }
