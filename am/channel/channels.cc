@@ -15,7 +15,7 @@ namespace am {
 using link::Type;
 
 Channels::Channels(Bundle& bundle, ChannelHome& home)
-    : receivers(bundle, home),
+    : receivers(bundle, home, *this),
       senders(bundle, home.seats()),
       bundle_(bundle),
       home_(home),
@@ -127,8 +127,10 @@ Channels* ChannelHome::find(const Bundle& bundle) noexcept {
 
 Channels& ChannelHome::channels(Bundle& bundle) {
   if (Channels* const found = find(bundle)) return *found;
-  bundle.keep(std::make_unique<Channels>(bundle, *this));
-  return *find(bundle);
+  auto made = std::make_unique<Channels>(bundle, *this);
+  Channels& channels = *made;
+  bundle.keep(std::move(made));
+  return channels;
 }
 
 std::uint8_t ChannelHome::add(Channels& channels) {
@@ -161,15 +163,14 @@ ChannelStats ChannelHome::stats(const Bundle& bundle) {
   return channels != nullptr ? channels->receivers.stats() : ChannelStats{};
 }
 
-std::uint64_t ChannelHome::renew_word(const detail::ReceiveEnd& end) {
+std::uint64_t ChannelHome::renew_word(const ChannelHandle& handle, Channels& owner) {
   if (port_ == nullptr) return 0;
   ArrivalWords& words = process_.far_memory()->arrival_words();
-  Channels& owner = *find(end.owner->bundle());
   const Port::Lock network(*port_);
-  if (named_.size() <= end.handle.number) named_.resize(end.handle.number + std::size_t{1});
-  Named& named = named_[end.handle.number];
+  if (named_.size() <= handle.number) named_.resize(handle.number + std::size_t{1});
+  Named& named = named_[handle.number];
   words.remove(named.word);
-  named = {words.add(detail::arrival_of(end.handle), owner), &owner};
+  named = {words.add(detail::arrival_of(handle), owner), &owner};
   return named.word;
 }
 

@@ -85,9 +85,10 @@ class ChannelHome final : public Process::Extension, public link::TypeSink {
   ChannelNumbers& numbers() noexcept { return numbers_; }
   ChannelSeats& seats() noexcept { return seats_; }
 
-  // The word by which other nodes name `end`, which has a new number, in the place of the one that
-  // the number had: that stays until then, so a put that comes too late is known to be one.
-  std::uint64_t renew_word(const detail::ReceiveEnd& end);
+  // The word by which other nodes name a channel of `owner`, which has a new number, in the place
+  // of the one that the number had: that stays until then, so a put that comes too late is known to
+  // be one.
+  std::uint64_t renew_word(const ChannelHandle& handle, Channels& owner);
 
   void spoil() noexcept override;
   // From the network, inside the port. What is for channels that have ended with their bundle is

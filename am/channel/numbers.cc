@@ -21,7 +21,7 @@ std::vector<shmem::ArrivalPair> pairs_of(const Router& router) {
 ChannelNumbers::ChannelNumbers(Router& router)
     : router_(router), board_(router.self().header->puts) {}
 
-void ChannelNumbers::add(ChannelReceivers&) {
+void ChannelNumbers::add() {
   const std::lock_guard inside(lock_);
   if (owners_++ == 0) arrivals_.emplace(board_, router_.fence(), pairs_of(router_));
 }

@@ -26,7 +26,7 @@ class ChannelNumbers {
   explicit ChannelNumbers(Router& router);
 
   // The receivers of a bundle begin, and end. The last ones take all numbers with them.
-  void add(ChannelReceivers& receivers);
+  void add();
   void remove(ChannelReceivers& receivers) noexcept;
 
   // Gives `end`, whose owner is set, a number and a generation. False: there is none left.

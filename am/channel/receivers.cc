@@ -39,9 +39,9 @@ std::string detail::describe(const ChannelHandle& handle) {
          std::to_string(handle.offset) + ")";
 }
 
-ChannelReceivers::ChannelReceivers(Bundle& bundle, ChannelHome& home)
-    : bundle_(bundle), home_(home), numbers_(home.numbers()) {
-  numbers_.add(*this);
+ChannelReceivers::ChannelReceivers(Bundle& bundle, ChannelHome& home, Channels& channels)
+    : bundle_(bundle), home_(home), channels_(channels), numbers_(home.numbers()) {
+  numbers_.add();
 }
 
 ChannelReceivers::~ChannelReceivers() { numbers_.remove(*this); }
@@ -53,7 +53,7 @@ void ChannelReceivers::open(End& end) {
                                          std::to_string(shmem::ArrivalBoard::kNumbers) +
                                          " channels, which is as many as there can be; close some");
   }
-  end.handle.word = home_.renew_word(end);
+  end.handle.word = home_.renew_word(end.handle, channels_);
   publish(end);
 }
 

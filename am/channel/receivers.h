@@ -15,13 +15,15 @@ namespace am {
 
 class Bundle;
 class ChannelHome;
+class Channels;
 
 // The receivers' ends of a bundle, and what has arrived for them.
 //
 // Thread rule: the bundle's.
 class ChannelReceivers {
  public:
-  ChannelReceivers(Bundle& bundle, ChannelHome& home);
+  // Those of `channels`, which are being made.
+  ChannelReceivers(Bundle& bundle, ChannelHome& home, Channels& channels);
   ~ChannelReceivers();
   ChannelReceivers(const ChannelReceivers&) = delete;
   ChannelReceivers& operator=(const ChannelReceivers&) = delete;
@@ -48,7 +50,6 @@ class ChannelReceivers {
   // A far process asks to pass on what comes on a channel; poll() sets that up and answers.
   bool take_relay(Rank from, const link::Access& packet);
 
-  const Bundle& bundle() const noexcept { return bundle_; }
   const ChannelStats& stats() const noexcept { return stats_; }
   // How many cache lines of senders poll() loads.
   std::size_t watched() const { return numbers_.watched(); }
@@ -91,6 +92,7 @@ class ChannelReceivers {
   // Constant after construction.
   Bundle& bundle_;
   ChannelHome& home_;
+  Channels& channels_;
   ChannelNumbers& numbers_;
   // Guarded by the lock of the numbers.
   std::vector<shmem::Arrival> left_;  // by other threads' polls

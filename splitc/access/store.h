@@ -76,7 +76,7 @@ class store_counter {
 
   // Waits, polling, until `bytes` more have been stored here than earlier waits consumed, and
   // consumes them. Bytes beyond that stay for the next wait. Throws Error in a handler or in
-  // another thread. Each poll costs one load per process of the node that has stored here, and one
+  // another thread. Each poll costs one load per thread of the node that has stored here, and one
   // for all other nodes together.
   void wait(std::uint64_t bytes, am::SourceLocation where = am::SourceLocation::current());
   // Consumes `bytes` without waiting: polls once if they are not here yet, as stores from other
