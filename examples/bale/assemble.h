@@ -34,7 +34,7 @@ SparseMatrix assemble_plainly(std::uint32_t size, ForEach&& for_each) {
     }
     sync();
   };
-  in_flight([&](Placed& e) { start_fetch_and_add(e.place, place(counts, e.row), 1u); });
+  in_flight([&](Placed& e) { start_fetch_and_add(e.place, counts.pointer(e.row), 1u); });
   barrier();
   SparseMatrix matrix(size, std::span<const std::uint32_t>(counts.mine()));
   barrier();

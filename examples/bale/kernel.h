@@ -57,16 +57,12 @@ std::unique_ptr<Kernel> make_topological_sort(const Problem& problem);
 std::unique_ptr<Kernel> make_triangles(const Problem& problem);
 std::unique_ptr<Kernel> make_shortest_paths(const Problem& problem);
 
-// Words and rows are dealt to the processes in turn, as Bale deals them.
+// Words and rows are dealt to the processes in turn, as Bale deals them, and spread arrays of them
+// their elements.
 inline std::uint32_t owner(std::uint32_t index) { return index % splitc::procs(); }
 inline std::uint32_t local(std::uint32_t index) { return index / splitc::procs(); }
 inline std::uint32_t global(std::uint32_t local_index) {
   return local_index * splitc::procs() + splitc::my_proc();
-}
-// Element `index` of an array that is dealt so.
-template <class T>
-splitc::global_ptr<T> place(const splitc::spread_array<T>& array, std::uint32_t index) {
-  return array.on(owner(index)) + local(index);
 }
 // The part of such an array that a process has, to be found by functions that run there.
 template <class T>

@@ -44,7 +44,7 @@ class RandomPermutation final : public Kernel {
   Verdict check() override {
     spread_array<std::uint32_t> times(order_.size());
     for (std::uint32_t& number : order_.mine()) {
-      if (number < order_.size()) fetch_and_add(place(times, number), 1u);
+      if (number < order_.size()) fetch_and_add(times.pointer(number), 1u);
       number = kEmpty;
     }
     barrier();
@@ -67,7 +67,7 @@ class RandomPermutation final : public Kernel {
       const std::size_t count = std::min(kAhead, darts.size() - first);
       for (std::size_t i = 0; i < count; ++i) {
         Dart& dart = darts[first + i];
-        start_cmp_and_swap(before[i], place(board_, aim(dart)), kEmpty, dart.number);
+        start_cmp_and_swap(before[i], board_.pointer(aim(dart)), kEmpty, dart.number);
       }
       sync();
       // Those that missed are thrown behind the others.
@@ -120,7 +120,7 @@ class RandomPermutation final : public Kernel {
     }
   }
   void list_plainly() {
-    for_each_hit([&](std::uint32_t at, std::uint32_t number) { put(place(order_, at), number); });
+    for_each_hit([&](std::uint32_t at, std::uint32_t number) { put(order_.pointer(at), number); });
     sync();
     barrier();
   }

@@ -66,11 +66,11 @@ class TopologicalSort final : public Kernel {
     spread_array<std::uint32_t> rows(matrix_.size()), columns(matrix_.size());
     std::uint64_t wrong = 0;
     for (std::uint32_t mine = 0; mine < matrix_.my_rows(); ++mine) {
-      fetch_and_add(place(rows, row_to_.mine()[mine]), 1u);
-      fetch_and_add(place(columns, column_to_.mine()[mine]), 1u);
+      fetch_and_add(rows.pointer(row_to_.mine()[mine]), 1u);
+      fetch_and_add(columns.pointer(column_to_.mine()[mine]), 1u);
     }
     matrix_.for_each_mine([&](std::uint32_t row, std::uint32_t column) {
-      wrong += *place(column_to_, column) < row_to_.mine()[local(row)] ? 1u : 0u;
+      wrong += *column_to_.pointer(column) < row_to_.mine()[local(row)] ? 1u : 0u;
     });
     barrier();
     for (std::uint32_t mine = 0; mine < matrix_.my_rows(); ++mine) {
@@ -123,8 +123,8 @@ class TopologicalSort final : public Kernel {
     while (all_reduce(pivots.size(), std::plus()) != 0) {
       std::uint32_t to = take_places(pivots.size());
       for (const Pivot& pivot : pivots) {
-        put(place(row_to_, pivot.row), to);
-        put(place(column_to_, pivot.column), to--);
+        put(row_to_.pointer(pivot.row), to);
+        put(column_to_.pointer(pivot.column), to--);
       }
       pivots = take_columns(pivots, fetch_columns(pivots));
     }
@@ -159,7 +159,7 @@ class TopologicalSort final : public Kernel {
     for (std::size_t i = 0; i < pivots.size(); ++i) {
       const std::uint64_t taken = -entry_in(pivots[i].column);
       for (std::uint32_t k = fetched.ends[2 * i]; k < fetched.ends[2 * i + 1]; ++k, ++next) {
-        start_fetch_and_add(before[next], place(left_, fetched.rows[next]), taken);
+        start_fetch_and_add(before[next], left_.pointer(fetched.rows[next]), taken);
       }
     }
     sync();
