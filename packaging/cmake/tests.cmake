@@ -96,5 +96,5 @@ job_test(splitc_memory_test splitc_main splitc access_test array_test atomic_tes
   pointer_test store_test sync_test word_atomic_test)
 job_test(splitc_collectives_test splitc_main splitc collective_test random_calls_test reduce_test started_test)
 job_test(splitc_statics_test own_main splitc statics_test)
-job_test(splitc_threads_test own_main splitc threads_test)
+job_test(splitc_threads_test own_main splitc thread_channels_test threads_test)
 job_test(splitc_team_test splitc_main splitc team_ahead team_refused team_test)
