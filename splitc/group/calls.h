@@ -67,7 +67,9 @@ GroupPlan transpose_plan(const OfGroup& of, std::span<T> to,
 
 void run_plan(const OfGroup& of, const GroupPlan& plan);
 
-// --- Of values: of one each, `x`.
+// --- Of values: of one each, `x`. A plan has the address of a copy, so that the program's variable
+// can be in a register while a loop makes it. (A step of conjugate gradients, which updates and
+// squares 13,824 elements: 52 us with the sum in memory, 11 without.)
 
 // `combine` works on two of them, and is nullptr if they are only moved.
 template <class T>
@@ -84,14 +86,16 @@ GroupPlan value_plan(Collective operation, const T& x, std::byte* output, const 
 template <class T, class Op>
 T group_combine(const OfGroup& of, Collective operation, const T& x, T result, Op& op) {
   const Combine combine = combine_by<T>(op);
-  run_plan(of, value_plan(operation, x, writable_bytes_of(result), &combine));
+  const T mine = x;
+  run_plan(of, value_plan(operation, mine, writable_bytes_of(result), &combine));
   return result;
 }
 template <class T>
 T group_bcast(const OfGroup& of, const T& x, std::uint32_t root) {
+  const T mine = x;
   T result = x;
   bcast_plan(of, std::as_writable_bytes(std::span(&result, 1)), root, type_of<T>());
-  run_plan(of, value_plan(Collective::kBroadcast, x, writable_bytes_of(result), nullptr, root));
+  run_plan(of, value_plan(Collective::kBroadcast, mine, writable_bytes_of(result), nullptr, root));
   return result;
 }
 // The values by rank; nothing where this member gets none.
@@ -100,7 +104,8 @@ std::vector<T> group_gather(const OfGroup& of, const T& x, bool only_to_one) {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no elements; gather chars");
   std::vector<T> all(only_to_one && of.rank() != 0 ? 0 : of.size(), x);
   const Collective operation = only_to_one ? Collective::kGather : Collective::kAllGather;
-  run_plan(of, value_plan(operation, x, reinterpret_cast<std::byte*>(all.data()), nullptr));
+  const T mine = x;
+  run_plan(of, value_plan(operation, mine, reinterpret_cast<std::byte*>(all.data()), nullptr));
   return all;
 }
 
