@@ -45,27 +45,36 @@ SparseMatrix assemble_plainly(std::uint32_t size, ForEach&& for_each) {
   return matrix;
 }
 
-// The matrix of the entries that the processes give: for_each(f) calls f(row, column) for those of
-// this one. Collective.
-template <class ForEach>
-SparseMatrix assemble(const Way& way, std::uint32_t size, ForEach&& for_each) {
-  if (way.style == Style::kPlain) return assemble_plainly(size, for_each);
-  splitc::dist_object<std::vector<Entry>> arrived;
-  const auto arrive = [](std::vector<Entry>& mine, Entry entry) { mine.push_back(entry); };
-  with_sender<Entry>(way, arrived, arrive, [&](auto& sender) {
-    for_each([&](std::uint32_t row, std::uint32_t column) {
-      sender.send(owner(row), {local(row), column});
+// Makes matrices of entries that the processes give. What it keeps is memory: pages that are fresh
+// each time cost ten times what is done with them. Collective.
+class Assembler {
+ public:
+  // for_each(f) calls f(row, column) for the entries of this process. Collective.
+  template <class ForEach>
+  SparseMatrix assemble(const Way& way, std::uint32_t size, ForEach&& for_each) {
+    if (way.style == Style::kPlain) return assemble_plainly(size, for_each);
+    const auto arrive = [](std::vector<Entry>& mine, Entry entry) { mine.push_back(entry); };
+    with_sender<Entry>(way, arriving_, arrive, [&](auto& sender) {
+      for_each([&](std::uint32_t row, std::uint32_t column) {
+        sender.send(owner(row), {local(row), column});
+      });
+      sender.flush_all();
     });
-    sender.flush_all();
-  });
-  return {size, std::span<const Entry>(*arrived)};
-}
+    // Others may send those of their next matrix when this process is in the constructor of this.
+    arrived_.clear();
+    arrived_.swap(*arriving_);
+    return {size, std::span<const Entry>(arrived_)};
+  }
+  // Collective.
+  SparseMatrix transpose(const Way& way, const SparseMatrix& matrix) {
+    return assemble(way, matrix.size(), [&](auto&& f) {
+      matrix.for_each_mine([&](std::uint32_t row, std::uint32_t column) { f(column, row); });
+    });
+  }
 
-// Collective.
-inline SparseMatrix transpose(const Way& way, const SparseMatrix& matrix) {
-  return assemble(way, matrix.size(), [&](auto&& f) {
-    matrix.for_each_mine([&](std::uint32_t row, std::uint32_t column) { f(column, row); });
-  });
-}
+ private:
+  splitc::dist_object<std::vector<Entry>> arriving_;
+  std::vector<Entry> arrived_;
+};
 
 }  // namespace bale

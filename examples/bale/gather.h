@@ -44,29 +44,24 @@ void gather_by_calls(const splitc::dist_object<Part<T>>& parts, std::span<const 
 
 // In rounds: a parcel of indices for each process, and one of words back.
 template <class T>
-void gather_in_rounds(examples::Parcels& parcels, std::span<const T> mine,
-                      std::span<const Place> places, std::span<T> to) {
-  const std::uint32_t procs = splitc::procs();
-  const std::size_t room = std::min(parcels.room<std::uint32_t>(), parcels.room<T>());
-  std::vector<std::vector<std::size_t>> asked(procs);  // by process: which of `to`
-  std::vector<std::vector<T>> words(procs);            // by process that asks
+void gather_in_rounds(const Way& way, std::span<const T> mine, std::span<const Place> places,
+                      std::span<T> to) {
+  const std::size_t room = std::min(way.parcels->room<std::uint32_t>(), way.answers->room<T>());
+  std::vector<std::vector<std::size_t>> asked(splitc::procs());  // by process: which of `to`
+  for (auto& one : asked) one.reserve(room);
   std::size_t next = 0;
   for (bool more = true; more;) {
     for (; next < places.size(); ++next) {
       const Place& at = places[next];
       if (asked[at.proc].size() == room) break;
       asked[at.proc].push_back(next);
-      parcels.add(at.proc, at.local);
+      way.parcels->add(at.proc, at.local);
     }
-    more = parcels.exchange<std::uint32_t>(
+    more = way.parcels->exchange<std::uint32_t>(
         next < places.size(), [&](std::uint32_t from, std::span<const std::uint32_t> indices) {
-          for (const std::uint32_t index : indices) words[from].push_back(mine[index]);
+          for (const std::uint32_t index : indices) way.answers->add(from, mine[index]);
         });
-    for (std::uint32_t proc = 0; proc < procs; ++proc) {
-      for (const T& word : words[proc]) parcels.add(proc, word);
-      words[proc].clear();
-    }
-    parcels.exchange<T>(false, [&](std::uint32_t from, std::span<const T> answers) {
+    way.answers->exchange<T>(false, [&](std::uint32_t from, std::span<const T> answers) {
       for (std::size_t k = 0; k < answers.size(); ++k) to[asked[from][k]] = answers[k];
       asked[from].clear();
     });
@@ -91,7 +86,7 @@ void gather(const Way& way, const splitc::spread_array<T>& table,
     }
     words.wait();
   } else if (way.style == Style::kRounds) {
-    gather_in_rounds<T>(*way.parcels, table.mine(), places, to);
+    gather_in_rounds<T>(way, table.mine(), places, to);
   } else {
     gather_by_calls(parts, places, to);
   }

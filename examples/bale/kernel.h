@@ -29,7 +29,9 @@ inline constexpr const char* kStyleNames[] = {"plain", "aggregator", "rounds", "
 // How a kernel is to run.
 struct Way {
   Style style;
-  examples::Parcels* parcels;  // of the style kRounds
+  // Of the style kRounds: with what is sent, and with what is answered.
+  examples::Parcels* parcels = nullptr;
+  examples::Parcels* answers = nullptr;
 };
 
 struct Verdict {

@@ -122,14 +122,15 @@ int main(Args args) {
   const std::uint64_t kernels = options.kernel == "all" ? std::size(kKernels) : 1;
   const std::uint64_t styles = options.style == "all" ? std::size(kStyleNames) : 1;
   examples::Progress progress(kernels * styles * options.repetitions);
-  examples::Parcels parcels(64 << 10);
+  examples::Parcels parcels(128 << 10), answers(128 << 10);
   bool right = true;
   for (const Choice& choice : kKernels) {
     if (!asked(options.kernel, choice.name)) continue;
     const std::unique_ptr<Kernel> kernel = choice.make(options.problem);
     for (const Style style : {Style::kPlain, Style::kAggregator, Style::kRounds, Style::kRpc}) {
       if (!asked(options.style, kStyleNames[static_cast<std::size_t>(style)])) continue;
-      right = measure(choice, *kernel, {style, &parcels}, options.repetitions, progress) && right;
+      right = measure(choice, *kernel, {style, &parcels, &answers}, options.repetitions, progress) &&
+              right;
     }
   }
   return right || my_proc() != 0 ? 0 : 1;

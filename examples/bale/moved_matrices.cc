@@ -27,17 +27,18 @@ class Transpose final : public Kernel {
   std::uint64_t updates() const override { return matrix_.entries(); }
   void run(const Way& way) override {
     result_.reset();
-    result_.emplace(transpose(way, matrix_));
+    result_.emplace(assembler_.transpose(way, matrix_));
   }
   // Transposed once more it is what it was.
   Verdict check() override {
-    SparseMatrix again = transpose({Style::kAggregator, nullptr}, *result_);
+    SparseMatrix again = assembler_.transpose({Style::kAggregator}, *result_);
     again.sort_rows();
     const std::uint64_t wrong = differences(matrix_, again);
     return {wrong, result_->digest()};
   }
 
  private:
+  Assembler assembler_;
   SparseMatrix matrix_;
   std::optional<SparseMatrix> result_;
 };
@@ -69,7 +70,7 @@ class PermutedMatrix final : public Kernel {
         [&](std::uint32_t, std::uint32_t column) { columns.push_back(place_of(column)); });
     std::vector<std::uint32_t> to(columns.size());
     gather(way, column_to_, columns_to_, std::span<const Place>(columns), std::span(to));
-    result_.emplace(assemble(way, matrix_.size(), [&](auto&& f) {
+    result_.emplace(assembler_.assemble(way, matrix_.size(), [&](auto&& f) {
       std::size_t next = 0;
       for (std::uint32_t mine = 0; mine < matrix_.my_rows(); ++mine) {
         for (std::size_t k = matrix_.row(mine).size(); k > 0; --k) {
@@ -101,6 +102,7 @@ class PermutedMatrix final : public Kernel {
 
   random_matrix random_;
   permutation rows_, columns_;
+  Assembler assembler_;
   SparseMatrix matrix_;
   spread_array<std::uint32_t> row_to_, column_to_;
   dist_object<Part<std::uint32_t>> columns_to_;

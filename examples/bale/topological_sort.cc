@@ -6,7 +6,7 @@
 // known how many entries it has left, and the sum of their columns, which is the last one's when
 // one is left. All rows that have one entry at a time are a level.
 #include <functional>
-#include <optional>
+#include <numeric>
 #include <utility>
 
 #include "examples/bale/assemble.h"
@@ -44,7 +44,7 @@ class TopologicalSort final : public Kernel {
       : rows_were_(make_permutation(problem.all(), problem.seed + 1)),
         columns_were_(make_permutation(problem.all(), problem.seed + 2)),
         matrix_(make_permuted(problem)),
-        columns_(transpose({Style::kAggregator, nullptr}, matrix_)),
+        columns_(Assembler().transpose({Style::kAggregator}, matrix_)),
         left_(problem.all()),
         row_to_(problem.all()),
         column_to_(problem.all()),
@@ -204,16 +204,24 @@ class TopologicalSort final : public Kernel {
     };
     with_sender<Settled>(way, owned, settle, [&](auto& columns) {
       with_sender<Taken>(way, owned, take, [&](auto& rows) {
-        while (all_reduce(owned->rows.size(), std::plus()) != 0) {
-          take_level(*owned, columns, rows);
+        // Those of the processes before this one get the places behind its own.
+        std::size_t free = matrix_.size();
+        for (;;) {
+          const auto counts = all_gather(owned->rows.size());
+          const auto mine = counts.begin() + my_proc();
+          const std::size_t before = std::accumulate(counts.begin(), mine, std::size_t{0});
+          const std::size_t all = std::accumulate(mine, counts.end(), before);
+          if (all == 0) break;
+          take_level(*owned, static_cast<std::uint32_t>(free - 1 - before), columns, rows);
+          free -= all;
         }
       });
     });
   }
 
+  // The places are `to` and those before it.
   template <class Columns, class Rows>
-  void take_level(Owned& owned, Columns& columns, Rows& rows) {
-    std::uint32_t to = take_places(owned.rows.size());
+  void take_level(Owned& owned, std::uint32_t to, Columns& columns, Rows& rows) {
     for (const std::uint32_t row : std::exchange(owned.rows, {})) {
       const std::uint32_t column = last_column(owned.left[row]);
       row_to_.mine()[row] = to;

@@ -65,23 +65,4 @@ Rows::Rows(std::span<const Entry> entries, const distribution& blocks, const Pla
   begin_.push_back(columns_.size());
 }
 
-void Rows::multiply(std::span<const std::uint32_t> rows, std::span<const double> vector,
-                    std::span<double> product) const {
-  const std::uint32_t* const columns = columns_.data();
-  const double* const values = values_.data();
-  for (const std::uint32_t row : rows) {
-    double sum = 0;
-    for (std::size_t k = begin_[row]; k < begin_[row + 1]; ++k)
-      sum += values[k] * vector[columns[k]];
-    product[row] = sum;
-  }
-}
-
-void Rows::multiply_inner(std::span<const double> vector, std::span<double> product) const {
-  multiply(inner_, vector, product);
-}
-void Rows::multiply_outer(std::span<const double> vector, std::span<double> product) const {
-  multiply(outer_, vector, product);
-}
-
 }  // namespace conjugate_gradient

@@ -43,14 +43,30 @@ class Rows {
  public:
   Rows(std::span<const Entry> entries, const splitc::distribution& blocks, const Plan& plan);
 
-  // product := this * vector, of the rows that need no ghosts, and of those that do. Each adds in
-  // the order of the columns.
-  void multiply_inner(std::span<const double> vector, std::span<double> product) const;
-  void multiply_outer(std::span<const double> vector, std::span<double> product) const;
+  // Calls take(row, product) with that of each row and the vector, of the rows that need no ghosts,
+  // and of those that do. Each adds in the order of the columns.
+  template <class Take>
+  void multiply_inner(std::span<const double> vector, const Take& take) const {
+    multiply(inner_, vector, take);
+  }
+  template <class Take>
+  void multiply_outer(std::span<const double> vector, const Take& take) const {
+    multiply(outer_, vector, take);
+  }
 
  private:
+  template <class Take>
   void multiply(std::span<const std::uint32_t> rows, std::span<const double> vector,
-                std::span<double> product) const;
+                const Take& take) const {
+    const std::uint32_t* const columns = columns_.data();
+    const double* const values = values_.data();
+    for (const std::uint32_t row : rows) {
+      double sum = 0;
+      for (std::size_t k = begin_[row]; k < begin_[row + 1]; ++k)
+        sum += values[k] * vector[columns[k]];
+      take(row, sum);
+    }
+  }
 
   std::vector<std::size_t> begin_;  // of each row's entries, and the end of the last
   std::vector<std::uint32_t> columns_;

@@ -39,10 +39,11 @@ void Solver::make_right_side(std::span<const Entry> entries) {
 }
 
 void Solver::multiply(Halo& halo) {
+  const auto take = [out = matrix_product_.data()](std::uint32_t row, double x) { out[row] = x; };
   halo.start();
-  rows_.multiply_inner(direction_.local(), matrix_product_);  // while the ghosts are on their way
+  rows_.multiply_inner(direction_.local(), take);  // while the ghosts are on their way
   halo.finish();
-  rows_.multiply_outer(direction_.local(), matrix_product_);
+  rows_.multiply_outer(direction_.local(), take);
   halo.release();
 }
 

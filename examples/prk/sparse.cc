@@ -67,12 +67,12 @@ class Sparse : public Kernel {
   void iterate() override {
     const std::span<double> own = vector_.own();
     for (std::size_t i = 0; i < own.size(); ++i) own[i] += first_ + static_cast<double>(i);
+    const auto add = [sums = sum_.data()](std::uint32_t row, double x) { sums[row] += x; };
     halo_->start();
-    rows_.multiply_inner(vector_.local(), product_);
+    rows_.multiply_inner(vector_.local(), add);
     halo_->finish();
-    rows_.multiply_outer(vector_.local(), product_);
+    rows_.multiply_outer(vector_.local(), add);
     halo_->release();
-    for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += product_[i];
     barrier();  // nobody reads the elements any more, and all have released their ghosts
   }
   double found(std::uint32_t) override { return std::accumulate(sum_.begin(), sum_.end(), 0.0); }
@@ -87,7 +87,6 @@ class Sparse : public Kernel {
         vector_(blocks, plan_),
         halo_(version.make(vector_, plan_)),
         first_(static_cast<double>(blocks.global(my_proc(), 0)) + 1),
-        product_(vector_.own().size()),
         sum_(vector_.own().size()) {}
 
   cg::Plan plan_;
@@ -95,7 +94,7 @@ class Sparse : public Kernel {
   cg::Vector vector_;
   std::unique_ptr<cg::Halo> halo_;
   double first_;  // what is added to the first element
-  std::vector<double> product_, sum_;
+  std::vector<double> sum_;
 };
 
 }  // namespace
