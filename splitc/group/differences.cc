@@ -107,12 +107,12 @@ void Performer::judge(const Verdict& verdict) noexcept {
   group_.judge(verdict);
 }
 
-// It is in the same call, or has not come to it.
-void Performer::answered(const MailHead& head) {
+// It is in the same call, or has not come to it, and may still make another one.
+void Performer::answered(const MailHead& head, bool has_come) {
   if (!question_ || question_->call != head.call || question_->verdict) return;
   const Question answered = *question_;
   question_.reset();
-  if (answered.call != made_.number) return;
+  if (answered.call != made_.number || !has_come) return suspect_kept();
   same_.push_back(answered.rank);
   std::vector<Inbox::Kept> rest = std::exchange(inbox_.kept_of(made_.number), {});
   for (const Inbox::Kept& one : rest) {

@@ -133,7 +133,8 @@ void Mail::on_question(am::Request question, std::span<const std::byte> digests,
                                                            head);
     return;
   }
-  std::move(question).reply<&Mail::on_answer>(head);
+  const bool has_come = group != nullptr && group->made(head.call) != nullptr;
+  std::move(question).reply<&Mail::on_answer>(head, has_come);
 }
 
 Performer* Mail::performer_of(const MailHead& head) noexcept {
@@ -141,9 +142,9 @@ Performer* Mail::performer_of(const MailHead& head) noexcept {
   return inbox != nullptr ? inbox->performer : nullptr;
 }
 
-void Mail::on_answer(am::Reply, MailHead head) {
+void Mail::on_answer(am::Reply, MailHead head, bool has_come) {
   const auto lock = begin_message();
-  if (Performer* const performer = performer_of(head)) performer->answered(head);
+  if (Performer* const performer = performer_of(head)) performer->answered(head, has_come);
 }
 
 void Mail::on_difference(am::Reply reply, std::span<const std::byte> bytes, MailHead head) {

@@ -149,7 +149,7 @@ class Mail {
   void on_few(am::OneWay, MailHead head, Few few);
   void on_many(am::OneWay, std::span<const std::byte> bytes, MailHead head, std::uint64_t at);
   void on_question(am::Request question, std::span<const std::byte> digests, MailHead head);
-  void on_answer(am::Reply, MailHead head);
+  void on_answer(am::Reply, MailHead head, bool has_come);
   void on_difference(am::Reply, std::span<const std::byte> bytes, MailHead head);
   void on_judged(am::Reply, std::span<const std::byte> bytes, MailHead head);
   void on_stop(am::Request request, MailHead head);

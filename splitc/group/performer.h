@@ -58,7 +58,7 @@ class Performer {
 
   // --- By the mail: what has come in this call.
   void take(const MailHead& head, std::span<const std::byte> bytes, std::uint64_t at);
-  void answered(const MailHead& head);
+  void answered(const MailHead& head, bool has_come);
   void differs(const MailHead& head, std::uint32_t proc, const CallText& theirs);
   void has_left(const MailHead& head, const Verdict& verdict) noexcept;
   // The member makes another call than this one, it seems, under that number: this call does not

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "am/core/poller.h"
+#include "splitc/group/groups.h"
 #include "splitc/splitc.h"
 #include "tests/splitc/error_of.h"
 
@@ -84,6 +85,22 @@ TEST(Team, members_that_wait_for_one_another_in_different_calls_are_told) {
     const std::uint32_t root = (my_proc() + 1) % procs();  // never this one
     expect_difference(
         t, [&] { return t.all_bcast(1u, root); }, {"with another root, length or type"}, true);
+  }
+}
+
+// "It has not come yet" is no promise of what it will call.
+TEST(Team, who_calls_differently_after_it_was_asked_is_noticed) {
+  if (procs() == 1) return;
+  const team t = team::world();
+  const detail::Mail& mail = detail::Groups::of_world().mail();
+  for (std::uint32_t root = 0; root < procs(); ++root) {
+    const bool late = my_proc() == root;
+    t.barrier();
+    const std::uint64_t before = mail.arrivals();
+    if (late) wait_until([&] { return mail.arrivals() != before; });
+    expect_difference(
+        t, [&] { late ? void(t.all_bcast(1ull, root)) : void(t.all_bcast(1u, root)); },
+        {"team::all_bcast of 4 bytes", "team::all_bcast of 8 bytes"}, false);
   }
 }
 
