@@ -2,7 +2,7 @@
 """A picture of a trace, or of a part of it: what each process did and when, and the arrows between them.
 
   splitcrun -n 4 --nodes 2 --trace out.json ./program
-  benchmarks/timeline.py out.json --begin 8300 --end 8600 --out timeline.svg
+  splitc-timeline out.json --begin 8300 --end 8600 --out timeline.svg
 
 Times are microseconds, as the trace has them. To look around in it, open the trace in Perfetto."""
 

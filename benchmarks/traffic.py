@@ -2,7 +2,7 @@
 """Who sends how much to whom, as a picture: reads what --stats=json has written, and writes an SVG.
 
   splitcrun -n 8 --nodes 2 --stats=json ./program 2>report
-  benchmarks/traffic.py report --out traffic.svg
+  splitc-traffic report --out traffic.svg
 
 Needs gnuplot."""
 
