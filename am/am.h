@@ -48,7 +48,7 @@
 // order is kept between messages, even of one pair.
 //
 // Errors. A call that cannot be done throws Error, with a sentence. "No room now" is no error: it
-// is a [[nodiscard]] bool. The checked build (without NDEBUG) checks every rule at every call.
+// is a [[nodiscard]] bool. The checked build (docs/running.md) checks every rule at every call.
 //
 // Routes. "Near" is a process of the same node, reached through memory that both map; "far" one of
 // another node, reached through libfabric. The calls are the same.

@@ -21,8 +21,8 @@
 //   }
 //
 // who            my_proc()  procs()  on_one(f)  on_proc(p, f)  my_1d(n)  my_2d(n, m)  get_seconds()
-//                is_near(p)
-// memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))
+//                is_near(p)  args.size()  args[i], of main(): args[0] is the program's name
+// memory         spread_array<T>(n)  (n, blocked)  (n, block_cyclic(b))       zero at first
 //                spread_array_2d<T>(n, m, ..)
 //                for_each_mine(a, f(i, x))  a.begin() .. a.end()  all_sum(a)  all_min(a)
 //                all_spread_malloc<T>(n)  all_spread_free(p)  local_malloc<T>(n)  local_free(p)
@@ -59,14 +59,16 @@
 //                completion_queue<T>  add(operation, tag)  pop()   whichever ends first
 //                aggregate<Update>(object, f)  send(proc, u)     many small updates in blocks
 // together       barrier()  all_bcast(x)  all_reduce(x, std::plus())  all_scan(x, std::plus())
-//                all_gather(x)  all_to_all(to, from)  all_to_all_varying(to, counts)
+//                all_reduce(mine, result, op)  of vectors   all_gather(x)
+//                all_to_all(mine, received)  all_to_all_varying(mine, counts)
 // some of them   team::world()  t.split(colour, key)     then t.barrier()  t.all_reduce(x, op) ..
 //
 // These rules hold for every call of the library; a header mentions only what differs from them.
 //
-// Collective calls. Those named all_*, barrier(), the construction and destruction of arrays and
-// counters, and the construction of channels: every process makes them, in the same order; those of
-// a team, every member of it. All others are made by one process on its own.
+// Collective calls. Those named all_*, barrier(), quiesce(), flush_all(), split(), add_library(),
+// the construction and destruction of arrays, grids, dist_objects and counters, and the
+// construction of channels: every process makes them, in the same order; those of a team, every
+// member of it. All others are made by one process on its own.
 //
 // Threads. Only the threads of the program may wait, poll, allocate, access memory of another node
 // or make a collective call: the first one, which called run(), and, where run() was given
@@ -74,8 +76,8 @@
 // sync(), handles, futures and tasks are its own (docs/threads.md). Any other thread may compute
 // with pointers and layouts, and may read and write memory of processes on its own node.
 //
-// Handlers. A function run by atomic(), and a callback of a channel, runs inside a call of the
-// library that polls. It may access memory of processes on its node; everything that may wait
+// Handlers. A function run by rpc() or atomic(), and a callback of a channel, runs inside a call of
+// the library that polls. It may access memory of processes on its node; everything that may wait
 // throws Error there (sync(), which throws nothing, ends the job).
 //
 // Types. Global memory holds trivially copyable types only. In expressions *p, p[i] and a[i] behave
@@ -83,7 +85,7 @@
 //
 // Errors. A call that cannot be done throws Error: one sentence with the rank, the call, the value,
 // the cause and the remedy. An exception that leaves the program ends the whole job and prints its
-// text. The checked build (without NDEBUG) checks ranks, ranges, alignment, freed memory and
+// text. The checked build (docs/running.md) checks ranks, ranges, alignment, freed memory and
 // matching collective calls; the release build keeps the checks that cost nothing beside the call:
 // null pointers, processes that do not exist, indices of spread arrays, and calls that wait where
 // they must not.

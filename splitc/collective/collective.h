@@ -23,7 +23,7 @@
 //   all_reduce(x, op)              op over all values, everywhere; _to_one: on process 0
 //   all_scan(x, op)                op over those of processes 0 to my_proc(); all_exscan: before it
 //   all_gather(x)                  all values by process, everywhere; _to_one: on process 0
-//   all_to_all(to, from)           part p of mine to process p, from everybody to everybody
+//   all_to_all(mine, received)     part p of mine to process p, from everybody to everybody
 //
 //   const double norm = std::sqrt(all_reduce(local, std::plus()));
 //   const int seed = all_bcast(my_proc() == 0 ? read_seed() : 0);
@@ -31,8 +31,8 @@
 //
 //   all_reduce(mine, sums, std::plus())                       // vectors: element by element
 //
-//   std::vector<int> to(procs() * k), from(procs() * k);      // k elements for each process
-//   all_to_all(to, from);                                     // from: k elements of each process
+//   std::vector<int> mine(procs() * k), received(procs() * k);  // k elements for each process
+//   all_to_all(mine, received);                                 // received: k of each process
 //
 // Collective. All processes make the same calls in the same order, with the same root, type and
 // number of bytes. All poll while they wait, so handlers run.
@@ -186,8 +186,8 @@ void all_gather_to_one(const R& my_elements, std::span<detail::ValueOf<const R>>
 }
 
 // --- All to all. Both spans consist of procs() parts of equal size, the same everywhere; Error if
-// their sizes differ or are no multiple of procs(). Part p of `to` becomes part my_proc() of `from`
-// on process p. Error if the spans overlap.
+// their sizes differ or are no multiple of procs(). Part p of `parts` becomes part my_proc() of
+// `from` on process p. Error if the spans overlap.
 template <elements R>
 void all_to_all(const R& parts, std::span<detail::ValueOf<const R>> from,
                 am::SourceLocation where = am::SourceLocation::current()) {
