@@ -129,8 +129,9 @@ int main(Args args) {
     const std::unique_ptr<Kernel> kernel = choice.make(options.problem);
     for (const Style style : {Style::kPlain, Style::kAggregator, Style::kRounds, Style::kRpc}) {
       if (!asked(options.style, kStyleNames[static_cast<std::size_t>(style)])) continue;
-      right = measure(choice, *kernel, {style, &parcels, &answers}, options.repetitions, progress) &&
-              right;
+      right =
+          measure(choice, *kernel, {style, &parcels, &answers}, options.repetitions, progress) &&
+          right;
     }
   }
   return right || my_proc() != 0 ? 0 : 1;

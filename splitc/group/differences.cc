@@ -21,7 +21,8 @@ constexpr std::int64_t kFirstQuestionNs = 10'000'000;
 constexpr std::uint32_t kQuestions = 6;
 
 std::string describe(const CallText& text) {
-  return std::string(text.name) + " of " + std::to_string(text.bytes) + " bytes";
+  const std::string name = text.name;
+  return text.bytes == 0 ? name : name + " of " + std::to_string(text.bytes) + " bytes";
 }
 
 // `latest`: of this member, if it has forgotten the one that the verdict is about.

@@ -154,7 +154,7 @@ class Group : public HasOwners {
   Inbox& inbox_;
   std::optional<am::schedule::Placement> placement_;  // once there has been a call
   std::uint32_t calls_ = 0;
-  std::uint32_t ahead_ = 0;   // calls since the last one that was a barrier,
+  std::uint32_t ahead_ = 0;    // calls since the last one that was a barrier,
   std::uint64_t unasked_ = 0;  // ... and bytes that they have sent unasked
   bool goes_unasked_ = false;
   std::uint32_t digest_ = 0;  // of these, of all together

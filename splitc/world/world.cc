@@ -210,9 +210,10 @@ void refuse_without_world() {
 }
 
 void refuse_wait(Call call) {
-  refuse(call,
-         "called by a handler or by a function that atomic() runs, which may not wait; let it note "
-         "what is to be done, and do it after poll()");
+  refuse(
+      call,
+      "called by a handler, or by a function that rpc() or atomic() runs, which may not wait; let "
+      "it note what is to be done, and do it after poll()");
 }
 
 void end_by(const std::exception& error) noexcept {

@@ -120,7 +120,7 @@ void check_frames_below(const void* frame);
 void check_end();
 
 // Refuses unless the calling thread may use the address space, and may wait: a handler may not, nor
-// may a function that atomic() runs.
+// may a function that rpc() or atomic() runs.
 inline void check_may_wait(Call call) {
   check_thread(call);
   if (am::Bundle::handling()) [[unlikely]]

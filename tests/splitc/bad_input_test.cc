@@ -65,7 +65,7 @@ int is_refused(std::uint64_t&, std::uint64_t which) {
   const auto& [name, call] = kWaits[which];
   const std::string sentence = test::error_of(call);
   return sentence.find(std::string(name) +
-                       ": called by a handler or by a function that atomic() "
+                       ": called by a handler, or by a function that rpc() or atomic() "
                        "runs, which may not wait") != std::string::npos;
 }
 

@@ -55,7 +55,7 @@ TEST(Team, members_that_call_differently_name_two_calls) {
         all_throw);
   };
   std::vector<Word> many(5000 * procs()), more(5000 * procs());
-  differ([&] { t.barrier(); }, [&] { t.all_reduce(1u, std::plus<>()); }, "team::barrier of 0 bytes",
+  differ([&] { t.barrier(); }, [&] { t.all_reduce(1u, std::plus<>()); }, "team::barrier",
          "team::all_reduce of 4 bytes", true);
   differ([&] { t.all_gather(1u); }, [&] { t.all_gather(1ull); }, "team::all_gather of 4 bytes",
          "team::all_gather of 8 bytes", true);
