@@ -108,6 +108,19 @@ void add_options(CommandLine& line, Runs& runs) {
   line.flag("--verify", runs.verify, "compare with what process 0 computes alone");
 }
 
+std::string text_of(const Grid& grid) {
+  return std::to_string(grid[0]) + "x" + std::to_string(grid[1]) + "x" + std::to_string(grid[2]);
+}
+
+void add_size_option(CommandLine& line, Grid& points) {
+  const auto read = [&points](const std::string& text) {
+    points = grid_of(text.find('x') == std::string::npos ? text + "x" + text + "x" + text : text);
+  };
+  line.option_read_by("--size", read,
+                      "points along each dimension, one number for all or three, such as 64x64x32")
+      .type_name("N or AxBxC");
+}
+
 void add_option(CommandLine& line, Grid& grid) {
   const auto read = [&grid](const std::string& text) { grid = grid_of(text); };
   line.option_read_by("--grid", read,
@@ -119,9 +132,8 @@ Grid grid_of_all(const Grid& asked) {
   const std::uint32_t all = procs();
   if (asked != Grid{}) {
     if (std::uint64_t{asked[0]} * asked[1] * asked[2] != all) {
-      throw std::runtime_error("--grid " + std::to_string(asked[0]) + "x" +
-                               std::to_string(asked[1]) + "x" + std::to_string(asked[2]) +
-                               " is not a grid of " + std::to_string(all) + " processes");
+      throw std::runtime_error("--grid " + text_of(asked) + " is not a grid of " +
+                               std::to_string(all) + " processes");
     }
     return asked;
   }

@@ -36,6 +36,9 @@ void add_options(CommandLine& line, Runs& runs);
 // Processes along each of three dimensions.
 using Grid = std::array<std::uint32_t, 3>;
 void add_option(CommandLine& line, Grid& grid);
+// Points along each of them: "--size 48", or "--size 1024x1024x512".
+void add_size_option(CommandLine& line, Grid& points);
+std::string text_of(const Grid& grid);
 // `asked`, or where that is empty the grid of all processes whose largest side is the smallest,
 // with the longer sides first. Throws if `asked` is a grid of more or of fewer processes.
 Grid grid_of_all(const Grid& asked);

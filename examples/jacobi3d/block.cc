@@ -57,13 +57,13 @@ void step(const Size& size, const double* from, double* to, Part part) noexcept 
   }
 }
 
-// Calls f(place in memory, number in the whole cube) for the points of a part of it.
+// Calls f(place in memory, number in the whole box) for the points of a part of it.
 template <class F>
-void for_each_point_of(const Size& begin, const Size& size, std::size_t n, F&& f) {
+void for_each_point_of(const Size& begin, const Size& size, const Grid& whole, F&& f) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < size[0]; ++i) {
     for (std::size_t j = 0; j < size[1]; ++j) {
-      const std::size_t number = ((begin[0] + i) * n + begin[1] + j) * n + begin[2];
+      const std::size_t number = ((begin[0] + i) * whole[1] + begin[1] + j) * whole[2] + begin[2];
       for (std::size_t k = 0; k < size[2]; ++k) f(at++, number + k);
     }
   }
@@ -107,12 +107,14 @@ Grid Decomposition::place(std::uint32_t proc) const noexcept {
 }
 Size Decomposition::begin(std::uint32_t proc) const noexcept {
   Size result;
-  for (int d = 0; d < 3; ++d) result[d] = examples::part(n_, grid_[d], place(proc)[d]).begin;
+  for (int d = 0; d < 3; ++d)
+    result[d] = examples::part(points_[d], grid_[d], place(proc)[d]).begin;
   return result;
 }
 Size Decomposition::size(std::uint32_t proc) const noexcept {
   Size result;
-  for (int d = 0; d < 3; ++d) result[d] = examples::part(n_, grid_[d], place(proc)[d]).size();
+  for (int d = 0; d < 3; ++d)
+    result[d] = examples::part(points_[d], grid_[d], place(proc)[d]).size();
   return result;
 }
 std::uint32_t Decomposition::neighbour(std::uint32_t proc, std::uint32_t face) const noexcept {
@@ -139,7 +141,7 @@ Block::Block(const Decomposition& whole)
 
 template <class F>
 void Block::for_each_point(F&& f) const {
-  for_each_point_of(whole_.begin(splitc::my_proc()), size_, whole_.n(), f);
+  for_each_point_of(whole_.begin(splitc::my_proc()), size_, whole_.points(), f);
 }
 
 splitc::global_ptr<double> Block::ghosts_beyond(unsigned turn, std::uint32_t face) const {
@@ -159,14 +161,14 @@ std::uint64_t Block::checksum(unsigned turn) const {
   return sum;
 }
 
-std::uint64_t serial_checksum(std::size_t n, std::uint32_t iterations) {
-  const Size size{n, n, n};
+std::uint64_t serial_checksum(const Grid& points, std::uint32_t iterations) {
+  const Size size{points[0], points[1], points[2]};
   std::vector<double> values(place_of_ghosts(size, kFaces));
   std::vector<double> next(values.size());
-  for_each_point_of({}, size, n,
+  for_each_point_of({}, size, points,
                     [&](std::size_t at, std::size_t number) { values[at] = fraction(number); });
   for (std::uint32_t i = 0; i < iterations; ++i) {
-    for (std::uint32_t face = 0; face < kFaces; ++face) {  // the cube is its own neighbour
+    for (std::uint32_t face = 0; face < kFaces; ++face) {  // the box is its own neighbour
       double* const ghosts = values.data() + place_of_ghosts(size, opposite(face));
       pack(values.data(), outermost(size, face), ghosts);
     }
@@ -174,7 +176,7 @@ std::uint64_t serial_checksum(std::size_t n, std::uint32_t iterations) {
     values.swap(next);
   }
   std::uint64_t sum = 0;
-  for_each_point_of({}, size, n,
+  for_each_point_of({}, size, points,
                     [&](std::size_t at, std::size_t number) { sum += mark(number, values[at]); });
   return sum;
 }

@@ -40,12 +40,12 @@ void pack(const double* values, const Layer& layer, double* to) noexcept;
 std::size_t volume(const Size& size) noexcept;  // without ghosts
 std::size_t place_of_ghosts(const Size& size, std::uint32_t face) noexcept;
 
-// Which process has which part of a periodic cube of n x n x n points.
+// Which process has which part of a periodic box of points.
 class Decomposition {
  public:
-  Decomposition(std::size_t n, const Grid& grid) noexcept : n_(n), grid_(grid) {}
+  Decomposition(const Grid& points, const Grid& grid) noexcept : points_(points), grid_(grid) {}
 
-  std::size_t n() const noexcept { return n_; }
+  const Grid& points() const noexcept { return points_; }
   Size begin(std::uint32_t proc) const noexcept;  // the first point
   Size size(std::uint32_t proc) const noexcept;
   std::uint32_t neighbour(std::uint32_t proc, std::uint32_t face) const noexcept;
@@ -54,7 +54,7 @@ class Decomposition {
  private:
   Grid place(std::uint32_t proc) const noexcept;
 
-  std::size_t n_;
+  Grid points_;
   Grid grid_;
 };
 
@@ -96,6 +96,6 @@ class Block {
 };
 
 // What all iterations leave, computed by this process alone.
-std::uint64_t serial_checksum(std::size_t n, std::uint32_t iterations);
+std::uint64_t serial_checksum(const Grid& points, std::uint32_t iterations);
 
 }  // namespace jacobi3d

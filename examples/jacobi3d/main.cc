@@ -1,10 +1,10 @@
-// Jacobi's method on a cube of points that continues at its other end: every point becomes the mean
+// Jacobi's method on a box of points that continues at its other end: every point becomes the mean
 // of itself and its six neighbours, over and over. Each process has a block, and sends its six
 // outermost layers to its neighbours in every iteration.
 //
 //   ./run jacobi3d                                              every way of communicating
 //   ./run -n 2 jacobi3d --size 32 --grid 1x1x2 --with stores    one
-//   ./run -n 8 --nodes 2 jacobi3d --overlap --verify
+//   ./run -n 8 --nodes 2 jacobi3d --size 64x64x32 --overlap --verify
 //
 // Prints the time of an iteration and a checksum of the values that all leave. Exit code 1 if the
 // checksums of two ways differ, or with --verify from that of a serial computation.
@@ -21,8 +21,6 @@ namespace {
 
 using namespace splitc;
 using examples::Way;
-
-constexpr std::size_t kMaxSize = 2000;
 
 std::unique_ptr<Halo> make_halo(Way way, Block& block) {
   if (way == Way::kMessages) return with_messages(block);
@@ -45,23 +43,24 @@ examples::Outcome solve(Way way, const Decomposition& whole, const examples::Run
 }
 
 int program(Args args) {
-  std::size_t size = 48;
+  Grid size{48, 48, 48};
   Grid grid{};
   bool overlap = false;
   examples::Runs runs;
-  examples::CommandLine line("Jacobi's method on a cube of points, by three ways of communicating.",
+  examples::CommandLine line("Jacobi's method on a box of points, by three ways of communicating.",
                              "jacobi3d");
-  line.option("--size", size, "points along each dimension").range(std::size_t{1}, kMaxSize);
+  examples::add_size_option(line, size);
   line.flag("--overlap", overlap, "compute what needs no ghosts while these are on their way");
   examples::add_option(line, grid);
   examples::add_options(line, runs);
   if (!line.parse(args)) return 0;
 
   grid = examples::grid_of_all(grid);
-  for (const std::uint32_t along : grid) {
-    if (along > size) {
-      throw std::runtime_error("jacobi3d: --size " + std::to_string(size) + " has no points for " +
-                               std::to_string(along) + " processes along a dimension");
+  for (std::size_t d = 0; d < grid.size(); ++d) {
+    if (grid[d] > size[d]) {
+      throw std::runtime_error("jacobi3d: --size " + examples::text_of(size) +
+                               " has no points for " + std::to_string(grid[d]) +
+                               " processes along a dimension");
     }
   }
   const Decomposition whole(size, grid);

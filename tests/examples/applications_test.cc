@@ -82,6 +82,13 @@ TEST(Applications, may_be_divided_along_any_dimension) {
   }
 }
 
+TEST(Applications, solve_boxes_that_are_no_cubes) {
+  for (const char* size : {"7x18x5", "40x3x3", "3x4x50"}) {
+    expect_equal({2}, "jacobi3d", {"--size", size, "--iterations", "5"});
+    expect_equal({4, 2}, "jacobi3d", {"--size", size, "--grid", "2x2x1", "--overlap"});
+  }
+}
+
 TEST(Applications, may_compute_while_ghosts_are_on_their_way) {
   for (const char* size : {"1", "2", "9", "30"}) {
     const Shape shape{std::string_view(size) == "1" ? 1 : 2};
@@ -109,6 +116,7 @@ TEST(Applications, refuse_what_makes_no_sense) {
   }
   for (const char* application : {"jacobi3d", "matmul3d"}) {
     expect_refused(application, {"--size", "0"}, "--size");
+    expect_refused(application, {"--size", "4x"}, "--size");
     expect_refused(application, {"--grid", "2x2x1"}, "--grid 2x2x1 is not a grid of");
     for (const std::string grid : {"0x0x0", "0x1x1", "1x1", "1x1x1x1", "two", "1x1x-1", "1x1x",
                                    "4294967297x1x1", "1048577x1x1"}) {
