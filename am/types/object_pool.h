@@ -20,7 +20,8 @@ class ObjectPool {
   template <class Init>
   T& take(Init&& init) {
     if (free_.empty()) [[unlikely]] {
-      free_.reserve(all_.size() + 1);
+      // Twice as much each time, or every object would cost the room of all.
+      if (free_.capacity() <= all_.size()) free_.reserve(2 * all_.size() + 1);
       T& made = all_.emplace_back();
       init(made, static_cast<std::uint32_t>(all_.size() - 1));
       free_.push_back(&made);

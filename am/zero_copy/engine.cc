@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "am/core/far/messages.h"
 #include "am/core/process.h"
@@ -180,22 +181,23 @@ void Engine::flush_controls() {
   }
 }
 
-// Sends what found no room before; returns how much.
+// Sends what found no room before; returns how much. Where one finds none, those behind it to the
+// same peer are not asked: with very many under way every call would go through them all.
 int Engine::flush() {
   const std::uint64_t before = sent_;
   if (!controls_.empty()) flush_controls();
-  for (std::size_t i = 0; i < waiting_.size();) {
-    if (advance(*waiting_[i])) {
-      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
-    }
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    Queue<Operation*>& of_peer = at->second;
+    while (!of_peer.empty() && advance(*of_peer.front())) of_peer.pop();
+    at = of_peer.empty() ? waiting_.erase(at) : std::next(at);
   }
   return static_cast<int>(sent_ - before);
 }
 
 void Engine::advance_or_wait(Operation& operation) {
-  if (bundle_.in_handler() || !advance(operation)) waiting_.push_back(&operation);
+  const auto others = waiting_.find(operation.peer);
+  if (others != waiting_.end()) return others->second.push(&operation);
+  if (bundle_.in_handler() || !advance(operation)) waiting_[operation.peer].push(&operation);
 }
 
 // False: no room now.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -193,11 +194,11 @@ class Engine final : public Poller {
   Wire wire_;
   ZeroCopyStats stats_;
   Queue<Arrived> arrived_;
-  ObjectPool<Operation> operations_;  // by the lower bits of their id
-  std::vector<Operation*> waiting_;   // to advance
-  Queue<Arrived> controls_;           // outgoing; Arrived::from is the destination
-  std::uint64_t sent_ = 0;            // messages, pieces and accesses
-  Grants grants_;                     // keys of others
+  ObjectPool<Operation> operations_;           // by the lower bits of their id
+  std::map<Rank, Queue<Operation*>> waiting_;  // to advance, by peer; none is empty
+  Queue<Arrived> controls_;                    // outgoing; Arrived::from is the destination
+  std::uint64_t sent_ = 0;                     // messages, pieces and accesses
+  Grants grants_;                              // keys of others
 };
 
 }  // namespace am::zero_copy

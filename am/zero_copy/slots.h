@@ -22,6 +22,7 @@ class Queue {
  public:
   bool empty() const noexcept { return first_ == items_.size(); }
   std::size_t size() const noexcept { return items_.size() - first_; }
+  const T& front() const noexcept { return items_[first_]; }
   void push(T item) { items_.push_back(std::move(item)); }
   T pop() {
     T item = std::move(items_[first_]);

@@ -3,10 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <random>
 #include <set>
 #include <vector>
+
+namespace {
+
+std::atomic<std::size_t> taken_bytes = 0;  // by operator new, ever
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  taken_bytes += bytes;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -29,6 +46,14 @@ TEST(ObjectPool, numbers_new_objects_in_turn) {
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(take(pool).number, i);
   EXPECT_EQ(pool.size(), 100u);
   EXPECT_EQ(pool.in_use(), 100u);
+}
+
+TEST(ObjectPool, takes_memory_in_proportion_to_its_objects) {
+  Pool pool;
+  const std::size_t before = taken_bytes;
+  constexpr std::size_t kObjects = 10'000;
+  for (std::size_t i = 0; i < kObjects; ++i) take(pool);
+  EXPECT_LT(taken_bytes - before, 100 * kObjects);
 }
 
 TEST(ObjectPool, uses_what_was_given_back_as_it_was_left) {
