@@ -133,8 +133,12 @@ bool Engine::cross(bool put, const End& end, const ZeroCopyInfo& remote, std::si
     return true;
   } catch (const shmem::Error& error) {
     if (!neighbours_.still_crosses(remote.rank)) return false;
-    refuse(name_of(put), std::string("the memory of ") + describe(remote) +
-                             " cannot be reached: " + error.what());
+    const bool is_payload = end.buffer.slot == kNone;  // which only the user of a request has named
+    refuse(
+        is_payload ? "ZeroCopyRequest::receive" : name_of(put),
+        "the memory of " +
+            (is_payload ? "the payload of rank " + std::to_string(remote.rank) : describe(remote)) +
+            " cannot be reached: " + error.what());
   }
 }
 

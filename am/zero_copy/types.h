@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,9 +49,11 @@ struct ZeroCopyDone {
   Rank peer = 0;          // the other end; of a broadcast: the last one that has it
   bool source = false;    // this end was read and may be written again; else it was written
   // What was moved, here: the first `bytes` bytes of the buffer, which is of this process. Valid as
-  // long as the program leaves the memory where it is.
-  std::span<std::byte> data() const noexcept {  // what was moved, here
-    return {reinterpret_cast<std::byte*>(buffer.address), bytes};
+  // long as the program leaves the memory where it is. Of several payloads in memories of their
+  // own, whose bytes are added: what is in that buffer, at most all of it.
+  std::span<std::byte> data() const noexcept {
+    return {reinterpret_cast<std::byte*>(buffer.address),
+            std::min<std::size_t>(bytes, buffer.bytes)};
   }
 };
 

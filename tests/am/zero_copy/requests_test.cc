@@ -221,6 +221,10 @@ void send_several(ZeroCopy& zero, Into into, const std::vector<std::size_t>& siz
     EXPECT_EQ(now.arrived.last().buffer.reference, 5u);
     EXPECT_FALSE(now.arrived.last().source);
   }
+  if (into == Into::kEach && !sizes.empty()) {
+    EXPECT_EQ(now.arrived.last().data().data(), each.front().data());
+    EXPECT_EQ(now.arrived.last().data().size(), std::min(taken, each.front().size()));
+  }
   if (into == Into::kOne || into == Into::kPosted) {
     EXPECT_EQ(now.arrived.last().data().data(), one.bytes().data());
     std::vector<std::byte> wanted;
@@ -286,6 +290,39 @@ TEST(Requests, several_payloads_reach_all_and_their_sender_hears_once) {
   if (me() == 0) {
     EXPECT_EQ(left.last().bytes + left.all.front().bytes, 50'100u);
   }
+  barrier();
+}
+
+// --- Many
+
+std::vector<std::byte> heap_of_many;
+
+void on_one_of_many(ZeroCopyRequest& request, std::uint64_t number) {
+  request.receive(std::span(heap_of_many).subspan(number % 7, request.bytes()),
+                  [](const ZeroCopyDone&) { ++landings; });
+}
+
+// Were all looked at by every poll, the time would grow with the square of their number.
+TEST(Requests, tens_of_thousands_are_under_way_at_a_time) {
+  constexpr int kMany = 20'000;
+  ZeroCopy zero(job(), bundle());
+  zero.add_handlers<&on_one_of_many>();
+  Memory small(zero, Place::kHeap, 64), large(zero, Place::kHeap, 5000);
+  heap_of_many.assign(6000, {});
+  landings = 0;
+  barrier();
+  int left = 0;
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    const Rank to = after(1 + static_cast<std::uint32_t>(i % (job().size() - 1)));
+    const auto payload = i % 100 == 0 ? large.bytes() : small.bytes();
+    zero.request_zero_copy<&on_one_of_many>(
+        to, payload, [&](const ZeroCopyDone&) { ++left; }, i);
+  }
+  EXPECT_FALSE(zero.idle());
+  bundle().wait_until([&] { return left == kMany && landings == kMany; });
+  settle(zero);
+  EXPECT_EQ(left, kMany);
+  EXPECT_EQ(landings, kMany);
   barrier();
 }
 
