@@ -88,8 +88,8 @@ inline void check_local_proc(std::uint32_t proc, Call call) {
 // stores by all_store_sync(), before. While an exception propagates the destructor does nothing and
 // the memory stays allocated, since the other processes may never reach this call.
 //
-// Moving an array is local, and leaves one that may only be destroyed or assigned to. It cannot be
-// copied.
+// Moving an array is local, and leaves one without elements and memory, which may be destroyed or
+// assigned to. It cannot be copied.
 //
 // Costs. Construction: a barrier, and one load or far read of each process's answer. a[i]: a check
 // of the index and a few integer divisions that find the owner, then the access itself
@@ -104,6 +104,7 @@ inline void check_local_proc(std::uint32_t proc, Call call) {
 template <class T>
 class spread_array {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(alignof(T) <= detail::kBlockAlign, "segments align arrays to 64 bytes");
 
  public:
   using value_type = T;
@@ -128,7 +129,7 @@ class spread_array {
   spread_array(const spread_array&) = delete;  // pass a const spread_array<T>&, or std::move(a)
   // Takes the memory over from `other`. Not collective.
   spread_array(spread_array&& other) noexcept
-      : map_(other.map_), offset_(std::exchange(other.offset_, 0)) {}
+      : map_(std::exchange(other.map_, {})), offset_(std::exchange(other.offset_, 0)) {}
   // Collective if this array owns memory, which it gives back.
   spread_array& operator=(spread_array&& other) noexcept {
     std::swap(map_, other.map_);
@@ -199,9 +200,11 @@ class spread_array {
     return a.begin_spread() + i.value;
   }
   operator spread_ptr<T>() const { return *this + 0; }
-  // A spread pointer to the first element of process 0. Its arithmetic goes through the array in
-  // order if the layout is cyclic, and only then.
-  spread_ptr<T> begin_spread() const noexcept { return {0, offset_}; }
+  // A spread pointer to the first element of process 0; null after a move. Its arithmetic goes
+  // through the array in order if the layout is cyclic, and only then.
+  spread_ptr<T> begin_spread() const noexcept {
+    return offset_ == 0 ? spread_ptr<T>() : spread_ptr<T>(0, offset_);
+  }
 
  private:
   distribution map_;

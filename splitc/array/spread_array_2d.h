@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "splitc/array/layout.h"
 #include "splitc/array/my_range.h"
@@ -170,6 +171,18 @@ class spread_array_2d {
     return {detail::product(v, "tiles", q, "rows", call),
             detail::product(w, "tiles", r, "columns", call), block_cyclic(q), block_cyclic(r),
             where};
+  }
+
+  ~spread_array_2d() = default;                      // collective, unless moved from
+  spread_array_2d(const spread_array_2d&) = delete;  // pass a const spread_array_2d<T>&
+  // Those of a spread_array.
+  spread_array_2d(spread_array_2d&& other) noexcept
+      : map_(std::exchange(other.map_, {})), memory_(std::move(other.memory_)) {}
+  spread_array_2d& operator=(spread_array_2d&& other) noexcept {
+    std::swap(map_, other.map_);
+    memory_ = std::move(other.memory_);
+    other.map_ = {};
+    return *this;
   }
 
   std::size_t rows() const noexcept { return map_.rows(); }

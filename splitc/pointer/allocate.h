@@ -25,6 +25,7 @@
 
 namespace splitc {
 namespace detail {
+inline constexpr std::size_t kBlockAlign = 64;  // where blocks begin: objects may need no more
 std::uint64_t spread_bytes(std::size_t count, std::size_t bytes, Call call);
 std::uint64_t local_bytes(std::size_t count, std::size_t bytes, Call call);
 // Collective: the offset of a spread block of `bytes`, zeroed. Throws Error in every process if one
@@ -51,6 +52,7 @@ template <class T>
 spread_ptr<T> all_spread_malloc(std::size_t count,
                                 am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const std::uint64_t bytes = detail::spread_bytes(count, sizeof(T), {"all_spread_malloc", where});
   return {0, detail::all_allocate(bytes, {"all_spread_malloc", where}, count)};
 }
@@ -84,6 +86,7 @@ void all_spread_free(T*) = delete;  // local_free(p), of what local_malloc() gav
 template <class T>
 T* local_malloc(std::size_t count, am::SourceLocation where = am::SourceLocation::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds plain bytes");
+  static_assert(alignof(T) <= detail::kBlockAlign, "segments align blocks to 64 bytes");
   const detail::Call call("local_malloc", where);
   return static_cast<T*>(detail::allocate(detail::local_bytes(count, sizeof(T), call), call));
 }

@@ -119,6 +119,25 @@ TEST(SpreadArray, moves_with_its_memory) {
   EXPECT_EQ(world().heap().used(), before);
 }
 
+TEST(SpreadArray, has_no_elements_after_a_move) {
+  spread_array<int> a(10);
+  spread_array_2d<int> b(4, 5);
+  const spread_array<int> holds_a = std::move(a);
+  const spread_array_2d<int> holds_b = std::move(b);
+  EXPECT_EQ(a.size(), 0u);
+  EXPECT_TRUE(a.mine().empty());
+  EXPECT_EQ(a.begin(), a.end());
+  EXPECT_EQ(spread_ptr<int>(a), nullptr);
+  test::expect_error([&] { a[3] = 7; }, {"spread_array: there is no index 3: it has no elements"});
+  EXPECT_EQ(b.begin(), b.end());
+  test::expect_error([&] { b(1, 1) = 7; }, {"spread_array_2d, row: there is no index 1"});
+  spread_array_2d<int> back(1, 1);
+  back = std::move(b);
+  EXPECT_EQ(back.rows(), 0u);
+  EXPECT_EQ(b.rows(), 0u);
+  barrier();
+}
+
 TEST(SpreadArray, keeps_its_memory_while_an_exception_is_on_its_way) {
   const std::uint64_t before = world().heap().used();
   const std::string said = test::error_of([] {
