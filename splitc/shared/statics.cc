@@ -66,9 +66,11 @@ void StaticMemory::allocate(bool same_program) {
     const auto first = reinterpret_cast<std::uintptr_t>(x->pages_.data());
     const std::uint64_t bytes = x->pages_.size();
     if (!is_whole(first, mine.page) || !is_whole(bytes, mine.page)) {
-      refuse(kCall, "they take " + std::to_string(bytes) + " bytes, which are not whole pages of " +
-                        std::to_string(mine.page) +
-                        ": one of them is inline, or of a template; drop that");
+      refuse(kCall,
+             "they take " + std::to_string(bytes) + " bytes, which are not whole pages of " +
+                 std::to_string(mine.page) +
+                 ": one of them is inline, or of a template; drop that; or g++ -flto has cut "
+                 "the program into parts; link it with -flto-partition=one");
     }
     mine.objects += 1;
     mine.bytes += bytes;

@@ -170,7 +170,7 @@ std::uint64_t offset_of(const void* local, std::uint32_t proc, Call call) {
   refuse(call, am::address_text(local) +
                    " is not in this process's segment, and only that has global "
                    "addresses; allocate with local_malloc, all_spread_malloc or "
-                   "a spread array");
+                   "a spread array, or write SPLITC_GLOBAL before a variable outside functions");
 }
 
 void refuse_proc(std::uint32_t proc, Call call) { refuse(call, no_process(proc)); }
