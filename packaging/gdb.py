@@ -29,13 +29,16 @@ def object_at(bits, element):
     found = gdb.Value(address).cast(element.pointer()).dereference()
     try:
         found.fetch_lazy()
-    except gdb.MemoryError:  # such as a core file without the segment
+    except gdb.error:  # such as a core file without the segment, or a size beyond gdb's limit
         return None
     return found
 
 
 class Pointer:
-    """global_ptr<T>, spread_ptr<T>: rank 2, offset 64 = {the object}."""
+    """global_ptr<T>, spread_ptr<T>: rank 2, offset 64 = {the object}. Pointers in that object are not
+    followed: in a list or a graph that would have no end."""
+
+    is_inside = False  # of an object that is printed for a pointer to it
 
     def __init__(self, value):
         self.value = value
@@ -46,12 +49,21 @@ class Pointer:
         if bits == 0:
             return "null"
         text = f"rank {(bits >> OFFSET_BITS) - 1}, offset {bits % 2**OFFSET_BITS}"
+        if Pointer.is_inside:
+            return text
         found = object_at(bits, self.value.type.strip_typedefs().template_argument(0))
-        return text if found is None else f"{text} = {found.format_string()}"
+        if found is None:
+            return text
+        Pointer.is_inside = True
+        try:
+            return f"{text} = {found.format_string()}"
+        finally:
+            Pointer.is_inside = False
 
 
 class Array:
-    """spread_array<T>: its layout, and the elements of this process by their index."""
+    """spread_array<T>: its layout, and the elements of this process by their index. Of what is no array,
+    such as a variable before its construction, whatever its numbers are, and no elements."""
 
     def __init__(self, value):
         self.value = value
@@ -66,14 +78,15 @@ class Array:
     def children(self):
         place = gdb.parse_and_eval("splitc::detail::place")
         mine = int(place["my_proc"])
-        for i in range(self.size):
-            if i // self.block % self.procs != mine:
-                continue
-            local = i // self.block // self.procs * self.block + i % self.block
-            offset = int(self.value["offset_"]) + local * self.element.sizeof
-            found = object_at((mine + 1) << OFFSET_BITS | offset, self.element)
-            if found is not None:
+        offset = int(self.value["offset_"])
+        step = self.block * self.procs
+        for first in range(mine * self.block, self.size, step) if step else ():
+            for i in range(first, min(first + self.block, self.size)):
+                found = object_at((mine + 1) << OFFSET_BITS | offset % 2**OFFSET_BITS, self.element)
+                if found is None:
+                    return
                 yield f"[{i}]", found
+                offset += self.element.sizeof
 
 
 def printers():
