@@ -71,8 +71,16 @@ says "cannot convert 'int []::' to 'int*' in assignment" 'int *p; p = A;'
 says "cannot convert 'int *spread' to 'double *spread'" 'double *spread q = &A[3];'
 says "'struct node' has no member named 'vlaue'; did you mean 'value'?" 'struct node *global p; p->vlaue = 3;'
 says "there is no member 'x' in 'int'" 'int *global p; p->x = 3;'
+says "there is no -> of 'int', which is no pointer" 'A[1]->x = 3;'
 says "no matching function for call to 'bulk_get(int*, int)'" 'int x; bulk_get(&x, A[3]);'
 says "cannot assign 'int' to 'int []'" 'B[3] = 7;'
 says "cannot assign 'const int' to 'int []::'" 'A := 3;'
 says "an array is no value: name an element of it" 'int x; x := A;'
+# In a folder that is called as one of the library's; and a macro, whose line and whose use are named.
+mkdir -p splitc
+printf 'int A[10]::;\nint f() { return A->y; }\n' >splitc/own.sc
+refused "splitc/own.sc:2: error: there is no member 'y' in 'int'" splitc/own.sc
+printf 'struct node { int value; };\n#define NONE(p) (p)->none\nint f(struct node *global p)\n{ return NONE(p); }\n' >macro.sc
+refused "macro.sc:4: error: there is no such member in 'node'
+macro.sc:2: error: 'struct node' has no member named 'none'*" macro.sc
 splitc2cc -Iinclude twice.sc | grep -q '^int twice(global<int> p) ' || fail "what splitc2cc prints"
