@@ -45,7 +45,8 @@ constexpr std::array<Setting, 29> kSettings{{
      "Memory of each process that the others can address. Only touched pages cost memory.", false},
     {"SPLITC_WAIT", "auto, spin, yield or block", "auto",
      "How a process waits. auto spins, then yields, then blocks; it yields at once where processes "
-     "outnumber cores.",
+     "outnumber cores. spin is for a core of its own for each thread: on a shared one a wait keeps "
+     "those that it waits for from running, for milliseconds each time.",
      false},
     {"SPLITC_VERBOSE", "0 or 1", "0", "1 tells on standard error how the job was set up.", false},
     {kStats, "0, 1 or json", "0",
