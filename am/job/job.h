@@ -113,7 +113,9 @@ class Job final : public Exchange {
   // A barrier on behalf of another collective call, `call`.
   void barrier(Bundle& bundle, const char* call, const SourceLocation& where);
   // Its two halves, for work in between.
-  Barrier& barrier() noexcept { return *barrier_; }
+  [[nodiscard("this alone waits for nobody; write barrier(bundle)")]] Barrier& barrier() noexcept {
+    return *barrier_;
+  }
 
   // Waits until no message of the job is in flight (termination detection): everything that any
   // endpoint of any process has sent before, and that handlers and callbacks send meanwhile, has
