@@ -69,6 +69,10 @@ void Router::map_also(std::span<std::byte> pages, std::uint64_t offset) {
   also_.push_back({pages, offset});
 }
 
+void Router::forget_also(std::span<std::byte> pages) noexcept {
+  std::erase_if(also_, [&](const Also& also) { return also.pages.data() == pages.data(); });
+}
+
 void Router::note_death(Rank rank, pid_t pid) {
   if (deaths_->note(rank, pid)) self().header->bell.alert(fence());
 }

@@ -113,6 +113,8 @@ class Router {
   // segment, for segment_offset(). They stay mapped when this ends. Not while another thread uses
   // this. Throws shmem::Error if the system refuses.
   void map_also(std::span<std::byte> pages, std::uint64_t offset);
+  // The addresses of such pages, which go, are in the segment no more. Likewise.
+  void forget_also(std::span<std::byte> pages) noexcept;
   // Replaces such pages by memory of this process alone, with the same contents; at the end of the
   // job, or in a child that was forked.
   static void make_private(std::span<std::byte> pages) noexcept { shmem::make_private(pages); }

@@ -54,6 +54,8 @@ StaticPages::StaticPages(std::byte* first, std::byte* last) noexcept : pages_(fi
 }
 
 StaticPages::~StaticPages() {
+  // A library is closed while a program runs: other memory may come to lie there.
+  if (mapped_ && place.bases != nullptr) world().router().forget_also(pages_);
   StaticPages** at = &first_pages;
   while (*at != this) at = &(*at)->next_;
   *at = next_;

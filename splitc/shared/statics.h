@@ -33,7 +33,8 @@
 // or if a segment lacks the room. Not for variables that are inline, members of templates, const or
 // thread_local: the compiler says that their section conflicts, or run() that they do not fill
 // pages, as it does where g++ -flto cuts a large program into parts (-flto-partition=one does not).
-// Variables of a shared library that is loaded while a program runs are not in the segment.
+// Variables of a shared library that is loaded while a program runs are not in the segment. One
+// that is closed then takes its variables along; no other thread calls toglobal() meanwhile.
 //
 // Cost. None for an access by its name. Each source that has such variables takes whole pages of
 // the program's file and of the segment, where a variable without an initial value takes its size

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,20 @@ TEST(Statics, that_are_not_marked_have_no_global_address) {
   test::expect_error([&] { (void)long(*outside); }, {"never allocated"});
 }
 
+// As of a shared library that is closed while the program runs.
+alignas(4096) std::byte pages_of_library[4096];
+std::optional<detail::StaticPages> library;
+
+TEST(Statics, that_have_gone_have_no_global_address) {
+  if (programs == 1) {
+    toglobal(&pages_of_library[8]);
+    library.reset();
+  }
+  test::expect_error([] { toglobal(&pages_of_library[8]); },
+                     {"is not in this process's segment", "SPLITC_GLOBAL"});
+  barrier();
+}
+
 // A child's writes are its own, and it sees what was there.
 TEST(Statics, of_a_child_are_a_copy) {
   counter = 5;
@@ -167,6 +182,7 @@ int program(Args args) {
 
 int main(int argc, char** argv) {
   counter += 1;
+  library.emplace(pages_of_library, pages_of_library + sizeof pages_of_library);
   int failed = splitc::run(argc, argv, program);
   if (failed != 0) return failed;
   if (counter < 1000 || list.size() != 103 || inner() != 5) return 2;  // as the program left them
