@@ -31,7 +31,8 @@ sort_sources="-I$root $(echo "$root"/examples/keys/*.c)"
 declare -A compiled_with=([em3d]=$exact [jacobi3d]=$exact [gauss]=$exact
   [conjugate_gradient]=$exact [sample_sort]=$sort_sources [radix_sort]=$sort_sources)
 for program in "${bale_kernels[@]}"; do
-  better[$program]=more rival[$program]=mpi_bale compiled_with[$program]="-I$root"
+  better[$program]=more rival[$program]=mpi_bale \
+    compiled_with[$program]="-I$root $root/benchmarks/rivals/mpi_bale_matrices.c"
 done
 
 kernel_sources="-fno-exceptions -I$root $(echo "$root"/benchmarks/rivals/mpi_prk_*.c \
