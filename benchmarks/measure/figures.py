@@ -133,7 +133,7 @@ class Figures:
 
     def best_peer(self, question, case):
         """The row of the best peer that has a figure, or None."""
-        rows = [self.best(question, case, who) for who in self.peers(question)]
+        rows = [self.best(question, case, who) for who in self.peers(question) if not who.startswith('ours, ')]
         rows = [row for row in rows if row and row.value is not None]
         return best_of(self.questions[question])(rows, key=lambda row: row.value) if rows else None
 

@@ -53,10 +53,9 @@ def readme(source):
                          if name in source.facts)
     worst = text.losses(figures)[1:4]
     losses = ''.join(f'- {what}: {ours}, {who} {other}.\n' for what, ours, other, who, _ in worst)
-    about = paragraph(f'Two processes on one machine: {source.machine()}, {source.facts.get("system", "")}, '
+    about = paragraph(f'Two processes on one machine: {source.machine()}, '
                       f'{source.facts.get("compiler", "")}, {versions}. TCP is its loopback; by hand is loads and '
-                      f'stores, or libfabric alone. The best of {figures.rounds()} rounds, and by how much the worst '
-                      'was worse.')
+                      f'stores, or libfabric alone. The best, and the scatter of rounds.')
     more = paragraph(f'{text.balance(figures)} [All figures](docs/measured.md). ' + 'The worst:' * bool(worst))
     return f'{about}\n{markdown(lines)}\n{more}{losses}'
 
