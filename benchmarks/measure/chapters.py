@@ -3,7 +3,7 @@
 import re
 import time
 
-from figures import DEFAULT, LIMIT, OURS
+from figures import DEFAULT, LIMIT, OTHER_WAY, OURS
 from machine import BENCHMARKS
 from questions import ACCESSES, NAMES, OPERATIONS_NODE, OPERATIONS_TCP, ZERO_COPY
 
@@ -127,7 +127,7 @@ def start(machine, rounds):
 
 
 # What else than a channel ours can do, as a contender of its own.
-OTHER_WAYS = {'message': 'ours, request and reply', 'bulk_store': 'ours, bulk_store'}
+OTHER_WAYS = {'message': OTHER_WAY + 'request and reply', 'bulk_store': OTHER_WAY + 'bulk_store'}
 
 
 def channels(machine, rounds):
@@ -136,7 +136,7 @@ def channels(machine, rounds):
         for row in machine.script([question], 'channel_table.sh', '--nodes', nodes, *options):
             way, who = row['way'], NAMES[row['who']]
             if row['who'] == 'ours' and way != 'channel':
-                who = OTHER_WAYS.get(way) or f'ours, zero-copy {way.replace("_", " ")}'
+                who = OTHER_WAYS.get(way) or f'{OTHER_WAY}zero-copy {way.replace("_", " ")}'
             way = way.removeprefix(f'{row["who"]}_').replace('_', ' ')
             setting = way if row['setting'] == DEFAULT else f'{way}, {row["setting"]}'
             rounds.add(question, row['bytes'], who, float(row['ns']), setting if who in NAMES.values() else DEFAULT)

@@ -15,6 +15,7 @@ Row = collections.namedtuple('Row', 'question case who setting value rounds scat
 OURS = 'Splitphase'
 LIMIT = 'by hand'
 DEFAULT = 'default'
+OTHER_WAY = 'ours, '  # begins the name of another way of ours, which is no other library
 #   ok: each round gave a figure      slow: a run was ended because it took too long
 #   lost: a round gave no figure      not run: it was left out, and the note says why
 STATUSES = ('ok', 'slow', 'lost', 'not run')
@@ -133,7 +134,7 @@ class Figures:
 
     def best_peer(self, question, case):
         """The row of the best peer that has a figure, or None."""
-        rows = [self.best(question, case, who) for who in self.peers(question) if not who.startswith('ours, ')]
+        rows = [self.best(question, case, who) for who in self.peers(question) if not who.startswith(OTHER_WAY)]
         rows = [row for row in rows if row and row.value is not None]
         return best_of(self.questions[question])(rows, key=lambda row: row.value) if rows else None
 

@@ -53,9 +53,9 @@ def readme(source):
                          if name in source.facts)
     worst = text.losses(figures)[1:4]
     losses = ''.join(f'- {what}: {ours}, {who} {other}.\n' for what, ours, other, who, _ in worst)
-    about = paragraph(f'Two processes on one machine: {source.machine()}, '
-                      f'{source.facts.get("compiler", "")}, {versions}. TCP is its loopback; by hand is loads and '
-                      f'stores, or libfabric alone. The best, and the scatter of rounds.')
+    about = paragraph(f'Two processes: {source.machine()}, {source.facts.get("compiler", "")}, {versions}. TCP is '
+                      'the loopback; by hand is loads and stores, or libfabric. The best round, and by how much the '
+                      'worst was worse.')
     more = paragraph(f'{text.balance(figures)} [All figures](docs/measured.md). ' + 'The worst:' * bool(worst))
     return f'{about}\n{markdown(lines)}\n{more}{losses}'
 

@@ -179,9 +179,8 @@ class spread_array_2d {
   spread_array_2d(spread_array_2d&& other) noexcept
       : map_(std::exchange(other.map_, {})), memory_(std::move(other.memory_)) {}
   spread_array_2d& operator=(spread_array_2d&& other) noexcept {
-    std::swap(map_, other.map_);
+    map_ = std::exchange(other.map_, {});
     memory_ = std::move(other.memory_);
-    other.map_ = {};
     return *this;
   }
 

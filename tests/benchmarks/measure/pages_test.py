@@ -60,6 +60,12 @@ class AnyFigures(unittest.TestCase):
         self.assertIn('- Round trip over TCP: 8 bytes: 20.0 µs +10 %, MPICH 10.0 µs +10 %.', text)
         self.assertNotIn('4,096 bytes:', text)
 
+    def test_another_way_of_ours_is_not_the_best_other(self):
+        some = source_of('channels_node,1000,Splitphase,200', 'channels_node,1000,MPICH,500', 'channels_node,1000,WAY,100')
+        text = regions.readme(source.read(some.text().replace('WAY', '"ours, request and reply"')))
+        self.assertIn('| 500 ns +10 %, MPICH |', text)
+        self.assertNotIn('ours, request and reply', text)
+
     def test_another_figure_changes_the_page(self):
         page = '<!-- figures: round_trip_node -->\nold\n<!-- end of figures -->\n'
         first, second = (regions.rewritten(page, source_of(f'round_trip_node,8,Splitphase,{ns}')) for ns in (100, 200))
