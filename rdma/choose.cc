@@ -50,9 +50,6 @@ bool has_layer(std::string_view provider, std::string_view layer) {
   });
 }
 
-// libfabric 1.18 renamed net to tcp.
-bool is_native_tcp(std::string_view provider) { return provider == "tcp" || provider == "net"; }
-
 bool only_named(std::string_view provider) {
   return std::ranges::any_of(kOnlyNamed,
                              [&](std::string_view name) { return has_layer(provider, name); });
@@ -269,6 +266,8 @@ std::string loopback_hint(std::span<const Candidate> mine) {
 }
 
 }  // namespace
+
+bool is_native_tcp(std::string_view provider) { return provider == "tcp" || provider == "net"; }
 
 bool is_hardware_provider(std::string_view provider) {
   const auto* const end = std::ranges::find(kBestFirst, kFirstSoftware);

@@ -73,6 +73,9 @@ struct Choice {
 
 Way way_of(const Offer& offer);
 
+// Whether it is the provider for TCP sockets, which libfabric 1.18 renamed from net to tcp.
+bool is_native_tcp(std::string_view provider);
+
 // Whether the provider drives hardware that needs no processor at the target.
 bool is_hardware_provider(std::string_view provider);
 

@@ -235,11 +235,10 @@ ProviderGuard Fabric::guard() const {
 }
 
 std::size_t Fabric::eager_bytes() const {
-  // 64 KiB in pieces of 4 KiB, each with its header: a second frame for the last of these took an
-  // eighth more.
-  constexpr std::size_t kPlainTcp = 66'560;
-  const bool plain_tcp = candidate_.provider == "net" || candidate_.provider == "tcp";
-  return std::min<std::size_t>(plain_tcp ? kPlainTcp : 16'384, info_->ep_attr->max_msg_size);
+  // 64 KiB in pieces of 4 KiB, each with its headers, of up to 64 bytes: a second frame for the
+  // last of these took an eighth more.
+  const std::size_t most = is_native_tcp() ? 66'688 : 16'384;
+  return std::min(most, info_->ep_attr->max_msg_size);
 }
 
 std::string Fabric::describe() const {

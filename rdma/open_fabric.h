@@ -92,6 +92,10 @@ class Fabric {
   // The network reads and writes memory itself; else the provider has the target's processor do it.
   bool is_hardware() const { return is_hardware_provider(candidate_.provider); }
 
+  // A TCP connection to each process, nothing above it: a message for which no receive is posted
+  // waits in its socket.
+  bool is_native_tcp() const { return rdma::is_native_tcp(candidate_.provider); }
+
   // Local buffers need a Memory::descriptor() (FI_MR_LOCAL).
   bool needs_local_keys() const { return local_keys_; }
 
