@@ -27,6 +27,7 @@ struct LargeExchange {
   bool asked_to_stop = false;  // ... and its sender been asked not to write, as the call ends
   std::shared_ptr<const am::link::Registration> registration;  // of what is written to here
   std::shared_ptr<NetworkWrite> write;
+  bool said_written = false;
 };
 
 // A send or receive of the current round of a schedule (splitc/group/performer.h).
@@ -51,10 +52,8 @@ struct Exchange {
   std::uint64_t bytes() const noexcept { return (sends() ? step->from : step->to).bytes; }
   // Goes or comes in parts.
   bool is_large() const noexcept { return bytes() > Mail::kMost; }
-  // So many bytes are sent before their receiver asks for them, in calls in which all processes
-  // wait for one another, so that no process has to keep more than one of these. (all_gather of 8,
-  // 32 KiB of 2 processes over TCP: asked for 26, 31 us; unasked 10, 21; of 64 KiB no gain.)
-  static constexpr std::uint64_t kUnasked = 32 * 1024;
+  // So many bytes at most are sent before their receiver asks for them.
+  static constexpr std::uint64_t kUnasked = 64 * 1024;
 
   const am::schedule::Step* step;
   std::uint32_t number;  // of what one sends the other in the call

@@ -129,6 +129,7 @@ void Group::begin_barrier(const GroupCall& call) noexcept {
 
 void Group::passed_barrier() noexcept {
   ahead_ = 0;
+  unasked_ = 0;
   half_ = 1 - half_;
   used_ = 0;
 }
@@ -198,6 +199,7 @@ void Group::place_items(const am::schedule::Schedule& schedule) noexcept {
 }
 
 const am::schedule::Schedule& Group::schedule(const GroupPlan& plan) {
+  goes_unasked_ = false;
   const am::schedule::Schedule& schedule =
       plan.schedule != nullptr ? *plan.schedule : chosen(plan.call);
   place_items(schedule);
@@ -206,10 +208,15 @@ const am::schedule::Schedule& Group::schedule(const GroupPlan& plan) {
 
 const am::schedule::Schedule& Group::chosen(const am::schedule::Call& call) {
   const bool is_a_barrier = am::schedule::is_a_barrier(call.operation);
-  const bool meets = !is_a_barrier && ahead_ == kAhead;
+  const std::uint64_t bytes = call.bytes * size();
+  goes_unasked_ = !is_a_barrier && !is_on_one_node() && call.bytes > Mail::kMost &&
+                  call.bytes <= Exchange::kUnasked && bytes <= kUnasked;
+  const bool too_far = ahead_ == kAhead || (goes_unasked_ && unasked_ + bytes > kUnasked);
+  const bool meets = !is_a_barrier && too_far;
   const Written& chosen = written(call, meets);
   ++ahead_;
   if (is_a_barrier || meets) passed_barrier();
+  if (goes_unasked_) unasked_ += bytes;
   return chosen.schedule;
 }
 

@@ -88,6 +88,8 @@ class Group : public HasOwners {
   }
   // What this member does in one: what the plan says, or what is chosen for its call.
   const am::schedule::Schedule& schedule(const GroupPlan& plan);
+  // Whether many bytes are sent in it, as it is no barrier, before their receiver asks for them.
+  bool goes_unasked() const noexcept { return goes_unasked_; }
   // Where the bytes of an item of it are to be copied to on this member's board; kNoRoom: they are
   // few, or too many.
   static constexpr std::uint32_t kNoRoom = ~std::uint32_t{0};
@@ -124,6 +126,10 @@ class Group : public HasOwners {
   // arrives for these; then all synchronize.
   static constexpr std::uint32_t kAhead = NodeBoard::kCalls - 8;
   static constexpr std::uint32_t kRemembered = 128;
+  // A call that is no barrier sends so many bytes unasked, of all members together, and several do;
+  // those that have not come to it keep them. Then all synchronize. (A broadcast of 16, 64 KiB to
+  // one other process over TCP: asked for 28, 35 us; unasked 11, 24.)
+  static constexpr std::uint64_t kUnasked = 1 << 20;
   struct Written {
     am::schedule::Call call;
     bool meets = false;  // first, in a barrier
@@ -148,7 +154,9 @@ class Group : public HasOwners {
   Inbox& inbox_;
   std::optional<am::schedule::Placement> placement_;  // once there has been a call
   std::uint32_t calls_ = 0;
-  std::uint32_t ahead_ = 0;   // calls since the last one that was a barrier
+  std::uint32_t ahead_ = 0;    // calls since the last one that was a barrier,
+  std::uint64_t unasked_ = 0;  // ... and bytes that they have sent unasked
+  bool goes_unasked_ = false;
   std::uint32_t digest_ = 0;  // of these, of all together
   // After a verdict: not that of a member which has left the call unaware, even if by a barrier.
   static constexpr std::uint32_t kJudged = 1;

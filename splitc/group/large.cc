@@ -20,10 +20,13 @@ using Kind = MailHead::Kind;
 
 }  // namespace
 
-// Its receiver asks for it at once, or it comes unasked.
+// Its receiver asks for it at once, or it comes unasked. Where all wait for one another no process
+// has to keep more than one of these. (32 KiB to each of two processes over TCP: asked for 31 us,
+// unasked 21; 64 KiB 52, 40, but of four on two cores, which copying keeps busy, 340, 410.)
 void Performer::begin_large(Exchange& exchange) const {
   exchange.large = std::make_unique<LargeExchange>();
-  if (plan_.needs_all() && exchange.bytes() <= Exchange::kUnasked) {
+  const std::uint64_t most = Exchange::kUnasked / (group_.size() == 2 ? 1 : 2);
+  if (plan_.needs_all() ? exchange.bytes() <= most : group_.goes_unasked()) {
     exchange.state = exchange.sends() ? State::kToSendPieces : State::kInPieces;
   } else {
     exchange.state = exchange.sends() ? State::kToBeAskedFor : State::kToAskFor;
@@ -94,7 +97,9 @@ bool Performer::try_write(Exchange& exchange) {
     write.self = nullptr;
     return false;
   }
-  set(exchange, State::kWriting);
+  // (all_to_all of 128 KiB of two processes over TCP: 67 us; said after the write has ended, 73.)
+  set(exchange,
+      context().remote->puts_before_messages(from.bytes) ? State::kToSayWritten : State::kWriting);
   return true;
 }
 

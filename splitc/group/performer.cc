@@ -276,9 +276,11 @@ bool Performer::try_act(Exchange& exchange) {
     case State::kWriting:
       // pairs with: the completion in try_write(); the memory may be another's after it.
       if (!exchange.large->write->is_done.load(std::memory_order_acquire)) return false;
-      set(exchange, State::kToSayWritten);
+      set(exchange, exchange.large->said_written ? State::kDone : State::kToSayWritten);
       return true;
-    case State::kToSayWritten: return try_answer(exchange, Kind::kWritten, State::kDone);
+    case State::kToSayWritten:
+      exchange.large->said_written = try_answer(exchange, Kind::kWritten, State::kWriting);
+      return exchange.large->said_written;
     default: return try_ask_for(exchange);
   }
 }

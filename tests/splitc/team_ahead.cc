@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 
 #include "splitc/group/groups.h"
 #include "splitc/splitc.h"
+#include "tests/splitc/nodes.h"
 
 namespace {
 
@@ -86,6 +88,34 @@ TEST(Team, a_root_that_is_ahead_waits_before_it_is_too_far) {
       EXPECT_LE(kept, 2 * kBefore + 4);
     }
   }
+  barrier();
+}
+
+// Between nodes it waits for nobody who receives many bytes either, and these stay bounded, too.
+TEST(Team, a_root_of_many_bytes_is_ahead_of_other_nodes_but_not_too_far) {
+  constexpr std::size_t kWords = 10'000;
+  constexpr Word kBefore = 2, kCalls = 100;
+  Told told;
+  const team t = team::world();
+  t.barrier();
+  const std::uint32_t last = procs() - 1;
+  if (my_proc() == last && test::is_far(0)) told.wait(0, 1);
+  std::size_t most = 0;
+  for (Word i = 0; i < kCalls; ++i) {
+    std::vector<Word> words(kWords, i + 7 * my_proc());
+    words.back() += i;
+    t.all_bcast(std::span(words));
+    ASSERT_EQ(std::ranges::count(words, i), i == 0 ? kWords : kWords - 1);
+    ASSERT_EQ(words.back(), 2 * i);
+    if (my_proc() == 0 && i + 1 == kBefore) told.all(1);
+    const std::uint64_t number = detail::Groups::of_world().everybody()->number();
+    std::size_t kept = 0;
+    for (const auto& of_call : detail::Groups::of_world().mail().inbox(number).kept) {
+      for (const auto& one : of_call) kept += one.bytes().size();
+    }
+    most = std::max(most, kept);
+  }
+  EXPECT_LE(most, std::size_t{1} << 20);
   barrier();
 }
 

@@ -131,8 +131,12 @@ std::shared_ptr<const link::Registration> RemoteMemory::expose(std::span<const s
 bool RemoteMemory::try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
                            link::Completion& done) {
   const Port::Lock network(*port_);
-  const bool in_order = from.size() <= port_->link().can().ordered_write;
+  const bool in_order = puts_before_messages(from.size());
   return port_->link().try_access(link::RmaAccess::write(rank, at, from, in_order), done);
+}
+
+bool RemoteMemory::puts_before_messages(std::size_t bytes) const noexcept {
+  return bytes <= port_->link().can().ordered_write;
 }
 
 bool RemoteMemory::try_append(Rank rank, std::uint64_t offset, std::span<const std::byte> from,

@@ -69,6 +69,9 @@ class RemoteMemory {
   // bytes.
   [[nodiscard]] bool try_put(Rank rank, const link::RemoteKey& at, std::span<const std::byte> from,
                              link::Completion& done);
+  // Whether messages arrive behind the bytes of such a put already when they are sent after it has
+  // begun.
+  bool puts_before_messages(std::size_t bytes) const noexcept;
 
   // A get or put of at most kSmall bytes of a segment that joins others in flight: returns their
   // ticket, which is done when all of them are. std::nullopt: there are none; start one.
