@@ -134,8 +134,14 @@ class Strangers : public testing::Test {
       pair_.b.send(0, next_, i % 4 == 0 ? 4096 : 8);
       ++next_;
     }
-    pair_.poll_until(
-        [&] { return pair_.b.numbers().size() == next_ && pair_.a.numbers().size() == next_ - 1; });
+    await_all();
+  }
+  void await_all() {
+    int polls = 0;
+    pair_.poll_until([&] {
+      if (++polls % 1000 == 0) pair_.b.link().verify();  // as who waits for long does
+      return pair_.b.numbers().size() == next_ && pair_.a.numbers().size() == next_ - 1;
+    });
   }
   const StrangerStats& stats() { return pair_.b.link().stats().strangers; }
 
@@ -241,11 +247,7 @@ TEST_F(Strangers, who_hold_messages_open_do_not_stop_the_job) {
   }
   pair_.a.send(1, next_);
   pair_.b.send(0, next_++);
-  int polls = 0;
-  pair_.poll_until([&] {
-    if (++polls % 1000 == 0) pair_.b.link().verify();  // as who waits for long does
-    return pair_.b.numbers().size() == next_ && pair_.a.numbers().size() == next_ - 1;
-  });
+  await_all();
   all.clear();
   exchange();
 }
