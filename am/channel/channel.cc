@@ -82,12 +82,12 @@ const ChannelHandle& ReceiveChannel::handle() const noexcept { return end_->hand
 bool ReceiveChannel::in_use() const noexcept { return end_->phase.in_use(); }
 std::uint64_t ReceiveChannel::callbacks() const noexcept { return end_->callbacks; }
 
-void ReceiveChannel::ready() {
-  channels_->receivers.mark(*end_, "ready");
-  channels_->receivers.arm(*end_, "ready");
+void ReceiveChannel::ready(CheckedCall call) {
+  channels_->receivers.mark(*end_, call);
+  channels_->receivers.arm(*end_, call);
 }
-void ReceiveChannel::ready_mark() { channels_->receivers.mark(*end_, "ready_mark"); }
-void ReceiveChannel::ready_poll() { channels_->receivers.arm(*end_, "ready_poll"); }
+void ReceiveChannel::ready_mark(CheckedCall call) { channels_->receivers.mark(*end_, call); }
+void ReceiveChannel::ready_poll(CheckedCall call) { channels_->receivers.arm(*end_, call); }
 
 SendChannel::SendChannel(Bundle& bundle, const ChannelHandle& handle)
     : bundle_(&bundle), channels_(&channels_of(bundle)), end_(std::make_unique<detail::SendEnd>()) {
@@ -157,7 +157,7 @@ void SendChannel::alternate(const std::byte* first, const Strided& shape) {
   set_source(1, first, shape, "alternate");
 }
 
-void SendChannel::put() { channels_->senders.put(*end_); }
+void SendChannel::put(CheckedCall call) { channels_->senders.put(*end_, call); }
 bool SendChannel::reusable() const noexcept { return end_->near() || end_->all_left(); }
 std::uint64_t SendChannel::puts() const noexcept { return end_->puts; }
 std::span<const std::byte> SendChannel::next_source() const noexcept {

@@ -122,12 +122,14 @@ class ReceiveChannel {
 
   // The buffer is no longer in use: the next put may come, and is reported (CkDirect_ready). Both
   // of the following. Sends nothing: the program lets the sender know. Also inside the callback.
-  void ready();
+  //
+  // `call` is what errors of checked builds name: the call that the program made, and its line.
+  void ready(CheckedCall call = {"ready", SourceLocation::current()});
   // The buffer is no longer in use: a put may come, and is remembered (CkDirect_ReadyMark).
-  void ready_mark();
+  void ready_mark(CheckedCall call = {"ready_mark", SourceLocation::current()});
   // From now on puts are reported; one that has arrived since ready_mark() by the next poll
   // (CkDirect_ReadyPollQ).
-  void ready_poll();
+  void ready_poll(CheckedCall call = {"ready_poll", SourceLocation::current()});
 
   // Whether the callback has been called and ready() has not.
   bool in_use() const noexcept;
@@ -165,8 +167,9 @@ class SendChannel {
 
   // Sends the source, which is left unchanged until reusable(). Never waits: what the network has
   // no room for is sent by later polls. Throws Error if nothing is associated; in checked builds,
-  // on one node, also if the receiver has not called ready() for the put before.
-  void put();
+  // on one node, also if the receiver has not called ready() for the put before. `call` is what
+  // errors of checked builds name: the call that the program made, and its line.
+  void put(CheckedCall call = {"put", SourceLocation::current()});
 
   // Whether the sources of all puts so far may be written again. It says nothing of the receiver.
   // Does not poll. Always true on one node.

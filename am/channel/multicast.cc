@@ -104,8 +104,8 @@ void MulticastChannel::associate(const std::byte* first, const Strided& shape) {
 void MulticastChannel::alternate(std::span<const std::byte> source) {
   for (SendChannel& out : out_) out.alternate(source);
 }
-void MulticastChannel::put() {
-  for (SendChannel& out : out_) out.put();
+void MulticastChannel::put(CheckedCall call) {
+  for (SendChannel& out : out_) out.put(call);
 }
 bool MulticastChannel::reusable() const noexcept {
   return std::ranges::all_of(out_, [](const SendChannel& out) { return out.reusable(); });

@@ -29,7 +29,7 @@ class MulticastChannel {
   void associate(std::span<const std::byte> source);
   void associate(const std::byte* first, const Strided& shape);
   void alternate(std::span<const std::byte> source);
-  void put();
+  void put(CheckedCall call = {"put", SourceLocation::current()});
   bool reusable() const noexcept;  // the source; it says nothing of what is passed on
   void close();
 

@@ -83,7 +83,7 @@ void ChannelReceivers::arrive(End* end, shmem::Arrival arrival) {
 }
 
 void ChannelReceivers::arrive(End& end, std::uint32_t puts) {
-  for (SendChannel& relay : end.relays) relay.put();
+  for (SendChannel& relay : end.relays) relay.put({"put", {}});
   const ChannelPhase::Step step = end.phase.arrive(puts);
   if (step.wrong == Wrong::kNothing) [[likely]] {
     if (step.next == ChannelPhase::Next::kCall) return call(end);
@@ -212,20 +212,23 @@ bool ChannelReceivers::take_piece(const link::Access& packet) {
   return true;
 }
 
-void ChannelReceivers::mark(End& end, const char* call) {
+void ChannelReceivers::mark(End& end, CheckedCall call) {
   const Wrong what = end.phase.mark();
   if constexpr (kChecked) publish(end);  // what check() wants to know
   if (what != Wrong::kNothing) wrong(what, end, call);
 }
 
-void ChannelReceivers::arm(End& end, const char* call) {
+void ChannelReceivers::arm(End& end, CheckedCall call) {
   const ChannelPhase::Step step = end.phase.poll();
   if (step.next == ChannelPhase::Next::kCall) due_.push_back(detail::arrival_of(end.handle));
   if (step.wrong != Wrong::kNothing) wrong(step.wrong, end, call);
 }
 
-void ChannelReceivers::wrong(Wrong what, const End& end, const char* call) {
-  if constexpr (kChecked) bundle_.refuse(call, detail::describe(end.handle) + ": " + explain(what));
+void ChannelReceivers::wrong(Wrong what, const End& end, CheckedCall call) {
+  if constexpr (kChecked) {
+    bundle_.refuse(call.name,
+                   detail::describe(end.handle) + ": " + explain(what) + place_text(call.where));
+  }
   stats_.early += what == Wrong::kEarly;
   stats_.lost += what == Wrong::kLost;
   stats_.ready_twice += what == Wrong::kReadyTwice || what == Wrong::kNotMarked;

@@ -32,8 +32,8 @@ class ChannelReceivers {
   void open(detail::ReceiveEnd& end);
   // May be called by the end's own callback; then the end lives until that has returned.
   void close(Owned<detail::ReceiveEnd> end) noexcept;
-  void mark(detail::ReceiveEnd& end, const char* call);
-  void arm(detail::ReceiveEnd& end, const char* call);
+  void mark(detail::ReceiveEnd& end, CheckedCall call);
+  void arm(detail::ReceiveEnd& end, CheckedCall call);
 
   // Calls back for what has arrived; returns how many times.
   int poll() {
@@ -86,7 +86,7 @@ class ChannelReceivers {
   void obey(const Order& order);
   void call(End& end);
   void call_traced(Trace& trace, End& end);
-  void wrong(ChannelPhase::Wrong what, const End& end, const char* call);
+  void wrong(ChannelPhase::Wrong what, const End& end, CheckedCall call);
   void wrong_stale(std::uint32_t arrival);
 
   // Constant after construction.

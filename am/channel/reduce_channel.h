@@ -83,8 +83,8 @@ class ReduceChannel {
 
   // The next round may begin: puts may come, and are reported. Sends nothing. Also inside the
   // callback.
-  void ready() {
-    for (ReceiveChannel& in : in_) in.ready();
+  void ready(CheckedCall call = {"ready", SourceLocation::current()}) {
+    for (ReceiveChannel& in : in_) in.ready(call);
   }
 
  private:

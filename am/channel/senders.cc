@@ -104,10 +104,9 @@ constexpr std::size_t kGathered = 1024;
 ChannelSenders::ChannelSenders(Bundle& bundle, ChannelSeats& seats)
     : bundle_(bundle), router_(bundle.router()), seats_(seats) {}
 
-void ChannelSenders::refuse(const char* call, const ChannelHandle& handle,
-                            const std::string& what) const {
-  check_not_forked(call);
-  bundle_.refuse(call, detail::describe(handle) + ": " + what);
+void ChannelSenders::refuse(Call call, const ChannelHandle& handle, const std::string& what) const {
+  check_not_forked(call.name);
+  bundle_.refuse(call.name, detail::describe(handle) + ": " + what + place_text(call.where));
 }
 
 void ChannelSenders::open(End& end) {
@@ -173,39 +172,40 @@ void ChannelSenders::wait_for_last(End& end) {
 }
 
 // Of checked builds: what the receiver says of the channel.
-void ChannelSenders::check(const End& end) const {
+void ChannelSenders::check(const End& end, CheckedCall checked) const {
+  const Call call(checked.name, checked.where);
   const shmem::Arrival state = detail::state_of(*end.state);
   if (detail::is_stale(state, end.handle.generation)) {
-    refuse("put", end.handle, "the receiver has closed it; a put would write into other memory");
+    refuse(call, end.handle, "the receiver has closed it; a put would write into other memory");
   }
   const auto free = static_cast<std::uint16_t>(detail::State::kFree);
   if (state.count == end.announced && state.number == free) return;
-  refuse("put", end.handle,
+  refuse(call, end.handle,
          state.count == end.announced
              ? "the receiver has not called ready() since the last one"
              : "the receiver has not been told of the last one yet; wait for its ready()");
 }
 
-void ChannelSenders::put(End& end) {
+void ChannelSenders::put(End& end, CheckedCall call) {
   if (is_observed()) [[unlikely]]
-    return put_noted(end);
-  start(end);
+    return put_noted(end, call);
+  start(end, call);
 }
 
-void ChannelSenders::put_noted(End& end) {
+void ChannelSenders::put_noted(End& end, CheckedCall call) {
   if (CallSites* const sites = active_call_sites(); sites != nullptr && !end.near()) {
     sites->count("put of a channel", end.handle.rank, end.bytes);
   }
   if (Trace* const trace = active_trace()) {
-    put_traced(*trace, end);
+    put_traced(*trace, end, call);
   } else {
-    start(end);
+    start(end, call);
   }
 }
 
-void ChannelSenders::put_traced(Trace& trace, End& end) {
+void ChannelSenders::put_traced(Trace& trace, End& end, CheckedCall call) {
   const TracedCall traced(trace);
-  start(end);
+  start(end, call);
   const std::uint64_t number = end.near() ? end.announced : detail::number_by_network(end.puts);
   traced.record(TraceKind::kChannelPut, trace.name_of("put"),
                 {.flow = channel_flow(end.handle.rank, detail::arrival_of(end.handle), number),
@@ -213,21 +213,23 @@ void ChannelSenders::put_traced(Trace& trace, End& end) {
                  .bytes = end.bytes});
 }
 
-[[gnu::always_inline]] inline void ChannelSenders::start(End& end) {
-  if (end.source_count == 0) [[unlikely]]
-    refuse("put", end.handle, "nothing has been associated; associate() says what to send");
+[[gnu::always_inline]] inline void ChannelSenders::start(End& end, CheckedCall call) {
+  if (end.source_count == 0) [[unlikely]] {
+    refuse({kChecked ? call.name : "put", call.where}, end.handle,
+           "nothing has been associated; associate() says what to send");
+  }
   if (end.near()) [[likely]]
-    return put_near(end, end.source_of(end.puts));
+    return put_near(end, end.source_of(end.puts), call);
   ++end.puts;
   if (!end.waiting && try_start(end)) return;
   if (!std::exchange(end.waiting, true)) waiting_.push_back(&end);
 }
 
-void ChannelSenders::put_near(End& end, const End::Source& source) {
+void ChannelSenders::put_near(End& end, const End::Source& source, CheckedCall call) {
   // By now all puts of an earlier sender have been reported, which need not be so at open_near().
   if (end.puts == 0) [[unlikely]]
     end.announced = detail::state_of(*end.state).count;
-  if constexpr (kChecked) check(end);
+  if constexpr (kChecked) check(end, call);
   if (source.in_one_piece) [[likely]] {
     std::memcpy(end.target, source.first, end.bytes);
   } else {

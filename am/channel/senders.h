@@ -75,7 +75,7 @@ class ChannelSenders {
   // Throws Error if the handle is none, or stale as far as can be seen from here.
   void open(detail::SendEnd& end);
   void close(detail::SendEnd& end);
-  void put(detail::SendEnd& end);
+  void put(detail::SendEnd& end, CheckedCall call);
   void spoil() noexcept {  // so that each put is refused
     for (detail::SendEnd* const end : ends_) end->source_count = 0;
   }
@@ -96,13 +96,13 @@ class ChannelSenders {
     End* end = nullptr;
   };
 
-  void start(End& end);
-  void put_noted(End& end);  // which is counted, traced, or both
-  void put_traced(Trace& trace, End& end);
+  void start(End& end, CheckedCall call);
+  void put_noted(End& end, CheckedCall call);  // which is counted, traced, or both
+  void put_traced(Trace& trace, End& end, CheckedCall call);
   void open_near(End& end);
   void wait_for_last(End& end);
-  void check(const End& end) const;
-  void put_near(End& end, const End::Source& source);
+  void check(const End& end, CheckedCall call) const;
+  void put_near(End& end, const End::Source& source, CheckedCall call);
   bool try_start(End& end);
   bool try_write(End& end, const link::RmaAccess& access);
   static void left(link::Completion& completion);
@@ -110,8 +110,7 @@ class ChannelSenders {
   bool try_send_pieces(End& end, const End::Source& source);
   void send_piece(const End& end, const End::Source& source, std::uint32_t bytes);
   int resume();
-  [[noreturn]] void refuse(const char* call, const ChannelHandle& handle,
-                           const std::string& what) const;
+  [[noreturn]] void refuse(Call call, const ChannelHandle& handle, const std::string& what) const;
 
   // Constant after construction.
   Bundle& bundle_;

@@ -4,6 +4,11 @@ const char SPLITPHASE_BUILD = SPLITPHASE_CHECKED;
 
 namespace am {
 
+std::string place_text(SourceLocation where) {
+  if (where.line() == 0) return "";
+  return std::string(" (at ") + where.file_name() + ":" + std::to_string(where.line()) + ")";
+}
+
 PeerDied::PeerDied(Rank self, const std::string& call, Rank dead)
     : Error("rank " + std::to_string(self) + ": " + call + ": rank " + std::to_string(dead) +
             " has died, and this call needs all processes of the job; go on with requests, which "

@@ -223,6 +223,22 @@ struct Call {
   SourceLocation where;
 };
 
+// " (at file:line)", for the end of a sentence; "" if the line is not known.
+std::string place_text(SourceLocation where);
+
+// A Call for errors of the checked build alone. The release build's is empty, so that a call which
+// passes one has the instructions of a call without.
+#if SPLITPHASE_CHECKED
+using CheckedCall = Call;
+#else
+struct CheckedCall {
+  constexpr CheckedCall(const char*, SourceLocation = {}) noexcept {}
+  constexpr CheckedCall(const Call&) noexcept {}
+  static constexpr const char* name = "";
+  static constexpr SourceLocation where = {};
+};
+#endif
+
 // An operand, and where it stands in the program: an operator has no room for that, nor has a call
 // that takes any number of arguments, but the conversion of an operand has. The compiler knows the
 // place, and it costs nothing where it is not used.

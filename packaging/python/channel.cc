@@ -57,7 +57,7 @@ class ReceiveChannel {
   void ready() {
     auto& channel = end("receive_channel.ready");
     *arrived_ = 0;
-    channel.ready();
+    channel.ready({"receive_channel.ready", {}});
   }
   void close() noexcept { end_.reset(); }
 
@@ -106,7 +106,7 @@ class SendChannel {
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
 
-  void put() { end("send_channel.put").put(); }
+  void put() { end("send_channel.put").put({"send_channel.put", {}}); }
   bool is_reusable() const { return !end_ || end_->reusable(); }
   void wait_reusable() {
     const auto& channel = end("send_channel.wait_reusable");

@@ -104,7 +104,7 @@ void Channel::put(Call call) {
     const std::span<const std::byte> source = sender.next_source();
     check_local(source.data(), source.size(), call);
   }
-  sender.put();
+  sender.put(call);
 }
 
 void Channel::wait(am::SourceLocation where) {
@@ -131,13 +131,13 @@ void Channel::wait_reusable(am::SourceLocation where) {
                });
 }
 
-void Channel::mark() {
-  for (am::ReceiveChannel& in : in_) in.ready_mark();
+void Channel::mark(am::CheckedCall call) {
+  for (am::ReceiveChannel& in : in_) in.ready_mark(call);
   arrived_ = 0;
 }
 
-void Channel::arm() {
-  for (am::ReceiveChannel& in : in_) in.ready_poll();
+void Channel::arm(am::CheckedCall call) {
+  for (am::ReceiveChannel& in : in_) in.ready_poll(call);
 }
 
 Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root) {
@@ -159,10 +159,13 @@ Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root
   barrier();  // the root waits for some of the others, who answer here
 }
 
-void Multicast::put() {
-  if constexpr (am::kChecked) maker_.check("multicast_channel::put", "a channel");
-  if (!out_) refuse("multicast_channel::put", "this process is not the root, which alone sends");
-  out_->put();
+void Multicast::put(am::CheckedCall call) {
+  if constexpr (am::kChecked) maker_.check({call.name, call.where}, "a channel");
+  if (!out_) {
+    refuse({am::kChecked ? call.name : "multicast_channel::put", call.where},
+           "this process is not the root, which alone sends");
+  }
+  out_->put(call);
 }
 
 void Multicast::wait(am::SourceLocation where) {
@@ -176,8 +179,8 @@ void Multicast::wait(am::SourceLocation where) {
                });
 }
 
-void Multicast::ready() {
-  if (in_) in_->ready();
+void Multicast::ready(am::CheckedCall call) {
+  if (in_) in_->ready(call);
 }
 
 }  // namespace splitc::detail

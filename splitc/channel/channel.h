@@ -68,8 +68,8 @@ class Channel {
   bool arrived() const noexcept { return arrived_ == in_.size(); }
   void wait(am::SourceLocation where = am::SourceLocation::current());
   void wait_reusable(am::SourceLocation where);
-  void mark();
-  void arm();
+  void mark(am::CheckedCall call);
+  void arm(am::CheckedCall call);
 
  private:
   void take(const std::vector<Wish>& wishes, std::vector<ChannelAnswer>& answers);
@@ -186,12 +186,18 @@ class put_channel {
   void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_->wait(where); }
   // What has arrived is no longer in use: the next puts may come, and are reported
   // (CkDirect_ready). Does both of the following. Sends nothing: the program lets the senders know.
-  void ready() {
-    ready_mark();
-    ready_poll();
+  void ready(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_->mark({"put_channel::ready", where});
+    channel_->arm({"put_channel::ready", where});
   }
-  void ready_mark() { channel_->mark(); }  // puts may come, and are remembered (..._ReadyMark)
-  void ready_poll() { channel_->arm(); }   // from now on polls report them (..._ReadyPollQ)
+  // Puts may come, and are remembered (CkDirect_ReadyMark).
+  void ready_mark(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_->mark({"put_channel::ready_mark", where});
+  }
+  // From now on polls report them (CkDirect_ReadyPollQ).
+  void ready_poll(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_->arm({"put_channel::ready_poll", where});
+  }
 
  private:
   am::Owned<detail::Channel> channel_;

@@ -22,11 +22,11 @@ class Multicast {
   Multicast(const Multicast&) = delete;
   Multicast& operator=(const Multicast&) = delete;
 
-  void put();
+  void put(am::CheckedCall call);
   bool reusable() const noexcept { return !out_ || out_->reusable(); }
   bool arrived() const noexcept { return !in_ || in_->in_use(); }
   void wait(am::SourceLocation where = am::SourceLocation::current());
-  void ready();
+  void ready(am::CheckedCall call);
 
  private:
   const Maker maker_;
@@ -62,7 +62,9 @@ class multicast_channel {
       : channel_(std::as_writable_bytes(mine), root) {}
 
   // At the root: sends the buffer to all others. Never waits. Throws Error in other processes.
-  void put() { channel_.put(); }
+  void put(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_.put({"multicast_channel::put", where});
+  }
   // Whether the source may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return channel_.reusable(); }
 
@@ -79,7 +81,9 @@ class multicast_channel {
   void wait(am::SourceLocation where = am::SourceLocation::current()) { channel_.wait(where); }
   // The buffer is no longer in use: the next put may come. Sends nothing: the program lets the root
   // know.
-  void ready() { channel_.ready(); }
+  void ready(am::SourceLocation where = am::SourceLocation::current()) {
+    channel_.ready({"multicast_channel::ready", where});
+  }
 
  private:
   detail::Multicast channel_;

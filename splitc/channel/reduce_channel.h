@@ -63,9 +63,10 @@ class reduce_channel {
   reduce_channel& operator=(const reduce_channel&) = delete;
 
   // In every process, the root as well: sends `mine`. Never waits.
-  void put() {
-    if constexpr (am::kChecked) maker_.check("reduce_channel::put", "a channel");
-    out_->put();
+  void put(am::SourceLocation where = am::SourceLocation::current()) {
+    const detail::Call call("reduce_channel::put", where);
+    if constexpr (am::kChecked) maker_.check(call, "a channel");
+    out_->put(call);
   }
   // Whether `mine` may be written again: no put of it is in flight. Does not poll.
   bool reusable() const noexcept { return out_->reusable(); }
@@ -90,10 +91,10 @@ class reduce_channel {
                          });
   }
   // The next round may begin. Sends nothing: the program lets the others know.
-  void ready() {
+  void ready(am::SourceLocation where = am::SourceLocation::current()) {
     if (!in_) return;
     arrived_ = false;
-    in_->ready();
+    in_->ready({"reduce_channel::ready", where});
   }
 
  private:

@@ -64,7 +64,7 @@ void Halo::start(Call call) {
     refuse(call, "an exchange has been started already; call finish_exchange() for that one first");
   }
   started_ = true;
-  for (Ends& ends : ends_) ends.out[turn_].put();
+  for (Ends& ends : ends_) ends.out[turn_].put(call);
 }
 
 bool Halo::complete() const noexcept {
@@ -92,7 +92,7 @@ void Halo::finish(Call call) {
     const HaloSide& side = sides_[i];
     const std::byte* const landing = mapped(my_proc(), side.landing + turn_ * side.room());
     am::scatter(side.ghosts, side.shape, 0, landing, side.shape.bytes());
-    ends_[i].in[turn_].ready();
+    ends_[i].in[turn_].ready(call);
   }
   arrived_[turn_] = 0;
   turn_ = 1 - turn_;

@@ -76,12 +76,8 @@ std::string fault_in_heap(std::uint32_t proc, std::uint64_t offset, std::uint64_
 }  // namespace
 
 void refuse(Call call, const std::string& what) {
-  std::string text = "rank " + std::to_string(my_proc()) + ": " + call.name + ": " + what;
-  if (call.where.line() != 0) {
-    text += std::string(" (at ") + call.where.file_name() + ":" +
-            std::to_string(call.where.line()) + ")";
-  }
-  throw Error(text);
+  throw Error("rank " + std::to_string(my_proc()) + ": " + call.name + ": " + what +
+              am::place_text(call.where));
 }
 
 std::string overrun(HeapSide::Block block, std::uint64_t offset, std::uint64_t bytes) {

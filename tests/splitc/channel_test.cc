@@ -110,6 +110,53 @@ TEST(PutChannel, refuses_to_put_where_nothing_was_to_be_sent) {
   barrier();
 }
 
+// How the sentence of an error from that line ends.
+std::string at(int line) {
+  return " (at tests/splitc/channel_test.cc:" + std::to_string(line) + ")";
+}
+
+// A process that puts to itself is on one node with the receiver.
+TEST(PutChannel, names_the_line_of_a_put_or_ready_out_of_turn) {
+  if constexpr (!am::kChecked) GTEST_SKIP() << "release builds count it";
+  const spread_array<int> room(procs());
+  const int one = 1;
+  put_channel<int> channel(room.on(my_proc()), std::span(&one, 1));
+  const auto put = [&] { channel.put(); };
+  const std::string at_put = at(__LINE__ - 1);
+  const auto ready = [&] { channel.ready(); };
+  const std::string at_ready = at(__LINE__ - 1);
+  const auto ready_mark = [&] { channel.ready_mark(); };
+  const std::string at_ready_mark = at(__LINE__ - 1);
+  const auto ready_poll = [&] { channel.ready_poll(); };
+  const std::string at_ready_poll = at(__LINE__ - 1);
+  put();
+  ::test::expect_error(put, {"put_channel::put: channel ", "wait for its ready()", at_put});
+  channel.wait();
+  ::test::expect_error(put, {"put_channel::put: channel ", "has not called ready()", at_put});
+  ::test::expect_error(
+      ready_poll, {"put_channel::ready_poll: channel ", "ready_mark() comes first", at_ready_poll});
+  ready();
+  ::test::expect_error(ready, {"put_channel::ready: channel ", "is ready already", at_ready});
+  ::test::expect_error(ready_mark,
+                       {"put_channel::ready_mark: channel ", "is ready already", at_ready_mark});
+  barrier();
+}
+
+TEST(ReduceChannel, names_the_line_of_a_put_out_of_turn) {
+  if constexpr (!am::kChecked) GTEST_SKIP() << "release builds count it";
+  const int one = 1;
+  std::vector<int> sum(1);
+  reduce_channel<int> channel(std::span(&one, 1), sum);
+  const auto put = [&] { channel.put(); };
+  const std::string at_put = at(__LINE__ - 1);
+  put();
+  if (my_proc() == 0) {  // the root, which is on one node with itself
+    ::test::expect_error(put, {"reduce_channel::put: channel ", "wait for its ready()", at_put});
+  }
+  channel.wait();
+  barrier();
+}
+
 // While others still set theirs up.
 // In any build: the receiver knows its blocks.
 TEST(PutChannel, refuses_a_target_that_is_smaller_than_what_is_put) {

@@ -169,15 +169,19 @@ int AM_ChannelCreate(eb_t bundle, void* buffer, size_t nbytes, void (*callback)(
 }
 
 int AM_ChannelReady(AM_receiver_t receiver) {
-  return with("AM_ChannelReady", receiver, [](auto& channel) { channel.ready(); });
+  return with("AM_ChannelReady", receiver, [](auto& channel) { channel.ready({"ready", {}}); });
 }
 
 int AM_ChannelReadyMark(AM_receiver_t receiver) {
-  return with("AM_ChannelReadyMark", receiver, [](auto& channel) { channel.ready_mark(); });
+  return with("AM_ChannelReadyMark", receiver, [](auto& channel) {
+    channel.ready_mark({"ready_mark", {}});
+  });
 }
 
 int AM_ChannelReadyPollQ(AM_receiver_t receiver) {
-  return with("AM_ChannelReadyPollQ", receiver, [](auto& channel) { channel.ready_poll(); });
+  return with("AM_ChannelReadyPollQ", receiver, [](auto& channel) {
+    channel.ready_poll({"ready_poll", {}});
+  });
 }
 
 int AM_ChannelInUse(AM_receiver_t receiver, int* in_use) {
@@ -207,7 +211,7 @@ int AM_ChannelAlternate(AM_sender_t sender, const void* buffer, size_t nbytes) {
 }
 
 int AM_ChannelPut(AM_sender_t sender) {
-  return with("AM_ChannelPut", sender, [](auto& channel) { channel.put(); });
+  return with("AM_ChannelPut", sender, [](auto& channel) { channel.put({"put", {}}); });
 }
 
 int AM_ChannelReusable(AM_sender_t sender, int* reusable) {
