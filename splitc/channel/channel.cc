@@ -48,8 +48,9 @@ void give(const std::vector<T>& to, std::vector<T>& from, Call call) {
 }  // namespace
 
 Channel::Channel(Call call, const Wish& wish, am::Function<void()> callback)
-    : callback_(std::move(callback)), target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
-  check_thread(call);
+    : maker_(call),
+      callback_(std::move(callback)),
+      target_(wish.bits != 0 ? proc_of(wish.bits) : am::kNobody) {
   check_target(call, wish);
   // Everybody says what it wants to whom it wants it of, and gets handles back.
   std::vector<Wish> mine(procs());
@@ -140,23 +141,24 @@ void Channel::arm(am::CheckedCall call) {
   for (am::ReceiveChannel& in : in_) in.ready_poll(call);
 }
 
-Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root) : root_(root) {
+Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root, Call call)
+    : maker_(call), root_(root) {
   if (root >= procs()) {
-    refuse("multicast_channel", "there is no process " + std::to_string(root) + " among " +
-                                    std::to_string(procs()) + "; pass the root's number");
+    refuse(call, "there is no process " + std::to_string(root) + " among " +
+                     std::to_string(procs()) + "; pass the root's number");
   }
   am::ChannelHandle handle;
   if (my_proc() != root) {
     in_.emplace(context().bundle, mine, [] {});
     handle = in_->handle();
   }
-  std::vector<am::ChannelHandle> handles = all_gather(handle);
+  std::vector<am::ChannelHandle> handles = all_gather(handle, call.where);
   if (my_proc() == root) {
     handles.erase(handles.begin() + root);
     out_.emplace(context().bundle, handles);
     out_->associate(mine);
   }
-  barrier();  // the root waits for some of the others, who answer here
+  meet(call);  // the root waits for some of the others, who answer here
 }
 
 void Multicast::put(am::CheckedCall call) {

@@ -18,7 +18,7 @@ namespace detail {
 // What multicast_channel does, on bytes.
 class Multicast {
  public:
-  Multicast(std::span<std::byte> mine, std::uint32_t root);
+  Multicast(std::span<std::byte> mine, std::uint32_t root, Call call);
   Multicast(const Multicast&) = delete;
   Multicast& operator=(const Multicast&) = delete;
 
@@ -58,8 +58,9 @@ class multicast_channel {
   // been waited for. Throws Error: there is no such root; memory of a receiver is not in its
   // segment; at the root, if sizes differ. Costs a gather, a barrier, and one round trip to the
   // processes that pass on.
-  explicit multicast_channel(std::span<T> mine, std::uint32_t root = 0)
-      : channel_(std::as_writable_bytes(mine), root) {}
+  explicit multicast_channel(std::span<T> mine, std::uint32_t root = 0,
+                             am::SourceLocation where = am::SourceLocation::current())
+      : channel_(std::as_writable_bytes(mine), root, {"multicast_channel", where}) {}
 
   // At the root: sends the buffer to all others. Never waits. Throws Error in other processes.
   void put(am::SourceLocation where = am::SourceLocation::current()) {

@@ -42,7 +42,8 @@ class reduce_channel {
   // such root; the root lacks that memory; sizes differ.
   reduce_channel(std::span<std::type_identity_t<const T>> mine, std::span<T> result,
                  std::uint32_t root = 0, Op op = {},
-                 am::SourceLocation where = am::SourceLocation::current()) {
+                 am::SourceLocation where = am::SourceLocation::current())
+      : maker_({"reduce_channel", where}) {
     const detail::Call call("reduce_channel", where);
     am::Bundle& bundle = detail::context().bundle;
     std::vector<am::ChannelHandle> handles(procs());

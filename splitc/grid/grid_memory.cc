@@ -25,7 +25,7 @@ std::uint64_t handle_offset(std::uint64_t handles, std::uint32_t direction, unsi
 }  // namespace
 
 Halo::Halo(std::vector<HaloSide> sides, std::uint64_t handles, Call call)
-    : sides_(std::move(sides)), ends_(sides_.size()) {
+    : maker_(call), sides_(std::move(sides)), ends_(sides_.size()) {
   am::Bundle& bundle = context().bundle;
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const HaloSide& side = sides_[i];

@@ -153,7 +153,11 @@ inline Context& context() {
 // The thread that has made something which is for that one alone. A member of that thing.
 class Maker {
  public:
-  Maker() : context_(&context()) {}
+  // Throws Error if the calling thread is none of the program's, in the name of `call`.
+  explicit Maker(Call call) {
+    check_thread(call);
+    context_ = this_context;
+  }
   // Throws Error unless the calling thread has made `what`, such as "a channel".
   void check(Call call, const char* what) const {
     if (this_context != context_) [[unlikely]]
@@ -163,7 +167,7 @@ class Maker {
  private:
   [[noreturn]] void refuse_other(Call call, const char* what) const;
 
-  const Context* context_;
+  const Context* context_ = nullptr;
 };
 
 // Holds `mutex` for what they share; does nothing in a program of one thread.

@@ -175,6 +175,10 @@ TEST(BadInputInAnyBuild, thread_that_did_not_call_run) {
   refused("store_sync", [] { store_sync(8); });
   refused("wait_until", [] { wait_until([] { return true; }); });
   refused("local_malloc", [] { local_malloc<int>(1); });
+  refused("put_channel", [] { put_channel<int>(nullptr, {}); });
+  refused("multicast_channel", [] { multicast_channel<int>(std::span<int>()); });
+  refused("reduce_channel", [] { reduce_channel<int>({}, std::span<int>()); });
+  refused("grid", [] { grid<int, 1>({64}); });
   refused("atomic", [&] { atomic<&increment>(p.on(0)); });
   for (std::uint32_t proc = 0; proc < procs(); ++proc) {
     if (test::is_far(proc)) refused("read", [&] { word = *p.on(proc); });
