@@ -77,7 +77,7 @@ unit_test(am_collective_test am/collective schedule_test)
 unit_test(am_far_test am/far arrival_words_test small_accesses_test small_stores_test transfers_test)
 unit_test(am_table_test am/table compact_rows_test node_rows_test sparse_table_test)
 unit_test(am_trace_test am/trace clock_line_test flow_test json_test record_test)
-unit_test(am_job_test am/job summary_test)
+unit_test(am_job_test am/job code_test summary_test)
 unit_test(splitc_test splitc heap_side_test layout_test store_lines_test)
 if(SPLITPHASE_HAS_LIBFABRIC)
   unit_test(rdma_test rdma choose_test common_way_test connections_test datagram_test error_test

@@ -67,6 +67,8 @@ TEST(Statistics, name_the_lines_that_use_the_network_and_those_that_wait) {
   expect_line(job.err, "1 ", "rpc at " + place_of("lookups"));
   expect_line(job.err, "0           -          76", "");  // 30 + 5 + 30 + 7 + 4
   expect_line(job.err, "1           -           -", "");
+  // It has no room for its line, and stands in a lambda of main().
+  expect_line(job.err, "1 ", "sync in main (counted+0x");
   expect_line(job.err, "packets to other nodes: ", " each; ");
 }
 
@@ -78,6 +80,7 @@ TEST(Statistics, name_the_lines_of_a_program_that_is_not_optimized) {
     EXPECT_NE(job.err.find(call + " at " + place_of(call)), std::string::npos) << job.err;
   }
   EXPECT_EQ(job.err.find(" at splitc/"), std::string::npos) << job.err;
+  expect_line(job.err, "1 ", "sync in main (counted_unoptimized+0x");
 }
 
 // A third of the datagrams is lost, and of what arrives a third comes twice.

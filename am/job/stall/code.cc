@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -69,6 +70,29 @@ std::string without_parameters(const std::string& function) {
   return at == 0 ? function : function.substr(0, at);
 }
 
+// Where the qualified name that ends before `end` begins: behind what it is an argument of, or
+// behind the type that a function returns.
+std::size_t begin_of_name(const std::string& text, std::size_t end) {
+  int depth = 0;
+  for (std::size_t at = std::min(end, text.size()); at > 0; --at) {
+    const char c = text[at - 1];
+    if (c == ')' || c == '>' || c == '}') ++depth;
+    const bool opens = c == '(' || c == '<' || c == '{';
+    if (depth == 0 && (opens || c == ' ' || c == ',')) return at;
+    if (opens) --depth;
+  }
+  return 0;
+}
+
+bool is_of_library(std::string_view name) {
+  return name.starts_with("splitc::") || name.starts_with("am::") || name.starts_with("std::");
+}
+
+// Where the next lambda is called one, by g++ or by clang; npos if there is none.
+std::size_t find_lambda(const std::string& function, std::size_t from) {
+  return std::min(function.find("::{lambda(", from), function.find("::$_", from));
+}
+
 // A line of text is enough of a name.
 std::string shortened(std::string name) {
   constexpr std::size_t kMost = 120;
@@ -95,10 +119,23 @@ Code code_at(pid_t pid, std::uint64_t address) {
 
 }  // namespace
 
+std::string around_lambdas(const std::string& function) {
+  const std::size_t own = begin_of_name(function, function.find_first_of("<({$"));
+  const bool library = is_of_library(std::string_view(function).substr(own));
+  for (std::size_t at = find_lambda(function, 0); at != std::string::npos;
+       at = find_lambda(function, at + 1)) {
+    const std::size_t begin = begin_of_name(function, at);
+    std::string around = function.substr(begin, at - begin);
+    // A function of the program that has a lambda as an argument is called by its own name.
+    if (!around.empty() && !is_of_library(around) && (library || begin == own)) return around;
+  }
+  return function;
+}
+
 std::string describe_code(pid_t pid, std::uint64_t address) {
   const Code code = code_at(pid, address - 1);  // the call is before where it returns to
   if (code.place.empty()) return "";
-  const std::string name = shortened(without_parameters(code.function));
+  const std::string name = shortened(without_parameters(around_lambdas(code.function)));
   return (name.empty() ? "" : name + " ") + "(" + code.place + ")";
 }
 
