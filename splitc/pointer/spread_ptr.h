@@ -85,12 +85,17 @@ class spread_ptr : public detail::Steps<spread_ptr<T>> {
     return global_ref<T>((*this + i.value).at_, 0, i.where);
   }
 
-  // n elements further, n of either sign. A null pointer stays null.
+  // n elements further, n of either sign. A null pointer stays null. Where it would leave the 2^40
+  // bytes of a process, checked builds throw Error, and release builds give some other pointer.
   spread_ptr& operator+=(std::ptrdiff_t n) {
     if (!at_) [[unlikely]]
       return *this;  // null, with any index
     const auto count = static_cast<std::ptrdiff_t>(procs());
-    const std::ptrdiff_t sum = static_cast<std::ptrdiff_t>(proc()) + n;
+    std::ptrdiff_t sum = 0;  // wraps where release builds give some other pointer
+    const bool wraps = __builtin_add_overflow(static_cast<std::ptrdiff_t>(proc()), n, &sum);
+    if constexpr (am::kChecked) {
+      if (wraps) detail::refuse_step(bits(), n, sizeof(T));
+    }
     std::ptrdiff_t rows = sum / count;
     std::ptrdiff_t proc = sum % count;
     if (proc < 0) {  // division of negative numbers rounds towards zero

@@ -32,7 +32,7 @@ class InputIterator {
 template <class Pointer>
 class Steps {
  public:
-  constexpr Pointer& operator-=(std::ptrdiff_t n) { return self() += -n; }
+  constexpr Pointer& operator-=(std::ptrdiff_t n) { return self() += negated(n); }
   constexpr Pointer& operator++() { return self() += 1; }
   constexpr Pointer& operator--() { return self() += -1; }
   constexpr Pointer operator++(int) {
@@ -47,9 +47,14 @@ class Steps {
   }
   friend constexpr Pointer operator+(Pointer p, std::ptrdiff_t n) { return p += n; }
   friend constexpr Pointer operator+(std::ptrdiff_t n, Pointer p) { return p += n; }
-  friend constexpr Pointer operator-(Pointer p, std::ptrdiff_t n) { return p += -n; }
+  friend constexpr Pointer operator-(Pointer p, std::ptrdiff_t n) { return p += negated(n); }
 
  private:
+  // The least number, whose opposite there is none of, stays what it is, which `+=` refuses as
+  // well.
+  static constexpr std::ptrdiff_t negated(std::ptrdiff_t n) noexcept {
+    return static_cast<std::ptrdiff_t>(-static_cast<std::size_t>(n));
+  }
   constexpr Pointer& self() noexcept { return static_cast<Pointer&>(*this); }
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -164,6 +165,31 @@ TEST_F(Size, of_steps_that_leave_the_memory_of_a_process) {
                      {"offset 64 of process 16777216 is outside the global address space"});
   EXPECT_EQ((p - 512).offset(), 0u);
   EXPECT_EQ((p + ((std::ptrdiff_t{1} << 37) - 513)).offset(), (std::uint64_t{1} << 40) - 8);
+}
+
+TEST_F(Size, of_steps_as_long_as_there_are_numbers) {
+  constexpr std::ptrdiff_t kFurthest = std::numeric_limits<std::ptrdiff_t>::max();
+  constexpr std::ptrdiff_t kLeast = std::numeric_limits<std::ptrdiff_t>::min();
+  const global_ptr<std::uint64_t> at(procs() - 1, 4096);
+  const spread_ptr<std::uint64_t> spread(at);
+  const std::function<void()> steps[] = {[&] { static_cast<void>(at + kFurthest); },
+                                         [&] { static_cast<void>(at - kFurthest); },
+                                         [&] { static_cast<void>(at + kLeast); },
+                                         [&] { static_cast<void>(at - kLeast); },
+                                         [&] { static_cast<void>(spread + kFurthest); },
+                                         [&] { static_cast<void>(spread - kFurthest); },
+                                         [&] { static_cast<void>(spread + kLeast); },
+                                         [&] { static_cast<void>(spread - kLeast); }};
+  for (const auto& step : steps) {
+    if (am::kChecked) {
+      test::expect_error(step, {"is outside the 2^40 bytes that a process has; check the index"});
+    } else {
+      step();  // to some other pointer
+    }
+  }
+  if (procs() == 1 || !am::kChecked) return;
+  // Behind process 0 the number of the next process is more than any number.
+  test::expect_error(steps[4], {"global_ptr: 9223372036854775807 elements of 8 bytes from offset"});
 }
 
 }  // namespace
