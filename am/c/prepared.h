@@ -44,9 +44,11 @@ int AMX_CommitMedium(void* payload, size_t nbytes, handler_t handler, int numarg
 int AMX_DropMedium(void* payload);
 
 // For a reply, in the handler of a request, with its token: the memory is valid until the handler
-// returns or has replied, and need not be used. Never wait. On a node they cost no copy; to another
-// node the payload is copied into a packet when the handler returns. Codes as of AM_ReplyI();
-// AM_ERR_BAD_ARG also where `nbytes` is more than AM_MaxMedium().
+// returns or has replied, and need not be used; a handler may prepare it anew, for other `nbytes`.
+// Never wait. On a node they cost no copy; to another node the payload is copied into a packet when
+// the handler returns. Codes as of AM_ReplyI(); AM_ERR_BAD_ARG also where more than AM_MaxMedium()
+// bytes are to be prepared, and where nothing or fewer bytes were prepared than are to be sent: the
+// payload is still prepared then.
 int AMX_PrepareReplyMedium(void* token, size_t nbytes, void** payload);
 int AMX_CommitReplyMedium(void* token, size_t nbytes, handler_t handler, int numargs,
                           const int32_t* args);

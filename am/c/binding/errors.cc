@@ -92,6 +92,13 @@ int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept {
                   std::to_string(max_payload(Kind::kMedium)));
 }
 
+int check_committed_bytes(const char* call, std::size_t nbytes, std::size_t prepared) noexcept {
+  if (nbytes <= prepared) return AM_OK;
+  return fail(AM_ERR_BAD_ARG, call,
+              std::to_string(nbytes) + " bytes are more than the " + std::to_string(prepared) +
+                  " that were prepared; prepare as many as may be needed");
+}
+
 }  // namespace am::c
 
 using am::c::Library;

@@ -55,6 +55,8 @@ int fail_not_mapped(const char* call, int index) noexcept;
 int fail_no_credit(const char* call, int index) noexcept;
 // AM_OK; or AM_ERR_BAD_ARG: that is no size of a medium payload.
 int check_prepared_bytes(const char* call, std::size_t nbytes) noexcept;
+// AM_OK; or AM_ERR_BAD_ARG: no more can be sent than were prepared.
+int check_committed_bytes(const char* call, std::size_t nbytes, std::size_t prepared) noexcept;
 
 }  // namespace am::c
 

@@ -109,12 +109,8 @@ int AMX_CommitMedium(void* payload, size_t nbytes, handler_t handler, int numarg
   if (pending == nullptr) return code;
   const am::c::Outgoing given{am::Kind::kMedium, handler, numargs, args, payload, nbytes};
   if (!is_valid(given)) return check_message(kCall, given);
-  if (nbytes > (*pending)->bytes) {
-    return am::c::fail(AM_ERR_BAD_ARG, kCall,
-                       std::to_string(nbytes) + " bytes are more than the " +
-                           std::to_string((*pending)->bytes) +
-                           " that were prepared; prepare as many as may be needed");
-  }
+  if (const int wrong = am::c::check_committed_bytes(kCall, nbytes, (*pending)->bytes))
+    return wrong;
   Pending sent = std::move(**pending);
   pending->reset();
   if (!sent.medium) {

@@ -115,6 +115,7 @@ int AMX_PrepareReplyMedium(void* token, size_t nbytes, void** payload) {
   if (const int code = am::c::check_result(kCall, payload)) return code;
   if (const int code = am::c::check_prepared_bytes(kCall, nbytes)) return code;
   *payload = found->message().reply_room();
+  found->set_prepared(nbytes);
   return AM_OK;
 }
 
@@ -124,6 +125,11 @@ int AMX_CommitReplyMedium(void* token, size_t nbytes, handler_t handler, int num
   Token* const found = Token::find(token);
   const Outgoing given{Kind::kMedium, handler, numargs, args, token, nbytes};
   if (!may_reply(found) || !is_valid(given)) return am::c::refuse(kCall, token, found, given);
+  if (found->prepared() == Token::kNothing) {
+    return am::c::fail(AM_ERR_BAD_ARG, kCall,
+                       "this handler has prepared no reply; call AMX_PrepareReplyMedium() first");
+  }
+  if (const int code = am::c::check_committed_bytes(kCall, nbytes, found->prepared())) return code;
   return am::c::guarded(kCall, [&] {
     am::c::EndpointState& from = am::c::state_of(found->message().endpoint());
     std::move(found->message())

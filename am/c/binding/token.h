@@ -1,6 +1,8 @@
 // What a C handler gets as its token: the message that is being handled.
 #pragma once
 
+#include <cstddef>
+
 #include "am/c/types.h"
 #include "am/core/untyped.h"
 
@@ -51,9 +53,15 @@ class Token {
 
   UntypedMessage& message() noexcept { return message_; }
 
+  // Bytes of the reply that the handler has prepared last; kNothing: it has prepared none.
+  static constexpr std::size_t kNothing = ~std::size_t{0};
+  std::size_t prepared() const noexcept { return prepared_; }
+  void set_prepared(std::size_t nbytes) noexcept { prepared_ = nbytes; }
+
  private:
   const Handling handling_;
   UntypedMessage& message_;
+  std::size_t prepared_ = kNothing;
 };
 
 // The code for a pointer that Token::find() does not know, with its sentence.

@@ -37,6 +37,9 @@ static void on_block(void* token, void* buffer, int nbytes, int32_t number, int3
   CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_PrepareReplyMedium(&from, 8, &answer));
   CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_PrepareReplyMedium(token, 8, NULL));
   CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_PrepareReplyMedium(token, AM_MaxMedium() + 1, &answer));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_CommitReplyMedium(token, 0, kAnswer, 2, arguments));
+  CHECK_OK(AMX_PrepareReplyMedium(token, 16, &answer));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AMX_CommitReplyMedium(token, 17, kAnswer, 2, arguments));
   CHECK_OK(AMX_PrepareReplyMedium(token, AM_MaxMedium(), &answer));
   if (number == 101) return;
   write_block(answer, (size_t)nbytes / 2, rank(), number + 1);
