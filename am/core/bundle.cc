@@ -59,6 +59,12 @@ Bundle::~Bundle() {
   process_.remove(*this);
 }
 
+bool Bundle::busy() const noexcept {
+  const Lock lock(*this);
+  const bool polls = !monitor_ && inside_ != Inside::kNothing && inside_ != Inside::kArmed;
+  return polls || waiting_ != 0;
+}
+
 Bundle::Waiting::Waiting(Bundle& bundle) noexcept : bundle_(bundle) {
   const Lock lock(bundle_);
   ++bundle_.waiting_;

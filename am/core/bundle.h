@@ -233,9 +233,9 @@ class Bundle {
 
   // Throws Error("rank R: " + call + ": " + what): how calls of this room and those above refuse.
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
-
-  // Marks a call that waits and runs handlers: while it lives, the bundle may not end, which would
-  // end the job.
+  // Whether some thread polls it or waits in it; not sure of a sequential one in another thread.
+  bool busy() const noexcept;
+  // Marks a call that waits and runs handlers: the end of the bundle meanwhile would end the job.
   class Waiting {
    public:
     explicit Waiting(Bundle& bundle) noexcept;

@@ -1,5 +1,7 @@
 #include "splitc/world/context.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -170,8 +172,8 @@ void Contexts::take_one(Call call) {
   }
   if (finished_) {
     refuse(call,
-           "called by a thread that is still at work when the program has returned from "
-           "run(); let threads end, or wait for them, before");
+           "called by a thread that is still at work when the function given to run() has "
+           "returned; join threads, or let them leave the library, before it returns");
   }
   if (free_.empty()) {
     // One may be about to end: OpenMP does not wait for the threads that it has no use for.
@@ -224,6 +226,31 @@ void Contexts::thread_ends() noexcept {
   contexts->freed_.notify_all();
 }
 
+// Whether another thread polls or waits just now.
+bool Contexts::any_inside() const {
+  return world_.service_bundle().busy() || std::ranges::any_of(all_, [](const auto& one) {
+           return one.get() != this_context && one->bundle.busy();
+         });
+}
+
+// What other threads call from now on is refused. One that waits would be left without what it
+// waits for; a poll that has begun comes to its end.
+void Contexts::leave_others_outside(Call call) {
+  constexpr std::chrono::seconds kPatience(2);
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  bool inside = any_inside();
+  if (!inside) {
+    for (const auto& one : all_) {
+      if (one.get() != this_context) one->detach();
+    }
+    while ((inside = any_inside()) && std::chrono::steady_clock::now() < give_up) sched_yield();
+  }
+  if (!inside) return;
+  refuse(call,
+         "another thread of this process is still in a call of the library when the function given "
+         "to run() returns; join threads, or let them leave the library, before it returns");
+}
+
 // Meanwhile this thread is each of the others in turn.
 void Contexts::finish(Call call) {
   if (threads_ == 1) return;
@@ -235,6 +262,7 @@ void Contexts::finish(Call call) {
     std::unique_lock lock(mutex_);
     finished_ = true;
     freed_.wait(lock, [this] { return leaving_ == 0; });
+    leave_others_outside(call);
   }
   for (const auto& one : all_) {
     if (one.get() == &mine.context) continue;

@@ -118,6 +118,8 @@ class Contexts {
 
  private:
   void take_one(Call call);
+  bool any_inside() const;
+  void leave_others_outside(Call call);
   bool begin_leaving() noexcept;
 
   World& world_;

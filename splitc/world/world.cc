@@ -206,7 +206,9 @@ NodeBoard& World::node_board(std::uint32_t proc, std::uint32_t index) const noex
 namespace detail {
 
 void refuse_without_world() {
-  throw Error("no Split-C program is running: make this call inside the function given to run()");
+  throw Error(
+      "no Split-C program is running: make this call inside the function given to run(), and join "
+      "threads that make it before that function returns");
 }
 
 void refuse_wait(Call call) {

@@ -16,13 +16,17 @@
 //   misbehave unsynced RANK     it ends while a get into its frame is under way
 //   misbehave left RANK         a function that started such a get has returned when it polls
 //   misbehave kept RANK         it ends while a get into memory that stays is under way
+//   misbehave waiting RANK      it ends while another thread of it waits, for ever
+//   misbehave polling RANK      it ends while another thread of it polls, until that is refused
 //   misbehave word              all add to a word of process 0, which prints it
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "splitc/splitc.h"
 
@@ -63,6 +67,26 @@ void add_together() {
   barrier();
 }
 
+// Another thread, which ends when it is refused.
+std::jthread other_thread;
+
+void start_thread(bool waits) {
+  static std::atomic<int> calls{0};
+  other_thread = std::jthread([waits] {
+    const auto never = [] {
+      ++calls;
+      return false;
+    };
+    try {
+      if (waits) wait_until(never);
+      for (;; ++calls) poll();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+  });
+  while (calls < 10) std::this_thread::yield();
+}
+
 int chosen(const std::string& how, Args args) {
   const int number = args.size() > 2 ? std::stoi(args[2]) : 0;
   const bool me = static_cast<int>(my_proc()) == number;
@@ -94,6 +118,7 @@ int chosen(const std::string& how, Args args) {
   if (how == "word") add_together();
   if (how == "unsynced" || how == "kept" || how == "left") return forget_sync(how, me);
   if (how != "half") barrier();
+  if (me && (how == "waiting" || how == "polling")) start_thread(how == "waiting");
   return 0;
 }
 
@@ -103,11 +128,14 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "nothing") {
     return run(argc, argv, [](Args args) { std::printf("%d arguments\n", args.size() - 1); });
   }
+  const std::string how = argc > 1 ? argv[1] : "";
+  const RunOptions options{.threads = how == "waiting" || how == "polling" ? 2u : 1u};
   bool stays = false;
-  const int code = run(argc, argv, [&](Args args) {
+  const int code = run(argc, argv, options, [&](Args args) {
     stays = std::string(args[1]) == "verdict" && my_proc() == 0;
     return chosen(args[1], args);
   });
+  if (other_thread.joinable()) other_thread.join();
   while (stays) pause();  // until the job is ended
   return code;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,20 @@ TEST(Run, refuses_a_program_that_ends_between_the_halves_of_a_barrier) {
   const auto result = misbehave(2, {"half"});
   EXPECT_EQ(result.exit_code, 1);
   expect_says(result.err, {"run: the program ended after barrier_notify() without"});
+}
+
+TEST(Run, names_a_thread_that_waits_when_the_program_returns) {
+  const auto result = misbehave(2, {"waiting", "1"});
+  EXPECT_EQ(result.exit_code, 1);
+  expect_says(result.err, {"rank 1: the end of run: another thread of this process is still in a "
+                           "call of the library when the function given to run() returns; join"});
+}
+
+// Either of the two threads may be the one that finds it.
+TEST(Run, names_a_thread_that_polls_when_the_program_returns) {
+  const auto result = misbehave(2, {"polling", "1"});
+  EXPECT_TRUE(std::regex_search(result.err, std::regex("the function given to run[(][)].* join")))
+      << result.err;
 }
 
 TEST(Run, refuses_arguments_that_are_not_there) {
