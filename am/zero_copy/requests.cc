@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -181,17 +182,13 @@ void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcem
   struct Dropped {
     ~Dropped() {
       if (request.taken_) return;
-      for (const ZeroCopyInfo& source : request.sources_) {
-        engine.send_later(
-            source.rank,
-            {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation});
-      }
+      for (const ZeroCopyInfo& source : request.sources_) requests.drop(source);
     }
-    Engine& engine;
+    Requests& requests;
     ZeroCopyRequest& request;
   };
   ZeroCopyRequest request(*this, sources, bytes);
-  const Dropped unless_taken{engine_, request};
+  const Dropped unless_taken{*this, request};
   handlers_[announcement.handler].invoke(request, announcement.arguments);
 }
 
@@ -206,11 +203,25 @@ End Requests::posted_end(std::span<std::byte> memory, ZeroCopyCallback done,
           share(std::move(done))};
 }
 
-// Moves the payload of a request into the memory that it was given.
+void Requests::drop(const ZeroCopyInfo& source) {
+  engine_.send_later(source.rank,
+                     {.verb = Verb::kMoved, .slot = source.slot, .generation = source.generation});
+}
+
+// Moves the payload of a request into the memory that it was given. What throws has begun nothing,
+// and then neither end has anything to wait for.
 void Requests::accept_one(const ZeroCopyInfo& source, std::span<const std::byte> along,
                           const End& end) {
   const std::size_t bytes = std::min<std::size_t>(source.bytes, end.buffer.bytes);
-  if (bytes > along.size()) return engine_.transfer(false, end, source, bytes);
+  if (bytes > along.size()) {
+    try {
+      return engine_.transfer(false, end, source, bytes);
+    } catch (...) {
+      drop(source);
+      ends_.finish(end, 0, source.rank, false);
+      throw;
+    }
+  }
   if (bytes != 0) std::memcpy(end.memory().data(), along.data(), bytes);
   engine_.send(
       source.rank,
@@ -231,6 +242,7 @@ void Requests::accept(std::span<const ZeroCopyInfo> sources, std::span<const std
   accept_each(sources, along, memory, end);
 }
 
+// Payloads behind one that cannot be moved are not lost with it.
 void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<const std::byte> along,
                            std::span<const std::span<std::byte>> memory, const End& end) {
   SharedCallback done = end.callback;
@@ -238,6 +250,7 @@ void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<cons
     done = join(std::make_shared<Joint>(Joint{.left = sources.size(), .end = end}));
   }
   PartsAlong fits(sources.size());
+  std::exception_ptr thrown;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const bool is_here = sources.size() == 1 || fits.take(sources[i].bytes);
     const auto here = along.first(is_here ? std::min(along.size(), sources[i].bytes) : 0);
@@ -245,8 +258,13 @@ void Requests::accept_each(std::span<const ZeroCopyInfo> sources, std::span<cons
     End part = posted_end(i < memory.size() ? memory[i] : std::span<std::byte>(), nullptr,
                           end.buffer.reference);
     part.callback = done;
-    accept_one(sources[i], here, part);
+    try {
+      accept_one(sources[i], here, part);
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void Requests::post(std::uint64_t tag, const End& end) {

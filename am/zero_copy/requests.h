@@ -105,6 +105,8 @@ class Requests {
   std::vector<ZeroCopyInfo> read_parts(Rank from, std::span<const std::byte>& bytes,
                                        std::size_t count) const;
   void accept_one(const ZeroCopyInfo& source, std::span<const std::byte> along, const End& end);
+  // The sender is to learn that nothing of its payload is taken.
+  void drop(const ZeroCopyInfo& source);
 
   Engine& engine_;
   Slots& slots_;

@@ -258,7 +258,11 @@ class ZeroCopyRequest {
 
   // The payload goes to the beginning of `memory`, as much as fits, which may be nothing. Several
   // are gathered there, one behind the other. `memory` stays, and is left alone, until `done` runs,
-  // once, with the number of bytes of all. Throws Error at a second receive() or match().
+  // once, with the number of bytes of all.
+  //
+  // Throws Error at a second receive() or match(), which has no effect; and if memory at either end
+  // cannot be reached, or no more can be pinned. Then such payloads are dropped and the others
+  // arrive: the callbacks of both ends run as ever, and have the bytes of those.
   void receive(std::span<std::byte> memory, ZeroCopyCallback done = {},
                std::uint64_t reference = 0);
   // Payload i goes to memory[i], likewise; those for which there is no memory are dropped. The list
@@ -266,8 +270,8 @@ class ZeroCopyRequest {
   void receive(std::span<const std::span<std::byte>> memory, ZeroCopyCallback done = {},
                std::uint64_t reference = 0);
   // The payload, or all, go to the memory that ZeroCopy::post() gives for `tag`, before or after
-  // this call, as by receive(). Throws Error: a request waits under this tag already; a second
-  // receive() or match().
+  // this call, as by receive(). Throws Error: a request waits under this tag already; and as
+  // receive(), which then comes out of post() if that is the later one.
   void match(std::uint64_t tag);
 
  private:

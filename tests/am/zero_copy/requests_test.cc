@@ -1,8 +1,11 @@
 // Requests whose payload is not copied: where the receiver wants it, when, and how much of it.
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "tests/am/zero_copy/support.h"
@@ -355,6 +358,86 @@ TEST(Requests, one_memory_per_tag_and_request) {
   EXPECT_THROW(zero.request_zero_copy<&on_twice>(job().size(), payload, count, 1), Error);
   settle(zero);
   EXPECT_EQ(left, 2);
+}
+
+// --- Memory that cannot be reached
+
+// Pages that nobody may touch.
+class Closed {
+ public:
+  explicit Closed(std::size_t bytes)
+      : at_(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), size_(bytes) {
+    EXPECT_NE(at_, MAP_FAILED);
+  }
+  Closed(const Closed&) = delete;
+  Closed& operator=(const Closed&) = delete;
+  ~Closed() { munmap(at_, size_); }
+  std::span<std::byte> bytes() const { return {static_cast<std::byte*>(at_), size_}; }
+
+ private:
+  void* const at_;
+  const std::size_t size_;
+};
+
+struct Attempt {
+  std::vector<std::span<std::byte>> memory;
+  Notes arrived;
+  std::string said;  // by receive()
+};
+Attempt* attempt = nullptr;
+
+void on_attempt(ZeroCopyRequest& request) {
+  try {
+    request.receive(attempt->memory, attempt->arrived.callback());
+  } catch (const Error& error) {
+    attempt->said = error.what();
+  }
+}
+
+// Sends `payloads` to the next process, which has `now.memory` for them, and returns what the
+// sender's callback was given. Collective.
+ZeroCopyDone attempt_to_send(ZeroCopy& zero, std::vector<std::span<const std::byte>> payloads,
+                             Attempt& now) {
+  attempt = &now;
+  barrier();
+  Notes left;
+  zero.request_zero_copy<&on_attempt>(after(1), payloads, left.callback());
+  bundle().wait_until([&] { return left.all.size() == 1 && now.arrived.all.size() == 1; });
+  settle(zero);
+  EXPECT_EQ(left.all.size(), 1u);
+  EXPECT_EQ(now.arrived.all.size(), 1u);
+  EXPECT_TRUE(zero.idle());
+  return left.last();
+}
+
+// The kernel, which copies within a node, sees what no process may touch.
+TEST(Requests, end_at_both_ends_though_a_handler_catches_what_receive_throws) {
+  constexpr std::size_t kBytes = 100'000;
+  ZeroCopy zero(job(), bundle());
+  zero.add_handlers<&on_attempt>();
+  std::vector<std::byte> from(kBytes, std::byte{5}), to(kBytes), small(10, std::byte{7}), few(10);
+  const Closed closed(kBytes);
+  Attempt works{{to}, {}, ""};
+  EXPECT_EQ(attempt_to_send(zero, {from}, works).bytes, kBytes);
+  EXPECT_EQ(works.said, "");
+  const auto crossed = job().exchange(zero.stats().cross_memory);
+  if (std::ranges::count(crossed, 0u) != 0) GTEST_SKIP() << "not all bytes go by the kernel";
+
+  Attempt one{{closed.bytes()}, {}, ""};
+  EXPECT_EQ(attempt_to_send(zero, {from}, one).bytes, 0u);
+  EXPECT_NE(one.said.find("ZeroCopyRequest::receive: the memory of the payload of rank "),
+            std::string::npos)
+      << one.said;
+  EXPECT_EQ(one.arrived.last().bytes, 0u);
+
+  std::ranges::fill(to, std::byte{});
+  Attempt among_others{{closed.bytes(), few, to}, {}, ""};
+  EXPECT_EQ(attempt_to_send(zero, {from, small, from}, among_others).bytes, kBytes + 10);
+  EXPECT_NE(among_others.said, "");
+  EXPECT_EQ(among_others.arrived.last().bytes, kBytes + 10);
+  EXPECT_EQ(to, from);
+  EXPECT_EQ(few, small);
+  barrier();
 }
 
 }  // namespace
