@@ -1,4 +1,5 @@
-// Zero-copy buffers in C, after Charm++'s Zero Copy Direct API, whose order of arguments they have.
+// Zero-copy buffers in C, after Charm++'s Zero Copy Direct API, whose order of arguments they have,
+// and requests whose payloads are not copied, after its Entry Method and Post APIs.
 // For C11 to C23, and C++.
 //
 // A buffer is memory of one process that can be an end of transfers, again and again. Its info, 40
@@ -133,6 +134,72 @@ int AM_BufferRegister(AM_buffer_t buffer);
 // Stores how many transfers are in flight that this process knows of: whose callbacks have not run
 // here yet.
 int AM_BufferInFlight(AM_buffer_t buffer, int* transfers);
+
+// --- Requests whose payloads are not copied (CkSendBuffer, nocopypost)
+//
+// A process announces payloads, any memory of its own. A handler at the receiver says where they
+// go, at once or by a tag; then they are moved as those of buffers are.
+//
+//   static void on_block(AM_zero_copy_request_t request, int numargs, const int32_t* args,
+//                        void* data) {
+//     AM_memory_t where = {room, sizeof room};
+//     AM_ZeroCopyReceive(request, &where, 1, on_there, NULL, 0);
+//   }
+//   AM_ZeroCopyAddHandler(zero, on_block, NULL, &handler);            // in every process
+//   AM_ZeroCopyRequest(zero, &to, 1, &block, 1, on_left, NULL, handler, 0, NULL);
+
+// Some memory of this process. As a payload it is read only.
+typedef struct {
+  void* address;
+  size_t nbytes;
+} AM_memory_t;
+
+// A request that has arrived. Valid in its handler; later it is AM_ERR_BAD_ARG.
+typedef struct AM_ZeroCopyRequestState* AM_zero_copy_request_t;
+// Runs as handlers of messages do, in AM_Poll(), and may neither poll nor wait. A request for which
+// it calls neither AM_ZeroCopyReceive() nor AM_ZeroCopyMatch() is dropped: the sender's callback
+// gets 0 bytes.
+typedef void (*AM_zero_copy_handler_t)(AM_zero_copy_request_t request, int numargs,
+                                       const int32_t* args, void* data);
+
+// Adds a function that takes requests, and stores its number: 0, 1, ... Every process adds the same
+// ones, in the same order, before a request can arrive. AM_ERR_RESOURCE: 255 have been added.
+int AM_ZeroCopyAddHandler(AM_zero_copy_t zero, AM_zero_copy_handler_t function, void* data,
+                          int* handler);
+
+// Sends `npayloads` payloads, 0 to 128 of any sizes, with `numargs` arguments, 0 to 8, to the
+// handler with that number in each of the `nprocesses` processes at `to`, and returns. The lists
+// are copied. The payloads stay, unchanged, until `done` runs here, once, when all processes have
+// taken what they want: with the sum of the bytes, of each payload the least that one of them took.
+// AM_ERR_BAD_ARG: no such process or handler, too many of something. AM_ERR_RESOURCE: too many are
+// in flight. Also in handlers and callbacks.
+int AM_ZeroCopyRequest(AM_zero_copy_t zero, const int* to, int nprocesses,
+                       const AM_memory_t* payloads, int npayloads, AM_transfer_callback_t done,
+                       void* data, int handler, int numargs, const int32_t* args);
+
+// In the handler: who has sent it, and the sizes of its payloads, of which there is one at least.
+// Stores those that `sizes` has room for, which may be none, and always how many there are.
+int AM_ZeroCopyRequestSource(AM_zero_copy_request_t request, int* process);
+int AM_ZeroCopyRequestSizes(AM_zero_copy_request_t request, size_t* sizes, int room,
+                            int* npayloads);
+
+// In the handler: payload i goes to the beginning of memory[i], as much as fits; those for which
+// there is no memory are dropped. With `count` 1 all go there, one behind the other. The memory is
+// left alone until `done` runs, once, with the bytes of all and `reference`.
+//
+// AM_ERR_IN_USE: the request has its memory already. AM_ERR_RESOURCE: memory at either end cannot
+// be reached; such payloads are dropped, and the callbacks of both ends run without their bytes.
+int AM_ZeroCopyReceive(AM_zero_copy_request_t request, const AM_memory_t* memory, int count,
+                       AM_transfer_callback_t done, void* data, uint64_t reference);
+// In the handler: all go to the memory that AM_ZeroCopyPost() gives for `tag`, before this call or
+// after it (CkMatchBuffer). AM_ERR_IN_USE: the request has its memory already. AM_ERR_RESOURCE: a
+// request waits under this tag already; or as of AM_ZeroCopyReceive().
+int AM_ZeroCopyMatch(AM_zero_copy_request_t request, uint64_t tag);
+// The memory for the request that is matched with `tag`, as of AM_ZeroCopyReceive(); also outside
+// handlers (CkPostBuffer). The tag is free again when a request has matched. AM_ERR_RESOURCE: there
+// is memory under this tag already; or as of AM_ZeroCopyReceive().
+int AM_ZeroCopyPost(AM_zero_copy_t zero, uint64_t tag, void* memory, size_t nbytes,
+                    AM_transfer_callback_t done, void* data, uint64_t reference);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,8 @@ namespace am {
 namespace zero_copy {
 namespace {
 
+constexpr std::size_t kMostWords = Announcement::kArgumentBytes / sizeof(std::uint32_t);
+
 SharedCallback share(ZeroCopyCallback callback) {
   if (!callback) return nullptr;
   return std::make_shared<const ZeroCopyCallback>(std::move(callback));
@@ -56,6 +58,35 @@ HandlerIndex Requests::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte
         "this handler is not known; call ZeroCopy::add_handlers with it first, in every process");
   }
   return static_cast<HandlerIndex>(found - handlers_.begin());
+}
+
+HandlerIndex Requests::add_untyped_handler(const ZeroCopy::HandlerEntry& entry) {
+  constexpr std::size_t kMost = 255;
+  if (handlers_.size() == kMost) {
+    engine_.refuse("ZeroCopy::add_untyped_handler",
+                   "there are " + std::to_string(kMost) + " handlers already");
+  }
+  handlers_.push_back(entry);
+  return static_cast<HandlerIndex>(handlers_.size() - 1);
+}
+
+void Requests::check_untyped(HandlerIndex handler, std::size_t words) const {
+  if (handler >= handlers_.size() || handlers_[handler].untyped == nullptr) {
+    engine_.refuse("request_untyped", "handler " + std::to_string(handler) +
+                                          " is not known; add it first, in every process");
+  }
+  if (words > kMostWords) {
+    engine_.refuse("request_untyped", std::to_string(words) + " arguments are too many; pass " +
+                                          std::to_string(kMostWords) + " at most");
+  }
+}
+
+// Whether this process has the handler that a message of another names.
+bool Requests::takes(const Announcement& announcement) const noexcept {
+  if (announcement.handler >= handlers_.size()) return false;
+  const ZeroCopy::HandlerEntry& entry = handlers_[announcement.handler];
+  return entry.untyped != nullptr ? announcement.words <= kMostWords
+                                  : announcement.words == entry.words;
 }
 
 // A slot of its own, so that each is taken, and free again, by itself.
@@ -157,8 +188,7 @@ std::vector<ZeroCopyInfo> Requests::read_parts(Rank from, std::span<const std::b
 }
 
 void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcement& announcement) {
-  if (announcement.handler >= handlers_.size() ||
-      handlers_[announcement.handler].words != announcement.words) {
+  if (!takes(announcement)) {
     engine_.refuse("poll",
                    "a zero-copy request of rank " + std::to_string(from) +
                        " is for a handler that is not known here; call ZeroCopy::add_handlers with "
@@ -189,7 +219,11 @@ void Requests::take(Rank from, std::span<const std::byte> bytes, const Announcem
   };
   ZeroCopyRequest request(*this, sources, bytes);
   const Dropped unless_taken{*this, request};
-  handlers_[announcement.handler].invoke(request, announcement.arguments);
+  const ZeroCopy::HandlerEntry handler = handlers_[announcement.handler];
+  if (handler.untyped == nullptr) return handler.invoke(request, announcement.arguments);
+  std::uint32_t words[kMostWords];
+  std::memcpy(words, announcement.arguments, sizeof words);
+  handler.untyped(request, std::span(words).first(announcement.words), handler.context);
 }
 
 End Requests::posted_end(std::span<std::byte> memory, ZeroCopyCallback done,

@@ -77,6 +77,9 @@ class Requests {
 
   // What ZeroCopy's functions of the same names do.
   void add_handler(const ZeroCopy::HandlerEntry& entry) { handlers_.push_back(entry); }
+  HandlerIndex add_untyped_handler(const ZeroCopy::HandlerEntry& entry);
+  // Throws Error unless such a handler has that number, and may be given so many words.
+  void check_untyped(HandlerIndex handler, std::size_t words) const;
   HandlerIndex index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const;
   void announce(std::span<const Rank> to, ZeroCopy::Payloads payloads, ZeroCopyCallback done,
                 Announcement announcement);
@@ -97,6 +100,7 @@ class Requests {
   [[noreturn]] void refuse(const std::string& call, const std::string& what) const;
 
  private:
+  bool takes(const Announcement& announcement) const noexcept;
   void check_announcement(std::span<const Rank> to, std::size_t payloads) const;
   const ZeroCopyInfo& open_payload(std::span<const std::byte> payload, SharedCallback done,
                                    std::size_t receivers);

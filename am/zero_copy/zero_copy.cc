@@ -1,5 +1,6 @@
 #include "am/zero_copy/zero_copy.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "am/types/forked.h"
@@ -27,6 +28,20 @@ void ZeroCopy::add_handler(const HandlerEntry& entry) { engine_->requests().add_
 
 HandlerIndex ZeroCopy::index_of(void (*invoke)(ZeroCopyRequest&, const std::byte*)) const {
   return engine_->requests().index_of(invoke);
+}
+
+HandlerIndex ZeroCopy::add_untyped_handler(UntypedHandler function, void* context) {
+  return engine_->requests().add_untyped_handler({nullptr, 0, function, context});
+}
+
+void ZeroCopy::request_untyped(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,
+                               HandlerIndex handler, std::span<const std::uint32_t> words) {
+  zero_copy::Announcement announcement{};
+  engine_->requests().check_untyped(handler, words.size());
+  announcement.handler = handler;
+  announcement.words = static_cast<std::uint8_t>(words.size());
+  std::ranges::copy(std::as_bytes(words), announcement.arguments);
+  announce(to, payloads, std::move(done), announcement);
 }
 
 void ZeroCopy::announce(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,

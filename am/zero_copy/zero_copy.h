@@ -130,6 +130,16 @@ class ZeroCopy {
     announce(to, payloads, std::move(done), announcement);
   }
 
+  // For bindings of other languages: a function that takes requests with any arguments, 0 to 8
+  // words of 4 bytes, and the number of it, in the order of all that are added. `context` is passed
+  // to it. Throws Error at more than 255.
+  using UntypedHandler = void (*)(ZeroCopyRequest&, std::span<const std::uint32_t> words,
+                                  void* context);
+  HandlerIndex add_untyped_handler(UntypedHandler function, void* context);
+  // Requests likewise the handler with that number there, which takes any arguments.
+  void request_untyped(std::span<const Rank> to, Payloads payloads, ZeroCopyCallback done,
+                       HandlerIndex handler, std::span<const std::uint32_t> words);
+
   // The memory for the request whose handler calls match(tag), before or after it does
   // (CkPostBuffer). `memory` stays, and is left alone, until `done` runs, whose ZeroCopyDone says
   // `reference`. The tag is free again as soon as a request has matched. Throws Error: memory is
@@ -149,8 +159,10 @@ class ZeroCopy {
   friend class zero_copy::Requests;
 
   struct HandlerEntry {
-    void (*invoke)(ZeroCopyRequest&, const std::byte*);
-    std::uint32_t words;
+    void (*invoke)(ZeroCopyRequest&, const std::byte*);  // nullptr: it is an untyped one
+    std::uint32_t words;                                 // of an untyped one: any number
+    UntypedHandler untyped = nullptr;
+    void* context = nullptr;
   };
   template <class F>
   struct Parameters;
@@ -255,6 +267,8 @@ class ZeroCopyRequest {
   std::size_t payloads() const noexcept { return sources_.size(); }  // at least 1
   // Of payload `i`, below payloads().
   std::size_t bytes(std::size_t i) const { return sources_[i].bytes; }
+
+  bool taken() const noexcept { return taken_; }  // by receive() or match()
 
   // The payload goes to the beginning of `memory`, as much as fits, which may be nothing. Several
   // are gathered there, one behind the other. `memory` stays, and is left alone, until `done` runs,

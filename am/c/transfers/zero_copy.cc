@@ -6,20 +6,11 @@
 #include <span>
 #include <string>
 
-#include "am/c/binding/library.h"
 #include "am/c/transfers/held.h"
+#include "am/c/transfers/zero_copy_state.h"
 #include "am/c/zero_copy.h"
 
 namespace am::c {
-
-struct ZeroCopyState {
-  ZeroCopyState(eb_t owner, std::size_t pool_bytes)
-      : bundle(owner), core(Library::get().job(), *owner->core, {.pool_bytes = pool_bytes}) {}
-
-  eb_t bundle;
-  ZeroCopy core;
-  std::size_t buffers = 0;
-};
 
 struct BufferState {
   BufferState(ZeroCopyState& whose, std::span<std::byte> memory, ZeroCopyCallback callback,
@@ -37,9 +28,6 @@ struct BufferState {
 
 }  // namespace am::c
 
-struct AM_ZeroCopy {
-  am::c::ZeroCopyState* core = nullptr;
-};
 struct AM_Buffer {
   am::c::BufferState* core = nullptr;
 };
@@ -53,9 +41,6 @@ constexpr std::size_t kMostBuffers = 1 << 20;
 constinit Places<AM_ZeroCopy, kMostZeroCopies> zero_copies;
 constinit Places<AM_Buffer, kMostBuffers> buffers;
 
-int check(const char* call, AM_zero_copy_t zero) noexcept {
-  return check_handle(call, zero_copies.holds(zero), zero, "set of zero-copy buffers");
-}
 int check(const char* call, AM_buffer_t buffer) noexcept {
   return check_handle(call, buffers.holds(buffer), buffer, "zero-copy buffer");
 }
@@ -84,7 +69,7 @@ int begin(const char* call, eb_t bundle, std::size_t pool_bytes, AM_zero_copy_t*
 }
 
 int end(const char* call, AM_zero_copy_t zero) {
-  if (const int code = check(call, zero)) return code;
+  if (const int code = check_zero_copy(call, zero)) return code;
   if (const int code = check_no_handler(call)) return code;
   if (const std::size_t left = zero->core->buffers) {
     return fail(AM_ERR_RESOURCE, call,
@@ -102,17 +87,7 @@ struct Given {
   int mode;
 
   std::span<std::byte> bytes() const noexcept { return {static_cast<std::byte*>(memory), nbytes}; }
-  ZeroCopyCallback function() const {
-    if (callback == nullptr) return {};
-    return [function = callback, with = data](const ZeroCopyDone& done) {
-      const AM_transfer_t told{.address = reinterpret_cast<void*>(done.buffer.address),
-                               .nbytes = done.bytes,
-                               .peer = static_cast<int>(done.peer),
-                               .is_source = done.source ? 1 : 0,
-                               .reference = done.buffer.reference};
-      function(&told, with);
-    };
-  }
+  ZeroCopyCallback function() const { return to_callback(callback, data); }
 };
 
 int check(const char* call, const Given& given) noexcept {
@@ -131,7 +106,7 @@ static_assert(static_cast<int>(ZeroCopyMode::kUnreg) == AM_BUFFER_UNREG &&
               static_cast<int>(ZeroCopyMode::kNoreg) == AM_BUFFER_NOREG);
 
 int create(const char* call, AM_zero_copy_t zero, const Given& given, AM_buffer_t* buffer) {
-  if (const int code = check(call, zero)) return code;
+  if (const int code = check_zero_copy(call, zero)) return code;
   if (const int code = check_result(call, buffer)) return code;
   if (const int code = check(call, given)) return code;
   return guarded(call, [&] {
@@ -172,6 +147,23 @@ int transfer(const char* call, AM_buffer_t buffer, const AM_buffer_info_t& other
 }
 
 }  // namespace
+
+int check_zero_copy(const char* call, AM_zero_copy_t zero) noexcept {
+  return check_handle(call, zero_copies.holds(zero), zero, "set of zero-copy buffers");
+}
+
+ZeroCopyCallback to_callback(AM_transfer_callback_t callback, void* data) {
+  if (callback == nullptr) return {};
+  return [callback, data](const ZeroCopyDone& done) {
+    const AM_transfer_t told{.address = reinterpret_cast<void*>(done.buffer.address),
+                             .nbytes = done.bytes,
+                             .peer = static_cast<int>(done.peer),
+                             .is_source = done.source ? 1 : 0,
+                             .reference = done.buffer.reference};
+    callback(&told, data);
+  };
+}
+
 }  // namespace am::c
 
 using am::c::check_result;
@@ -185,21 +177,21 @@ int AM_ZeroCopyEnd(AM_zero_copy_t zero) { return am::c::end("AM_ZeroCopyEnd", ze
 
 int AM_ZeroCopyWait(AM_zero_copy_t zero) {
   constexpr const char* kCall = "AM_ZeroCopyWait";
-  if (const int code = am::c::check(kCall, zero)) return code;
+  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
   if (const int code = am::c::check_no_handler(kCall)) return code;
   return am::c::guarded(kCall, [&] { zero->core->core.wait(am::SourceLocation()); });
 }
 
 int AM_ZeroCopyAlloc(AM_zero_copy_t zero, size_t nbytes, void** memory) {
   constexpr const char* kCall = "AM_ZeroCopyAlloc";
-  if (const int code = am::c::check(kCall, zero)) return code;
+  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
   if (const int code = check_result(kCall, memory)) return code;
   return am::c::guarded(kCall, [&] { *memory = zero->core->core.alloc(nbytes).data(); });
 }
 
 int AM_ZeroCopyRelease(AM_zero_copy_t zero, void* memory) {
   constexpr const char* kCall = "AM_ZeroCopyRelease";
-  if (const int code = am::c::check(kCall, zero)) return code;
+  if (const int code = am::c::check_zero_copy(kCall, zero)) return code;
   return am::c::guarded(kCall, [&] {
     zero->core->core.free({static_cast<std::byte*>(memory), 0});
   });

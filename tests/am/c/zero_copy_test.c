@@ -244,6 +244,132 @@ static void handlers_may_start_transfers(void) {
   close_buffers(AM_BUFFER_UNREG);
 }
 
+// --- Requests
+
+enum { kSmall = 10, kLarge = 20000, kTag = 77 };
+
+// What a process has for requests, and has seen of them.
+static struct {
+  unsigned char small[kSmall], large[kLarge], all[kSmall + kLarge];
+  int how;  // 0: a memory for each; 1: one for all; 2: by a tag; 3: none
+  int requests, there, left;
+  AM_transfer_t last_there, last_left;
+} landing;
+
+static void on_there(const AM_transfer_t* done, void* data) {
+  CHECK(data == &landing);
+  landing.last_there = *done;
+  ++landing.there;
+}
+static void on_left(const AM_transfer_t* done, void* data) {
+  CHECK(data == &landing);
+  landing.last_left = *done;
+  ++landing.left;
+}
+
+static void on_request(AM_zero_copy_request_t request, int numargs, const int32_t* args,
+                       void* data) {
+  const AM_memory_t each[] = {{landing.small, kSmall}, {landing.large, kLarge}};
+  const AM_memory_t one = {landing.all, sizeof landing.all};
+  size_t sizes[2] = {0, 0};
+  int from = -1, payloads = 0;
+  CHECK(data == &tried);
+  CHECK_EQ(numargs, 8);
+  for (int i = 0; i < 8; ++i) CHECK_EQ(args[i], 1000 - 300 * i);
+  CHECK_OK(AM_ZeroCopyRequestSource(request, &from));
+  CHECK_EQ(from, left());
+  CHECK_OK(AM_ZeroCopyRequestSizes(request, sizes, 1, &payloads));
+  CHECK_EQ(sizes[1], 0);
+  CHECK_OK(AM_ZeroCopyRequestSizes(request, sizes, 2, &payloads));
+  CHECK_EQ(payloads, 2);
+  CHECK_EQ(sizes[0], kSmall);
+  CHECK_EQ(sizes[1], kLarge);
+  CHECK_RETURNS(AM_ERR_IN_USE, AM_ZeroCopyWait(zero));
+  CHECK_RETURNS(AM_ERR_IN_USE, AM_Request0(endpoint, rank(), kTry));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyMatch(NULL, 1));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyReceive(request, NULL, 1, NULL, NULL, 0));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyReceive(request, each, 129, NULL, NULL, 0));
+  if (landing.how < 2) {
+    const AM_memory_t* const where = landing.how == 0 ? each : &one;
+    CHECK_OK(AM_ZeroCopyReceive(request, where, 2 - landing.how, on_there, &landing, 5));
+  } else if (landing.how == 2) {
+    CHECK_OK(AM_ZeroCopyMatch(request, kTag));
+  }
+  if (landing.how != 3) {
+    CHECK_RETURNS(AM_ERR_IN_USE, AM_ZeroCopyReceive(request, each, 2, NULL, NULL, 0));
+    CHECK_RETURNS(AM_ERR_IN_USE, AM_ZeroCopyMatch(request, kTag));
+  }
+  ++landing.requests;
+}
+
+// Sends two payloads to the next process.
+static void send_two(int to, int how, int handler) {
+  static const int32_t args[] = {1000, 700, 400, 100, -200, -500, -800, -1100};
+  static unsigned char small[kSmall], large[kLarge];
+  const AM_memory_t payloads[] = {{small, kSmall}, {large, kLarge}};
+  memset(&landing, 0, sizeof landing);
+  landing.how = how;
+  fill(small, kSmall, how);
+  fill(large, kLarge, how + 50);
+  if (how == 2 && rank() % 2 == 0) {
+    CHECK_OK(AM_ZeroCopyPost(zero, kTag, landing.all, sizeof landing.all, on_there, &landing, 5));
+    CHECK_RETURNS(AM_ERR_RESOURCE, AM_ZeroCopyPost(zero, kTag, small, 1, NULL, NULL, 0));
+  }
+  barrier();
+  CHECK_OK(AM_ZeroCopyRequest(zero, &to, 1, payloads, 2, on_left, &landing, handler, 8, args));
+  poll_until(&landing.requests, 1);
+  if (how == 2 && rank() % 2 != 0)
+    CHECK_OK(AM_ZeroCopyPost(zero, kTag, landing.all, sizeof landing.all, on_there, &landing, 5));
+  poll_until(&landing.left, 1);
+  CHECK_EQ(landing.last_left.nbytes, how == 3 ? 0 : kSmall + kLarge);
+  CHECK_EQ(landing.last_left.is_source, 1);
+  if (how != 3) poll_until(&landing.there, 1);
+  barrier();
+  CHECK_EQ(landing.requests, 1);
+  CHECK_EQ(landing.left, 1);
+  CHECK_EQ(landing.there, how == 3 ? 0 : 1);
+  if (how == 3) return;
+  CHECK_EQ(landing.last_there.nbytes, kSmall + kLarge);
+  CHECK_EQ(landing.last_there.reference, 5);
+  CHECK_EQ(landing.last_there.is_source, 0);
+  CHECK_EQ(landing.last_there.peer, left());
+  expect(how == 0 ? landing.small : landing.all, kSmall, left(), how);
+  expect(how == 0 ? landing.large : landing.all + kSmall, kLarge, left(), how + 50);
+}
+
+static void several_payloads_go_where_the_receiver_says(void) {
+  int handler = -1, other_handler = -1;
+  open_buffers(8, AM_BUFFER_UNREG);
+  CHECK_OK(AM_ZeroCopyAddHandler(zero, on_request, &mine, &other_handler));
+  CHECK_OK(AM_ZeroCopyAddHandler(zero, on_request, &tried, &handler));
+  CHECK_EQ(other_handler, 0);
+  CHECK_EQ(handler, 1);
+  for (int how = 0; how <= 3; ++how) send_two(right(), how, handler);
+  close_buffers(AM_BUFFER_UNREG);
+}
+
+static void wrong_requests_are_refused(void) {
+  const int nowhere = procs(), here = rank();
+  const AM_memory_t none = {NULL, 8};
+  int handler = -1;
+  open_buffers(8, AM_BUFFER_UNREG);
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyAddHandler(zero, NULL, NULL, &handler));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyAddHandler(zero, on_request, NULL, NULL));
+  CHECK_RETURNS(AM_ERR_BAD_ARG,
+                AM_ZeroCopyRequest(zero, &here, 1, NULL, 0, NULL, NULL, 0, 0, NULL));
+  CHECK_OK(AM_ZeroCopyAddHandler(zero, on_request, NULL, &handler));
+  CHECK_RETURNS(AM_ERR_BAD_ARG,
+                AM_ZeroCopyRequest(zero, &nowhere, 1, NULL, 0, NULL, NULL, handler, 0, NULL));
+  CHECK_RETURNS(AM_ERR_BAD_ARG,
+                AM_ZeroCopyRequest(zero, &here, 1, &none, 1, NULL, NULL, handler, 0, NULL));
+  CHECK_RETURNS(AM_ERR_BAD_ARG,
+                AM_ZeroCopyRequest(zero, &here, 1, &none, 129, NULL, NULL, handler, 0, NULL));
+  CHECK_RETURNS(AM_ERR_BAD_ARG,
+                AM_ZeroCopyRequest(zero, &here, 1, NULL, 0, NULL, NULL, handler, 9, &here));
+  CHECK_RETURNS(AM_ERR_BAD_ARG, AM_ZeroCopyPost(zero, 1, NULL, 8, NULL, NULL, 0));
+  close_buffers(AM_BUFFER_UNREG);
+}
+
 // The last case: of a bundle that is freed, and of a process that ends.
 static void they_end_with_their_bundle(void) {
   eb_t old = bundle;
@@ -269,6 +395,8 @@ int main(int argc, char** argv) {
       {"a buffer can be made anew", a_buffer_can_be_made_anew},
       {"wrong arguments are refused", wrong_arguments_are_refused},
       {"handlers may start transfers", handlers_may_start_transfers},
+      {"several payloads go where the receiver says", several_payloads_go_where_the_receiver_says},
+      {"wrong requests are refused", wrong_requests_are_refused},
       {"they end with their bundle", they_end_with_their_bundle},
   };
   return RUN_CASES(argc, argv, cases);
