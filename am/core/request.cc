@@ -69,6 +69,35 @@ void Waits::stall(std::uint32_t to, const char* call) {
   ++parts_.stats.credit_stalls;
 }
 
+void Waits::until(const To& to, const char* call, const char* needs,
+                  FunctionRef<bool()> condition) {
+  in_bundle(condition, [&] { return reason(to, call, needs); });
+}
+
+void Waits::in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain) {
+  const CallGuard guard(parts_.threads);
+  bool done = false;
+  do {
+    Bundle* const bundle = parts_.bundle.get();  // while it is in that one
+    const auto ends = [&] {
+      done = condition();
+      return done || parts_.bundle.get() != bundle;
+    };
+    bundle->wait_with_siblings(ends, explain);
+  } while (!done);
+}
+
+void Waits::for_credit_of(const To& to, const char* call, FunctionRef<bool()> attempt) {
+  stall(to.value, call);
+  {  // The credit may be there, and is not waited for with the pauses that an answer takes.
+    const CallGuard guard(parts_.threads);
+    parts_.bundle->poll_spinning();
+    parts_.bundle->poll_siblings();
+    if (attempt()) return;
+  }
+  until(to, call, kNeedsCredit, attempt);
+}
+
 Reason Waits::reason(const To& to, const char* call, const char* needs) const noexcept {
   const EndpointLock lock(parts_);
   const TranslationTable& translations = parts_.translations;

@@ -162,40 +162,6 @@ template <auto kFunction, class... Args>
   return true;
 }
 
-template <class Condition>
-inline void Waits::until(const To& to, const char* call, const char* needs, Condition&& condition) {
-  in_bundle(condition, [&] { return reason(to, call, needs); });
-}
-
-template <class Condition, class Explain>
-inline void Waits::in_bundle(Condition&& condition, const Explain& explain) {
-  const CallGuard guard(parts_.threads);
-  bool done = false;
-  do {
-    Bundle* const bundle = parts_.bundle.get();  // while it is in that one
-    const auto ends = [&] {
-      done = condition();
-      return done || parts_.bundle.get() != bundle;
-    };
-    bundle->wait_with_siblings(ends, explain);
-  } while (!done);
-}
-
-// Not inline, so that a request that has its credit is: a call of it costs more than the request.
-// Like try_far(), it gets copies: what another function may find by its address is in memory, and
-// each store to memory delays the request.
-template <class Attempt>
-[[gnu::noinline]] void Waits::for_credit(To to, const char* call, Attempt attempt) {
-  stall(to.value, call);
-  {  // The credit may be there, and is not waited for with the pauses that an answer takes.
-    const CallGuard guard(parts_.threads);
-    parts_.bundle->poll_spinning();
-    parts_.bundle->poll_siblings();
-    if (attempt()) return;
-  }
-  until(to, call, kNeedsCredit, attempt);
-}
-
 template <auto kFunction, class... Args>
 [[gnu::always_inline]] inline void Endpoint::request(To to, const Args&... args) {
   if constexpr (kChecked) parts_.waits.refuse_waiting(to.value, "request");

@@ -5,6 +5,7 @@
 #include "am/core/endpoint_threads.h"
 #include "am/core/translation.h"
 #include "am/observe/observers.h"
+#include "am/types/function.h"
 
 namespace am {
 
@@ -24,15 +25,20 @@ class Waits {
 
   // Waits until `condition()`, on behalf of `call`. `needs` is what reports show; nothing is
   // counted. The endpoint at `to` may belong to this thread, so all its bundles are polled.
-  template <class Condition>
-  void until(const To& to, const char* call, const char* needs, Condition&& condition);
+  void until(const To& to, const char* call, const char* needs, FunctionRef<bool()> condition);
   // Waits in whichever bundle the endpoint is in.
-  template <class Condition, class Explain>
-  void in_bundle(Condition&& condition, const Explain& explain);
+  void in_bundle(FunctionRef<bool()> condition, FunctionRef<Reason()> explain);
   // A first attempt to send has failed: counts that, and tries again, polling, until it is sent.
   // (It may also have lacked an inbox, or an introduction.)
+  void for_credit_of(const To& to, const char* call, FunctionRef<bool()> attempt);
+  // The same, not inline, so that a request that has its credit is: a call of it costs more than
+  // the request. Like Endpoint::try_far(), it gets copies: what another function may find by its
+  // address is in memory, and each store to memory delays the request. What waits is no template,
+  // as every kind of message would be compiled with its own.
   template <class Attempt>
-  void for_credit(To to, const char* call, Attempt attempt);
+  [[gnu::noinline]] void for_credit(To to, const char* call, Attempt attempt) {
+    for_credit_of(to, call, attempt);
+  }
 
   Reason reason(const To& to, const char* call, const char* needs) const noexcept;
 
