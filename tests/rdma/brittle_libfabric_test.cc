@@ -1,6 +1,6 @@
 // A provider that crashes while it is opened.
 #include <dlfcn.h>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

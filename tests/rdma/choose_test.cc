@@ -1,6 +1,6 @@
 #include "rdma/choose.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include "rdma/error.h"

@@ -1,7 +1,7 @@
 #include "rdma/error.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 #include <sys/resource.h>

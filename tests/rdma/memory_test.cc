@@ -1,6 +1,6 @@
 #include "rdma/memory.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>

@@ -1,6 +1,6 @@
 #include "rdma/open_fabric.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "rdma/provider_guard.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // The end of C programs, and what signals and threads of theirs do meanwhile.
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <memory>

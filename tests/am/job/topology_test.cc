@@ -1,7 +1,7 @@
 // Which processors the ranks get, on machines that hwloc is told of.
 #include "tools/splitcrun/topology.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>

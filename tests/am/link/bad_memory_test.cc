@@ -1,6 +1,6 @@
 // Accesses whose local memory cannot be read or written: the job ends with a sentence that says so,
 // instead of the other process's death, or of nothing.
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

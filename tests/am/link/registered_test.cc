@@ -1,5 +1,5 @@
 // FabricLink alone: access to registered memory outside the segment, over every provider.
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

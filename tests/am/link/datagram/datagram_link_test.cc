@@ -1,7 +1,7 @@
 // The link over datagrams of libfabric's udp, both ends in this process.
 #include "am/link/datagram/datagram_link.h"
 
-#include <gmock/gmock.h>
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 
 #include <random>
