@@ -18,6 +18,17 @@ using Kind = MailHead::Kind;
 using Bytes = NodeBoard::Item::Bytes;
 using am::schedule::Schedule;
 
+// Fetches the line for this core to write, which goes on meanwhile. (Without an instruction set
+// that is told to the compiler, the builtin fetches it to read. A processor that does not know the
+// instruction does nothing.)
+void fetch_to_write(const void* line) noexcept {
+#ifdef __x86_64__
+  asm volatile("prefetchw (%0)" : : "r"(line));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 }  // namespace
 
 // Copies as memmove() does. glibc copies more than 2 KiB by `rep movsb`, which takes 17 times as
@@ -58,6 +69,9 @@ void Performer::publish(const Step& step) {
   }
   // pairs with: published(); it sees all of the above, and what this process has written before.
   item.number.store(NodeBoard::number(made_.number, step.item), std::memory_order_release);
+  // Readers have the lines of later calls. (Broadcasts of 8 bytes in a row, of 2 processes: 180 ns,
+  // so 80; with the line of the next call 110.)
+  fetch_to_write(&board.item(made_.number + 2, step.item));
   const bool last = is_last(step.item);
   // All others wait for the last one.
   if (last || schedule_.items()[step.item].publishers == 0) wake(step.peer, last);
