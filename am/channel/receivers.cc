@@ -226,8 +226,9 @@ void ChannelReceivers::arm(End& end, CheckedCall call) {
 
 void ChannelReceivers::wrong(Wrong what, const End& end, CheckedCall call) {
   if constexpr (kChecked) {
-    bundle_.refuse(call.name,
-                   detail::describe(end.handle) + ": " + explain(what) + place_text(call.where));
+    const Call known = named(call, "ready");
+    bundle_.refuse(known.name,
+                   detail::describe(end.handle) + ": " + explain(what) + place_text(known.where));
   }
   stats_.early += what == Wrong::kEarly;
   stats_.lost += what == Wrong::kLost;

@@ -172,8 +172,7 @@ void ChannelSenders::wait_for_last(End& end) {
 }
 
 // Of checked builds: what the receiver says of the channel.
-void ChannelSenders::check(const End& end, CheckedCall checked) const {
-  const Call call(checked.name, checked.where);
+void ChannelSenders::check(const End& end, Call call) const {
   const shmem::Arrival state = detail::state_of(*end.state);
   if (detail::is_stale(state, end.handle.generation)) {
     refuse(call, end.handle, "the receiver has closed it; a put would write into other memory");
@@ -215,7 +214,7 @@ void ChannelSenders::put_traced(Trace& trace, End& end, CheckedCall call) {
 
 [[gnu::always_inline]] inline void ChannelSenders::start(End& end, CheckedCall call) {
   if (end.source_count == 0) [[unlikely]] {
-    refuse({kChecked ? call.name : "put", call.where}, end.handle,
+    refuse(named(call, "put"), end.handle,
            "nothing has been associated; associate() says what to send");
   }
   if (end.near()) [[likely]]
@@ -229,7 +228,7 @@ void ChannelSenders::put_near(End& end, const End::Source& source, CheckedCall c
   // By now all puts of an earlier sender have been reported, which need not be so at open_near().
   if (end.puts == 0) [[unlikely]]
     end.announced = detail::state_of(*end.state).count;
-  if constexpr (kChecked) check(end, call);
+  if constexpr (kChecked) check(end, named(call, "put"));
   if (source.in_one_piece) [[likely]] {
     std::memcpy(end.target, source.first, end.bytes);
   } else {

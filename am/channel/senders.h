@@ -101,7 +101,7 @@ class ChannelSenders {
   void put_traced(Trace& trace, End& end, CheckedCall call);
   void open_near(End& end);
   void wait_for_last(End& end);
-  void check(const End& end, CheckedCall call) const;
+  void check(const End& end, Call call) const;
   void put_near(End& end, const End::Source& source, CheckedCall call);
   bool try_start(End& end);
   bool try_write(End& end, const link::RmaAccess& access);

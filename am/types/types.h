@@ -234,10 +234,18 @@ using CheckedCall = Call;
 struct CheckedCall {
   constexpr CheckedCall(const char*, SourceLocation = {}) noexcept {}
   constexpr CheckedCall(const Call&) noexcept {}
-  static constexpr const char* name = "";
-  static constexpr SourceLocation where = {};
 };
 #endif
+// The call to name in an error that release builds have, too: there it is `name`, without its line.
+constexpr Call named(CheckedCall call, const char* name) noexcept {
+#if SPLITPHASE_CHECKED
+  static_cast<void>(name);
+  return call;
+#else
+  static_cast<void>(call);
+  return {name};
+#endif
+}
 
 // An operand, and where it stands in the program: an operator has no room for that, nor has a call
 // that takes any number of arguments, but the conversion of an operand has. The compiler knows the

@@ -162,11 +162,9 @@ Multicast::Multicast(std::span<std::byte> mine, std::uint32_t root, Call call)
 }
 
 void Multicast::put(am::CheckedCall call) {
-  if constexpr (am::kChecked) maker_.check({call.name, call.where}, "a channel");
-  if (!out_) {
-    refuse({am::kChecked ? call.name : "multicast_channel::put", call.where},
-           "this process is not the root, which alone sends");
-  }
+  const Call known = am::named(call, "multicast_channel::put");
+  if constexpr (am::kChecked) maker_.check(known, "a channel");
+  if (!out_) refuse(known, "this process is not the root, which alone sends");
   out_->put(call);
 }
 
