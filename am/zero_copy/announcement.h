@@ -23,6 +23,7 @@ class Flag {
 // and behind them those payloads that find room there, in their order (PartsAlong).
 struct Announcement {
   static constexpr std::size_t kArgumentBytes = 32;
+  static constexpr std::size_t kMostWords = kArgumentBytes / sizeof(std::uint32_t);
 
   std::uint32_t slot;
   std::uint32_t generation;

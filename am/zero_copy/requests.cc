@@ -12,7 +12,7 @@ namespace am {
 namespace zero_copy {
 namespace {
 
-constexpr std::size_t kMostWords = Announcement::kArgumentBytes / sizeof(std::uint32_t);
+constexpr std::size_t kMostWords = Announcement::kMostWords;
 
 SharedCallback share(ZeroCopyCallback callback) {
   if (!callback) return nullptr;

@@ -22,8 +22,8 @@ struct AM_ZeroCopyRequestState {
 namespace am::c {
 namespace {
 
-constexpr int kMostPayloads = 128;
-constexpr int kMostArguments = 8;
+constexpr int kMostPayloads = zero_copy::PartsAlong::kMostParts;
+constexpr int kMostArguments = zero_copy::Announcement::kMostWords;
 
 // That of the handler that runs in this thread; handlers are not nested.
 struct Current {
