@@ -40,11 +40,13 @@ struct Program {
   double time(const std::string& name, std::size_t bytes, int count,
               const std::function<void(std::uint32_t)>& call) const {
     bench::Samples samples;
-    // That of the process that needs the longest.
+    // From the first process's first call until all have ended their last, which the barrier says:
+    // on few cores processes run one after the other, and each may be fast in its own turn.
     for (int rep = repetitions(); rep > 0; --rep) {
       splitc::barrier();
       const bench::Stopwatch watch;
       for (int i = 0; i < count; ++i) call(static_cast<std::uint32_t>(i));
+      splitc::barrier();
       samples.add(splitc::all_reduce(watch.ns(), splitc::maximum()) / count);
     }
     report.add_time(name, bytes, samples);

@@ -32,8 +32,8 @@ QUESTIONS = [
              'Words all over the memory of two processes. MPI: Fetch_and_op with a flush for each, Accumulate, and '
              'buckets or Alltoallv.', peers=(*MPIS, 'OpenSHMEM')),
     question('collectives_node', 'Collective calls on one node', 'ns',
-             'Repeated calls, so in their settled state. Of broadcast_fixed the root stays, of broadcast it changes '
-             'with every call; those to one process have a fixed root.'),
+             'Repeated calls, so in their settled state, until all processes have ended the last. Of broadcast_fixed '
+             'the root stays, of broadcast it changes with every call; those to one process have a fixed root.'),
     question('collectives_tcp', 'Collective calls over TCP', 'ns',
              'The same with a node for each process; the nodes share the cores of this machine.'),
     question('start', 'Start and end of a job', 'ns',

@@ -1,5 +1,5 @@
 // What benchmarks/collectives.cc measures, by MPI. Prints "NAME,BYTES,NS" a line, the least of REPS
-// (30) repetitions, each being the time of the process that needs the longest.
+// (30) repetitions, each until all processes have ended their calls.
 //
 //   mpicc -O3 -o mpi_collectives mpi_collectives.c && mpirun -n 8 mpi_collectives [REPS]
 
@@ -56,6 +56,7 @@ static double measure(const char* name, int bytes, void (*call)(int, int)) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (int i = 0; i < count; ++i) call(i, bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
     double ns = (MPI_Wtime() - start) / count * 1e9;
     MPI_Allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (ns < least) least = ns;
